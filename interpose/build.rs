@@ -71,7 +71,7 @@ const FREQUENT: [&str; 40] = [
     "Reduce_scatter_block",
 ];
 
-/// One row of the table.
+/// A row of the table.
 struct TableRow {
     function: String,
     large: bool,
@@ -169,7 +169,7 @@ struct WrapperList {
     frequent: Vec<usize>,
     /// Pairs: the function to forward to, and the wrapper's own name for libraries that have no twin.
     names: Vec<(String, String)>,
-    /// How many arguments the function of each pair has in C.
+    /// Number of arguments of each pair's function in C.
     counts: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What a log ends with, read without the rest: the index of its blocks, and from it the definitions and the summaries of the threads.
+//! Reads only the trailer of a log: the index of its blocks, and from it the definitions and the summaries of the threads.
 //!
 //! ```text
 //!   | header | definitions | records | records | … | definitions | summary | index |
@@ -28,10 +28,10 @@ const WINDOW: u64 = 32 << 10;
 /// Bytes at a log's end in which its index ends: what a process adds after MPI_Finalize comes after it.
 const AFTER_INDEX: usize = 4 << 10;
 
-/// What a log ends with.
+/// The trailer of a log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AtEnd {
-    /// All definitions of the log, in their order.
+    /// Definitions of the log, in their order.
     pub definitions: Vec<Definition>,
     /// The summary of each thread that has records, by number; empty where the log has none.
     pub summaries: Vec<ThreadSummary>,
@@ -40,10 +40,10 @@ pub struct AtEnd {
 /// Why what a log ends with cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AtEndError {
-    /// It could not be read.
+    /// The log could not be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It contradicts itself.
+    /// The log contradicts itself.
     #[error("{0}")]
     Wrong(String),
 }
@@ -62,7 +62,7 @@ impl RunFolder {
         Ok(log.index()?.map(|(entries, _)| entries))
     }
 
-    /// What the log of `rank` ends with; `None` where it has no index.
+    /// Returns what the log of `rank` ends with; `None` where it has no index.
     ///
     /// Errors: what is wrong with it.
     pub fn at_end(&self, rank: u32) -> Result<Option<AtEnd>, AtEndError> {
@@ -84,7 +84,7 @@ impl RunFolder {
 struct AtEndBytes {
     log: LogBytes,
     length: u64,
-    /// Where the bytes in memory begin.
+    /// Offset of the bytes in memory.
     from: u64,
     window: Vec<u8>,
 }
@@ -235,7 +235,7 @@ impl AtEndBytes {
         Ok(())
     }
 
-    /// What comes after the index: definitions alone.
+    /// Returns what comes after the index: definitions alone.
     fn after(&self, mut at: u64, all: &mut Vec<Definition>) -> Result<(), AtEndError> {
         while at < self.length {
             let Some(bytes) = self.block_bytes(at)? else {
@@ -248,7 +248,7 @@ impl AtEndBytes {
     }
 }
 
-/// That the summaries are of the blocks of records and profiles: of the same threads, of as many records, in the same time.
+/// Checks that the summaries agree with the blocks of records and profiles: the same threads, as many records, in the same time.
 fn agree(entries: &[IndexEntry], summaries: &[ThreadSummary]) -> Result<(), AtEndError> {
     let is_of_records = |kind: u8| kind == BlockKind::Records as u8 || kind == BlockKind::Profile as u8;
     // By thread: where its records begin, when, where the next one would be, and when.

@@ -14,22 +14,22 @@ const LARGEST_STEP: usize = 256 << 10;
 /// of block heads alone would take hours: each is checked against as many bytes as it claims.
 const MOST_CHECKED_IN_VAIN: u64 = 256 << 20;
 
-/// What comes next in a log.
+/// The next event in a log.
 pub(crate) enum LogBlockEvent {
     /// A block whose checksum holds; its payload is [`BlockScanner::payload`] until the next event.
     Block(BlockHead),
     /// Bytes that are no block were skipped.
     Skipped {
-        /// Where they begin, in bytes from the begin of the source.
+        /// Offset in the source, in bytes.
         at: u64,
-        /// How many.
+        /// Number of bytes.
         bytes: u64,
     },
     /// The source ends within a block.
     Cut {
-        /// Where the block begins.
+        /// Offset of the block.
         at: u64,
-        /// How many of its bytes there are.
+        /// Number of its bytes that exist.
         bytes: u64,
         /// Its kind.
         kind: CutKind,
@@ -41,18 +41,18 @@ pub(crate) enum LogBlockEvent {
 /// Kind of the block within which a source ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CutKind {
-    /// It does not end within a block.
+    /// The source does not end within a block.
     NotCut,
-    /// It ends within the block's head.
+    /// The source ends within the block's head.
     Unknown,
     /// The number of the block's kind.
     Known(u8),
 }
 
-/// What lies at the place where a block may begin.
+/// The bytes at a position where a block may begin.
 enum BlockProbe {
     Block(BlockHead),
-    /// It looks like a block, but the source ends within it.
+    /// A block seems to begin, but the source ends within it.
     Cut(CutKind),
     Nothing,
 }
@@ -87,7 +87,7 @@ impl<R: Read> BlockScanner<R> {
         }
     }
 
-    /// What comes next; `None` at the end.
+    /// Returns what comes next; `None` at the end.
     pub(crate) fn next(&mut self) -> Option<LogBlockEvent> {
         let start = self.position;
         let mut cut = CutKind::NotCut;
@@ -126,7 +126,7 @@ impl<R: Read> BlockScanner<R> {
         self.position
     }
 
-    /// What is read from.
+    /// Returns what is read from.
     pub(crate) fn source(&self) -> &R {
         &self.source
     }

@@ -84,8 +84,8 @@ impl RankClock {
         (self.ns_per_tick - drift) / 1e9
     }
 
-    /// Whether the length of a tick is known and the clock was compared with rank 0's (it is rank 0's, or there is no other).
-    pub fn known(&self) -> bool {
+    /// Returns whether the length of a tick is known and the clock was compared with rank 0's (it is rank 0's, or there is no other).
+    pub fn is_calibrated(&self) -> bool {
         self.known
     }
 
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(clock.nanoseconds(4_000), 10_400);
         assert_eq!(clock.nanoseconds(2_000), 9_600, "before the first instant");
         assert_eq!(clock.seconds(9_000), 12_400e-9);
-        assert!(clock.known());
+        assert!(clock.is_calibrated());
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
         let clock = RankClock::new(&header, &[], &[offset(50, -7)]);
         assert_eq!(clock.nanoseconds(1_000), 1_007);
         assert_eq!(clock.tick_s(), 1e-9);
-        assert!(clock.known());
+        assert!(clock.is_calibrated());
     }
 
     #[test]
@@ -212,9 +212,12 @@ mod tests {
     #[test]
     fn a_clock_is_not_known_without_a_rate_or_a_comparison() {
         let same = LogHeader { instants: [instant(5, 5); 2], ..tsc(0) };
-        assert!(!RankClock::new(&same, &[], &[]).known(), "no rate");
-        assert!(!RankClock::new(&tsc(1), &[], &[]).known(), "not compared");
-        assert!(RankClock::new(&LogHeader { n_ranks: 1, ..tsc(0) }, &[], &[]).known(), "nothing to compare with");
+        assert!(!RankClock::new(&same, &[], &[]).is_calibrated(), "no rate");
+        assert!(!RankClock::new(&tsc(1), &[], &[]).is_calibrated(), "not compared");
+        assert!(
+            RankClock::new(&LogHeader { n_ranks: 1, ..tsc(0) }, &[], &[]).is_calibrated(),
+            "nothing to compare with"
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use bincode::de::read::Reader;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-/// What decoding one value may allocate, in bytes. A hostile length fails instead of taking memory.
+/// Maximum number of bytes that decoding one value may allocate. A hostile length fails instead of taking memory.
 const MEMORY: usize = 64 << 20;
 
 const CONFIG: Configuration<LittleEndian, Varint, Limit<MEMORY>> = bincode::config::standard().with_limit::<MEMORY>();

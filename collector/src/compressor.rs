@@ -30,7 +30,7 @@ pub(crate) struct Compressor {
 unsafe impl Send for Compressor {}
 
 impl Compressor {
-    /// One for buffers of any size; takes some 600 kB at level 1.
+    /// Creates a compressor for buffers of any size; takes some 600 kB at level 1.
     ///
     /// Errors: zstd makes no context.
     pub fn new(level: c_int) -> io::Result<Self> {

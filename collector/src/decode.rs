@@ -86,7 +86,7 @@ impl RecordDecoder {
         }
     }
 
-    /// How many of `records`, the batch decoded last, have an operation that this version does not know.
+    /// Returns how many of `records`, the batch decoded last, have an operation that this version does not know.
     pub fn unknown_operations(&self, records: &[Record]) -> u64 {
         let known = |operation: u16| Operation::from_number(operation & !JOINED_COMPLETED).is_some();
         if self.model.contexts.iter().all(|context| known(context.operation)) {
@@ -99,12 +99,12 @@ impl RecordDecoder {
 /// Columns that are read from their begins.
 type Columns<'a> = [&'a [u8]; COLUMNS];
 
-/// What is stored of the records that were predicted wrong.
+/// The stored fields of the records that were predicted wrong.
 struct Mispredictions<'a> {
     columns: Columns<'a>,
     /// Index of the next one; `usize::MAX`: there is none.
     next: usize,
-    /// Which of its fields are given.
+    /// Bits of the given fields.
     mask: u8,
 }
 
@@ -211,16 +211,16 @@ fn gone(from: i32, distance: u64) -> i32 {
     distance.checked_sub(1).map_or(NO_PEER, |distance| from.wrapping_add(unzigzag(distance) as i32))
 }
 
-/// How two times of at most eight bytes are taken out of these.
+/// The layout of two times in at most eight bytes.
 #[derive(Clone, Copy)]
 struct TimePair {
     /// The bits of the first.
     first: u64,
-    /// Those of the second, from the lowest on.
+    /// Bits of the second time, from the lowest on.
     second: u64,
-    /// How many bits the first takes.
+    /// Number of bits of the first time.
     bits: u8,
-    /// How many bytes both take.
+    /// Number of bytes of both times.
     bytes: u8,
 }
 
@@ -250,7 +250,7 @@ impl TimePair {
     }
 }
 
-/// The same of times whose lengths are the next of their column.
+/// Reads a pair of times whose lengths are the next of their column.
 #[cold]
 fn odd_pair(times: &[u8], at: usize, lengths: &mut &[u8]) -> Option<(u64, u64, usize)> {
     let [lengths] = *take_slice(lengths, 1)? else { return None };

@@ -1,4 +1,4 @@
-//! What records refer to by number, and facts of the rank that come up while it runs.
+//! Definitions: objects that records refer to by number, and facts about the rank that are learnt during the run.
 //!
 //! A definition is written before, or in the same block as, the first record that refers to it. Ids are dense, from 0,
 //! by kind, and hold within one rank's log.
@@ -13,7 +13,7 @@ use crate::poll_gaps::ProfileGaps;
 use crate::record::NONE;
 use crate::sample::{SampleCaller, SamplePlaces, SampledThread, SamplingSetup};
 
-/// One definition.
+/// A definition in a log.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub enum Definition {
     /// A loaded program or shared object.
@@ -32,7 +32,7 @@ pub enum Definition {
     Param(String, f64),
     /// A thread that recorded: its number in this log, its id for the system.
     Thread(u32, u32),
-    /// The same instant on two clocks.
+    /// A reading of two clocks at the same instant.
     Instant(ClockPair),
     /// The rank's clock against rank 0's.
     ClockOffset(ClockOffset),
@@ -56,17 +56,17 @@ pub enum Definition {
     ExitStatus(i32),
     /// A function of a program in an interpreted language.
     Function(InterpretedFunction),
-    /// How the rank was sampled.
+    /// Setup of the rank's sampling.
     Sampling(SamplingSetup),
     /// A thread of which there are samples.
     SampledThread(SampledThread),
-    /// Where the rank was when the samples that follow were taken.
+    /// State of the rank's first thread when the samples that follow were taken.
     SamplePlaces(SamplePlaces),
     /// A point in the life of the process, and its ticks.
     Lifetime(LifetimePoint, u64),
-    /// What the threads of a parallel region did so far.
+    /// Sums over the threads of a parallel region so far.
     ParallelSums(ParallelSums),
-    /// Where the threads of the largest team so far may run.
+    /// Cores on which the threads of the largest team so far may run.
     TeamPlacement(TeamPlacement),
     /// The long gaps between polls in the profile that follows.
     ProfileGaps(ProfileGaps),
@@ -113,7 +113,7 @@ pub struct Module {
     pub build_id: Vec<u8>,
     /// Load address: offsets are return addresses less this, so they are addresses as the file's own tables state them.
     pub base: u64,
-    /// One past its last mapped address.
+    /// Address after its last mapped one.
     pub end: u64,
 }
 
@@ -129,7 +129,7 @@ pub struct CallSite {
     pub offset: u64,
     /// Id of the site from which the function around this one was called; [`crate::record::NONE`]: it is the outermost known.
     pub parent: u32,
-    /// Whether an outermost one was called from somewhere that is not known: its code does not say how to find it, or only so many callers
+    /// True if an outermost one was called from somewhere that is not known: its code does not say how to find it, or only so many callers
     /// were asked for.
     pub cut: bool,
     /// The interpreted function that it is in, or [`crate::record::NONE`]: then it is machine code that calls. With a function there is no module.
@@ -176,7 +176,7 @@ impl<Context> Decode<Context> for CallSite {
 }
 bincode::impl_borrow_decode!(CallSite);
 
-/// What was decoded, or `None` where the definition had ended before.
+/// Returns what was decoded, or `None` where the definition had ended before.
 fn if_more<T>(decoded: Result<T, DecodeError>) -> Result<Option<T>, DecodeError> {
     match decoded {
         Ok(value) => Ok(Some(value)),
@@ -185,7 +185,7 @@ fn if_more<T>(decoded: Result<T, DecodeError>) -> Result<Option<T>, DecodeError>
     }
 }
 
-/// What a region's time is, for the overheads of docs/metrics.md §3.
+/// The kind of a region's time, for the overheads of docs/metrics.md §3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum RegionKind {
     /// Useful work, the default.
@@ -198,7 +198,7 @@ pub enum RegionKind {
 }
 
 impl RegionKind {
-    /// All of them.
+    /// The kinds, in the order of their numbers.
     pub const ALL: [RegionKind; 3] = [RegionKind::Useful, RegionKind::Control, RegionKind::Serial];
 
     /// The name in JSON and in studies.
@@ -222,7 +222,7 @@ pub struct Region {
     pub name: String,
     /// Its kind.
     pub kind: RegionKind,
-    /// Whether its invocations are iterations.
+    /// True if its invocations are iterations.
     pub iterated: bool,
 }
 
@@ -231,7 +231,7 @@ pub struct Region {
 pub struct Communicator {
     /// Dense id. 0 is MPI_COMM_WORLD, 1 is MPI_COMM_SELF.
     pub id: u32,
-    /// The same on every member and, but for chance of 2⁻⁶⁴, on no other communicator of the run.
+    /// Number that is the same on every member and, but for chance of 2⁻⁶⁴, on no other communicator of the run.
     pub uid: u64,
     /// Id of the communicator it was made from, or [`crate::record::NONE`].
     pub parent: u32,
@@ -243,15 +243,15 @@ pub struct Communicator {
     pub remote: RankList,
 }
 
-/// Who exchanges data with this rank in the neighbourhood collectives of a communicator (MPI-4.1 §8.6): world ranks, in the order of
-/// the arguments of these calls, without those beyond the edge of a grid. A rank may be there more than once.
+/// The ranks that exchange data with this rank in the neighbourhood collectives of a communicator (MPI-4.1 §8.6): world ranks, in the order
+/// of the arguments of these calls, without those beyond the edge of a grid. A rank may be there more than once.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct NeighbourRanks {
     /// Id of the communicator.
     pub comm: u32,
-    /// Those that send to this rank.
+    /// Ranks that send to this rank.
     pub sources: RankList,
-    /// Those that it sends to.
+    /// Ranks that this rank sends to.
     pub destinations: RankList,
 }
 
@@ -268,7 +268,7 @@ pub struct RankGroup {
 #[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
 pub struct RankList(pub Vec<(u32, i32, u32)>);
 
-/// What an [`MpiObject`] is.
+/// The kind of an [`MpiObject`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum ObjectKind {
     /// An RMA window.
@@ -280,7 +280,7 @@ pub enum ObjectKind {
 /// An RMA window or a file.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct MpiObject {
-    /// What it is.
+    /// Kind of the object.
     pub kind: ObjectKind,
     /// Dense id by kind.
     pub id: u32,
@@ -290,7 +290,7 @@ pub struct MpiObject {
     pub name: String,
 }
 
-/// The same instant on two clocks; the first and the last of a log give the length of a tick.
+/// A reading of two clocks at the same instant; the first and the last of a log give the length of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub struct ClockPair {
     /// Ticks of the rank's clock.
@@ -302,9 +302,9 @@ pub struct ClockPair {
 /// The rank's clock against rank 0's, measured once.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub struct ClockOffset {
-    /// When, in ticks of this rank's clock.
+    /// Ticks of this rank's clock.
     pub ticks: u64,
-    /// What this rank's CLOCK_MONOTONIC is ahead of rank 0's, in nanoseconds.
+    /// Offset of this rank's CLOCK_MONOTONIC from rank 0's, in nanoseconds; positive if it is ahead.
     pub offset_ns: i64,
     /// Bound of the error: half the shortest round trips on the way to rank 0; 0 where both read the same clock.
     pub error_ns: u64,
@@ -313,7 +313,7 @@ pub struct ClockOffset {
 /// Resources that the process had used by an instant (getrusage, /proc).
 #[derive(Clone, Copy, Debug, PartialEq, Default, Encode, Decode)]
 pub struct ResourceUsage {
-    /// When, in ticks.
+    /// Time, in ticks.
     pub ticks: u64,
     /// CPU time in user mode of all its threads.
     pub user_ns: u64,
@@ -325,7 +325,7 @@ pub struct ResourceUsage {
     pub voluntary_switches: u64,
     /// Times that it was preempted.
     pub involuntary_switches: u64,
-    /// The same of the thread that called MPI_Init.
+    /// Involuntary context switches of the thread that called MPI_Init.
     pub thread_involuntary_switches: u64,
     /// Time that this thread could have run but had no core (the scheduler's run delay).
     pub thread_delayed_ns: u64,
@@ -409,12 +409,12 @@ impl RankList {
         RankList(runs)
     }
 
-    /// How many ranks it holds.
+    /// Returns how many ranks it holds.
     pub fn len(&self) -> u64 {
         self.0.iter().map(|&(_, _, count)| u64::from(count)).sum()
     }
 
-    /// Whether it holds none.
+    /// Returns whether it holds none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -450,7 +450,7 @@ impl RankList {
         None
     }
 
-    /// All ranks, in order. A hostile list may be long: check [`RankList::len`] first.
+    /// Returns all ranks, in order. A hostile list may be long: check [`RankList::len`] first.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().flat_map(|&(first, step, count)| {
             (0..count).filter_map(move |i| u32::try_from(i64::from(first) + i64::from(step) * i64::from(i)).ok())

@@ -66,12 +66,12 @@ impl RecordEncoder {
         }
     }
 
-    /// What compresses of the batch encoded last: its head and the columns of wrong guesses.
+    /// Returns what compresses of the batch encoded last: its head and the columns of wrong guesses.
     pub fn plain(&self) -> &[u8] {
         &self.plain
     }
 
-    /// What does not: its times.
+    /// Returns what does not: its times.
     pub fn tail(&self) -> &[u8] {
         &self.tail[..self.tail_len]
     }
@@ -83,7 +83,9 @@ impl RecordEncoder {
         let n = records.len();
         self.model.reset();
         self.by_address.fill(0);
-        self.columns.iter_mut().for_each(Vec::clear);
+        for column in &mut self.columns {
+            column.clear();
+        }
         if self.codes.len() < n + 1 {
             self.codes.resize(n + 1, 0);
             self.tail.resize(17 * (n + 1), 0);
@@ -177,7 +179,7 @@ impl RecordEncoder {
     }
 }
 
-/// How many of the first records are guessed right, and what is recent after them.
+/// Returns how many of the first records are guessed right, and what is recent after them.
 ///
 /// This loop and that of [`times`] are all that most records take; each is a function of its own that calls nothing, so that what it needs is in registers.
 #[inline(never)]

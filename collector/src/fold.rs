@@ -46,7 +46,7 @@ struct CallSums {
     region: u32,
     /// Index in `sites`; [`NONE`]: an empty place.
     site: u32,
-    /// All ones where `sent` counts, else 0; the same for `received`.
+    /// Masks for `sent` and `received`: all ones if the field counts, else 0.
     counted: (u64, u64),
     sums: ProfileCell,
 }
@@ -102,7 +102,7 @@ fn place_of(call_site: u64, kind: u32, region: u64) -> usize {
 
 /// Takes the time by iteration, in place of the fold: for iterations so short that rows of all sums would cost more than the records.
 pub trait IterationTimes: Default {
-    /// Whether it does; else rows of the fold are by iteration. Rows of profiles that are absorbed are in any case.
+    /// True if it does; else rows of the fold are by iteration. Rows of profiles that are absorbed are in any case.
     const APART: bool;
 
     /// Time that follows is of this region and iteration; of none where the iteration is [`NONE`].
@@ -125,7 +125,7 @@ impl IterationTimes for () {
 
 /// A fold over one thread's records, in their order.
 pub struct ProfileFold<T: IterationTimes = ()> {
-    /// Where what is folded since the last [`ProfileFold::take`] begins.
+    /// Start of the records folded since the last [`ProfileFold::take`].
     start: BatchHead,
     walk: RecordWalk,
     /// The iteration and row of the time of each open region: [`ProfileFold::place_in`] may have put it into another iteration than the markers.
@@ -148,7 +148,7 @@ pub struct ProfileFold<T: IterationTimes = ()> {
     counters: FxHashMap<(u32, u32), CounterTotals>,
     /// The rest of the sums; its lists but `iterations` are filled when it is taken.
     rest: ThreadProfile,
-    /// How often a region was entered with as many open as may be: not by a log of the recorder.
+    /// Number of times that a region was entered with the maximum number open: never in a log of the recorder.
     too_deep: u64,
     /// Time by iteration that is not in rows.
     times: T,
@@ -162,14 +162,14 @@ impl ProfileFold {
         ProfileFold::with_times(head)
     }
 
-    /// The same of records as they were recorded: `polls` decides what the time between unsuccessful polls is.
+    /// Makes the fold decide on the time between unsuccessful polls: `polls` classifies the gaps of records as they were recorded.
     pub fn deciding(self, polls: PollGapClassifier) -> Self {
         ProfileFold { polls: Some(polls), ..self }
     }
 }
 
 impl<T: IterationTimes> ProfileFold<T> {
-    /// The same, which leaves time by iteration to a `T`.
+    /// Creates a fold that leaves time by iteration to a `T`.
     pub fn with_times(head: BatchHead) -> Self {
         let mut fold = ProfileFold {
             start: BatchHead::default(),
@@ -203,13 +203,13 @@ impl<T: IterationTimes> ProfileFold<T> {
         self.counted_records(records, joined::count(records), site);
     }
 
-    /// As [`ProfileFold::records`], where it is known that these count as `n_records`.
+    /// Folds records that are known to count as `n_records`, like [`ProfileFold::records`].
     pub fn counted_records(&mut self, records: &[Record], n_records: usize, mut site: impl FnMut(&Record) -> u64) {
         let mut left = records;
         loop {
             let usual = self.usual_calls(left);
             let Some((record, others)) = left.get(usual..).and_then(<[Record]>::split_first) else { break };
-            if self.makes_place(record, &mut site) {
+            if self.insert_if_absent(record, &mut site) {
                 left = &left[usual..];
                 continue;
             }
@@ -254,7 +254,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         }
     }
 
-    /// How often a region was entered within as many others as may be open: its time counts as theirs.
+    /// Returns how often a region was entered within as many others as may be open: its time counts as theirs.
     pub fn too_deep(&self) -> u64 {
         self.too_deep
     }
@@ -272,7 +272,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         self.times.move_to(region, iteration);
     }
 
-    /// What was kept apart of the time by iteration, since the last call.
+    /// Returns what was kept apart of the time by iteration, since the last call.
     pub fn take_times(&mut self) -> T {
         let times = std::mem::take(&mut self.times);
         self.times.move_to(self.region, self.iteration);
@@ -317,7 +317,7 @@ impl<T: IterationTimes> ProfileFold<T> {
     /// Goes on after `head`, after a gap in the records whose time belongs to nothing. Regions open before and after the gap
     /// go on; others that `head` says are open count as entered at its `previous_end`.
     pub fn skip_to(&mut self, head: &BatchHead) {
-        let going_on = self.walk.open.all().iter().zip(&head.open);
+        let going_on = self.walk.open.entered().iter().zip(&head.open);
         let going_on =
             going_on.take_while(|(ours, theirs)| (ours.region, ours.iteration) == (theirs.region, theirs.iteration));
         let entered: Vec<u64> = going_on.map(|(ours, _)| ours.entered).collect();
@@ -369,7 +369,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         self.find_rows();
         // Parts of the last call may still come: its entry stays, empty.
         self.last_call = last_call.map_or(NONE, |key| self.site_at(key));
-        let entered = self.walk.open.all().iter().map(|open| open.entered).collect();
+        let entered = self.walk.open.entered().iter().map(|open| open.entered).collect();
         let head = std::mem::replace(&mut self.start, next.clone());
         ProfileBatch { head, next, entered, profile }
     }
@@ -394,7 +394,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         self.walk.time.end_call();
     }
 
-    /// Where the next record stands.
+    /// Returns where the next record stands.
     pub fn head(&self) -> BatchHead {
         self.walk.head()
     }
@@ -409,8 +409,8 @@ impl<T: IterationTimes> ProfileFold<T> {
     /// Finds the rows of all open regions anew, outermost first.
     fn find_rows(&mut self) {
         self.placed.clear();
-        for i in 0..self.walk.open.all().len() {
-            let (region, within) = (self.walk.open.all()[i].region, self.walk.open.all()[i].within());
+        for i in 0..self.walk.open.entered().len() {
+            let (region, within) = (self.walk.open.entered()[i].region, self.walk.open.entered()[i].within());
             let row = self.row_in(region, within);
             self.placed.push((within, row));
         }
@@ -490,7 +490,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         }
         let region = u64::from(self.region) << 44;
         let usual_in_row = u64::from(self.row) << 32 | u64::from(USUAL);
-        let mut now = self.walk.time.now();
+        let mut now = self.walk.time.current_ticks();
         let (mut gaps, mut computed, mut parts, mut last) = (0u64, 0u64, 0usize, None);
         let mut left = records.iter();
         loop {
@@ -565,7 +565,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         }
         self.before(reached);
         if record.operation < Operation::FIRST_MARKER {
-            self.call(record, reached.own(), site);
+            self.call(record, reached.own_ticks(), site);
         } else {
             self.marker(record, reached, site);
         }
@@ -644,11 +644,11 @@ impl<T: IterationTimes> ProfileFold<T> {
         place
     }
 
-    /// Whether calls like this one, which are joined with their parts, had no place in the cache; now they have.
+    /// Returns whether calls like this one, which are joined with their parts, had no place in the cache; now they have.
     #[inline(always)]
-    fn makes_place(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) -> bool {
+    fn insert_if_absent(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) -> bool {
         let kind = kind_of(record);
-        let makes = record.stands_for() != 1 && kind & USUAL != 0 && {
+        let makes = record.joined_operations() != 1 && kind & USUAL != 0 && {
             let there = &self.kinds[place_of(record.call_site, kind, u64::from(self.region) << 44)];
             !(there.call_site == record.call_site && there.kind == kind && there.row == self.row)
         };
@@ -685,7 +685,7 @@ impl<T: IterationTimes> ProfileFold<T> {
 
     #[inline(never)]
     fn marker(&mut self, record: &Record, reached: RecordTimes, site: &mut impl FnMut(&Record) -> u64) {
-        let (begin, ticks) = (reached.begin, reached.own());
+        let (begin, ticks) = (reached.begin, reached.own_ticks());
         if ticks > 0 {
             // Of those that this version knows only a flush has time.
             let cell = ProfileCell { ticks, calls: 1, sent: 0, received: 0 };
@@ -767,7 +767,7 @@ impl<T: IterationTimes> ProfileFold<T> {
                 iterations.push(RegionInvocation { region, iteration, outer, begin: left.entered, end });
             }
         });
-        let left = self.walk.open.all().len();
+        let left = self.walk.open.entered().len();
         if left < self.placed.len() {
             self.placed.truncate(left);
             self.innermost();
@@ -775,7 +775,7 @@ impl<T: IterationTimes> ProfileFold<T> {
     }
 }
 
-/// What of `sent` and `received` counts for records of an operation, as masks: what is sent counts where it is started, what
+/// Returns what of `sent` and `received` counts for records of an operation, as masks: what is sent counts where it is started, what
 /// is received where it has arrived, and preparing a persistent operation transfers nothing.
 pub fn counted(operation: u16) -> (u64, u64) {
     if Operation::semantics(operation).prepares() {

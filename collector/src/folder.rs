@@ -29,7 +29,7 @@ pub struct RunFileNames {
 }
 
 impl RunFileNames {
-    /// Those in the folder at `path`.
+    /// Lists the files in the folder at `path`.
     ///
     /// Errors: what the system says of the folder.
     pub fn list(path: &Path) -> io::Result<RunFileNames> {
@@ -47,7 +47,9 @@ impl RunFileNames {
                 names.rings.push(node);
             }
         }
-        names.ranks.values_mut().for_each(|(_, threads)| threads.sort_unstable());
+        for (_, threads) in names.ranks.values_mut() {
+            threads.sort_unstable();
+        }
         names.nodes.sort_unstable();
         names.rings.sort_unstable();
         Ok(names)
@@ -63,8 +65,8 @@ impl RunFileNames {
         of_nodes.chain(self.rings.iter().map(|&node| node_rings_name(node))).chain(self.ranks.iter().flat_map(of_rank))
     }
 
-    /// The same in `n` shares, some of them empty where there are fewer ranks or nodes than that. Each has the files of ranks that follow one
-    /// another, and where there are node files, whole nodes. Where the ranks of a node do not follow one another, shares overlap.
+    /// Splits the files into `n` parts, some of them empty if there are fewer ranks or nodes than that. Each has the files of ranks that
+    /// follow one another, and if there are node files, whole nodes. If the ranks of a node do not follow one another, parts overlap.
     pub fn shares(&self, n: usize) -> Vec<RunFileNames> {
         let nodes: BTreeSet<u32> = self.nodes.iter().chain(&self.rings).copied().collect();
         let begins: BTreeSet<u32> = if nodes.is_empty() { self.ranks.keys().copied().collect() } else { nodes };
@@ -78,18 +80,23 @@ impl RunFileNames {
         for (&rank, files) in &self.ranks {
             shares[share_of(rank)].ranks.insert(rank, files.clone());
         }
-        self.nodes.iter().for_each(|&node| shares[share_of(node)].nodes.push(node));
-        self.rings.iter().for_each(|&node| shares[share_of(node)].rings.push(node));
+        for &node in &self.nodes {
+            shares[share_of(node)].nodes.push(node);
+        }
+        for &node in &self.rings {
+            shares[share_of(node)].rings.push(node);
+        }
         shares
     }
 }
 
-/// Whether the folder at `path` holds logs, or rings of ranks that were killed.
+/// Returns whether the folder at `path` holds logs, or rings of ranks that were killed.
 pub fn contains_logs(path: &Path) -> bool {
     RunFileNames::list(path).is_ok_and(|names| !names.ranks.is_empty() || !names.nodes.is_empty())
 }
 
-/// When the run in the folder at `path` began, in seconds since 1970, as one of its logs says; 0 where none can be read. `None`: there are no logs.
+/// Returns when the run in the folder at `path` began, in seconds since 1970, as one of its logs says; 0 where none can be read. `None`:
+/// there are no logs.
 pub fn started_unix_s(path: &Path) -> Option<u64> {
     let names = RunFileNames::list(path).ok()?;
     // Whole files are not looked at: runs may be large, and several lie side by side.
@@ -108,7 +115,7 @@ pub fn started_unix_s(path: &Path) -> Option<u64> {
     Some(folder.with_parts().open(rank).map_or(0, |log| log.header().started_unix_s))
 }
 
-/// What a run left in its folder, by rank. The folder is listed once, and each node file is opened once.
+/// The files of a run in its folder, by rank. The folder is listed once, and each node file is opened once.
 #[derive(Clone, Debug, Default)]
 pub struct RunFolder {
     path: PathBuf,
@@ -117,9 +124,9 @@ pub struct RunFolder {
     logs: BTreeMap<u32, Vec<LogPlace>>,
     /// By rank: its rings in files of rings.
     pieces: BTreeMap<u32, Vec<RingPlace>>,
-    /// What is wrong with files that are of several ranks.
+    /// Problems of files that belong to several ranks.
     problems: Vec<Problem>,
-    /// How many of them, the first, are of files of rings.
+    /// Number of the first problems that are of files of rings.
     of_rings: usize,
 }
 
@@ -128,11 +135,11 @@ impl RunFolder {
     ///
     /// Errors: what the system says of the folder.
     pub fn list(path: &Path) -> io::Result<RunFolder> {
-        Ok(RunFolder::of(path, RunFileNames::list(path)?))
+        Ok(RunFolder::with_names(path, RunFileNames::list(path)?))
     }
 
-    /// What is in these files of the folder at `path`.
-    pub fn of(path: &Path, names: RunFileNames) -> RunFolder {
+    /// Returns what is in these files of the folder at `path`.
+    pub fn with_names(path: &Path, names: RunFileNames) -> RunFolder {
         RunFolder { names, ..RunFolder::empty(path) }.with_parts()
     }
 
@@ -148,7 +155,7 @@ impl RunFolder {
         }
     }
 
-    /// The same with what is in the files that it names.
+    /// Adds the contents of the named files.
     fn with_parts(mut self) -> RunFolder {
         // The rings first: what a running rank flushes after that is in its log when we come to it.
         for rings in std::mem::take(&mut self.names.rings) {
@@ -230,17 +237,17 @@ impl RunFolder {
         self.logs.keys().copied()
     }
 
-    /// What is wrong with files that are of several ranks.
+    /// Returns what is wrong with files that are of several ranks.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// The same by what the files are: files of rings, node files.
+    /// Returns the problems by kind of file: files of rings, node files.
     pub fn problems_of_rings_and_nodes(&self) -> (&[Problem], &[Problem]) {
         self.problems.split_at(self.of_rings)
     }
 
-    /// How many logs of `rank` there are: a node file and a file of its own, or files of several runs.
+    /// Returns how many logs of `rank` there are: a node file and a file of its own, or files of several runs.
     pub fn logs_of(&self, rank: u32) -> usize {
         self.logs.get(&rank).map_or(0, Vec::len)
     }
@@ -267,7 +274,7 @@ impl RunFolder {
         length.unwrap_or(0)
     }
 
-    /// Where the first log of `rank` is.
+    /// Returns where the first log of `rank` is.
     pub(crate) fn place(&self, rank: u32) -> Option<&LogPlace> {
         self.logs.get(&rank)?.first()
     }
@@ -281,7 +288,7 @@ impl RunFolder {
         }
     }
 
-    /// Where the ring of the thread of `rank` that called `MPI_Init` is.
+    /// Returns where the ring of the thread of `rank` that called `MPI_Init` is.
     pub(crate) fn first_ring(&self, rank: u32) -> Option<RingPlace> {
         let is_first = |place: &&RingPlace| match place {
             RingPlace::File(_, thread) => *thread == 0,
@@ -296,7 +303,7 @@ impl RunFolder {
         self.pieces.get(&rank).into_iter().flatten().cloned().chain(files).collect()
     }
 
-    /// Whether a ring of `rank` is there.
+    /// Returns whether a ring of `rank` is there.
     pub fn has_rings(&self, rank: u32) -> bool {
         self.pieces.contains_key(&rank) || self.names.ranks.get(&rank).is_some_and(|(_, threads)| !threads.is_empty())
     }

@@ -37,7 +37,7 @@ pub const MAX_OPEN_REGIONS: usize = 128;
 /// Most definitions that a block may hold.
 pub const MAX_DEFINITIONS: usize = 1 << 16;
 
-/// What a block holds. Readers skip kinds that they do not know.
+/// The contents of a block. Readers skip kinds that they do not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum BlockKind {
@@ -51,7 +51,7 @@ pub enum BlockKind {
     Samples = 4,
     /// A thread's whole run as a profile: a [`crate::summary::ThreadSummary`].
     Summary = 5,
-    /// Where the blocks before it are: an [`crate::index::LogIndex`].
+    /// Positions of the blocks before it: an [`crate::index::LogIndex`].
     Index = 6,
 }
 
@@ -131,7 +131,7 @@ pub fn header_checksum(version: u16, header: &[u8]) -> u32 {
     crc.finalize()
 }
 
-/// How a rank keeps time.
+/// The clock of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum ClockSource {
     /// The processor's invariant time stamp counter.
@@ -140,7 +140,7 @@ pub enum ClockSource {
     Monotonic,
 }
 
-/// What is written of each call.
+/// The detail in which calls are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum RecordingMode {
     /// Every record.
@@ -152,7 +152,7 @@ pub enum RecordingMode {
 /// The head of a rank's log: facts known when it is opened.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct LogHeader {
-    /// The same in all logs of a run, different in each run.
+    /// Number that is the same in all logs of a run, and different in each run.
     pub run_id: u64,
     /// Rank in MPI_COMM_WORLD.
     pub rank: u32,
@@ -170,7 +170,7 @@ pub struct LogHeader {
     pub abi: String,
     /// Version of lbprof that wrote the log.
     pub recorder: String,
-    /// Which clock the ticks are of.
+    /// Clock of the ticks.
     pub clock: ClockSource,
     /// Seconds since 1970 when the log was opened.
     pub started_unix_s: u64,
@@ -193,7 +193,7 @@ pub struct OpenRegion {
     pub iteration: u32,
 }
 
-/// Where a batch of a thread's records stands: enough to read it without the batches before it.
+/// The position of a batch of a thread's records: enough to read it without the batches before it.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
 pub struct BatchHead {
     /// Number of the thread in this log; 0 is the one that called MPI_Init.
@@ -204,7 +204,7 @@ pub struct BatchHead {
     pub previous_end: u64,
     /// Regions open before the first record, outermost first, without region 0.
     pub open: Vec<OpenRegion>,
-    /// Whether recording was paused before the first record.
+    /// True if recording was paused before the first record.
     pub paused: bool,
 }
 

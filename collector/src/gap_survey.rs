@@ -14,7 +14,7 @@ use crate::spinning::{FoldedCalls, IN_TURN, WindowSpin};
 /// A sample of a thread's CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuSample {
-    /// When it was taken.
+    /// Time of the sample.
     pub ticks: u64,
     /// The CPU time that it stands for, in nanoseconds.
     pub weight_ns: u64,
@@ -23,7 +23,7 @@ pub struct CpuSample {
 /// Most call sites that a program may poll in turn and still wait in one loop.
 const MOST_IN_TURN: usize = 32;
 
-/// Which gaps a survey counts.
+/// The lengths of the gaps that a survey counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SurveyedLengths {
     /// Ticks of the shortest ones.
@@ -89,7 +89,7 @@ impl GapSurvey {
         let was_spin = self.spin.is_spinning() && !self.spin.has_data();
         self.spin.add(record);
         let spins = self.spin.is_spinning();
-        let answer = if spins { PollAnswer::Nothing } else { PollAnswer::of(record) };
+        let answer = if spins { PollAnswer::Nothing } else { PollAnswer::from_record(record) };
         let asks = spins || Operation::polls(record.operation) || answer == PollAnswer::Neutral;
         let gap = record.begin.saturating_sub(previous_end);
         let is_long = gap >= self.lengths.shortest;

@@ -1,4 +1,4 @@
-//! How a thread spends the long gaps between its unsuccessful polls: asleep or computing.
+//! Determines the use of the long gaps between a thread's unsuccessful polls: asleep or computing.
 //!
 //! ```text
 //!   waits      |Test|... usleep ...|Test|... usleep ...|Test ok|    no samples; the poll that failed succeeds in the end
@@ -16,14 +16,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use bincode::{Decode, Encode};
 
-/// How a thread spends the long gaps after unsuccessful polls from a call site.
+/// The use of the long gaps after unsuccessful polls from a call site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GapUse {
-    /// It sleeps until a poll from there succeeds, so it waits.
+    /// The thread sleeps until a poll from there succeeds, so it waits.
     Asleep,
-    /// Others have its core in the midst of a spin, so it waits.
+    /// Other threads have its core in the midst of a spin, so it waits.
     Preempted,
-    /// It uses its core, or would if it had one.
+    /// The thread uses its core, or would if it had one.
     Computing,
     /// Neither is certain.
     Unclear,
@@ -38,7 +38,7 @@ pub struct GapUses(HashMap<(u32, PolledSite), GapUse>);
 pub struct PolledSite {
     /// Id of the call site.
     pub call_site: u64,
-    /// Whether so many calls of a spin lie before the gap that not each of its rounds has one.
+    /// True if so many calls of a spin lie before the gap that not each of its rounds has one.
     pub after_spin: bool,
 }
 
@@ -89,7 +89,7 @@ impl GapUses {
 /// Sums over the long gaps after unsuccessful polls from one call site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct GapSums {
-    /// How many gaps there are.
+    /// Number of gaps.
     pub gaps: u64,
     /// Their ticks.
     pub ticks: u64,
@@ -99,7 +99,7 @@ pub struct GapSums {
     pub succeeded: u64,
 }
 
-/// What is known of a thread's CPU time.
+/// Evidence on a thread's CPU time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuEvidence {
     /// Nanoseconds of a tick.
@@ -118,7 +118,7 @@ pub struct CpuEvidence {
 const ENOUGH_SAMPLES: f64 = 8.0;
 /// Fraction of the gaps that CPU time may take if the thread is to be asleep in them.
 const ASLEEP: f64 = 0.1;
-/// The same of a thread that yields its core to others that want it.
+/// Minimum fraction for a thread that yields its core to others that want it.
 const YIELDING: f64 = 0.02;
 /// Fraction of the gaps up to which the CPU time of the whole run, most of which lies elsewhere, allows the thread to be asleep in them.
 const MOST_CPU_OF_RUN: f64 = 0.25;

@@ -28,15 +28,15 @@ const FEWEST_BYTES: usize = 8;
 pub struct IndexEntry {
     /// Number of its kind.
     pub kind: u8,
-    /// Where it begins in the log.
+    /// Offset in the log.
     pub place: u64,
     /// Its bytes, head included.
     pub bytes: u64,
-    /// Whose records (or samples) it holds; 0 where it holds definitions.
+    /// Thread whose records or samples it holds; 0 if it holds definitions.
     pub thread: u32,
     /// Sequence number of the first of them.
     pub first: u64,
-    /// How many. Of a profile: how many it sums up. Of definitions: 0.
+    /// Number of records or samples. For a profile, the number that it sums up; for definitions 0.
     pub records: u64,
     /// Ticks from which the first one's time counts; of definitions the end of the entry before.
     pub begin: u64,
@@ -44,23 +44,23 @@ pub struct IndexEntry {
     pub end: u64,
 }
 
-/// What a block holds, for its entry; of definitions nothing.
+/// The contents of a block, for its entry; of definitions nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct BlockContents {
-    /// As in [`IndexEntry`].
+    /// Thread of the records, see [`IndexEntry`].
     pub thread: u32,
-    /// As in [`IndexEntry`].
+    /// Number of the first record, see [`IndexEntry`].
     pub first: u64,
-    /// As in [`IndexEntry`].
+    /// Number of records, see [`IndexEntry`].
     pub records: u64,
-    /// As in [`IndexEntry`].
+    /// Start of the records, see [`IndexEntry`].
     pub begin: u64,
-    /// As in [`IndexEntry`].
+    /// End of the records, see [`IndexEntry`].
     pub end: u64,
 }
 
 impl BlockContents {
-    /// What a profile sums up.
+    /// Returns what a profile sums up.
     pub fn of_profile(batch: &ProfileBatch) -> BlockContents {
         let BatchHead { thread, first, previous_end, .. } = batch.head;
         let records = batch.next.first.wrapping_sub(first);
@@ -81,7 +81,7 @@ pub struct LogIndex {
     encoded: Vec<u8>,
     /// The last block, where it is of definitions: its entry is made when something else follows.
     definitions: Option<(u64, u64)>,
-    /// Where the last block ends that has an entry.
+    /// End offset of the last indexed block.
     end: u64,
     /// End of what it holds.
     ticks: u64,
@@ -134,7 +134,7 @@ impl LogIndex {
         (!self.is_full).then_some(&self.encoded)
     }
 
-    /// Where the last block ends.
+    /// Returns where the last block ends.
     pub fn end(&self) -> u64 {
         self.definitions.map_or(self.end, |(place, bytes)| place.wrapping_add(bytes))
     }

@@ -19,28 +19,28 @@ use crate::record::{CallFlags, NO_PEER, NONE, Record};
 
 /// In [`Record::operation`]: the record is a call and its part.
 pub const JOINED: u16 = 1 << 15;
-/// The same, where the part is a request completed; else it is a message received.
+/// Mark of a joined part that is a completed request; else the part is a received message.
 pub const JOINED_COMPLETED: u16 = JOINED | 1 << 14;
 
 /// The flags of a message received that are in the record of its call.
 const OF_RECEIVED: u16 = CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0;
-/// Those of a request completed.
+/// Bits for a completed request.
 const OF_COMPLETED: u16 = OF_RECEIVED
     | CallFlags::CANCELLED.0
     | CallFlags::PERSISTENT.0
     | CallFlags::NOTHING.0
     | CallFlags::UNKNOWN_REQUEST.0;
 
-/// Whether the flags of a call that completed requests leave room for those of a request.
+/// Returns whether the flags of a call that completed requests leave room for those of a request.
 #[inline(always)]
 pub fn can_join_completed(call: CallFlags) -> bool {
     call.0 & OF_COMPLETED == 0
 }
 
 impl Record {
-    /// How many records it stands for.
+    /// Returns how many records it stands for.
     #[inline(always)]
-    pub fn stands_for(&self) -> usize {
+    pub fn joined_operations(&self) -> usize {
         1 + usize::from(self.operation >> 15)
     }
 
@@ -75,9 +75,9 @@ impl Record {
     }
 }
 
-/// How many records these stand for.
+/// Returns how many records these stand for.
 pub fn count(records: &[Record]) -> usize {
-    records.iter().map(Record::stands_for).sum()
+    records.iter().map(Record::joined_operations).sum()
 }
 
 /// Takes all apart that are joined, in place.
@@ -126,13 +126,16 @@ mod tests {
             received: 16,
             peer: 5,
             tag: 6,
-            flags: CallFlags::of(Activity::PointToPoint) | CallFlags::ANY_TAG,
+            flags: CallFlags::from_activity(Activity::PointToPoint) | CallFlags::ANY_TAG,
             ..call(Operation::Received)
         };
         assert_eq!(joined.apart(), Some((of_call, part)));
         let from_nobody = Record { request: -2i32 as u32, received: 0, flags: of_call.flags, ..joined };
         let (_, part) = from_nobody.apart().unwrap();
-        assert_eq!((part.peer, part.flags), (-2, CallFlags::of(Activity::PointToPoint) | CallFlags::NOTHING));
+        assert_eq!(
+            (part.peer, part.flags),
+            (-2, CallFlags::from_activity(Activity::PointToPoint) | CallFlags::NOTHING)
+        );
         let failed = Record { request: -2i32 as u32, flags: of_call.flags | CallFlags::ANY_SOURCE, ..joined };
         assert!(!failed.apart().unwrap().1.flags.contains(CallFlags::NOTHING), "anybody is somebody");
     }
@@ -141,7 +144,7 @@ mod tests {
     fn a_completion_comes_out_of_its_call() {
         let of_call = Record {
             count: 3,
-            flags: CallFlags::of(Activity::Collective) | CallFlags::FORTRAN,
+            flags: CallFlags::from_activity(Activity::Collective) | CallFlags::FORTRAN,
             ..call(Operation::Waitall)
         };
         let part = Record {

@@ -33,7 +33,7 @@ impl LiveRun {
     /// Errors: what the system says of the folder.
     pub fn open(path: &Path) -> io::Result<LiveRun> {
         let names = RunFileNames::list(path)?;
-        let folder = RunFolder::of(path, names.clone());
+        let folder = RunFolder::with_names(path, names.clone());
         let mut run = LiveRun { path: path.to_path_buf(), names, folder, logs: BTreeMap::new() };
         run.open_logs();
         Ok(run)
@@ -46,7 +46,7 @@ impl LiveRun {
         let names = RunFileNames::list(&self.path)?;
         // A node file is read through when it is opened: it is opened once more only where a rank may have come.
         if names != self.names || self.logs.len() < self.n_recorded() {
-            self.folder = RunFolder::of(&self.path, names.clone());
+            self.folder = RunFolder::with_names(&self.path, names.clone());
             self.names = names;
         } else {
             self.folder.look_again();

@@ -37,9 +37,9 @@ pub(crate) struct ThreadMerge {
     threads: BTreeSet<u32>,
     own: RecordQueue,
     others: RecordQueue,
-    /// Where the next merged batch stands, once the first one of the first thread is known.
+    /// Position of the next merged batch, once the first one of the first thread is known.
     head: Option<BatchHead>,
-    /// Whether the last merged record is one of the others.
+    /// True if the last merged record is one of the others.
     is_in_others: bool,
     /// The latest time stamp of a merged record.
     end: u64,
@@ -148,7 +148,7 @@ impl ThreadMerge {
     }
 }
 
-/// Whether records refer to what is defined: it must be known before them, and may be defined twice.
+/// Returns whether records refer to what is defined: it must be known before them, and may be defined twice.
 fn is_referred_to(definition: &Definition) -> bool {
     use Definition::{CallSite, Communicator, Counter, Function, Group, Module, Neighbours, Object, Region};
     matches!(

@@ -1,4 +1,4 @@
-//! What encoder and decoder know alike at the same record of a batch, and guess the next record from.
+//! The predictor that encoder and decoder share: both know the same records of a batch, and predict the next one from them.
 //!
 //! Programs repeat themselves: what followed the last time that three records came in a row mostly follows again. The model
 //! holds the distinct records of a batch as [`RecordEntry`]s, and a table from the *situation*, a hash of the last three records,
@@ -42,7 +42,7 @@ pub(crate) enum MispredictionColumn {
     Lengths,
 }
 
-/// How many columns there are.
+/// Number of columns.
 pub(crate) const COLUMNS: usize = 11;
 
 /// The commonest masks: another place in the program, another number of bytes. Index 0 stands for any other mask.
@@ -74,10 +74,10 @@ pub(crate) const OTHER_PAIR: u8 = 15;
 /// A pair of call site and operation.
 #[derive(Clone, Copy)]
 pub(crate) struct CallContext {
-    /// As the records at hand state it: an address in the encoder, an id in the decoder.
+    /// Call site as the records state it: an address in the encoder, an id in the decoder.
     pub call_site: u64,
     pub operation: u16,
-    /// All ones where `request` is the id of a request, for such ids are relative to the newest one; else 0.
+    /// Mask: all ones if `request` is the id of a request, because such ids are relative to the newest one; else 0.
     pub relative: u32,
     /// Index of the entry of its last record that was guessed wrong; [`NONE`]: there was none yet.
     pub last: u32,
@@ -109,9 +109,9 @@ pub(crate) struct RecordEntry {
     pub operation: u16,
     pub flags: CallFlags,
     pub count: u32,
-    /// All ones where `request` is relative, else 0.
+    /// Mask: all ones if `request` is relative, else 0.
     relative: u32,
-    /// How far such a record moves the newest request.
+    /// Distance by which such a record moves the newest request.
     step: u32,
     /// Eleven bits made of context and peer.
     symbol: u32,
@@ -120,8 +120,8 @@ pub(crate) struct RecordEntry {
 }
 
 impl RecordEntry {
-    /// What the first record of `context`, whose index is `index`, is guessed to be.
-    fn first(index: u32, context: &CallContext) -> RecordEntry {
+    /// Returns what the first record of `context`, whose index is `index`, is guessed to be.
+    fn predict_first(index: u32, context: &CallContext) -> RecordEntry {
         let mut entry = RecordEntry {
             call_site: context.call_site,
             sent: 0,
@@ -148,7 +148,7 @@ impl RecordEntry {
         self.request.wrapping_add(recent.newest & self.relative)
     }
 
-    /// Whether `record` is such a record, whatever its times.
+    /// Returns whether `record` is such a record, whatever its times.
     #[inline(always)]
     pub(crate) fn is(&self, record: &Record, recent: RecentRecords) -> bool {
         // One word after the other without a branch: most often all are equal.
@@ -165,7 +165,7 @@ impl RecordEntry {
         differences == 0
     }
 
-    /// Such a record.
+    /// Builds the predicted record.
     #[inline(always)]
     pub(crate) fn record(&self, recent: RecentRecords, begin: u64, end: u64) -> Record {
         Record {
@@ -265,13 +265,14 @@ impl RecordPredictor {
         let known = self.contexts.get_mut(context as usize)?;
         known.last = index;
         *self.guesses.get_mut(slot)? = index + 1;
-        let entry = self.entries.get(base as usize).copied().unwrap_or_else(|| RecordEntry::first(context, known));
+        let entry =
+            self.entries.get(base as usize).copied().unwrap_or_else(|| RecordEntry::predict_first(context, known));
         self.entries.push(entry);
         self.entries.last_mut()
     }
 }
 
-/// How many bytes hold `value`: 0 for 0, to 8.
+/// Returns how many bytes hold `value`: 0 for 0, to 8.
 #[inline(always)]
 pub(crate) fn significant_bytes(value: u64) -> usize {
     (71 - value.leading_zeros() as usize) / 8

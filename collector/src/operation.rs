@@ -7,11 +7,11 @@ use crate::semantics::{
 };
 use bincode::{Decode, Encode};
 
-/// What a rank's time is spent on (docs/metrics.md: the eight activities).
+/// The activity on which a rank spends its time (docs/metrics.md: the eight activities).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 #[repr(u8)]
 pub enum Activity {
-    /// All time outside MPI.
+    /// Time outside MPI.
     Computation = 0,
     /// Sends, receives, probes, and the waits and tests on their requests.
     PointToPoint = 1,
@@ -19,7 +19,7 @@ pub enum Activity {
     Collective = 2,
     /// Barriers and their waits.
     Synchronization = 3,
-    /// One-sided communication.
+    /// Operations on windows: puts, gets, and their synchronisation.
     OneSided = 4,
     /// File input and output through MPI.
     Io = 5,
@@ -30,10 +30,10 @@ pub enum Activity {
 }
 
 impl Activity {
-    /// How many there are.
+    /// Number of activities.
     pub const COUNT: usize = 8;
 
-    /// All of them, each at the index of its number.
+    /// The activities, each at the index of its number.
     pub const ALL: [Activity; Self::COUNT] = [
         Activity::Computation,
         Activity::PointToPoint,
@@ -111,14 +111,14 @@ macro_rules! operations {
         $(#[$doc:meta])* $name:ident = $number:literal,
         $activity:ident, $semantics:tt $(($($of:ident),*))?, $synchronises:tt, $completes:tt, $polls:tt;
     )*) => {
-        /// What a record records: an MPI function (its name without `MPI_` and without the `_c` of large counts), or a marker.
+        /// The operation of a record: an MPI function (its name without `MPI_` and without the `_c` of large counts), or a marker.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u16)]
         #[expect(missing_docs, non_camel_case_types, reason = "the MPI functions are named and described by the MPI standard")]
         pub enum Operation { $($(#[$doc])* $name = $number,)* }
 
         impl Operation {
-            /// All of them, in the order of the table.
+            /// The operations, in the order of the table.
             pub const ALL: &[Operation] = &[$(Operation::$name,)*];
 
             /// The operation of a number in a log, or `None` for one that this version does not know.
@@ -477,7 +477,7 @@ operations! {
     Started = 1011,                      PointToPoint,    -,                                     -,        -,         -;
     /// An instance of a parallel region (OpenMP) begins.
     ParallelBegin = 1012,                Computation,     -,                                     -,        -,         -;
-    /// It ends.
+    /// The region ends.
     ParallelEnd = 1013,                  Computation,     -,                                     -,        -,         -;
     /// Waits of one kind in the instance that the next [`Operation::ParallelEnd`] ends.
     ParallelWaits = 1014,                Computation,     -,                                     -,        -,         -;
@@ -487,42 +487,42 @@ impl Operation {
     /// Numbers from here on are markers and parts of calls, not calls.
     pub const FIRST_MARKER: u16 = 1000;
 
-    /// All numbers are below.
+    /// Upper bound of the numbers.
     pub const NUMBERS: usize = 1024;
     const END: u16 = Self::NUMBERS as u16;
 
-    /// Whether a number is that of a part of the call before it: no call of its own, without time of its own.
+    /// Returns whether a number is that of a part of the call before it: no call of its own, without time of its own.
     pub const fn is_part(number: u16) -> bool {
         number == Operation::Completed as u16
             || number == Operation::Received as u16
             || number == Operation::Started as u16
     }
 
-    /// What the operation of a number in a log does with other ranks.
+    /// Returns what the operation of a number in a log does with other ranks.
     #[inline]
     pub const fn semantics(number: u16) -> OperationSemantics {
         if number < Operation::END { COLUMNS.semantics[number as usize] } else { OperationSemantics::Nothing }
     }
 
-    /// Whom a call of it cannot end before.
+    /// Returns the ranks that a call must wait for before it can end.
     #[inline]
     pub const fn synchronises(number: u16) -> SynchronisesWith {
         if number < Operation::END { COLUMNS.synchronises[number as usize] } else { SynchronisesWith::Nobody }
     }
 
-    /// What of earlier calls it completes, or looks at: what that sent was counted when it started.
+    /// Returns what of earlier calls it completes, or looks at: what that sent was counted when it started.
     #[inline]
     pub const fn completes(number: u16) -> CompletionEffect {
         if number < Operation::END { COLUMNS.completes[number as usize] } else { CompletionEffect::Nothing }
     }
 
-    /// Whether it asks without waiting, so that a program which waits by asking makes it again and again.
+    /// Returns whether it asks without waiting, so that a program which waits by asking makes it again and again.
     #[inline]
     pub const fn polls(number: u16) -> bool {
         number < Operation::END && COLUMNS.polls[number as usize]
     }
 
-    /// Whether it only orders or completes accesses to a window, without data of its own.
+    /// Returns whether it only orders or completes accesses to a window, without data of its own.
     #[inline]
     pub const fn only_synchronises_window(number: u16) -> bool {
         let operations = [
@@ -535,7 +535,7 @@ impl Operation {
         is_among(number, &operations)
     }
 
-    /// Whether a program may make it again and again until it reads another value in a window.
+    /// Returns whether a program may make it again and again until it reads another value in a window.
     #[inline]
     pub const fn reads_window(number: u16) -> bool {
         let operations = [
@@ -551,20 +551,20 @@ impl Operation {
         Operation::only_synchronises_window(number) || is_among(number, &operations)
     }
 
-    /// Whether the recorder folds repetitions of it into one record: it reads a window, and starts no request.
+    /// Returns whether the recorder folds repetitions of it into one record: it reads a window, and starts no request.
     #[inline]
     pub const fn folds_in_spin(number: u16) -> bool {
         Operation::reads_window(number) && !is_among(number, &[Operation::Rget, Operation::Rget_accumulate])
     }
 
-    /// Whether a program may make it again and again while it waits: a poll ([`Operation::polls`]), or a call that reads a window.
+    /// Returns whether a program may make it again and again while it waits: a poll ([`Operation::polls`]), or a call that reads a window.
     #[inline]
     pub const fn may_spin(number: u16) -> bool {
         Operation::polls(number) || Operation::reads_window(number)
     }
 }
 
-/// Whether a number is that of one of `operations`.
+/// Returns whether a number is that of one of `operations`.
 const fn is_among(number: u16, operations: &[Operation]) -> bool {
     let mut i = 0;
     while i < operations.len() {

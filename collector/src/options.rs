@@ -2,7 +2,7 @@
 
 use crate::definition::RankList;
 
-/// One setting.
+/// A setting of the recorder.
 pub struct RecorderSetting {
     /// Name of the environment variable.
     pub name: &'static str,
@@ -10,13 +10,13 @@ pub struct RecorderSetting {
     pub flag: Option<&'static str>,
     /// Its value where it is not set, as the user would write it.
     pub default: &'static str,
-    /// What the values may be.
+    /// Permitted values.
     pub values: &'static str,
-    /// What it does, in one sentence.
+    /// Effect, in one sentence.
     pub meaning: &'static str,
 }
 
-/// All settings. A variable `LBPROF_*` that is not here is warned of once, on rank 0.
+/// The settings. A variable `LBPROF_*` that is not here is warned of once, on rank 0.
 pub const SETTINGS: &[RecorderSetting] = &[
     RecorderSetting {
         name: "LBPROF_DIR",
@@ -143,7 +143,7 @@ impl RecorderSetting {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
 
-    /// Whether the recorder would take this value; where not, it says so and its default holds.
+    /// Returns whether the recorder would take this value; where not, it says so and its default holds.
     pub fn accepts(&self, value: &str) -> bool {
         let value = value.trim();
         match self.name {

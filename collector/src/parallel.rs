@@ -14,12 +14,12 @@ use bincode::{Decode, Encode};
 /// Threads of a team whose own times are kept; those of the others are in the sums alone.
 pub const MAX_MEMBERS: usize = 256;
 
-/// What one thread does in an instance, in ticks.
+/// The times of one thread in an instance, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemberTimes {
-    /// When it entered the region's function.
+    /// Time at which it entered the region's function.
     pub begin: u64,
-    /// When it left it, or the last task that it ran after that, in the barrier that ends the region.
+    /// Time at which it left the function, or the last task that it ran after that, in the barrier that ends the region.
     pub end: u64,
     /// Waits for other threads of the team at barriers, without the time from `end` on.
     pub barrier: u64,
@@ -135,7 +135,7 @@ pub fn account<'a>(begin: u64, end: u64, members: impl Iterator<Item = &'a Membe
     time
 }
 
-/// What one thread of the teams does in all instances.
+/// Sums over all instances for one thread of the teams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct MemberSums {
     /// Work.
@@ -161,7 +161,7 @@ pub struct ParallelSums {
     pub call_site: u32,
     /// Threads of a team.
     pub team: u32,
-    /// How many there are.
+    /// Number of instances.
     pub instances: u64,
     /// Their elapsed time.
     pub elapsed: u64,
@@ -169,11 +169,11 @@ pub struct ParallelSums {
     pub time: TeamTime,
     /// The longest work of a thread, summed over instances.
     pub longest: u64,
-    /// What each thread does, by its number in the team: the first [`MAX_MEMBERS`].
+    /// Sums by the thread's number in the team: the first [`MAX_MEMBERS`].
     pub members: Vec<MemberSums>,
 }
 
-/// Where the threads of a team may run, and what the user has set for them.
+/// The cores on which the threads of a team may run, and the user's settings for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct TeamPlacement {
     /// Threads of the team.

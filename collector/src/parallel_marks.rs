@@ -145,7 +145,7 @@ impl OpenInstance {
 mod tests {
     use super::*;
 
-    /// What the markers of an instance say.
+    /// Returns what the markers of an instance say.
     fn read_back(instance: &ParallelInstance) -> Option<ParallelInstance> {
         let mut open = OpenInstance::default();
         let begin = ParallelInstance::begin_record(instance.begin, instance.call_site);

@@ -1,4 +1,4 @@
-//! Where the log and the rings of a rank are: in files of their own, or in those of its node.
+//! Paths of the log and the rings of a rank: in files of their own, or in those of its node.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use crate::node::file::{LogId, NodeFile};
 use crate::node::rings::{RingLocation, RingsFile};
 use crate::salvage::{SalvagedRing, read_ring, read_ring_in};
 
-/// Where a rank's log is.
+/// The location of a rank's log.
 #[derive(Clone, Debug)]
 pub enum LogPlace {
     /// In a file of its own; it may not exist, where only rings are left.
@@ -39,7 +39,7 @@ impl LogPlace {
     }
 }
 
-/// Where a ring is.
+/// The location of a ring.
 #[derive(Clone, Debug)]
 pub enum RingPlace {
     /// In a file of its own, of this thread.
@@ -49,7 +49,7 @@ pub enum RingPlace {
 }
 
 impl RingPlace {
-    /// What messages call it.
+    /// Returns what messages call it.
     pub fn name(&self) -> String {
         match self {
             RingPlace::File(path, _) => {
@@ -59,7 +59,7 @@ impl RingPlace {
         }
     }
 
-    /// What is in it.
+    /// Returns what is in it.
     ///
     /// Errors: what the system says.
     pub fn read(&self) -> io::Result<Option<SalvagedRing>> {

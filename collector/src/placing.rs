@@ -1,4 +1,4 @@
-//! Where a thread was at some instants, by its records: in which region, and what it did there.
+//! Locates a thread at given instants by its records: the region that it was in, and its activity.
 //!
 //! ```text
 //!   records       |= computes =|-- Send --|== computes ==| Enter f |= computes
@@ -30,7 +30,7 @@ pub struct ThreadLocator<'a> {
 }
 
 impl<'a> ThreadLocator<'a> {
-    /// Those of the thread that made `records` after `head`.
+    /// Creates a locator for the thread that made `records` after `head`.
     pub fn new(head: &BatchHead, records: &'a [Record]) -> Self {
         let (known_from, own) = (head.previous_end, Activity::Computation);
         let (walk, before) = (RecordWalk::new(head), WalkState::default());
@@ -38,9 +38,10 @@ impl<'a> ThreadLocator<'a> {
         ThreadLocator { walk, rest: records.iter(), begin, end, region: 0, before, own, known_from }
     }
 
-    /// Where it was at `ticks`, which are not before those that were asked for before; after the last record where that leaves it. `None` while
-    /// paused, and before the first record's time. As samples stand for the time before them, `ticks` belong to what ends then.
-    pub fn at(&mut self, ticks: u64) -> Option<Place> {
+    /// Returns where it was at `ticks`, which are not before those that were asked for before; after the last record where that leaves it.
+    /// `None` while paused, and before the first record's time. As samples stand for the time before them, `ticks` belong to what ends
+    /// then.
+    pub fn place_at(&mut self, ticks: u64) -> Option<Place> {
         if ticks <= self.known_from {
             return None;
         }
@@ -104,7 +105,7 @@ mod tests {
             (900, Some((4, computes))),
         ];
         for (ticks, place) in expected {
-            assert_eq!(places.at(ticks), place, "{ticks}");
+            assert_eq!(places.place_at(ticks), place, "{ticks}");
         }
     }
 }

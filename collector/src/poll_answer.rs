@@ -3,33 +3,33 @@
 use crate::operation::Operation;
 use crate::record::{CallFlags, NONE, Record};
 
-/// What a call gave the program to know.
+/// The answer that a call gave to the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PollAnswer {
-    /// It polled, and what it asks about has not happened.
+    /// The call polled in vain.
     Nothing,
     /// No request was active: no wait begins with it, nor ends.
     Neutral,
-    /// It found something, or is no poll.
+    /// The call found something, or is no poll.
     Something,
 }
 
 impl PollAnswer {
-    pub(crate) fn of(record: &Record) -> PollAnswer {
+    pub(crate) fn from_record(record: &Record) -> PollAnswer {
         let unfinished = record.end == 0 || record.flags.contains(CallFlags::UNFINISHED);
         match Operation::polls(record.operation) && record.flags.contains(CallFlags::NOTHING) {
             _ if unfinished => PollAnswer::Something,
-            _ if completes_nothing(record) => PollAnswer::Neutral,
+            _ if is_unsuccessful(record) => PollAnswer::Neutral,
             true => PollAnswer::Nothing,
             false => PollAnswer::Something,
         }
     }
 }
 
-/// Whether a record is that of completion calls that returned successfully and had no active request: they did nothing.
+/// Returns whether a record is that of completion calls that returned successfully and had no active request: they did nothing.
 ///
 /// Recorders before [`CallFlags::INACTIVE`] left it to their other facts. Of an MPI_Testany or a folded MPI_Waitsome these do not show.
-pub fn completes_nothing(record: &Record) -> bool {
+pub fn is_unsuccessful(record: &Record) -> bool {
     let flags = record.flags;
     let returned = record.end != 0 && !flags.contains(CallFlags::UNFINISHED) && !flags.contains(CallFlags::FAILED);
     if !returned || flags.contains(CallFlags::UNKNOWN_REQUEST) {

@@ -9,7 +9,7 @@ use bincode::{Decode, Encode};
 use crate::gap_use::{GapSums, PolledSite};
 use crate::record::{NONE, Record};
 
-/// Where a thread makes a call.
+/// The place of a thread's call.
 #[derive(Clone, Copy, Debug)]
 pub struct CallPlace {
     /// Id of the innermost open region.
@@ -21,7 +21,7 @@ pub struct CallPlace {
 }
 
 impl CallPlace {
-    /// Where nothing is known of a call.
+    /// Place of a call of which nothing is known.
     pub(crate) const UNKNOWN: CallPlace = CallPlace { region: 0, iteration: NONE, call_site: u64::MAX };
 
     /// Returns what a gap before a record here would be time of.
@@ -51,7 +51,7 @@ pub struct NextCall {
 /// Between which calls a gap lies, and in which iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 pub struct GapPlace {
-    /// That of the poll before it.
+    /// Site of the poll before it.
     pub site: PolledSite,
     /// The call that goes on after it.
     pub next: NextCall,
@@ -62,11 +62,11 @@ pub struct GapPlace {
 /// The gaps at one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct PlacedGaps {
-    /// All of them.
+    /// Sums over all gaps.
     pub sums: GapSums,
     /// The ticks that counted as computation, and may turn out to be waiting.
     pub computation: u64,
-    /// Those of them that counted as computation which may be waiting.
+    /// Gaps that counted as computation, but may be waiting.
     pub maybe_waiting: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the time between unsuccessful polls is: waiting, or computation.
+//! Classifies the time between unsuccessful polls as waiting or computation.
 //!
 //! A program that asks again and again whether a message has come (`while (!flag) MPI_Test(…)`) waits, as it would in MPI_Wait,
 //! and the time between its polls is no work. A program that computes and asks now and then, so that MPI makes progress, works
@@ -37,10 +37,10 @@ use crate::record::{CallFlags, NONE, PollGaps, Record};
 use crate::semantics::{EpochStep, OperationSemantics};
 use crate::spinning::{FoldedCalls, IN_TURN, WindowSpin};
 
-/// What gaps between unsuccessful polls are taken for.
+/// The rule for gaps between unsuccessful polls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum PollGapRule {
-    /// What their lengths say.
+    /// The lengths of the gaps decide.
     #[default]
     Auto,
     /// Waiting, however long they are.
@@ -50,7 +50,7 @@ pub enum PollGapRule {
 }
 
 impl PollGapRule {
-    /// All of them.
+    /// The rules, in the order of the help.
     pub const ALL: [PollGapRule; 3] = [PollGapRule::Auto, PollGapRule::Waiting, PollGapRule::Computation];
 
     /// The word for it.
@@ -90,7 +90,7 @@ pub const SPINNING: u64 = 50;
 /// Polls that count towards interrupts at most. Each gap of less than [`LONG_NS`] takes [`SPINNING`] of them, but these need not lie
 /// directly before it: the system's timer interrupts a thread twice in 0.1 ms, every 4 ms.
 pub const SPARE: u64 = 4 * SPINNING;
-/// As long as a core is lost to others at a time: a few slices of the scheduler.
+/// Time for which a core is lost to others at once: a few slices of the scheduler.
 pub const LOST_CORE_NS: u64 = 20_000_000;
 
 /// Time and number of polls that found nothing, and of the gaps after them up to the poll, wait or receive that follows.
@@ -104,11 +104,11 @@ pub struct PollSums {
     pub within: u64,
     /// Ticks of gaps that count as waiting.
     pub waiting: u64,
-    /// Those of them that may be computation.
+    /// Gaps that may be computation.
     pub maybe_computation: u64,
     /// Ticks of gaps that count as computation.
     pub computation: u64,
-    /// Those of them that may be waiting.
+    /// Gaps that may be waiting.
     pub maybe_waiting: u64,
 }
 
@@ -141,8 +141,8 @@ impl PollGapLimits {
         SurveyedLengths { shortest: self.waiting, shortest_after_spin: self.long, lost_core: self.lost_core }
     }
 
-    /// Those of the clock of the rank with `header`.
-    pub fn of(header: &LogHeader) -> PollGapLimits {
+    /// Converts the limits to the clock of the rank with `header`.
+    pub fn from_header(header: &LogHeader) -> PollGapLimits {
         let per_ns = 1e-9 / RankClock::new(header, &[], &[]).tick_s();
         let ticks = |ns: u64| (ns as f64 * per_ns) as u64;
         PollGapLimits {
@@ -161,16 +161,16 @@ struct PollingPhase {
     polls: u64,
     /// Polls that no interrupt has taken yet, at most [`SPARE`].
     spare: u64,
-    /// Whether a gap of it was waiting.
+    /// True if a gap of it was waiting.
     waits: bool,
-    /// Where the last poll was called.
+    /// Call site of the last poll.
     call_site: u64,
 }
 
-/// What is known of a call that follows polls.
+/// Facts about a call that follows polls.
 #[derive(Clone, Copy, Debug)]
 struct PollCall {
-    /// Whether it does not wait itself.
+    /// True if it does not wait itself.
     asks: bool,
     /// The place of the gap before it, if that is long and counted in a survey.
     surveyed: Option<GapPlace>,
@@ -193,7 +193,7 @@ pub struct PollGapClassifier {
     phase: Option<PollingPhase>,
     spin: WindowSpin,
     sums: PollSums,
-    /// What is known of the thread's long gaps.
+    /// Uses of the thread's long gaps.
     gap_uses: Arc<GapUses>,
     thread: u32,
     /// Counts the long gaps, where their use is to be found out later.
@@ -250,7 +250,7 @@ impl PollGapClassifier {
         self.next_at(record, CallPlace::UNKNOWN);
     }
 
-    /// The same of a record that is made at `place`.
+    /// Classifies the gap before a record that is made at `place`.
     #[inline(always)]
     pub fn next_at(&mut self, record: &mut Record, place: CallPlace) {
         if self.concerns(record) {
@@ -259,13 +259,13 @@ impl PollGapClassifier {
         self.pass(record);
     }
 
-    /// Whether [`PollGapClassifier::next`] may change the thread's next record, or counts it as a poll.
+    /// Returns whether [`PollGapClassifier::next`] may change the thread's next record, or counts it as a poll.
     #[inline(always)]
     pub(crate) fn concerns(&self, record: &Record) -> bool {
         self.is_polling() || Operation::may_spin(record.operation)
     }
 
-    /// Whether the thread may be polling, so that any record may concern it.
+    /// Returns whether the thread may be polling, so that any record may concern it.
     #[inline(always)]
     pub(crate) fn is_polling(&self) -> bool {
         self.phase.is_some() || self.spin.has_calls() || self.survey.as_ref().is_some_and(GapSurvey::is_polling)
@@ -295,7 +295,7 @@ impl PollGapClassifier {
         let surveyed = self.survey.as_mut().and_then(|survey| survey.add_record(record, previous_end, place));
         self.spin.add(record);
         let spins = self.spin.is_spinning();
-        let answer = if spins { PollAnswer::Nothing } else { PollAnswer::of(record) };
+        let answer = if spins { PollAnswer::Nothing } else { PollAnswer::from_record(record) };
         let folded = if spins { FoldedCalls::new(record) } else { None };
         let inner_wait = match folded {
             Some(folded) => self.fold_spin(folded, record),
@@ -306,7 +306,7 @@ impl PollGapClassifier {
             self.sums.within = self.sums.within.saturating_add(record.end.saturating_sub(begin));
         }
         let before = match before {
-            Some(phase) if spins || goes_on_waiting(record.operation) => {
+            Some(phase) if spins || is_still_waiting(record.operation) => {
                 Some(self.gap(phase, begin, record, PollCall { asks, surveyed }))
             }
             _ => None,
@@ -416,8 +416,8 @@ impl PollGapClassifier {
     }
 }
 
-/// Whether a call that follows unsuccessful polls at once goes on with their wait: it polls itself, waits or receives.
-fn goes_on_waiting(operation: u16) -> bool {
+/// Returns whether a call that follows unsuccessful polls at once goes on with their wait: it polls itself, waits or receives.
+fn is_still_waiting(operation: u16) -> bool {
     let waits = Operation::semantics(operation).after_polling();
     matches!(
         waits,

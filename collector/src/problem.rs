@@ -1,16 +1,16 @@
-//! All that can go missing or wrong in a run, as one table.
+//! The table of everything that can go missing or wrong in a run.
 //!
 //! The recorder counts a problem, the log stores the count, the reader adds what it finds damaged, and the report explains
 //! each on its first page and in its JSON. Numbers are in every log: append, never renumber.
 
 use bincode::{Decode, Encode};
 
-/// How far a problem touches the report's figures.
+/// The degree to which a problem touches the report's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Worth knowing.
     Note,
-    /// Some data are missing: figures that need them are partial.
+    /// Figures that need the missing data are partial.
     Partial,
     /// Figures may be misleading.
     Doubtful,
@@ -29,13 +29,13 @@ impl Severity {
 
 macro_rules! problems {
     ($($(#[doc = $doc:literal])+ $name:ident = $number:tt, $severity:ident, $advice:literal;)*) => {
-        /// One kind of problem.
+        /// A kind of problem.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
         #[repr(u16)]
         pub enum ProblemKind { $($(#[doc = $doc])+ $name = $number,)* }
 
         impl ProblemKind {
-            /// All kinds, in the order of the table.
+            /// The kinds, in the order of the table.
             pub const ALL: &[ProblemKind] = &[$(ProblemKind::$name,)*];
 
             /// The kind of a number in a log, or `None` for one that this version does not know.
@@ -48,17 +48,17 @@ macro_rules! problems {
                 match self { $(ProblemKind::$name => stringify!($name),)* }
             }
 
-            /// How far it touches the figures.
+            /// Returns how far it touches the figures.
             pub fn severity(self) -> Severity {
                 match self { $(ProblemKind::$name => Severity::$severity,)* }
             }
 
-            /// What happened, as a sentence.
+            /// Returns what happened, as a sentence.
             pub fn meaning(self) -> &'static str {
                 match self { $(ProblemKind::$name => concat!($($doc),+).trim_ascii(),)* }
             }
 
-            /// What the user can do about it.
+            /// Returns what the user can do about it.
             pub fn advice(self) -> &'static str {
                 match self { $(ProblemKind::$name => $advice,)* }
             }
@@ -182,12 +182,12 @@ problems! {
 /// A problem of one rank, or of the whole run.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Problem {
-    /// What kind it is.
+    /// Kind of the problem.
     pub kind: ProblemKind,
     /// The rank that it concerns; `None`: the run.
     pub rank: Option<u32>,
-    /// How many times it happened, or how many records, bytes or ranks it concerns.
+    /// Number of occurrences, or of records, bytes or ranks.
     pub count: u64,
-    /// Where and how, in words; may be empty.
+    /// Place and circumstances, in words; may be empty.
     pub detail: String,
 }

@@ -46,7 +46,7 @@ pub struct CallSiteKey {
     pub activity: u8,
 }
 
-/// One invocation of an iterated region.
+/// An invocation of an iterated region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct RegionInvocation {
     /// Region id.
@@ -55,13 +55,13 @@ pub struct RegionInvocation {
     pub iteration: u32,
     /// Iteration of the innermost iterated region around it, or NONE.
     pub outer: u32,
-    /// When it began, in ticks.
+    /// Start, in ticks.
     pub begin: u64,
-    /// When it ended, in ticks.
+    /// End, in ticks.
     pub end: u64,
 }
 
-/// What a region's invocations had in all.
+/// The totals of a region's invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Encode, Decode)]
 pub struct RegionTotals {
     /// Times it was entered.
@@ -81,7 +81,7 @@ pub struct RegionTotals {
 /// Number, sum, least and greatest of a counter's values.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub struct CounterTotals {
-    /// How often it was set.
+    /// Number of times that it was set.
     pub n: u64,
     /// Sum of the values.
     pub sum: f64,
@@ -91,12 +91,12 @@ pub struct CounterTotals {
     pub max: f64,
 }
 
-/// What a fold holds: a part of one thread's run, as sums. Lists are sorted by key.
+/// The sums over a part of one thread's run. Lists are sorted by key.
 #[derive(Clone, Debug, PartialEq, Default, Encode, Decode)]
 pub struct ThreadProfile {
     /// Time, calls, bytes by region, iteration and activity.
     pub cells: Vec<(CellKey, ProfileCell)>,
-    /// The same by call site.
+    /// Sums by call site.
     pub sites: Vec<(CallSiteKey, ProfileCell)>,
     /// Iterations that ended, by region, number and begin.
     pub iterations: Vec<RegionInvocation>,
@@ -121,11 +121,11 @@ pub struct ThreadProfile {
 /// A profile and where it stands in its thread's records: what profile mode writes in place of the records.
 #[derive(Clone, Debug, PartialEq, Default, Encode, Decode)]
 pub struct ProfileBatch {
-    /// Where the records folded into it begin.
+    /// Start of the records folded into it.
     pub head: BatchHead,
-    /// Where the next batch begins: its `first`, `previous_end`, `open` and `paused`.
+    /// Start of the next batch: its `first`, `previous_end`, `open` and `paused`.
     pub next: BatchHead,
-    /// When each region of `next.open` was entered.
+    /// Time at which each region of `next.open` was entered.
     pub entered: Vec<u64>,
     /// The sums.
     pub profile: ThreadProfile,

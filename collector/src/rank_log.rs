@@ -1,4 +1,4 @@
-//! All that a rank left in a run's folder: its log, then what its rings hold beyond it.
+//! Reads everything that a rank left in a run's folder: its log, then the records in its rings that are not in the log.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::File;
@@ -33,13 +33,13 @@ pub struct RankLog {
     /// The names of those of them whose ring has held records.
     emptied: Vec<String>,
     waiting: VecDeque<LogItem>,
-    /// How often the log itself shows each kind of problem.
+    /// Number of reports in the log itself, by kind of problem.
     reported: HashMap<u16, u64>,
     /// Ids without definition, where there are rings.
     undefined: UndefinedIds,
     /// Bytes that the log had at least, up to the end of a block that is not of records, as the rings state it.
     facts_end: u64,
-    /// Whether an unfinished block was reported.
+    /// True if an unfinished block was reported.
     is_truncated: bool,
     /// The problem that the log ends within a block, held back while all that was in it may be in the rings.
     forgiven: Option<LogItem>,
@@ -101,25 +101,25 @@ impl RankLog {
         })
     }
 
-    /// The same without records, profiles and rings: for who reads the samples beside them. To be called before anything is read.
+    /// Skips records, profiles and rings, for readers of samples. To be called before anything is read.
     pub fn samples_only(self) -> RankLog {
         RankLog { log: self.log.map(LogReader::samples_only), rings: Vec::new(), polls: None, ..self }
     }
 
-    /// The same with the time between unsuccessful polls decided, see [`crate::polling`]: records come as [`PollGapClassifier::next`] gives them,
-    /// and at the end [`LogItem::Polls`]. To be called before anything is read. `gap_uses`: what is known of long gaps.
+    /// Decides on the time between unsuccessful polls, see [`crate::polling`]: records come as [`PollGapClassifier::next`] gives them, and
+    /// at the end [`LogItem::Polls`]. To be called before anything is read. `gap_uses` are the known uses of long gaps.
     pub fn deciding(self, polling: PollGapRule, gap_uses: Arc<GapUses>) -> RankLog {
-        let lengths = PollGapLimits::of(&self.header);
+        let lengths = PollGapLimits::from_header(&self.header);
         let (threads, gaps) = Default::default();
         RankLog { polls: Some(ThreadPolls { polling, lengths, gap_uses, threads, gaps }), ..self }
     }
 
-    /// The same with the records of `threads` as those of the first thread; `again` is the same log. To be called before anything is read.
+    /// Merges the records of `threads` into those of the first thread; `again` is the same log. To be called before anything is read.
     pub fn merging(self, threads: BTreeSet<u32>, again: RankLog) -> RankLog {
         RankLog { merge: Some(Box::new((ThreadMerge::new(threads), again))), ..self }
     }
 
-    /// The same with a problem that is known of it.
+    /// Adds a problem that is known of the log.
     pub fn with_problem(mut self, problem: Problem) -> RankLog {
         self.waiting.push_back(LogItem::Problem(problem));
         self
@@ -132,7 +132,9 @@ impl RankLog {
 
     /// Gives back memory that is not needed until the next item is asked for: for who reads thousands of logs in turn.
     pub fn give_back_memory(&mut self) {
-        self.log.iter_mut().for_each(LogReader::give_back_memory);
+        if let Some(log) = &mut self.log {
+            log.give_back_memory();
+        }
     }
 
     /// The next item; `None` at the end, for good.
@@ -173,7 +175,9 @@ impl RankLog {
             }
             self.is_truncated |= matches!(&item, LogItem::Problem(problem) if problem.kind == ProblemKind::Truncated);
             if let LogItem::Definitions(definitions) = &item {
-                definitions.iter().for_each(|definition| self.take_in(definition));
+                for definition in definitions.iter() {
+                    self.take_in(definition);
+                }
             }
             return Some(item);
         }
@@ -210,7 +214,7 @@ impl RankLog {
         }
     }
 
-    /// Whether `item` reports an unfinished block whose records are all in the rings still.
+    /// Returns whether `item` reports an unfinished block whose records are all in the rings still.
     fn rings_hold(&mut self, item: &LogItem) -> bool {
         let Some(log) = &mut self.log else { return false };
         matches!(item, LogItem::Problem(problem) if problem.kind == ProblemKind::Truncated)
@@ -347,7 +351,9 @@ impl ThreadPolls {
         if *next != head.first {
             polls.skip_to(head.previous_end);
         }
-        records.iter_mut().for_each(|record| polls.next(record));
+        for record in records.iter_mut() {
+            polls.next(record);
+        }
         *next = head.first.saturating_add(records.len() as u64);
     }
 
@@ -365,7 +371,7 @@ impl ThreadPolls {
     }
 }
 
-/// What there is of a rank's rings.
+/// The rings of a rank that exist.
 #[derive(Default)]
 struct RankRings {
     /// By thread.
@@ -413,13 +419,13 @@ fn blank(place: &RingPlace) -> Option<u32> {
     open_file(path).is_ok_and(is_blank).then_some(*thread)
 }
 
-/// Whether a file has no head of a ring, but zeros or nothing.
+/// Returns whether a file has no head of a ring, but zeros or nothing.
 fn is_blank(file: File) -> bool {
     let mut head = Vec::new();
     file.take(HEAD_BYTES as u64).read_to_end(&mut head).is_ok() && head.iter().all(|&byte| byte == 0)
 }
 
-/// What a ring alone says about its run.
+/// Returns what a ring alone says about its run.
 fn header_of(ring: &SalvagedRing) -> LogHeader {
     let nowhere = ClockPair { ticks: 0, monotonic_ns: 0 };
     LogHeader {

@@ -29,14 +29,14 @@ use crate::sample_block;
 use crate::summary::ThreadSummary;
 use crate::words::{CountedNoun, GroupedNumber};
 
-/// What a log holds, in the order in which it was written.
+/// An item of a log, in the order in which it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogItem {
     /// Definitions; each comes before the records that refer to it.
     Definitions(Vec<Definition>),
     /// Records of one thread, following one another.
     Records {
-        /// Where they stand in their thread.
+        /// Position in their thread.
         head: BatchHead,
         /// The records; `call_site` is the id of a [`crate::definition::CallSite`], or `u64::MAX`.
         records: Vec<Record>,
@@ -45,7 +45,7 @@ pub enum LogItem {
     Profile(Box<ProfileBatch>),
     /// Samples of one thread, following one another.
     Samples {
-        /// Where they are in their thread.
+        /// Position in their thread.
         head: SampleHead,
         /// The samples.
         samples: Vec<Sample>,
@@ -54,7 +54,7 @@ pub enum LogItem {
     Summary(Box<ThreadSummary>),
     /// Something is missing or wrong.
     Problem(Problem),
-    /// What the rank's first thread polled, at the end of a log whose reader was asked to decide what the time between polls is.
+    /// Sums of the polls of the rank's first thread, at the end of a log whose reader was asked to decide on the time between polls.
     Polls(PollSums),
 }
 
@@ -66,7 +66,7 @@ pub enum OpenError {
     Io {
         /// The log.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
     /// The file is something else.
@@ -90,7 +90,7 @@ pub enum OpenError {
     Short {
         /// The log.
         path: PathBuf,
-        /// How many bytes there are.
+        /// Number of existing bytes.
         found: u64,
     },
     /// The header's checksum does not hold, or its content cannot be understood.
@@ -98,7 +98,7 @@ pub enum OpenError {
     Header {
         /// The log.
         path: PathBuf,
-        /// What was found and expected.
+        /// Found and expected values.
         what: String,
     },
 }
@@ -109,7 +109,7 @@ pub struct LogReader<R: Read> {
     header: LogHeader,
     sequences: SequenceNumbers,
     sample_sequences: SequenceNumbers,
-    /// Whether blocks of records and profiles are skipped.
+    /// True if blocks of records and profiles are skipped.
     samples_only: bool,
     /// The blocks so far, until one was skipped.
     index: Option<LogIndex>,
@@ -128,7 +128,7 @@ pub struct LogReader<R: Read> {
 #[derive(Default)]
 struct UnpackBuffers {
     decoder: RecordDecoder,
-    /// What a block's frame holds.
+    /// Contents of a block's frame.
     plain: Vec<u8>,
 }
 
@@ -283,7 +283,7 @@ impl<R: Read> LogReader<R> {
         self.blocks.give_back_memory();
     }
 
-    /// The same without records and profiles: their blocks are skipped.
+    /// Skips the blocks of records and profiles.
     pub(crate) fn samples_only(self) -> Self {
         LogReader { samples_only: true, index: None, ..self }
     }
@@ -317,17 +317,17 @@ impl<R: Read> LogReader<R> {
         (self.sequences, self.sample_sequences)
     }
 
-    /// What is read from.
+    /// Returns what is read from.
     pub(crate) fn source(&self) -> &R {
         self.blocks.source()
     }
 
-    /// Where each thread's records stand.
+    /// Returns where each thread's records stand.
     pub(crate) fn sequences(&mut self) -> &mut SequenceNumbers {
         &mut self.sequences
     }
 
-    /// What a block holds; `None` where that is nothing, or nothing new.
+    /// Returns what a block holds; `None` where that is nothing, or nothing new.
     fn item(&mut self, block: BlockHead) -> Option<LogItem> {
         let Some(kind) = BlockKind::from_number(block.kind) else {
             (self.unknown, self.index) = (self.unknown + 1, None);
@@ -359,12 +359,12 @@ impl<R: Read> LogReader<R> {
         let Some((plain, tail)) = contents(plain, block, payload) else {
             return Some(self.not_understood(kind));
         };
-        let listed = (kind, &mut self.index, self.blocks.position(), block);
+        let listed = ListedBlock { kind, index: self.index.as_mut(), end: self.blocks.position(), head: block };
         match kind {
             BlockKind::Definitions => match definitions(plain) {
                 Some((definitions, unknown)) => {
                     self.unknown += unknown;
-                    list(listed, &BlockContents::default());
+                    listed.list(&BlockContents::default());
                     Some(LogItem::Definitions(definitions))
                 }
                 None => Some(self.not_understood(kind)),
@@ -374,28 +374,28 @@ impl<R: Read> LogReader<R> {
                 Some((head, mut records)) => {
                     self.unknown += decoder.unknown_operations(&records);
                     joined::take_apart(&mut records);
-                    list(listed, &held(&head, &records));
+                    listed.list(&held(&head, &records));
                     self.in_sequence(head, records)
                 }
                 None => Some(self.not_understood(kind)),
             },
             BlockKind::Profile => match get::<ProfileBatch>(plain).map(|(batch, _)| batch) {
                 Some(batch) if is_sane(&batch.head) && is_sane(&batch.next) => {
-                    list(listed, &BlockContents::of_profile(&batch));
+                    listed.list(&BlockContents::of_profile(&batch));
                     self.profile_in_sequence(batch)
                 }
                 Some(_) | None => Some(self.not_understood(kind)),
             },
             BlockKind::Samples => match sample_block::decode(plain, tail) {
                 Some((head, samples)) => {
-                    list(listed, &BlockContents::of_samples(&head, &samples));
+                    listed.list(&BlockContents::of_samples(&head, &samples));
                     self.samples_in_sequence(head, samples)
                 }
                 None => Some(self.not_understood(kind)),
             },
             BlockKind::Summary => match summary(plain) {
                 Some(summary) => {
-                    list(listed, &BlockContents::of_profile(&summary.batch));
+                    listed.list(&BlockContents::of_profile(&summary.batch));
                     if !summary.is_of(&self.header) {
                         let detail = format!("a summary is of rank {}, or of another run", summary.rank);
                         return Some(self.problem(ProblemKind::SummaryWrong, 1, detail));
@@ -490,13 +490,26 @@ impl<R: Read> LogReader<R> {
     }
 }
 
-/// Adds a block that ends at a place to those of its log, where these are noted.
-fn list((kind, index, end, block): (BlockKind, &mut Option<LogIndex>, u64, &BlockHead), held: &BlockContents) {
-    let bytes = BLOCK_HEAD_BYTES as u64 + u64::from(block.stored);
-    index.iter_mut().for_each(|index| index.add(kind as u8, end - bytes, bytes, held));
+/// A block to be added to the index of its log, if there is one.
+struct ListedBlock<'a> {
+    kind: BlockKind,
+    index: Option<&'a mut LogIndex>,
+    /// End offset of the block.
+    end: u64,
+    head: &'a BlockHead,
 }
 
-/// What a block of records holds.
+impl ListedBlock<'_> {
+    /// Adds the block with its contents to the index.
+    fn list(self, contents: &BlockContents) {
+        let bytes = BLOCK_HEAD_BYTES as u64 + u64::from(self.head.stored);
+        if let Some(index) = self.index {
+            index.add(self.kind as u8, self.end - bytes, bytes, contents);
+        }
+    }
+}
+
+/// Returns what a block of records holds.
 fn held(head: &BatchHead, records: &[Record]) -> BlockContents {
     let BatchHead { thread, first, previous_end, .. } = *head;
     let end = records.last().map_or(0, |last| if last.end == 0 { last.begin } else { last.end });
@@ -537,7 +550,7 @@ impl SequenceNumbers {
     }
 }
 
-/// Whether no more regions are open than may be: else each batch would cost what all of them before did together.
+/// Returns whether no more regions are open than may be: else each batch would cost what all of them before did together.
 fn is_sane(head: &BatchHead) -> bool {
     head.open.len() <= MAX_OPEN_REGIONS
 }

@@ -12,7 +12,7 @@ pub const NONE: u32 = u32::MAX;
 /// The peer or tag of a record that has none.
 pub const NO_PEER: i32 = i32::MIN;
 
-/// One call or one marker, 64 bytes, filled in place.
+/// A call or a marker, 64 bytes, filled in place.
 ///
 /// The meaning of the fields by kind of operation:
 ///
@@ -40,10 +40,10 @@ pub const NO_PEER: i32 = i32::MIN;
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When the call began, in ticks of the rank's clock; 0 marks an unused slot of a ring. Stored last at the begin
-    /// of a call, so that a slot whose `begin` is set holds a whole record whenever the process dies.
+    /// Start of the call, in ticks of the rank's clock; 0 marks an unused slot of a ring. Stored last at the start of a call, so that a
+    /// slot whose `begin` is set holds a whole record whenever the process dies.
     pub begin: u64,
-    /// When the call ended, in ticks; 0 where it never did (killed inside, or left by longjmp).
+    /// End of the call, in ticks; 0 if it never ended (killed inside, or left by longjmp).
     pub end: u64,
     /// The id of a [`crate::definition::CallSite`], or `u64::MAX` for none. In a ring it is one more.
     pub call_site: u64,
@@ -61,9 +61,9 @@ pub struct Record {
     pub request: u32,
     /// Number of the [`Operation`].
     pub operation: u16,
-    /// What else is known of the call.
+    /// Further facts about the call.
     pub flags: CallFlags,
-    /// What the table above says.
+    /// Count, see the table above.
     pub count: u32,
 }
 
@@ -76,7 +76,7 @@ impl PollGaps {
     /// Bits of the longest gap, in ticks: recorders fold only polls with shorter gaps than this can hold.
     const BITS: u32 = 16;
 
-    /// The same gaps and one more.
+    /// Adds one gap.
     #[inline(always)]
     #[must_use]
     pub fn and(self, gap: u64, short: u64) -> PollGaps {
@@ -114,7 +114,7 @@ impl Record {
             comm: NONE,
             request: NONE,
             operation: operation as u16,
-            flags: CallFlags::of(operation.activity()),
+            flags: CallFlags::from_activity(operation.activity()),
             count: 0,
         }
     }
@@ -129,17 +129,17 @@ impl Record {
         self.flags.activity()
     }
 
-    /// Whether the record is a call (it has a duration), not a marker or a part of the call before it.
+    /// Returns whether the record is a call (it has a duration), not a marker or a part of the call before it.
     pub fn is_call(&self) -> bool {
         self.operation < Operation::FIRST_MARKER
     }
 
-    /// Whether the record is a marker of a parallel region's instance, which has the region's call site.
+    /// Returns whether the record is a marker of a parallel region's instance, which has the region's call site.
     pub fn marks_parallel_region(&self) -> bool {
         (Operation::ParallelBegin as u16..=Operation::ParallelWaits as u16).contains(&self.operation)
     }
 
-    /// Whether the record is a part of the call before it.
+    /// Returns whether the record is a part of the call before it.
     pub fn is_part(&self) -> bool {
         Operation::is_part(self.operation)
     }
@@ -196,7 +196,7 @@ impl CallFlags {
     ];
 
     /// The flags of a call that has only an activity.
-    pub const fn of(activity: Activity) -> Self {
+    pub const fn from_activity(activity: Activity) -> Self {
         CallFlags(activity as u16)
     }
 
@@ -205,12 +205,12 @@ impl CallFlags {
         Activity::ALL[usize::from(self.0 & 7)]
     }
 
-    /// The same flags with another activity.
+    /// Replaces the activity.
     pub const fn with_activity(self, activity: Activity) -> Self {
         CallFlags(self.0 & !7 | activity as u16)
     }
 
-    /// Whether all of `other`'s facts hold.
+    /// Returns whether all of `other`'s facts hold.
     pub const fn contains(self, other: CallFlags) -> bool {
         self.0 & other.0 == other.0
     }

@@ -53,16 +53,16 @@ pub struct RingHead {
     pub previous_end: AtomicU64,
     /// Records dropped because the log could not be written; in the first ring also calls made after recording stopped.
     pub dropped: AtomicU64,
-    /// How many of `open` count.
+    /// Number of valid entries in `open`.
     pub n_open: AtomicU32,
     /// 1 while recording is paused before slot 0.
     pub paused: AtomicU32,
     /// Regions open before slot 0, outermost first: (region, iteration).
     pub open: [(AtomicU32, AtomicU32); MAX_OPEN],
-    /// How often each kind of problem was met, by its number.
+    /// Number of occurrences of each kind of problem, by its number.
     pub problems: [AtomicU64; MAX_PROBLEMS],
-    /// How the process ended, once it does: 0 running or killed, 1 Finalize, 2 exit, 3 MPI_Abort. For a full disk, when the
-    /// log cannot hold it.
+    /// End of the process, once it ends: 0 running or killed, 1 Finalize, 2 exit, 3 MPI_Abort. For a full disk, when the log cannot hold
+    /// it.
     pub end_reason: AtomicU32,
     /// Code given to MPI_Abort.
     pub abort_code: AtomicI32,
@@ -76,11 +76,11 @@ pub struct RingHead {
     pub end_usage: [AtomicU64; 9],
     /// With `end_reason` 2: the status given to exit(), where it is known.
     pub exit_status: AtomicI32,
-    /// Whether it is: 0 or 1.
+    /// Flag: 1 if `exit_status` is known, else 0.
     pub has_exit_status: AtomicU32,
     /// Records before this sequence number were handed to the log or its sums; above `first` while a flush clears the slots.
     pub handed_over: AtomicU64,
-    /// When a signal that ended the process came, in ticks; 0: none was seen.
+    /// Time of a signal that ended the process, in ticks; 0: none was seen.
     pub killed_ticks: AtomicU64,
     /// Bytes of the log up to the end of its last block that is not of records; 0: not known. In the first ring. What a shorter log has lost is in no ring.
     pub facts_end: AtomicU64,
@@ -102,7 +102,7 @@ pub struct RingSpec {
 /// Bytes before the first piece of a file of rings.
 pub const RINGS_HEAD_BYTES: usize = 4096;
 
-/// Where piece `number` begins in a file of rings whose pieces have so many bytes.
+/// Returns where piece `number` begins in a file of rings whose pieces have so many bytes.
 pub fn piece_at(number: u32, piece_bytes: u32) -> u64 {
     RINGS_HEAD_BYTES as u64 + u64::from(number) * u64::from(piece_bytes)
 }
@@ -136,7 +136,7 @@ impl Ring {
         Self::map(file, 0, length, capacity)
     }
 
-    /// Whether a ring with so many bytes of slots fits into a piece of so many.
+    /// Returns whether a ring with so many bytes of slots fits into a piece of so many.
     pub fn fits(bytes: usize, piece_bytes: u32) -> bool {
         HEAD_BYTES + slots_in(bytes) * size_of::<Record>() <= piece_bytes as usize
     }
@@ -197,13 +197,13 @@ impl Ring {
         (self.head.as_ptr() as usize, HEAD_BYTES + self.capacity * size_of::<Record>())
     }
 
-    /// Whether the head is as [`Ring::create_in`] has left it; not so where somebody has emptied the file.
+    /// Returns whether the head is as [`Ring::create_in`] has left it; not so where somebody has emptied the file.
     pub fn is_set_up(&self) -> bool {
         // SAFETY: the mapping is live; others may change the file at any time.
         unsafe { (&raw const (*self.head.as_ptr()).magic).read_volatile() == MAGIC }
     }
 
-    /// How many slots it has.
+    /// Returns how many slots it has.
     pub fn capacity(&self) -> usize {
         self.capacity
     }

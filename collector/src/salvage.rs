@@ -21,17 +21,17 @@ use crate::ring::{HEAD_BYTES, MAGIC, MANY_EMPTY, MAX_OPEN, MAX_PROBLEMS, RingHea
 /// Largest file that is read: the largest ring there can be (LBPROF_BUFFER) is a quarter of it.
 const MAX_FILE: u64 = 64 << 20;
 
-/// How often a ring that its thread flushes under our eyes is read again.
+/// Number of attempts to read a ring that its thread flushes meanwhile.
 const ATTEMPTS: usize = 8;
 
-/// What a ring file holds.
+/// The contents of a ring file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SalvagedRing {
     /// The run's id.
     pub run_id: u64,
     /// Rank in MPI_COMM_WORLD.
     pub rank: u32,
-    /// Where the records stand in their thread.
+    /// Position of the records in their thread.
     pub head: BatchHead,
     /// The records, whose `call_site` is a return address. One without an end is [`CallFlags::UNFINISHED`].
     pub records: Vec<Record>,
@@ -39,19 +39,19 @@ pub struct SalvagedRing {
     pub dropped: u64,
     /// Problems met: number of the [`crate::ProblemKind`], how many times.
     pub problems: Vec<(u16, u64)>,
-    /// How and when the process ended, where it could still say so.
+    /// Reason and time of the process's end, if it could still say so.
     pub end: Option<(EndReason, u64)>,
     /// Resources used by then, and that instant on both clocks, where they are known.
     pub end_usage: Option<(ResourceUsage, ClockPair)>,
     /// The status with which it ended, where it did so by exit().
     pub exit_status: Option<i32>,
-    /// When the analysed window ended, in ticks, where it did.
+    /// End of the analysed window, in ticks, if it ended.
     pub window_end: Option<u64>,
-    /// When a signal that ended the process came, in ticks, where that was seen.
+    /// Time of a signal that ended the process, in ticks, if one was seen.
     pub killed: Option<u64>,
     /// Bytes of the log up to the end of its last block that is not of records; 0: not known.
     pub facts_end: u64,
-    /// Whether the file ends before the last slot, so that records may be missing.
+    /// True if the file ends before the last slot, so that records may be missing.
     pub cut: bool,
     /// Records that were lost before others, with pages of the file: somebody has emptied it.
     pub lost: usize,
@@ -64,7 +64,7 @@ pub fn read_ring(file: &File) -> io::Result<Option<SalvagedRing>> {
     read_ring_in(file, 0..MAX_FILE)
 }
 
-/// The same of a ring that is in a part of a file, at most 64 MiB long.
+/// Reads a ring in a part of a file, at most 64 MiB long.
 ///
 /// Errors: what the system says.
 pub fn read_ring_in(file: &File, part: Range<u64>) -> io::Result<Option<SalvagedRing>> {
@@ -103,12 +103,12 @@ pub(crate) fn read_at_most(file: &File, buffer: &mut [u8], at: u64) -> io::Resul
     Ok(read)
 }
 
-/// What the bytes of a ring file hold; `None` where they are not those of a ring of this version.
+/// Returns what the bytes of a ring file hold; `None` where they are not those of a ring of this version.
 pub fn ring(bytes: &[u8]) -> Option<SalvagedRing> {
     ring_of(bytes, bytes.len() as u64)
 }
 
-/// As [`ring`], of a file of `length` bytes that holds zeros after `bytes`.
+/// Parses a ring in a file of `length` bytes that holds zeros after `bytes`.
 fn ring_of(bytes: &[u8], length: u64) -> Option<SalvagedRing> {
     let (head, slots) = bytes.split_at_checked(HEAD_BYTES)?;
     let u32_at = |at: usize| u32::from_le_bytes(field(head, at));

@@ -11,24 +11,24 @@ use crate::record::NONE;
 /// Most samples that a block may hold.
 pub const MAX_SAMPLES: usize = 1 << 16;
 
-/// One sample of a thread.
+/// A sample of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// When it was taken, in ticks of the rank's clock: the clock of the records.
+    /// Time of the sample, in ticks of the rank's clock: the clock of the records.
     pub ticks: u64,
     /// The instruction that came next.
-    pub location: ModuleAddress,
+    pub location: CodeAddress,
     /// Id of the [`SampleCaller`] from which the function at `location` was called, or [`NONE`] where that is not known.
     pub call_path: u32,
     /// CPU time in user space that it stands for, in nanoseconds: the period of the sampling at that time.
     pub weight_ns: u64,
-    /// What the processor counted since the thread's sample before, where it has counters. In a block all samples have counts, or none.
-    pub counts: Option<HardwareCounts>,
+    /// Processor counts since the thread's previous sample, if it has counters. In a block all samples have counts, or none.
+    pub counts: Option<ProcessorCounts>,
 }
 
 /// An address in a program or shared object, which holds wherever that is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ModuleAddress {
+pub struct CodeAddress {
     /// Id of the [`crate::definition::Module`], or [`NONE`] where the address lies in none (generated code).
     pub module: u32,
     /// Address less the module's base; the address itself where there is no module. It is that of an instruction, not a return address.
@@ -47,27 +47,27 @@ pub struct SampleCaller {
     pub offset: u64,
     /// Id of the caller from which the function around it was called, which is defined before it; [`NONE`]: it is the outermost known.
     pub parent: u32,
-    /// Whether there may be callers around an outermost one.
+    /// True if there may be callers around an outermost one.
     pub cut: bool,
 }
 
 /// Counts of the processor's own counters, in user space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct HardwareCounts {
+pub struct ProcessorCounts {
     /// Instructions that were executed.
     pub instructions: u64,
     /// Cycles of the core that the thread was given.
     pub cycles: u64,
 }
 
-/// Where a block of samples stands: enough to read it without those before it.
+/// The position of a block of samples: enough to read it without those before it.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
 pub struct SampleHead {
     /// Id of a [`SampledThread`].
     pub thread: u32,
     /// Sequence number of the first sample, counted by thread from 0. Lost samples are numbered, too.
     pub first: u64,
-    /// How many samples directly before the first one are lost, because the system had no place for them.
+    /// Number of samples directly before the first one that are lost because the system had no room for them.
     pub lost: u64,
     /// Ticks of the sample before the first, or those at which the thread began to be sampled.
     pub previous: u64,
@@ -86,8 +86,8 @@ pub struct SampledThread {
     pub number: u32,
 }
 
-/// Where a rank's first thread was when samples of a thread were taken, in times of which the log has sums alone: the recorder has the records
-/// then. Comes before the block of the samples.
+/// The state of a rank's first thread when samples of a thread were taken, for times of which the log has sums alone: the recorder has the
+/// records then. Comes before the block of the samples.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
 pub struct SamplePlaces {
     /// Id of the [`SampledThread`] whose samples they are.
@@ -101,7 +101,7 @@ pub struct SamplePlaces {
 /// Samples that follow each other, at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct PlaceRun {
-    /// How many they are.
+    /// Number of samples.
     pub samples: u32,
     /// Id of the innermost region that was open, or [`NONE`]: it is not known.
     pub region: u32,
@@ -109,12 +109,12 @@ pub struct PlaceRun {
     pub activity: u8,
 }
 
-/// Where a thread is: the id of the innermost open region, and what it does there.
+/// The state of a thread: the id of the innermost open region, and the activity there.
 pub type Place = (u32, Activity);
 
 impl SamplePlaces {
     /// The places of so many samples from `first` on.
-    pub fn of(thread: u32, first: u64, places: impl IntoIterator<Item = Option<Place>>) -> SamplePlaces {
+    pub fn from_places(thread: u32, first: u64, places: impl IntoIterator<Item = Option<Place>>) -> SamplePlaces {
         let mut runs: Vec<PlaceRun> = Vec::new();
         for place in places {
             let (region, activity) = place.map_or((NONE, 0), |(region, activity)| (region, activity as u8));
@@ -136,25 +136,25 @@ impl SamplePlaces {
     }
 }
 
-/// How a rank was sampled. The last one in a log holds.
+/// The setup of a rank's sampling. The last one in a log holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct SamplingSetup {
     /// CPU time between two samples of a thread on average, in nanoseconds, as it was asked for; 0: none.
     pub period_ns: u64,
-    /// Whether there are samples.
+    /// Outcome of the attempt to sample.
     pub outcome: SamplingOutcome,
-    /// Whether samples have [`HardwareCounts`].
+    /// True if samples have [`ProcessorCounts`].
     pub counted: bool,
     /// Bound of the error of [`Sample::ticks`] that comes from reading two clocks, in nanoseconds; 0: the samples' clock is the rank's.
     pub error_ns: u64,
 }
 
-/// Whether a rank was sampled.
+/// The outcome of an attempt to sample a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum SamplingOutcome {
-    /// It was.
+    /// The rank was sampled.
     Sampled,
-    /// It was not asked for.
+    /// Sampling was not requested.
     Off,
     /// The system refused it, with this number of an error.
     Refused(i32),
@@ -182,9 +182,9 @@ impl SampleHead {
     }
 }
 
-impl ModuleAddress {
+impl CodeAddress {
     /// The location of an address in no module.
     pub fn outside(address: u64) -> Self {
-        ModuleAddress { module: NONE, offset: address }
+        CodeAddress { module: NONE, offset: address }
     }
 }

@@ -4,7 +4,7 @@
 //! the sample before is the CPU time between samples but for short delays, as long as the thread keeps its core; only the difference is stored.
 
 use crate::codec::{get, put, put_varint, take_slice, take_varint, unzigzag, zigzag};
-use crate::sample::{HardwareCounts, MAX_SAMPLES, ModuleAddress, Sample, SampleHead};
+use crate::sample::{CodeAddress, MAX_SAMPLES, ProcessorCounts, Sample, SampleHead};
 
 /// Columns of a block, in their order.
 #[derive(Clone, Copy)]
@@ -13,9 +13,9 @@ enum SampleColumn {
     Locations,
     /// The low bytes of the samples' locations; where there are more than 256 of these, the high bytes follow.
     Indices,
-    /// How many samples in a row have a weight, and that weight, in nanoseconds.
+    /// Number of successive samples with the same weight, and that weight, in nanoseconds.
     Weights,
-    /// How many samples in a row have a call path, and its id plus 1 (modulo 2³²).
+    /// Number of successive samples with the same call path, and its id plus 1 (modulo 2³²).
     CallPaths,
     /// Four bits a sample: how many bytes its time takes in the tail.
     Lengths,
@@ -29,7 +29,7 @@ const COLUMNS: usize = 6;
 #[derive(Default)]
 pub struct SampleEncoder {
     columns: [Vec<u8>; COLUMNS],
-    locations: Vec<ModuleAddress>,
+    locations: Vec<CodeAddress>,
     plain: Vec<u8>,
     tail: Vec<u8>,
 }
@@ -40,7 +40,7 @@ impl SampleEncoder {
         &self.plain
     }
 
-    /// Those that do not: times.
+    /// Returns the columns that are not run-length encoded: times.
     pub fn tail(&self) -> &[u8] {
         &self.tail
     }
@@ -48,7 +48,9 @@ impl SampleEncoder {
     /// Encodes samples that follow `head`, at most [`MAX_SAMPLES`]. They have counts if the first one does.
     pub fn encode(&mut self, head: &SampleHead, samples: &[Sample]) {
         debug_assert!(samples.len() <= MAX_SAMPLES);
-        self.columns.iter_mut().for_each(Vec::clear);
+        for column in &mut self.columns {
+            column.clear();
+        }
         self.tail.clear();
         self.put_locations(samples);
         self.put_runs(samples, SampleColumn::Weights, |sample| sample.weight_ns);
@@ -65,8 +67,12 @@ impl SampleEncoder {
         put(head, &mut self.plain);
         put_varint(samples.len() as u64, &mut self.plain);
         put_varint(self.locations.len() as u64, &mut self.plain);
-        self.columns.iter().for_each(|column| put_varint(column.len() as u64, &mut self.plain));
-        self.columns.iter().for_each(|column| self.plain.extend_from_slice(column));
+        for column in &self.columns {
+            put_varint(column.len() as u64, &mut self.plain);
+        }
+        for column in &self.columns {
+            self.plain.extend_from_slice(column);
+        }
     }
 
     fn put_locations(&mut self, samples: &[Sample]) {
@@ -75,7 +81,7 @@ impl SampleEncoder {
         self.locations.sort_unstable();
         self.locations.dedup();
         let column = &mut self.columns[SampleColumn::Locations as usize];
-        let mut before = ModuleAddress { module: 0, offset: 0 };
+        let mut before = CodeAddress { module: 0, offset: 0 };
         for &location in &self.locations {
             let step = location.module - before.module;
             put_varint(u64::from(step), column);
@@ -116,7 +122,7 @@ impl SampleEncoder {
     }
 }
 
-/// Whether the index of a location takes two bytes.
+/// Returns whether the index of a location takes two bytes.
 fn is_wide(n_locations: usize) -> bool {
     n_locations > 256
 }
@@ -174,14 +180,14 @@ fn columns(mut rest: &[u8]) -> Option<[&[u8]; COLUMNS]> {
 }
 
 /// The table of `n` locations that is all of `column`.
-fn locations(mut column: &[u8], n: usize) -> Option<Vec<ModuleAddress>> {
+fn locations(mut column: &[u8], n: usize) -> Option<Vec<CodeAddress>> {
     let mut table = Vec::with_capacity(n);
-    let mut before = ModuleAddress { module: 0, offset: 0 };
+    let mut before = CodeAddress { module: 0, offset: 0 };
     for _ in 0..n {
         let step = u32::try_from(take_varint(&mut column)?).ok()?;
         let offset = take_varint(&mut column)?;
         let module = before.module.checked_add(step)?;
-        before = ModuleAddress { module, offset: if step == 0 { before.offset.checked_add(offset)? } else { offset } };
+        before = CodeAddress { module, offset: if step == 0 { before.offset.checked_add(offset)? } else { offset } };
         table.push(before);
     }
     column.is_empty().then_some(table)
@@ -214,8 +220,8 @@ fn take_time(tail: &mut &[u8], length: u8) -> Option<u64> {
     Some(u64::from_le_bytes(time))
 }
 
-fn take_counts(column: &mut &[u8]) -> Option<HardwareCounts> {
-    Some(HardwareCounts { instructions: take_varint(column)?, cycles: take_varint(column)? })
+fn take_counts(column: &mut &[u8]) -> Option<ProcessorCounts> {
+    Some(ProcessorCounts { instructions: take_varint(column)?, cycles: take_varint(column)? })
 }
 
 #[cfg(test)]
@@ -236,7 +242,7 @@ mod tests {
         let samples: Vec<_> = (0..200)
             .map(|_| {
                 ticks += 12_500_000 + next(20_000);
-                let location = ModuleAddress { module: 3, offset: 0x4_1000 + 7 * next(60) };
+                let location = CodeAddress { module: 3, offset: 0x4_1000 + 7 * next(60) };
                 Sample { ticks, location, call_path: NONE, weight_ns: 5_000_000, counts: None }
             })
             .collect();

@@ -1,4 +1,4 @@
-//! What MPI says of an operation: the columns of the table in [`crate::operation`] besides number and activity.
+//! The meaning of operations in the MPI standard: the columns of the table in [`crate::operation`] besides number and activity.
 //!
 //! | column | what it says |
 //! |---|---|
@@ -9,7 +9,7 @@
 
 use bincode::{Decode, Encode};
 
-/// What an operation does with other ranks (MPI-4.1 chapters 3 to 8, 12, 14).
+/// The effect of an operation on other ranks (MPI-4.1 chapters 3 to 8, 12, 14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationSemantics {
     /// Nothing: it ends when its own rank has done its part, or what it waits for cannot be seen in the log.
@@ -48,7 +48,7 @@ pub enum OperationSemantics {
     Test,
     /// Asks whether a request is complete, and leaves it as it is.
     AskForRequest,
-    /// The same, having waited for it: only a call of [`OperationSemantics::AskForRequest`] that ends a wait by polling.
+    /// Looks at a request after waiting for it: only a call of [`OperationSemantics::AskForRequest`] that ends a wait by polling.
     Look,
     /// A collective.
     Collective(CommunicationPattern, CollectiveScope),
@@ -62,22 +62,22 @@ pub enum OperationSemantics {
     Unlock,
 }
 
-/// Whether a send may wait for its receive (MPI-4.1 §3.4).
+/// The mode of a send: whether it may wait for its receive (MPI-4.1 §3.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum SendMode {
-    /// It may where its message is large: standard and ready sends.
+    /// The send may wait if its message is large: standard and ready sends.
     #[default]
     Standard,
-    /// It always does.
+    /// The send always waits.
     Synchronous,
-    /// It never does.
+    /// The send never waits.
     Buffered,
 }
 
 /// The communication pattern of a collective operation: who waits for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum CommunicationPattern {
-    /// All wait for the last to enter.
+    /// Each rank waits for the last to enter.
     AllToAll,
     /// The others wait for the root.
     OneToAll,
@@ -89,7 +89,7 @@ pub enum CommunicationPattern {
     Neighbours,
 }
 
-/// What a collective is on.
+/// The scope of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CollectiveScope {
     /// A communicator.
@@ -111,11 +111,11 @@ pub enum EpochStep {
     Complete,
     /// The exposure ends: it waits until all origins have completed their access.
     Wait,
-    /// The same, found without waiting.
+    /// Tests for completion without waiting.
     Test,
 }
 
-/// Whom a call cannot end before, even if no data come from them.
+/// The ranks that a call must wait for before it can end, even if no data come from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SynchronisesWith {
     /// Nobody for certain: it depends on the messages' sizes and on the MPI, or is a matter of messages alone.
@@ -126,25 +126,25 @@ pub enum SynchronisesWith {
     Sources,
 }
 
-/// What of earlier calls a call or part completes.
+/// The completion of earlier calls by a call or part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionEffect {
     /// Nothing.
     Nothing,
-    /// One request, which its own record names.
+    /// A single request, which its own record names.
     Request,
-    /// Some of several requests: those that were complete first, which are parts.
+    /// Several requests: those that were complete first, which are parts.
     Some,
-    /// All of several requests, which are parts.
+    /// Every one of several requests, which are parts.
     All,
-    /// None: it looks at requests and leaves them as they are.
+    /// No completion: it looks at requests and leaves them as they are.
     Status,
     /// A split transfer to or from a file.
     Transfer,
 }
 
 impl OperationSemantics {
-    /// Whether it prepares a persistent or partitioned operation, which transfers nothing.
+    /// Returns whether it prepares a persistent or partitioned operation, which transfers nothing.
     pub const fn prepares(self) -> bool {
         matches!(
             self,
@@ -154,7 +154,7 @@ impl OperationSemantics {
         )
     }
 
-    /// What an operation is to other ranks where its call ends a wait by polling: what a call would be that waits.
+    /// Returns what an operation is to other ranks where its call ends a wait by polling: what a call would be that waits.
     pub const fn after_polling(self) -> OperationSemantics {
         match self {
             OperationSemantics::Test => OperationSemantics::Wait,
@@ -167,7 +167,7 @@ impl OperationSemantics {
 }
 
 impl CompletionEffect {
-    /// Whether the requests that it completes are parts that follow, as many as its record's count.
+    /// Returns whether the requests that it completes are parts that follow, as many as its record's count.
     pub const fn has_parts(self) -> bool {
         matches!(self, CompletionEffect::Some | CompletionEffect::All)
     }

@@ -1,4 +1,4 @@
-//! Where the bytes of a rank's log come from: its own file, or a node file.
+//! The source of the bytes of a rank's log: its own file, or a node file.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -33,7 +33,7 @@ impl LogSource {
                 }
                 let name = node.name_of_log(id.rank);
                 let frames = node.read(*id);
-                if frames.parts().lacks(0) {
+                if frames.parts().is_missing(0) {
                     return Err(OpenError::Header { path: name, what: "the part with it is missing".to_owned() });
                 }
                 LogReader::named(LogSource::Frames(frames), &name)
@@ -41,7 +41,7 @@ impl LogSource {
         }
     }
 
-    /// What is wrong with the log of `rank`, as its place shows before it is read.
+    /// Returns what is wrong with the log of `rank`, as its place shows before it is read.
     pub(crate) fn problems(&self, rank: u32) -> Vec<Problem> {
         let LogSource::Frames(frames) = self else { return Vec::new() };
         let (chain, name) = (frames.parts(), frames.node().name());
@@ -66,7 +66,7 @@ impl LogSource {
         problems
     }
 
-    /// The same once it was read to its end.
+    /// Returns the problems found after reading to the end.
     pub(crate) fn problems_at_end(&self, rank: u32) -> Vec<Problem> {
         let (kind, count, detail) = match self {
             LogSource::File(data) => {
@@ -93,7 +93,7 @@ impl Read for LogSource {
     }
 }
 
-/// The same bytes at any place.
+/// The bytes of a log at any offset.
 pub(crate) enum LogBytes {
     /// Of its own file.
     File(File),

@@ -11,12 +11,12 @@ use rustix::io::Errno;
 /// The data of a file, one piece after the other, without the holes between them.
 pub struct DataOnly {
     file: File,
-    /// Where the piece at hand ends, from the begin of the file.
+    /// End of the current piece, from the start of the file.
     end: u64,
-    /// Where it is read next.
+    /// Offset of the next read.
     at: u64,
     skipped: u64,
-    /// Whether the file system says where holes are.
+    /// True if the file system says where holes are.
     finds: bool,
 }
 

@@ -30,7 +30,7 @@ pub const fn encode_gaps(ticks: u64) -> u32 {
     if units < NONE as u64 { units as u32 } else { NONE - 1 }
 }
 
-/// What is known of calls on a window that were folded into a record.
+/// Calls on a window that were folded into a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FoldedCalls {
     /// Calls beside the record's own.

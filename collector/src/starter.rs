@@ -1,4 +1,4 @@
-//! What started the ranks of a run: a file in its folder, by which the reader finds the runs that another has spawned.
+//! Records what started the ranks of a run: a file in its folder, by which the reader finds the runs that another has spawned.
 //!
 //! Two short lines: a number of the process that started the ranks, which starts spawned ones, too; and whether it did so for
 //! MPI_Comm_spawn.
@@ -8,12 +8,12 @@ use std::fmt;
 /// Name of the file.
 pub const STARTER_FILE: &str = ".starter";
 
-/// What it says.
+/// The process that started the ranks of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunStarter {
     /// The number of the process.
     pub number: u64,
-    /// Whether MPI_Comm_spawn had it start the ranks.
+    /// True if MPI_Comm_spawn had it start the ranks.
     pub spawned: bool,
 }
 

@@ -29,7 +29,7 @@ pub struct ThreadSummary {
 /// Iterations that a thread's summary keeps one by one at most, of all regions together; in larger runs fewer, so that the summaries of all
 /// ranks fit into the memory of who reads them.
 pub fn most_iterations(n_ranks: u32) -> usize {
-    /// Those of all ranks.
+    /// Maximum size of the summaries of all ranks.
     const OF_ALL: usize = 1 << 25;
     (OF_ALL / n_ranks.max(1) as usize).clamp(128, 4096)
 }
@@ -78,7 +78,7 @@ impl SummarySums {
     }
 }
 
-/// The same without iterations where there are more than `most`.
+/// Drops the iterations of a summary if there are more than `most`.
 fn bounded(mut summary: ThreadSummary, most: usize) -> ThreadSummary {
     let profile = &summary.batch.profile;
     let in_iterations = profile.cells.iter().filter(|(key, _)| key.iteration != NONE).map(|(key, _)| *key);
@@ -92,11 +92,13 @@ fn bounded(mut summary: ThreadSummary, most: usize) -> ThreadSummary {
     summary
 }
 
-/// The same sums of regions alone; `left_out` grows by the iterations.
+/// Keeps only the sums of regions; adds the dropped iterations to `left_out`.
 fn without_iterations(mut profile: ThreadProfile, left_out: &mut u64) -> ThreadProfile {
     *left_out = left_out.saturating_add((profile.iterations.len() as u64).max(1));
     profile.iterations.clear();
-    profile.cells.iter_mut().for_each(|(key, _)| key.iteration = NONE);
+    for (key, _) in &mut profile.cells {
+        key.iteration = NONE;
+    }
     profile.cells.sort_by_key(|(key, _)| *key);
     profile.cells.dedup_by(|(key, cell), (kept_key, kept)| {
         let same = key == kept_key;
@@ -114,7 +116,7 @@ impl ThreadSummary {
         self.batch.head.thread
     }
 
-    /// Whether it is of the rank whose log has this header.
+    /// Returns whether it is of the rank whose log has this header.
     pub fn is_of(&self, header: &LogHeader) -> bool {
         (self.run_id, self.rank) == (header.run_id, header.rank)
     }

@@ -19,13 +19,13 @@ use crate::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
 use crate::operation::{Activity, Operation};
 use crate::record::{NONE, Record};
 
-/// What a thread does between two records.
+/// The state of a thread between two records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WalkState {
-    /// It is in its own code.
+    /// The thread is in its own code.
     #[default]
     Computing,
-    /// It is in a call of this activity that has no end.
+    /// The thread is in a call of this activity that has no end.
     InCall(Activity),
     /// Recording is paused.
     Paused,
@@ -49,9 +49,9 @@ pub struct RecordTimes {
     pub state: WalkState,
     /// The end of the record before.
     pub from: u64,
-    /// When the record begins. From here to `end` the time is of its own activity.
+    /// Start of the record. From here to `end` the time is of its own activity.
     pub begin: u64,
-    /// When it ends; its begin where it has no end.
+    /// End of the record; its start if it has no end.
     pub end: u64,
 }
 
@@ -64,7 +64,7 @@ impl RecordTimes {
 
     /// Ticks of the record itself.
     #[inline(always)]
-    pub fn own(&self) -> u64 {
+    pub fn own_ticks(&self) -> u64 {
         self.end - self.begin
     }
 }
@@ -84,7 +84,7 @@ impl ThreadTime {
 
     /// The latest time stamp seen, in ticks.
     #[inline(always)]
-    pub fn now(&self) -> u64 {
+    pub fn current_ticks(&self) -> u64 {
         self.now
     }
 
@@ -122,7 +122,7 @@ impl ThreadTime {
         }
     }
 
-    /// The same of a record that is known to be a call: mostly nothing.
+    /// Passes a record that is known to be a call: mostly nothing.
     #[inline(always)]
     pub fn pass_call(&mut self, record: &Record) {
         if record.end == 0 || self.state != WalkState::Computing {
@@ -130,7 +130,7 @@ impl ThreadTime {
         }
     }
 
-    /// The same of a call that has no end, or that follows one, or in a pause.
+    /// Passes a call that has no end, or that follows one, or is in a pause.
     #[cold]
     fn pass_unusual_call(&mut self, record: &Record) {
         match self.state {
@@ -140,7 +140,7 @@ impl ThreadTime {
         }
     }
 
-    /// The same of a record that is known to be none. A part of a call leaves the thread in it.
+    /// Passes a record that is known to be no call. A part of a call leaves the thread in it.
     #[inline(always)]
     pub fn pass_marker(&mut self, record: &Record) {
         const PAUSE: u16 = Operation::Pause as u16;
@@ -171,7 +171,7 @@ pub struct EnteredRegion {
     pub iteration: u32,
     /// The iteration that it was entered in, or [`NONE`].
     pub outer: u32,
-    /// When it was entered, in ticks.
+    /// Time at which it was entered, in ticks.
     pub entered: u64,
 }
 
@@ -187,8 +187,8 @@ impl EnteredRegion {
 pub struct OpenRegions(Vec<EnteredRegion>);
 
 impl OpenRegions {
-    /// Those before the record after `head`. `entered` is when each of the first of them was entered; the others count as
-    /// entered at the head's `previous_end`.
+    /// Creates the regions open before the record after `head`. `entered` holds the times at which the first of them were entered; the
+    /// others count as entered at the head's `previous_end`.
     pub fn new(head: &BatchHead, entered: &[u64]) -> Self {
         let mut regions = OpenRegions::default();
         regions.place(head, entered);
@@ -209,11 +209,11 @@ impl OpenRegions {
 
     /// The regions.
     #[inline(always)]
-    pub fn all(&self) -> &[EnteredRegion] {
+    pub fn entered(&self) -> &[EnteredRegion] {
         &self.0
     }
 
-    /// As a batch's head has them.
+    /// Converts to the form of a batch's head.
     pub fn of_head(&self) -> Vec<OpenRegion> {
         self.0.iter().map(|open| OpenRegion { region: open.region, iteration: open.iteration }).collect()
     }
@@ -261,7 +261,7 @@ impl OpenRegions {
     }
 }
 
-/// Where a thread is in its records.
+/// The state of a thread while its records are walked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordWalk {
     /// Number of the thread in its log.
@@ -298,7 +298,7 @@ impl RecordWalk {
         reached
     }
 
-    /// Where the next record stands.
+    /// Returns where the next record stands.
     pub fn head(&self) -> BatchHead {
         BatchHead {
             thread: self.thread,

@@ -110,8 +110,9 @@ impl<W: Write> LogWriter<W> {
         self.records_if(head, records, joined::count(records), site, || true).map(|_| ())
     }
 
-    /// As [`LogWriter::records`]. `n`: how many records they are, those counted twice that are two. `whole` is asked when `records` were read for the last time: where it gives false, because they changed
-    /// meanwhile, nothing is written, and the result is false.
+    /// Writes records like [`LogWriter::records`], unless they changed. `n` is their number, those counted twice that are two. `whole` is
+    /// asked when `records` were read for the last time: if it returns false, because they changed meanwhile, nothing is written, and the
+    /// result is false.
     ///
     /// Errors: as those of [`LogWriter::records`].
     pub fn records_if(
@@ -197,12 +198,12 @@ impl<W: Write> LogWriter<W> {
         self.bytes
     }
 
-    /// What the log is written into.
+    /// Returns what the log is written into.
     pub fn sink_mut(&mut self) -> &mut W {
         &mut self.sink
     }
 
-    /// What the log was written into.
+    /// Returns what the log was written into.
     pub fn into_sink(self) -> W {
         self.sink
     }

@@ -13,7 +13,7 @@ use lbprof_collector::reader::{LogItem, LogReader, OpenError};
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::HEAD_BYTES;
 use lbprof_collector::salvage;
-use lbprof_collector::sample::{HardwareCounts, ModuleAddress, Sample, SampleHead};
+use lbprof_collector::sample::{CodeAddress, ProcessorCounts, Sample, SampleHead};
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Definition, ProblemKind};
 use lbprof_simulator::scenario;
@@ -445,10 +445,10 @@ static PLAIN: LazyLock<Vec<u8>> = LazyLock::new(|| {
 fn example_samples() -> Vec<Sample> {
     let sample = |i: u64| Sample {
         ticks: scenario::START + 5_000_000 * i + i * i % 7_000,
-        location: ModuleAddress { module: (i % 3) as u32, offset: 0x4000 + i * 37 % 300 },
+        location: CodeAddress { module: (i % 3) as u32, offset: 0x4000 + i * 37 % 300 },
         call_path: if i.is_multiple_of(5) { 1 } else { u32::MAX },
         weight_ns: 5_000_000 + i / 20,
-        counts: Some(HardwareCounts { instructions: 10_000_000 + i, cycles: 300 * i }),
+        counts: Some(ProcessorCounts { instructions: 10_000_000 + i, cycles: 300 * i }),
     };
     (0..60).map(sample).collect()
 }

@@ -131,7 +131,7 @@ fn a_call_without_an_end_lasts_until_the_next_record() {
     assert_eq!(site(&profile, Operation::Send, PointToPoint).ticks, 35);
     assert_eq!((profile.unfinished, profile.backwards), (1, 0));
     // One whose end the recorder mended keeps it.
-    let mended = Record { flags: CallFlags::UNFINISHED | CallFlags::of(PointToPoint), ..send(10, 30) };
+    let mended = Record { flags: CallFlags::UNFINISHED | CallFlags::from_activity(PointToPoint), ..send(10, 30) };
     let profile = fold(&[mended, send(40, 45)]);
     assert_eq!(time(&profile, 0, NONE, Computation).0, 20);
     assert_eq!(profile.unfinished, 1);
@@ -351,7 +351,7 @@ fn walked(records: &[Record]) -> (Times, BatchHead) {
         let (region, iteration) = walk.open.place_of_time();
         let reached = walk.step(record);
         for (activity, ticks) in
-            [(reached.state.activity(), reached.before()), (Some(record.activity()), reached.own())]
+            [(reached.state.activity(), reached.before()), (Some(record.activity()), reached.own_ticks())]
         {
             let place = if activity.is_some() { (region, iteration) } else { (0, NONE) };
             *times.entry((place.0, place.1, activity)).or_default() += ticks;
@@ -437,7 +437,7 @@ proptest! {
         let folded = |records: &[Record]| {
             let mut fold = ProfileFold::new(BatchHead::default());
             if decides {
-                let lengths = PollGapLimits::of(&scenario::header(0, 1));
+                let lengths = PollGapLimits::from_header(&scenario::header(0, 1));
                 fold = fold.deciding(PollGapClassifier::new(PollGapRule::Auto, lengths, 0));
             }
             records.chunks(50).for_each(|records| fold.records(records, |record| record.call_site));

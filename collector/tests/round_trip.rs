@@ -247,7 +247,7 @@ fn every_definition_comes_back() {
             error_ns: 120,
         }),
         Definition::SampledThread(SampledThread { id: 300, system_id: 4_000_000, number: NONE }),
-        Definition::SamplePlaces(SamplePlaces::of(300, 70_000, places)),
+        Definition::SamplePlaces(SamplePlaces::from_places(300, 70_000, places)),
         Definition::SampleCaller(SampleCaller { id: 300, module: NONE, offset: u64::MAX, parent: 299, cut: true }),
         Definition::Lifetime(LifetimePoint::Ended, 1 << 60),
         Definition::ParallelSums(ParallelSums {
@@ -288,7 +288,7 @@ fn every_definition_comes_back() {
     log.definitions(&[]).unwrap();
     log.definitions(&definitions).unwrap();
     assert_eq!(items(&log.into_sink()), [LogItem::Definitions(definitions)]);
-    assert_eq!(SamplePlaces::of(0, 0, places).places().collect::<Vec<_>>(), places);
+    assert_eq!(SamplePlaces::from_places(0, 0, places).places().collect::<Vec<_>>(), places);
 }
 
 #[test]

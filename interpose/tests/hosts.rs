@@ -27,7 +27,7 @@ fn folder(name: &str) -> PathBuf {
 /// What each host sees, all at the same time.
 fn seen(folder: &Path, hosts: &[&[u32]], size: usize, patience: Duration) -> Vec<Vec<u32>> {
     std::thread::scope(|scope| {
-        let see = |own| scope.spawn(move || hosts::all(folder, own, size, patience));
+        let see = |own| scope.spawn(move || hosts::agree_on_ranks(folder, own, size, patience));
         let waiting: Vec<_> = hosts.iter().map(|own| see(*own)).collect();
         waiting.into_iter().map(|host| host.join().unwrap_or_default()).collect()
     })

@@ -88,11 +88,11 @@ fn records_that_cannot_be_are_left_out() {
 #[test]
 fn a_lost_page_shows_in_its_first_or_last_slot() {
     let whole = calls(200);
-    assert!(!lost::lacks_pages(&whole) && !lost::lacks_pages(&[]));
+    assert!(!lost::has_lost_pages(&whole) && !lost::has_lost_pages(&[]));
     for lost in [0..64, 64..128, 100..128, 128..200, 150..200] {
         let mut records = whole.clone();
         records[lost.clone()].fill(EMPTY);
-        assert!(lost::lacks_pages(&records), "{lost:?}");
+        assert!(lost::has_lost_pages(&records), "{lost:?}");
     }
 }
 

@@ -22,7 +22,7 @@ use std::marker::PhantomData;
 
 use recorder::{RecorderFunctions, terminated};
 
-/// What a phase's computation is.
+/// The kind of a phase's computation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PhaseKind {
     /// Useful work.

@@ -97,10 +97,14 @@ impl ServedRun {
     }
 
     fn choose(&mut self, chosen: &[(u32, usize)]) {
-        let is_chosen = |log: &OpenedLog| chosen.binary_search(&(log.rank, log.number)).is_ok();
-        let logs: Vec<OpenedLog> = std::mem::take(&mut self.logs).into_iter().filter(is_chosen).collect();
+        let logs: Vec<OpenedLog> = std::mem::take(&mut self.logs)
+            .into_iter()
+            .filter(|log| chosen.binary_search(&(log.rank, log.number)).is_ok())
+            .collect();
         let mut folder = std::mem::take(&mut self.folder);
-        logs.iter().for_each(|log| folder.choose(log.rank, log.number));
+        for log in logs.iter() {
+            folder.choose(log.rank, log.number);
+        }
         let headers = logs.into_iter().filter_map(|log| log.header.ok()).collect();
         let dir = self.opened.as_ref().map(OpenRun::dir).unwrap_or_default();
         self.run = RecordedRun::of_share(&dir, folder, headers);

@@ -45,7 +45,7 @@ pub fn dump(
     Ok(())
 }
 
-/// One line of the dump.
+/// Writes one line of the dump.
 fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     lbprof_report::json::write_compact(value, &mut *out)?;
     out.write_all(b"\n")
@@ -103,7 +103,9 @@ impl<'a> RankDump<'a> {
         let mut log = run.log_as_it_is(header).map_err(io::Error::other)?;
         while let Some(item) = log.next_item() {
             if let LogItem::Definitions(found) = item {
-                found.into_iter().for_each(|one| definitions.add(one));
+                for one in found {
+                    definitions.add(one);
+                }
             }
         }
         let label = |id: u32| {
@@ -157,7 +159,7 @@ impl<'a> RankDump<'a> {
             "type": "rank", "rank": header.rank, "n_ranks": header.n_ranks, "run_id": format!("{:016x}", header.run_id),
             "host": header.host, "pid": header.pid, "command": header.command, "mpi": header.mpi, "abi": header.abi,
             "recorder": header.recorder, "mode": format!("{:?}", header.mode).to_lowercase(),
-            "clock": format!("{:?}", header.clock).to_lowercase(), "clock_known": self.clock.known(),
+            "clock": format!("{:?}", header.clock).to_lowercase(), "clock_known": self.clock.is_calibrated(),
             "tick_s": self.clock.tick_s(), "settings": header.settings, "started_unix_s": header.started_unix_s,
         })
     }
@@ -239,7 +241,7 @@ impl<'a> RankDump<'a> {
         })
     }
 
-    /// What a marker says, by its kind.
+    /// Returns what a marker says, by its kind.
     fn marker_value(&self, record: &Record) -> Option<Value> {
         let number = f64::from_bits;
         let of_ticks = |ticks: u64| self.seconds(record.begin) - self.seconds(record.begin.saturating_sub(ticks));
@@ -343,7 +345,7 @@ impl<'a> RankDump<'a> {
             }
             Definition::Sampling(one) => ("sampling", sampling_value(one)),
             Definition::SampledThread(one) => ("sampled_thread", sampled_thread_value(one)),
-            Definition::SamplePlaces(one) => ("sample_places", self.places_value(one)),
+            Definition::SamplePlaces(one) => ("sample_places", self.has_place(one)),
             Definition::Lifetime(point, ticks) => {
                 ("lifetime", json!({ "point": point.name(), "at_s": self.seconds(*ticks) }))
             }
@@ -358,7 +360,7 @@ impl<'a> RankDump<'a> {
         json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })
     }
 
-    fn places_value(&self, places: &SamplePlaces) -> Value {
+    fn has_place(&self, places: &SamplePlaces) -> Value {
         let run = |run: &PlaceRun| {
             let activity = Activity::ALL.get(usize::from(run.activity)).filter(|_| run.region != NONE);
             let region = activity.map(|_| self.path(run.region));
@@ -433,7 +435,7 @@ fn sampled_thread_value(thread: &SampledThread) -> Value {
     json!({ "id": thread.id, "system_id": thread.system_id, "number": number })
 }
 
-/// How a rank was sampled.
+/// Returns how a rank was sampled.
 fn sampling_value(sampling: &SamplingSetup) -> Value {
     let refused = if let SamplingOutcome::Refused(error) = sampling.outcome { Some(error) } else { None };
     json!({

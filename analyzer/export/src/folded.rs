@@ -22,7 +22,7 @@ use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::CodePlace;
 use lbprof_report::words::clean;
 
-/// What stacks are weighted by.
+/// The weight of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackWeight {
     /// The time spent there.
@@ -34,7 +34,7 @@ pub enum StackWeight {
 }
 
 impl StackWeight {
-    /// All of them.
+    /// The weights, in the order of the help.
     pub const ALL: [StackWeight; 3] = [StackWeight::Time, StackWeight::Waiting, StackWeight::Cpu];
 
     /// The name that asks for it.
@@ -46,7 +46,7 @@ impl StackWeight {
         }
     }
 
-    /// What it is.
+    /// Returns what it is.
     pub fn meaning(self) -> &'static str {
         match self {
             StackWeight::Time => "The time spent there",
@@ -56,22 +56,41 @@ impl StackWeight {
     }
 }
 
-/// Writes the stacks of `model`; `places` are those of its call sites, and samples hit `code`. `by_rank`: those of each rank under a frame of its own.
+/// The choice of the stacks to write.
+#[derive(Clone, Copy, Debug)]
+pub struct FoldedOptions {
+    /// Weight of the stacks.
+    pub weight: StackWeight,
+    /// True if the stacks of each rank are under a frame of its own.
+    pub by_rank: bool,
+}
+
+/// Writes the stacks of `model`; `places` are those of its call sites, and samples hit `code`.
 ///
 /// Waiting is known where the ranks were followed.
 ///
 /// Errors: those of writing.
 pub fn write(
-    (model, places, code): (&Model, &[CodePlace], &SampledCode),
-    weight: StackWeight,
-    by_rank: bool,
+    model: &Model,
+    places: &[CodePlace],
+    code: &SampledCode,
+    options: FoldedOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let FoldedOptions { weight, by_rank } = options;
     let mut stacks = FoldedStacks { places, by_rank, weights: BTreeMap::new() };
     match weight {
-        StackWeight::Time => model.ranks.iter().for_each(|rank| stacks.time(rank, &model.regions)),
+        StackWeight::Time => {
+            for rank in &model.ranks {
+                stacks.time(rank, &model.regions);
+            }
+        }
         StackWeight::Waiting => stacks.waiting(model),
-        StackWeight::Cpu => model.ranks.iter().for_each(|rank| stacks.cpu(model, code, rank)),
+        StackWeight::Cpu => {
+            for rank in &model.ranks {
+                stacks.cpu(model, code, rank);
+            }
+        }
     }
     for (stack, ns) in stacks.weights {
         if ns >= 0.5 {
@@ -79,6 +98,11 @@ pub fn write(
         }
     }
     Ok(())
+}
+
+/// Returns the names of a region and those around it, outermost first.
+fn names_down_to(regions: &[Region], region: RegionIdx) -> Vec<&str> {
+    chain(regions, region).iter().rev().map(|&around| regions[around as usize].name.as_str()).collect()
 }
 
 struct FoldedStacks<'a> {
@@ -93,14 +117,14 @@ impl FoldedStacks<'_> {
     fn time(&mut self, rank: &RankModel, regions: &[Region]) {
         for &((region, activity), cell) in &rank.cells {
             if matches!(activity, Activity::Computation | Activity::Recorder) {
-                self.add(rank, (regions, region), &[activity.name()], cell.seconds * 1e9);
+                self.add(rank, &names_down_to(regions, region), &[activity.name()], cell.seconds * 1e9);
             }
         }
         for &(key, cell) in &rank.sites {
             // The recorder's own time has no call site that anyone knows.
             if key.activity != Activity::Recorder {
                 let frames = [self.site(key.site), call(key.operation)];
-                self.add(rank, (regions, key.region), &frames, cell.seconds * 1e9);
+                self.add(rank, &names_down_to(regions, key.region), &frames, cell.seconds * 1e9);
             }
         }
     }
@@ -109,7 +133,7 @@ impl FoldedStacks<'_> {
     fn cpu(&mut self, model: &Model, code: &SampledCode, rank: &RankModel) {
         for threads in SampledThreads::ALL {
             let whose = sampled::whose(threads);
-            for (frames, seconds) in sampled::stacks(model, code, (rank, threads)) {
+            for (frames, seconds) in sampled::stacks(model, code, rank, threads) {
                 self.add_frames(rank, whose.into_iter().chain(frames.iter().map(String::as_str)), seconds * 1e9);
             }
         }
@@ -125,7 +149,7 @@ impl FoldedStacks<'_> {
             let (Some(rank), Some(_)) = (rank, followed.regions.get(key.kind.region() as usize)) else { continue };
             let frames = [self.site(Some(key.site)), call(key.operation), key.state.name().to_owned()];
             let ns = (sums.waiting + sums.delay) as f64;
-            self.add(rank, (&followed.regions, key.kind.region()), &frames, ns);
+            self.add(rank, &names_down_to(&followed.regions, key.kind.region()), &frames, ns);
         }
     }
 
@@ -135,16 +159,8 @@ impl FoldedStacks<'_> {
     }
 
     /// Adds time of a rank in a region; empty frames are left out.
-    fn add(
-        &mut self,
-        rank: &RankModel,
-        (regions, region): (&[Region], RegionIdx),
-        frames: &[impl AsRef<str>],
-        ns: f64,
-    ) {
-        let around = chain(regions, region);
-        let regions = around.iter().rev().map(|&around| regions[around as usize].name.as_str());
-        self.add_frames(rank, regions.chain(frames.iter().map(AsRef::as_ref)), ns);
+    fn add(&mut self, rank: &RankModel, region_names: &[&str], frames: &[impl AsRef<str>], ns: f64) {
+        self.add_frames(rank, region_names.iter().copied().chain(frames.iter().map(AsRef::as_ref)), ns);
     }
 
     fn add_frames<'f>(&mut self, rank: &RankModel, frames: impl Iterator<Item = &'f str>, ns: f64) {
@@ -159,7 +175,9 @@ impl FoldedStacks<'_> {
         if self.by_rank {
             push(&format!("rank {} ({})", rank.rank, rank.host));
         }
-        frames.for_each(&mut push);
+        for frame in frames {
+            push(frame);
+        }
         *self.weights.entry(stack).or_default() += ns;
     }
 }

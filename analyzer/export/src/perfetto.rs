@@ -54,7 +54,7 @@ pub struct PerfettoWriter<W> {
     out: W,
     /// Calls that are written at most; `None`: any number.
     most_calls: Option<u64>,
-    /// Which calls are written; `None`: all.
+    /// The calls that are written, or `None` for all.
     kept: Option<CallFilter>,
     /// The first error, after which nothing is written any more.
     error: Option<io::Error>,
@@ -66,7 +66,7 @@ pub struct PerfettoWriter<W> {
     sites: Vec<String>,
     parallel: Vec<String>,
     communicators: Vec<String>,
-    /// What first threads did lately.
+    /// The recent intervals of first threads.
     meanwhile: LastIntervals,
     /// By place of the rank: its number and host.
     ranks: Vec<(u32, String)>,
@@ -272,7 +272,7 @@ impl<W: Write + Send> ExportFormat for PerfettoWriter<W> {
 }
 
 impl<W: Write + Send> PerfettoWriter<W> {
-    /// How many calls were written of how many, where not all were.
+    /// Returns how many calls were written of how many, where not all were.
     pub fn left_out(&self) -> Option<(u64, u64)> {
         self.kept.as_ref().map(CallFilter::written)
     }
@@ -285,7 +285,9 @@ impl<W: Write + Send> PerfettoWriter<W> {
         let open: Vec<(u64, usize, Ns)> =
             self.threads.drain().map(|(_, one)| (one.track, one.regions.len(), one.until)).collect();
         for (track, n, until) in open {
-            (0..n).for_each(|_| self.end(track, until));
+            for _ in 0..n {
+                self.end(track, until);
+            }
         }
         match self.error.take() {
             Some(error) => Err(error),
@@ -295,7 +297,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
 }
 
 impl<W: Write + Send> PerfettoWriter<W> {
-    /// What is known of a call beside its name.
+    /// Returns what is known of a call beside its name.
     fn facts(&mut self, state: &StateInterval) -> Vec<EventAnnotation> {
         let &StateInterval { site, facts, .. } = state;
         let mut known = Vec::new();
@@ -315,7 +317,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
         known
     }
 
-    /// How a call waited, and what the rank did meanwhile that it waited for.
+    /// Writes how a call waited, and the activity of the rank that it waited for.
     fn wait(&mut self, track: u64, interval: TimeInterval, wait: InitialWait) {
         let name = match wait.by {
             Some(rank) => format!("{} (rank {rank})", wait.state.name()),

@@ -9,7 +9,7 @@ use lbprof_analysis::structure::sampled_code::{SampledCode, SampledFunction};
 
 use lbprof_analysis::structure::code_place::base_name;
 
-/// What frame or profile the samples of some threads have of their own; `None`: those of the first thread have none.
+/// Returns what frame or profile the samples of some threads have of their own; `None`: those of the first thread have none.
 pub(super) fn whose(threads: SampledThreads) -> Option<&'static str> {
     match threads {
         SampledThreads::First => None,
@@ -23,13 +23,13 @@ pub(super) fn whose(threads: SampledThreads) -> Option<&'static str> {
 pub(super) fn stacks<'a>(
     model: &'a Model,
     code: &'a SampledCode,
-    (rank, threads): (&'a RankModel, SampledThreads),
+    rank: &'a RankModel,
+    threads: SampledThreads,
 ) -> impl Iterator<Item = (Vec<String>, f64)> + 'a {
-    let frames = move |at| frames(model, code, (at, threads));
-    rank.samples.times(threads).iter().map(move |(at, time)| (frames(at), time.seconds))
+    rank.samples.times(threads).iter().map(move |(at, time)| (frames(model, code, at, threads), time.seconds))
 }
 
-fn frames(model: &Model, code: &SampledCode, (at, threads): (&SampledAt, SampledThreads)) -> Vec<String> {
+fn frames(model: &Model, code: &SampledCode, at: &SampledAt, threads: SampledThreads) -> Vec<String> {
     let mut frames: Vec<String> = match threads {
         SampledThreads::Unplaced => Vec::new(),
         _ => {

@@ -23,7 +23,7 @@ pub type Key = (u64, u64);
 
 /// Sorts lines.
 pub struct LineSorter {
-    /// Where files are made.
+    /// Folder of the temporary files.
     folder: PathBuf,
     part_bytes: usize,
     lines: Vec<u8>,
@@ -61,7 +61,7 @@ impl LineSorter {
         }
         let mut file = tempfile::tempfile_in(&self.folder)?;
         let mut out = BufWriter::new(&mut file);
-        self.each(|key, line| write_line(&mut out, key, line))?;
+        self.for_each_line(|key, line| write_line(&mut out, key, line))?;
         out.flush()?;
         drop(out);
         self.files.push(file);
@@ -69,7 +69,7 @@ impl LineSorter {
     }
 
     /// The lines of the part in memory in their order; they are gone then.
-    fn each(&mut self, mut to: impl FnMut(Key, &[u8]) -> io::Result<()>) -> io::Result<()> {
+    fn for_each_line(&mut self, mut to: impl FnMut(Key, &[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut begin = 0;
         let mut order = Vec::with_capacity(self.keys.len());
         for (key, end) in self.keys.drain(..) {
@@ -86,14 +86,15 @@ impl LineSorter {
     /// Errors: those of reading, and of `to`.
     pub fn finish(mut self, mut to: impl FnMut(Key, &[u8]) -> io::Result<()>) -> io::Result<()> {
         if self.files.is_empty() {
-            return self.each(to);
+            return self.for_each_line(to);
         }
         self.put_aside()?;
         merge(self.files, &mut to)
     }
 }
 
-fn write_line(out: &mut impl Write, (first, second): Key, line: &[u8]) -> io::Result<()> {
+fn write_line(out: &mut impl Write, key: Key, line: &[u8]) -> io::Result<()> {
+    let (first, second) = key;
     let length = u32::try_from(line.len()).map_err(io::Error::other)?;
     out.write_all(&first.to_le_bytes())?;
     out.write_all(&second.to_le_bytes())?;

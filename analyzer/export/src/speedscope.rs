@@ -58,7 +58,7 @@ struct SpeedscopeProfile {
 /// Writes the samples of `model`, which hit `code`.
 ///
 /// Errors: those of writing.
-pub fn write((model, code): (&Model, &SampledCode), out: &mut dyn Write) -> io::Result<()> {
+pub fn write(model: &Model, code: &SampledCode, out: &mut dyn Write) -> io::Result<()> {
     let mut shared = SharedFrames::default();
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut frame = |name: String| {
@@ -71,7 +71,7 @@ pub fn write((model, code): (&Model, &SampledCode), out: &mut dyn Write) -> io::
     let all = model.ranks.iter().flat_map(|rank| SampledThreads::ALL.map(|threads| (rank, threads)));
     for (rank, threads) in all.filter(|(rank, threads)| !rank.samples.times(*threads).is_empty()) {
         let (mut samples, mut weights) = (Vec::new(), Vec::new());
-        for (stack, seconds) in stacks(model, code, (rank, threads)) {
+        for (stack, seconds) in stacks(model, code, rank, threads) {
             samples.push(stack.into_iter().map(&mut frame).collect());
             weights.push(seconds);
         }

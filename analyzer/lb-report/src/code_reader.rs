@@ -19,7 +19,7 @@ const ARGUMENT: &str = "--code-reader";
 const MAX_MEMORY: u64 = 2 << 30;
 const PART_OF_MACHINE: u64 = 4;
 
-/// Whether this process is lb-report, and can be started once more as a reader.
+/// True if this process is lb-report, and can be started once more as a reader.
 static IS_READER: AtomicBool = AtomicBool::new(false);
 
 /// Does what such a process is there for, if this is one; otherwise [`code_readers`] are such processes from now on.

@@ -1,4 +1,4 @@
-//! What changed between runs, and conditions on them.
+//! Compares runs, and evaluates conditions on their differences.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -132,11 +132,11 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
     Ok(exit(&judged, comparison.complete()))
 }
 
-/// How to end after conditions were judged.
+/// Returns how to end after conditions were judged.
 pub fn exit(judged: &[JudgedCondition], complete: bool) -> ReportExit {
     match judged.iter().all(|judged| judged.outcome == ConditionOutcome::Passes) {
         false => ReportExit::Condition,
-        true => ReportExit::made(complete),
+        true => ReportExit::for_completeness(complete),
     }
 }
 

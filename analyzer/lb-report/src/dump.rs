@@ -49,5 +49,5 @@ pub fn run(arguments: &DumpArguments) -> anyhow::Result<ReportExit> {
     processor::unbounded();
     write_to(io::stdout(), |out| dump(&run, &model, &names.places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &names);
-    Ok(ReportExit::made(report.data.complete))
+    Ok(ReportExit::for_completeness(report.data.complete))
 }

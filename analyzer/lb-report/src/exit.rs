@@ -1,4 +1,4 @@
-//! How lb-report ends.
+//! The exit codes of lb-report.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use lbprof_study::extrap::NoMeasurements;
 use lbprof_study::models::{ForecastError, ModelError};
 use lbprof_study::{NotInStudy, StoreError};
 
-/// How lb-report ends. The numbers are documented in its help and in docs/report-reference.md.
+/// The exit code of lb-report. The numbers are documented in its help and in docs/report-reference.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ReportExit {
@@ -32,13 +32,13 @@ pub enum ReportExit {
     NoData = 5,
     /// The report or the study could not be written.
     Output = 6,
-    /// One of the processes of lb-report-mpi failed.
+    /// A process of lb-report-mpi failed.
     Process = 7,
 }
 
 impl ReportExit {
-    /// How a report ends that was made of all data, or not.
-    pub fn made(complete: bool) -> ReportExit {
+    /// Returns how a report ends that was made of all data, or not.
+    pub fn for_completeness(complete: bool) -> ReportExit {
         if complete { ReportExit::Good } else { ReportExit::Incomplete }
     }
 }
@@ -84,7 +84,7 @@ pub fn fail(error: &anyhow::Error) -> ReportExit {
     }
 }
 
-/// Whether it is about something that the user asked for.
+/// Returns whether it is about something that the user asked for.
 fn is_usage(error: &anyhow::Error) -> bool {
     let of_study = error.is::<NotInStudy>() || error.is::<ModelError>() || error.is::<ForecastError>();
     let of_run = error.is::<SelectionError>() || matches!(error.downcast_ref(), Some(AnalysisError::Selection(_)));

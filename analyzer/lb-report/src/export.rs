@@ -12,7 +12,7 @@ use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::{RankSet, Selection, SelectionError};
 use lbprof_collector::format::RecordingMode;
-use lbprof_export::folded::{self, StackWeight};
+use lbprof_export::folded::{self, FoldedOptions, StackWeight};
 use lbprof_export::otf2::Otf2Trace;
 use lbprof_export::otf2::library::Otf2Library;
 use lbprof_export::paraver::{ParaverWriter, TraceFiles};
@@ -92,7 +92,7 @@ enum ExportFormat {
     Talp,
 }
 
-/// What stacks can be weighted by.
+/// Returns what stacks can be weighted by.
 fn weights() -> impl TypedValueParser<Value = StackWeight> {
     let value = |weight: StackWeight| PossibleValue::new(weight.name()).help(weight.meaning());
     PossibleValuesParser::new(StackWeight::ALL.map(value)).try_map(|name| {
@@ -102,7 +102,7 @@ fn weights() -> impl TypedValueParser<Value = StackWeight> {
 
 /// Writes it.
 pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
-    if let Some(advice) = arguments.lacks_output() {
+    if let Some(advice) = arguments.missing_output_advice() {
         let _ = writeln!(io::stderr(), "lb-report: {advice}");
         return Ok(ReportExit::Usage);
     }
@@ -119,10 +119,10 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
         ExportFormat::Talp => talp(&run, &selection, arguments)?,
     };
     let report = Report::new(&analysis.model, &analysis.names);
-    Ok(ReportExit::made(report.data.complete))
+    Ok(ReportExit::for_completeness(report.data.complete))
 }
 
-/// How the run is analysed: with what ranks wait for, where that is wanted.
+/// Returns how the run is analysed: with what ranks wait for, where that is wanted.
 fn options(arguments: &ExportArguments, follow: bool) -> analyse::AnalysisOptions {
     let asked = follow.then(Vec::new);
     analyse::AnalysisOptions {
@@ -133,7 +133,7 @@ fn options(arguments: &ExportArguments, follow: bool) -> analyse::AnalysisOption
     }
 }
 
-/// Whether the calls of all ranks were recorded as sums.
+/// Returns whether the calls of all ranks were recorded as sums.
 fn has_only_sums(run: &RecordedRun) -> bool {
     run.headers.iter().all(|header| header.mode == RecordingMode::Profile)
 }
@@ -159,8 +159,9 @@ fn folded(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments)
     if weight == StackWeight::Cpu {
         needs_samples(&analysis)?;
     }
-    let of = (&analysis.model, analysis.names.places.as_slice(), &analysis.names.sampled);
-    write_file(&arguments.file(), |out| folded::write(of, weight, arguments.by_rank, out))?;
+    let (model, names) = (&analysis.model, &analysis.names);
+    let options = FoldedOptions { weight, by_rank: arguments.by_rank };
+    write_file(&arguments.file(), |out| folded::write(model, &names.places, &names.sampled, options, out))?;
     Ok(analysis)
 }
 
@@ -174,7 +175,7 @@ fn speedscope(run: &RecordedRun, selection: &Selection, arguments: &ExportArgume
     let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
     needs_samples(&analysis)?;
     let Analysis { model, names, .. } = &analysis;
-    write_file(&arguments.file(), |out| speedscope::write((model, &names.sampled), out))?;
+    write_file(&arguments.file(), |out| speedscope::write(model, &names.sampled, out))?;
     Ok(analysis)
 }
 
@@ -287,8 +288,8 @@ fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments
 }
 
 impl ExportArguments {
-    /// What to do where the format has no place to go to; `None`: it has.
-    fn lacks_output(&self) -> Option<&'static str> {
+    /// Returns advice if the format needs a file that was not given.
+    fn missing_output_advice(&self) -> Option<&'static str> {
         let is_terminal = || io::stdout().is_terminal();
         let is_none = self.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         match self.format {

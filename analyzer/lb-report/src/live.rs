@@ -1,4 +1,5 @@
-//! Whether a run that has not ended still runs, as far as this host shows: the processes of its ranks are there, and have its files mapped.
+//! Checks whether a run that has not ended still runs, as far as this host shows: the processes of its ranks exist, and have its files
+//! mapped.
 
 use std::fs;
 use std::path::Path;

@@ -1,9 +1,9 @@
-//! How much memory a process may have on this machine: what is built in, or less where a control group limits it.
+//! Determines the memory that a process may have on this machine: the installed memory, or less if a control group limits it.
 
 use std::fs;
 use std::path::Path;
 
-/// Where control groups are mounted.
+/// Mount point of control groups.
 const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
 
 /// Returns the bytes of memory that this process may have, or `None` if the system does not say.

@@ -1,4 +1,4 @@
-//! How much memory lb-report may take: a part of what the machine has, so that a damaged or hostile run, or a large one, does not make it stop.
+//! Limits the memory of lb-report to a part of the machine's, so that a damaged, hostile or large run cannot bring the machine down.
 //!
 //! The limit is the system's own (RLIMIT_DATA), so that counting costs nothing. Where it is reached, lb-report says so and ends.
 
@@ -18,13 +18,13 @@ use crate::machine_memory;
 /// The part of the machine's memory that is used at most: so many of so many.
 const PARTS_OF_MACHINE: (u64, u64) = (3, 4);
 
-/// What needs less memory.
+/// Advice on needing less memory.
 const HELP: &str =
     "less is needed with --no-blocking, or for some ranks (--ranks) or a part of the time (--from, --to)";
 
 /// The limit in force, in bytes; 0: none of ours yet.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
-/// Whether the user has set it.
+/// True if the user has set it.
 static IS_GIVEN: AtomicBool = AtomicBool::new(false);
 
 #[global_allocator]

@@ -1,4 +1,4 @@
-//! How a run is opened: by this process alone, or by all processes of a team together.
+//! Opens a run, in this process alone or in all processes of a team.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,7 @@ use crate::on_disk::OnDisk;
 static LEADER: OnceLock<Arc<LeaderProcess>> = OnceLock::new();
 
 /// From here on runs are opened by the team of `leader`, whose process 0 this one is.
-pub fn by(leader: Arc<LeaderProcess>) {
+pub fn open_with(leader: Arc<LeaderProcess>) {
     let _ = LEADER.set(leader);
 }
 

@@ -1,4 +1,4 @@
-//! Where results go, and how they look there.
+//! Writes results to standard output or a file, with or without colours.
 
 use std::borrow::Cow;
 use std::env;
@@ -72,7 +72,7 @@ pub enum ColorMode {
 }
 
 impl ColorMode {
-    /// The same for what writes.
+    /// Returns the choice for writers that remove colours.
     fn choice(self) -> ColorChoice {
         match self {
             ColorMode::Auto => ColorChoice::Auto,

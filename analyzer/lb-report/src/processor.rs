@@ -1,4 +1,4 @@
-//! How much time a run may take: what is small on disk must not keep lb-report busy for ever.
+//! Limits the time that a run may take: a run that is small on disk must not keep lb-report busy for ever.
 //!
 //! The time that lb-report takes for a run grows with its records, and so with its bytes, of which a record takes at least a half. A log may
 //! be damaged, or made, so that the time grows faster than that. Nobody can know that in advance, so a thread looks now and then how long
@@ -34,22 +34,22 @@ const SMALL_RUN: Duration = Duration::from_secs(20);
 /// A development build is several times slower than what users have.
 const SLOWER: u32 = if cfg!(debug_assertions) { 10 } else { 1 };
 
-/// How often is looked.
+/// Interval between two checks.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The variable with the user's own limit: seconds for each run; 0: none.
 const VARIABLE: &str = "LB_REPORT_MAX_CPU";
 
-/// What the runs read so far may take together, in milliseconds of processor time and of time. They are given up beyond both.
+/// The limit of the runs read so far, in milliseconds of processor time and of elapsed time. They are given up beyond both.
 static LIMIT_MS: TimeTaken = TimeTaken { processor: AtomicU64::new(0), all: AtomicU64::new(0) };
 /// Of the time taken what does not count.
 static EXEMPT_MS: TimeTaken = TimeTaken { processor: AtomicU64::new(0), all: AtomicU64::new(0) };
-/// Whether there is no limit.
+/// True if there is no limit.
 static UNBOUNDED: AtomicBool = AtomicBool::new(false);
 
-/// What is done at the moment; an index in [`STAGES`].
+/// The current stage, as an index in [`STAGES`].
 static STAGE: AtomicU8 = AtomicU8::new(0);
-/// What had been taken when that began, in milliseconds.
+/// The time taken before the current stage, in milliseconds.
 static SINCE_MS: TimeTaken = TimeTaken { processor: AtomicU64::new(0), all: AtomicU64::new(0) };
 
 /// Milliseconds of processor time, of all threads of this process, and of time.
@@ -58,7 +58,7 @@ struct TimeTaken {
     all: AtomicU64,
 }
 
-/// What there is to do, in words.
+/// The stages, in words.
 const STAGES: [&str; 7] = [
     "it opened the logs",
     "it surveyed the calls",

@@ -1,4 +1,4 @@
-//! How far the reading of a run is.
+//! Shows the progress of reading a run.
 
 use std::io::{self, IsTerminal};
 use std::sync::Once;
@@ -23,7 +23,7 @@ pub struct TerminalProgress {
     wanted: bool,
 }
 
-/// How far a pass is.
+/// The progress of a pass.
 struct PassProgress {
     read: u64,
     of: Option<u64>,

@@ -28,7 +28,7 @@ pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<RecordedRun> {
 
 /// Opens the run in `dir`, bounded from its first byte on in what it may take.
 pub fn open_bounded(dir: &Path) -> anyhow::Result<RecordedRun> {
-    let on_disk = OnDisk::of(dir);
+    let on_disk = OnDisk::of_folder(dir);
     processor::bound_by(on_disk);
     opening::open(dir, on_disk)
 }

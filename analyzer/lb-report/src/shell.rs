@@ -1,4 +1,4 @@
-//! What a shell and `man` need to know of lb-report's options.
+//! Completions for shells and manual pages of lb-report.
 
 use std::fs;
 use std::io::{self, Write};

@@ -39,7 +39,7 @@ fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
 /// Files of a folder that get their names when all of them are complete. Else none of them is left.
 pub struct WholeFolder {
     path: PathBuf,
-    /// Whether it is a new folder, which goes away where nothing is completed.
+    /// True if it is a new folder, which goes away where nothing is completed.
     is_new: bool,
     files: RefCell<Vec<(String, NamedTempFile)>>,
 }

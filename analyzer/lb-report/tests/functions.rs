@@ -14,7 +14,7 @@ use lbprof_analysis::structure::symbols::{MOST_TIME, resolve};
 use lbprof_collector::Definition;
 use lbprof_collector::definition::Module;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{ModuleAddress, SamplingOutcome};
+use lbprof_collector::sample::{CodeAddress, SamplingOutcome};
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::functions::{FunctionNode, FunctionNodeKind, FunctionRow, FunctionTable, RegionFunctions};
 use lbprof_report::{Report, json, text};
@@ -689,7 +689,7 @@ fn a_file_that_only_samples_lie_in_is_no_problem() {
     let path = "[vdso]".to_owned();
     definitions.add(Definition::Module(Module { id: 0, path, build_id: Vec::new(), base: 0, end: u64::MAX }));
     let mut sites = CallSiteTable::default();
-    sites.enter_sampled(&definitions, [(ModuleAddress { module: 0, offset: 0x10 }, NONE)].iter());
+    sites.enter_sampled(&definitions, [(CodeAddress { module: 0, offset: 0x10 }, NONE)].iter());
     let resolved = resolve(&sites, &CodeReaders::default(), MOST_TIME);
     assert!(resolved.problems.is_empty(), "{:?}", resolved.problems);
     let stack = resolved.sampled.stack((Some(0), 0x10), None).unwrap();

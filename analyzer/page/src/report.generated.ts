@@ -1,11 +1,11 @@
 // Generated from docs/report.schema.json by `npm run build`; do not edit.
 
 /**
- * How misleading a problem is.
+ * The degree to which a problem misleads.
  */
 export type ProblemSeverity = ("note" | "partial" | "doubtful")
 /**
- * What the time between polls was taken for.
+ * The rule for the time between polls.
  */
 export type PollingRule = ("auto" | "waiting" | "computation")
 /**
@@ -14,7 +14,7 @@ export type PollingRule = ("auto" | "waiting" | "computation")
 export type LifetimePhase = ("before MPI_Init" | "MPI_Init" | "recorder start" | "MPI_Finalize" | "after MPI_Finalize")
 export type ActivityName = ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
 /**
- * What is lost by.
+ * The kind of a loss.
  */
 export type LossKind = ("imbalance" | "slow in turn" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "file access" | "recorder")
 /**
@@ -30,31 +30,31 @@ export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow
  */
 export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "master and workers" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "moving rank" | "slow in turn" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "communication")
 /**
- * What a line after the answer is about.
+ * The subject of a line after the answer.
  */
 export type AnswerLabel = ("where" | "gain" | "try" | "look at" | "note")
 /**
- * What core time is lost to.
+ * The kind of a loss of core time.
  */
 export type CoreLossKind = ("mpi" | "serial" | "thread-imbalance" | "mutex" | "ordered" | "tasks" | "fork-join")
 /**
- * Where the time on one rank comes from.
+ * The origin of the time on one rank.
  */
 export type SequentialTime = ("given" | "assumed")
 /**
- * How a rank ended.
+ * The end of a rank.
  */
 export type HowEnded = ("finalize" | "exit" | "abort")
 /**
- * Where a region comes from.
+ * The origin of a region.
  */
 export type RegionSource = ("marked" | "found")
 /**
- * How a region was marked.
+ * The marking of a region.
  */
 export type RegionMark = ("useful" | "control" | "serial")
 /**
- * How sure a found loop is.
+ * The confidence in a detected loop.
  */
 export type LoopConfidence = ("sure" | "likely" | "unsure")
 /**
@@ -62,7 +62,7 @@ export type LoopConfidence = ("sure" | "likely" | "unsure")
  */
 export type DoubtName = ("amounts" | "other_calls" | "few_kinds" | "other_ranks" | "partners" | "little_carried" | "interpreter" | "rhythm" | "ends" | "events" | "comes_often")
 /**
- * Where iterations come from.
+ * The origin of iterations.
  */
 export type IterationSource = ("marked" | "found" | "none")
 /**
@@ -86,11 +86,11 @@ export type CauseClass = ("communication" | "message delay" | "control of parall
  */
 export type ScenarioKind = ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "regions balanced" | "rank as the mean" | "region faster" | "threads balanced" | "function on all threads")
 /**
- * What a node of the tree is.
+ * The kind of a node of the tree.
  */
 export type CallTreeNodeKind = ("program" | "function" | "loop" | "phase" | "call")
 /**
- * What a node of the tree of functions is.
+ * The kind of a node of the tree of functions.
  */
 export type FunctionNodeKind = ("region" | "function")
 
@@ -111,7 +111,7 @@ generator: string
  */
 run: RunRow
 /**
- * How long the run took from the first start of a process to the last exit, and what of that lies outside of the window; null if the logs do not say, or a part of the time or of the regions is selected.
+ * Time from the first start of a process to the last exit, and the parts of it outside of the window; null if the logs do not say, or a part of the time or of the regions is selected.
  */
 lifetime: (LifetimeTable | null)
 /**
@@ -131,27 +131,27 @@ losses: LossInWords[]
  */
 efficiency: EfficiencyRow
 /**
- * What the cores of ranks with several threads do, measured in parallel regions of OpenMP; not there if there are none, and of a part of the time or of a region.
+ * Activities of the cores of ranks with several threads, measured in parallel regions of OpenMP; missing if there are none, and for a part of the time or a region.
  */
 threads?: (ThreadTable | null)
 /**
- * What the phases cost compared with the same work on one rank, and how long ranks wait for each other's computation.
+ * Costs of the phases compared with the same work on one rank, and waiting for other ranks' computation.
  */
 overheads: OverheadFigures
 /**
- * One object per rank, by number; of more than 1,000 ranks, unless `--full` is given, of those with the largest and smallest figures of each kind, those that deviate, and those that failed.
+ * An object per rank, by number; of more than 1,000 ranks, unless `--full` is given, those with the largest and smallest figures of each kind, those that deviate, and those that failed.
  */
 ranks: RankRow[]
 /**
- * One object per cluster of ranks, and one for the ranks of none: figures of all of its ranks, listed or not.
+ * An object per cluster of ranks, and one for the ranks of none: figures of all of its ranks, listed or not.
  */
 ranks_by_cluster: RanksOfCluster[]
 /**
- * One object per activity that occurs, the longest first.
+ * An object per activity that occurs, the longest first.
  */
 activities: ActivityRow[]
 /**
- * One object per region, outer regions before inner ones; the first is `main`, the whole program.
+ * An object per region, outer regions before inner ones; the first is `main`, the whole program.
  */
 regions: RegionRow[]
 /**
@@ -167,7 +167,7 @@ iterations: IterationTable
  */
 blocking: (BlockingTable | null)
 /**
- * How long the run would take under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if `blocking` is null, not all that ranks wait for is known, or a region is selected.
+ * Predicted times under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if `blocking` is null, not all that ranks wait for is known, or a region is selected.
  */
 predictions: PredictionRow[]
 /**
@@ -183,27 +183,27 @@ prediction_notes: NoteInWords[]
  */
 critical_path: (CriticalPathRow | null)
 /**
- * Where the ranks differ: everything that is not in the lists of ranks, activities and regions.
+ * Differences between the ranks: everything that is not in the lists of ranks, activities and regions.
  */
 dispersion: DispersionRows
 /**
- * One object per cluster of ranks that run the same code; a single one where all do.
+ * An object per cluster of ranks that run the same code; a single one if all do.
  */
 clusters: ClusterRow[]
 /**
- * How the clusters were found, and the ranks of none.
+ * Method of clustering, and the ranks of no cluster.
  */
 clustering: ClusteringFacts
 /**
- * One object per call site, operation and activity, the longest first.
+ * An object per call site, operation and activity, the longest first.
  */
 callsites: SiteRow[]
 /**
- * One object per node of the program's tree: its functions as it calls them, loops and phases in them, down to the calls of MPI; each after the node around it. At most 2,000, those in which most time is spent, waited or caused.
+ * An object per node of the program's tree: its functions as it calls them, loops and phases in them, down to the calls of MPI; each after the node around it. At most 2,000, those in which most time is spent, waited or caused.
  */
 call_tree: CallTreeRow[]
 /**
- * Who communicates with whom, and how much at once; null if calls were not looked at one by one: `--no-blocking`, a region is selected, or the calls of all ranks were recorded as sums.
+ * Communication between ranks, and its sizes; null if calls were not looked at one by one: `--no-blocking`, a region is selected, or the calls of all ranks were recorded as sums.
  */
 communication: (CommunicationTable | null)
 /**
@@ -215,11 +215,11 @@ windows: WindowRow[]
  */
 blocks: BlockRow[]
 /**
- * Which functions ranks compute in, by samples; null if they were not sampled.
+ * Functions that ranks compute in, by samples; null if they were not sampled.
  */
 functions: (FunctionTable | null)
 /**
- * One object per user's counter and region.
+ * An object per user's counter and region.
  */
 counters: CounterRow[]
 }
@@ -268,7 +268,7 @@ dropped_events: number
  */
 recorder_s: number
 /**
- * That over ranks × elapsed time.
+ * Fraction of ranks × elapsed time.
  */
 recorder_share: number
 /**
@@ -288,7 +288,7 @@ recorder_whole_share: number
  */
 idle_s: number
 /**
- * That over ranks × elapsed time.
+ * Fraction of ranks × elapsed time.
  */
 idle_share: number
 /**
@@ -300,7 +300,7 @@ idle_mean_s: number
  */
 paused_s: number
 /**
- * That over ranks × elapsed time.
+ * Fraction of ranks × elapsed time.
  */
 paused_share: number
 /**
@@ -312,7 +312,7 @@ paused_mean_s: number
  */
 unknown_s: number
 /**
- * That over ranks × elapsed time.
+ * Fraction of ranks × elapsed time.
  */
 unknown_share: number
 /**
@@ -324,7 +324,7 @@ unknown_mean_s: number
  */
 without_records_s: number
 /**
- * Whether the data are complete: no problem is `partial`.
+ * True if the data are complete: no problem is `partial`.
  */
 complete: boolean
 /**
@@ -344,7 +344,7 @@ command: string[]
  */
 programs: ProgramRow[]
 /**
- * When its log was opened, in seconds since 1970.
+ * Time at which its log was opened, in seconds since 1970.
  */
 started_unix_s: number
 /**
@@ -366,7 +366,7 @@ params: {
  */
 summary: (SummaryFacts | null)
 /**
- * What is missing or doubtful, by kind, the worst first.
+ * Missing and doubtful data, by kind, the worst first.
  */
 problems: ProblemRow[]
 /**
@@ -374,7 +374,7 @@ problems: ProblemRow[]
  */
 polling: PollingRow
 /**
- * Whether times of different ranks can be compared.
+ * True if times of different ranks can be compared.
  */
 common_clock: boolean
 /**
@@ -391,11 +391,11 @@ export interface ProgramRow {
  */
 command: string[]
 /**
- * How many ranks run it.
+ * Number of ranks.
  */
 ranks: number
 /**
- * Which, as `0-3, 8`.
+ * The ranks, as `0-3, 8`.
  */
 ranks_text: string
 }
@@ -437,31 +437,31 @@ export interface ProblemRow {
  */
 kind: string
 /**
- * How far it touches the figures.
+ * Effect on the figures.
  */
 severity: ProblemSeverity
 /**
- * What happened, as a sentence.
+ * Description of the problem, as a sentence.
  */
 meaning: string
 /**
- * What to do about it.
+ * Advice on the problem.
  */
 advice: string
 /**
- * How many ranks it concerns; 0: the whole run.
+ * Number of ranks with the problem; 0: the whole run.
  */
 rank_count: number
 /**
- * These ranks; the first 1,000 unless `--full` is given.
+ * Ranks with the problem; the first 1,000 unless `--full` is given.
  */
 ranks: number[]
 /**
- * How often it happened, or how many records, bytes or ranks it concerns.
+ * Number of occurrences, or of records, bytes or ranks.
  */
 count: number
 /**
- * Where and how; the first few that differ.
+ * Places and circumstances; the first few that differ.
  */
 details: string[]
 }
@@ -503,7 +503,7 @@ computation_s: number
 maybe_waiting_s: number
 }
 /**
- * How long the run took from the first start of a process to the last exit, and what of it the report describes.
+ * Time from the first start of a process to the last exit, and the part of it that the report describes.
  */
 export interface LifetimeTable {
 /**
@@ -515,7 +515,7 @@ elapsed_s: number
  */
 described_share: number
 /**
- * What ranks spend outside of the window, in order of time.
+ * Times of ranks outside of the window, in chronological order.
  */
 parts: LifetimePart[]
 }
@@ -524,7 +524,7 @@ parts: LifetimePart[]
  */
 export interface LifetimePart {
 /**
- * Which.
+ * Phase of the lifetime.
  */
 phase: LifetimePhase
 /**
@@ -549,7 +549,7 @@ max_rank: number
  */
 export interface SelectionRow {
 /**
- * How many ranks are selected, including those without a log.
+ * Number of selected ranks, including those without a log.
  */
 rank_count: (number | null)
 /**
@@ -590,7 +590,7 @@ export interface VerdictInWords {
  */
 cluster: (number | null)
 /**
- * How much of what that cluster loses is waiting caused by ranks outside it, the mean over its ranks; null if the verdict describes all ranks.
+ * The part of that cluster's loss that is waiting caused by ranks outside it, the mean over its ranks; null if the verdict describes all ranks.
  */
 waits_for_others_s: (number | null)
 /**
@@ -610,7 +610,7 @@ lost_s: number
  */
 lost_share: (number | null)
 /**
- * What it is lost to, the largest part first: the figures below, without those that are 0. They add up to `lost_s`.
+ * Parts of the loss, the largest first: the figures below, without those that are 0. They add up to `lost_s`.
  */
 parts: VerdictPart[]
 /**
@@ -662,7 +662,7 @@ situation: RunSituation
  */
 answer: AnswerText
 /**
- * The same as one text.
+ * The doubt as a text.
  */
 text: string
 /**
@@ -670,7 +670,7 @@ text: string
  */
 doubts: DoubtInWords[]
 /**
- * Whether the report gives advice: not for a run that failed, did not end by `MPI_Finalize` or exit, had no cores to compute, or made too few calls.
+ * True if the report gives advice: not for a run that failed, did not end by `MPI_Finalize` or exit, had no cores to compute, or made too few calls.
  */
 advised: boolean
 }
@@ -679,11 +679,11 @@ advised: boolean
  */
 export interface VerdictPart {
 /**
- * What is lost by.
+ * Kind of the loss.
  */
 kind: LossKind
 /**
- * How much, a mean over ranks.
+ * Time lost, a mean over ranks.
  */
 lost_s: number
 /**
@@ -716,7 +716,7 @@ over_mean_s: number
  */
 region: (string | null)
 /**
- * How much.
+ * Excess over the mean in the region.
  */
 region_over_mean_s: (number | null)
 /**
@@ -737,7 +737,7 @@ functions: ExcessIn[]
  */
 not_running_s: (number | null)
 /**
- * That over the whole excess.
+ * Fraction of the whole excess.
  */
 not_running_share: (number | null)
 }
@@ -811,7 +811,7 @@ offset: (number | null)
  */
 callers: Caller[]
 /**
- * Whether it has other call sites.
+ * True if it has other call sites.
  */
 several: boolean
 /**
@@ -849,11 +849,11 @@ offset: (number | null)
  */
 export interface AnswerText {
 /**
- * How much is lost, and why, in a sentence.
+ * The loss and its reason, in a sentence.
  */
 sentence: string
 /**
- * What supports it, in the order of the first screen.
+ * Lines that support it, in the order of the first screen.
  */
 lines: AnswerLine[]
 }
@@ -862,7 +862,7 @@ lines: AnswerLine[]
  */
 export interface AnswerLine {
 /**
- * What it is about.
+ * Subject of the line.
  */
 label: AnswerLabel
 /**
@@ -888,7 +888,7 @@ text: string
  */
 export interface LossInWords {
 /**
- * What is lost by.
+ * Kind of the loss.
  */
 kind: LossKind
 /**
@@ -896,7 +896,7 @@ kind: LossKind
  */
 lost_s: number
 /**
- * Whether `ranks` and the place of waiting come from the causes of waiting (`blocking`); otherwise they follow from the ranks' totals.
+ * True if `ranks` and the place of waiting come from the causes of waiting (`blocking`); otherwise they follow from the ranks' totals.
  */
 measured: boolean
 /**
@@ -904,7 +904,7 @@ measured: boolean
  */
 ranks: RankShare[]
 /**
- * Whether a fifth of it or more is laid to ranks that were preempted, or had no core for a fifth of their time: that may be why they are slow, and others may be where each rank has its core.
+ * True if a fifth of the loss or more is attributed to ranks that were preempted, or had no core for a fifth of their time: that may be why they are slow, and others may be slow when each rank has its core.
  */
 lacked_core: boolean
 /**
@@ -924,7 +924,7 @@ explained: (ExplainedExcess | null)
  */
 share: (number | null)
 /**
- * What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean, all iterations balanced, or an ideal network; null if none was asked, or no advice is given (`verdict.advised`). Of `communication` also null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give them one.
+ * Gain from avoiding the loss, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean, all iterations balanced, or an ideal network; null if none was computed, or no advice is given (`verdict.advised`). For `communication` also null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give them one.
  */
 saved_s: (number | null)
 /**
@@ -932,7 +932,7 @@ saved_s: (number | null)
  */
 saved_share: (number | null)
 /**
- * The same as a sentence.
+ * The entry as a sentence.
  */
 text: string
 }
@@ -1055,7 +1055,7 @@ t_ideal_s: (number | null)
  */
 t_ideal_max_s: (number | null)
 /**
- * Whether `t_ideal_s` is reliable: by replay, or by an estimate that is too short by at most 5 % of the elapsed time and not above that. If not, `micro_load_balance` and `transfer` lie between their bounds, or are not known if these are null.
+ * True if `t_ideal_s` is reliable: by replay, or by an estimate that is too short by at most 5 % of the elapsed time and not above that. If not, `micro_load_balance` and `transfer` lie between their bounds, or are not known if these are null.
  */
 t_ideal_certain: boolean
 /**
@@ -1071,7 +1071,7 @@ t_ideal_phase_profile_error_s: (number | null)
  */
 t_ideal_phase_profile_bound_s: (number | null)
 /**
- * Whether the estimate is above the elapsed time, by more than the 0.5 % that clocks may differ by: ranks do not wait for each other at the end of each iteration, and it is not used.
+ * True if the estimate is above the elapsed time, by more than the 0.5 % that clocks may differ by: ranks do not wait for each other at the end of each iteration, and it is not used.
  */
 t_ideal_phase_profile_above_elapsed: boolean
 /**
@@ -1088,7 +1088,7 @@ t_ideal_phase_profile_against_replay: (number | null)
 t_ideal_replay_s: (number | null)
 }
 /**
- * What the cores of ranks with several threads do. Core time is elapsed time × cores.
+ * The activities of the cores of ranks with several threads. Core time is elapsed time × cores.
  */
 export interface ThreadTable {
 /**
@@ -1128,19 +1128,19 @@ communication: (number | null)
  */
 threads: (number | null)
 /**
- * What threads that idle while the first one computes alone, or in teams smaller than others, leave.
+ * Fraction left by threads that idle while the first one computes alone, or in smaller teams than others.
  */
 serial: (number | null)
 /**
- * What threads that wait at barriers for others that work longer leave.
+ * Fraction left by threads that wait at barriers for others that work longer.
  */
 thread_balance: (number | null)
 /**
- * What waits for critical sections, atomic operations, locks, ordered sections and tasks leave.
+ * Fraction left by waits for critical sections, atomic operations, locks, ordered sections and tasks.
  */
 waits: (number | null)
 /**
- * What starting regions and ending them leaves.
+ * Fraction left by starting and ending regions.
  */
 fork_join: (number | null)
 /**
@@ -1148,7 +1148,7 @@ fork_join: (number | null)
  */
 useful_s: number
 /**
- * What core time is lost to, the largest part first; those of at least 1 %.
+ * Losses of core time, the largest first; those of at least 1 %.
  */
 losses: CoreLoss[]
 /**
@@ -1156,7 +1156,7 @@ losses: CoreLoss[]
  */
 other_masters_s: number
 /**
- * One object per parallel region and size of team, those with most thread time first, at most 100.
+ * An object per parallel region and size of team, those with most thread time first, at most 100.
  */
 regions: ParallelRegionRow[]
 }
@@ -1165,11 +1165,11 @@ regions: ParallelRegionRow[]
  */
 export interface CoreLoss {
 /**
- * What to.
+ * Kind of the loss.
  */
 kind: CoreLossKind
 /**
- * How much, a sum over cores.
+ * Core time lost, a sum over cores.
  */
 core_s: number
 /**
@@ -1190,7 +1190,7 @@ heavy_thread: (HeavyThread | null)
 function: (SerialFunction | null)
 }
 /**
- * What is known of a place in a program.
+ * The known facts about a place in a program.
  */
 export interface CodePlace {
 /**
@@ -1273,7 +1273,7 @@ offset: (number | null)
  */
 callers: Caller[]
 /**
- * Whether it is started by the thread that called `MPI_Init`; the efficiencies and losses are of such regions.
+ * True if it is started by the thread that called `MPI_Init`; the efficiencies and losses are of such regions.
  */
 of_first_thread: boolean
 /**
@@ -1329,12 +1329,12 @@ fork_join_s: number
  */
 longest_s: number
 /**
- * One object per thread of the team, by number, at most 64.
+ * An object per thread of the team, by number, at most 64.
  */
 threads: RegionThreadRow[]
 }
 /**
- * What a thread does in a parallel region, all ranks together.
+ * The times of a thread in a parallel region, summed over ranks.
  */
 export interface RegionThreadRow {
 /**
@@ -1367,7 +1367,7 @@ export interface OverheadFigures {
  */
 t_seq_s: number
 /**
- * Where that comes from.
+ * Origin of that time.
  */
 t_seq: SequentialTime
 /**
@@ -1375,11 +1375,11 @@ t_seq: SequentialTime
  */
 efficiency: (number | null)
 /**
- * That × ranks.
+ * Speedup: that time × ranks.
  */
 speedup: (number | null)
 /**
- * One object per phase that occurs.
+ * An object per phase that occurs.
  */
 phases: OverheadPhase[]
 /**
@@ -1416,7 +1416,7 @@ ratio: (number | null)
  */
 ratio_by_rank: (number[] | null)
 /**
- * How many ranks an entry of that stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
+ * Number of ranks that an entry stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
  */
 ranks_per_ratio: number
 /**
@@ -1433,7 +1433,7 @@ ratio_max_rank: (number | null)
  */
 export interface ImbalanceRow {
 /**
- * All parts that are known.
+ * Sum of the known parts.
  */
 all_s: number
 /**
@@ -1506,7 +1506,7 @@ unsplit_mean_s: (number | null)
 unsplit_ratio: (number | null)
 }
 /**
- * How long one rank alone computes.
+ * The time that one rank alone computes.
  */
 export interface AloneRow {
 /**
@@ -1526,11 +1526,11 @@ error_s: number
  */
 step_s: number
 /**
- * How many ranks work alone.
+ * Number of ranks that work alone.
  */
 serial_ranks: number
 /**
- * One object per rank that works alone, the longest first; 1,000 at most unless `--full` is given.
+ * Ranks that work alone, an object each, the longest first; 1,000 at most unless `--full` is given.
  */
 serial: RankSeconds[]
 }
@@ -1572,7 +1572,7 @@ begin_s: number
  */
 end_s: number
 /**
- * How it ended; null if its log does not say (killed, or still running).
+ * End of the rank; null if its log does not say (killed, or still running).
  */
 end: (HowEnded | null)
 /**
@@ -1650,7 +1650,7 @@ imbalanced_regions: number
  */
 imbalanced_s: number
 /**
- * Whether it divides its time notably differently from the others: in the one of those regions with most of its time, its ID_P is at least 0.05, and its time at least 2 % of the elapsed time.
+ * True if it divides its time notably differently from the others: in the one of those regions with most of its time, its ID_P is at least 0.05, and its time at least 2 % of the elapsed time.
  */
 deviates: boolean
 /**
@@ -1662,7 +1662,7 @@ other_threads: number
  */
 other_threads_mpi_s: number
 /**
- * What it used between the first and last sample; null if there are not two, and of a part of the rank's time.
+ * Resources used between the first and last sample; null if there are not two, and for a part of the rank's time.
  */
 usage: (ResourceUsage | null)
 }
@@ -1774,11 +1774,11 @@ export interface RanksOfCluster {
  */
 cluster: (number | null)
 /**
- * How many ranks it has.
+ * Number of ranks in the cluster.
  */
 rank_count: number
 /**
- * How many of them have an object in `ranks`.
+ * Number of those ranks that have an object in `ranks`.
  */
 listed: number
 /**
@@ -1825,7 +1825,7 @@ other_threads_mpi_s: FigureSpread
  */
 export interface FigureSpread {
 /**
- * All together.
+ * Sum over the ranks.
  */
 sum: number
 /**
@@ -1862,7 +1862,7 @@ name: ActivityName
  */
 time_s: number
 /**
- * That over ranks × elapsed time.
+ * Fraction of ranks × elapsed time.
  */
 share: number
 /**
@@ -1878,7 +1878,7 @@ max_s: number
  */
 over_mean_s: number
 /**
- * That rank, the lowest of several.
+ * The rank with that time, the lowest of several.
  */
 max_rank: number
 /**
@@ -1902,11 +1902,11 @@ id_a: (number | null)
  */
 sid_a: (number | null)
 /**
- * Whether `sid_a` is severe by `dispersion.rank_by`.
+ * True if `sid_a` is severe by `dispersion.rank_by`.
  */
 severe: boolean
 /**
- * Whether the ranks differ in it by 2 % of the elapsed time: their standard deviation, √P × `sid_a`, or `over_mean_s`.
+ * True if the ranks differ in it by 2 % of the elapsed time: their standard deviation, √P × `sid_a`, or `over_mean_s`.
  */
 differs: boolean
 /**
@@ -1927,15 +1927,15 @@ export interface RegionRow {
  */
 path: string
 /**
- * Whether it was found in the calls, not marked.
+ * True if it was found in the calls, not marked.
  */
 source: RegionSource
 /**
- * As it was marked.
+ * Kind of the region, as it was marked.
  */
 kind: RegionMark
 /**
- * Whether its invocations are iterations.
+ * True if its invocations are iterations.
  */
 iterated: boolean
 /**
@@ -1943,7 +1943,7 @@ iterated: boolean
  */
 time_s: number
 /**
- * That over ranks × elapsed time.
+ * Fraction of ranks × elapsed time.
  */
 share: number
 /**
@@ -1973,7 +1973,7 @@ id_c: (number | null)
  */
 sid_c: (number | null)
 /**
- * Whether `sid_c` is severe by `dispersion.rank_by`.
+ * True if `sid_c` is severe by `dispersion.rank_by`.
  */
 severe: boolean
 /**
@@ -1993,7 +1993,7 @@ efficiency: EfficiencyRow
  */
 slowest_rank: (number | null)
 /**
- * Whether that is more than noise: its computation exceeds the mean by more than 1 % of itself.
+ * True if that is more than noise: its computation exceeds the mean by more than 1 % of itself.
  */
 slowest_stands_out: boolean
 /**
@@ -2009,7 +2009,7 @@ compared_mean_s: number
  */
 compared_max_s: number
 /**
- * That rank, the lowest of several.
+ * The rank with that time, the lowest of several.
  */
 compared_max_rank: (number | null)
 /**
@@ -2088,15 +2088,15 @@ name: string
  */
 parent: (number | null)
 /**
- * Whether it is the main loop of its ranks; no rank has two. Ranks that go through the same iterations with different calls are one row.
+ * True if it is the main loop of its ranks; no rank has two. Ranks that go through the same iterations with different calls are one row.
  */
 main: boolean
 /**
- * Whether its iterations are those of `iterations`: of the main loops those in which most is computed; of several groups where they go through the same iterations, all with one name.
+ * True if its iterations are those of `iterations`: of the main loops those in which most is computed; of several groups where they go through the same iterations, all with one name.
  */
 in_report: boolean
 /**
- * How many ranks go through it.
+ * Number of ranks that go through the loop.
  */
 rank_count: number
 /**
@@ -2144,7 +2144,7 @@ covered: number
  */
 alike: (number | null)
 /**
- * How sure it is; null if it is no main loop.
+ * Confidence in the loop; null if it is no main loop.
  */
 confidence: (LoopConfidence | null)
 /**
@@ -2185,7 +2185,7 @@ offset: (number | null)
  */
 callers: Caller[]
 /**
- * Whether an uninterrupted run of such calls ends only one iteration.
+ * True if an uninterrupted run of such calls ends only one iteration.
  */
 run: boolean
 }
@@ -2194,7 +2194,7 @@ run: boolean
  */
 export interface IterationTable {
 /**
- * Where they come from.
+ * Origin of the iterations.
  */
 source: IterationSource
 /**
@@ -2206,7 +2206,7 @@ region: (string | null)
  */
 count: number
 /**
- * One object per iteration, or `stride` successive ones.
+ * An object per iteration, or per `stride` successive ones.
  */
 per_iteration: GroupRow[]
 /**
@@ -2246,7 +2246,7 @@ slowest: SlowestRank[]
  */
 trends: SeriesRow[]
 /**
- * How many iterations each object of `per_iteration` stands for, the last maybe for fewer: 1, but where there are more than 4,000 iterations and `--full` is not given the least number that leaves at most 4,000 objects; null if there are none.
+ * Number of iterations that an object of `per_iteration` stands for, the last maybe for fewer: 1, but if there are more than 4,000 iterations and `--full` is not given, the smallest number that leaves at most 4,000 objects; null if there are none.
  */
 stride: (number | null)
 }
@@ -2259,7 +2259,7 @@ export interface GroupRow {
  */
 iteration: number
 /**
- * How many it stands for; the times are their means.
+ * Number of iterations that the group stands for; the times are their means.
  */
 count: number
 /**
@@ -2267,7 +2267,7 @@ count: number
  */
 max_s: (number | null)
 /**
- * The same; of several, the longest of all, not their mean.
+ * Peak time: for several iterations the longest of all, not their mean.
  */
 peak_s: (number | null)
 /**
@@ -2309,7 +2309,7 @@ count: number
 share: number
 }
 /**
- * What a series shows.
+ * The shape of a series.
  */
 export interface SeriesRow {
 /**
@@ -2409,7 +2409,7 @@ not_selected_s: number
  */
 most_by: (CausingRank | null)
 /**
- * Where a region is selected, the waiting in all regions that is caused in it; else null.
+ * If a region is selected, the waiting in any region that is caused in it; else null.
  */
 by_region: (CausedByRegion | null)
 /**
@@ -2417,11 +2417,11 @@ by_region: (CausedByRegion | null)
  */
 total_s: number
 /**
- * The same by what caused it.
+ * Waiting by the class of its cause.
  */
 by_class: WaitsByClass
 /**
- * That over all waiting.
+ * Fractions of all waiting, by the class of its cause.
  */
 by_class_share: WaitsByClass
 /**
@@ -2429,7 +2429,7 @@ by_class_share: WaitsByClass
  */
 imbalance_s: number
 /**
- * That over all waiting.
+ * Fraction of all waiting.
  */
 imbalance_share: number
 /**
@@ -2437,7 +2437,7 @@ imbalance_share: number
  */
 states: StateRow[]
 /**
- * Which rank waits because of which, the longest first; at most 1,000 unless `--full` is given.
+ * Pairs of a waiting rank and the rank that causes it, the longest first; at most 1,000 unless `--full` is given.
  */
 pairs: PairRow[]
 /**
@@ -2445,7 +2445,7 @@ pairs: PairRow[]
  */
 pairs_left_out: PairsOfClusters[]
 /**
- * What ranks do that others wait for, the largest first; at most 1,000 unless `--full` is given.
+ * The activities of ranks that others wait for, the largest first; at most 1,000 unless `--full` is given.
  */
 causes: CauseRow[]
 /**
@@ -2453,20 +2453,20 @@ causes: CauseRow[]
  */
 causes_left_out: CausesOfCluster[]
 /**
- * The same by region and class, all ranks together, the most expensive first.
+ * Waiting by region and class, summed over ranks, the most expensive first.
  */
 phases: PhaseRow[]
 /**
- * The same by call site, operation and region, the longest first.
+ * Waiting by call site, operation and region, the longest first.
  */
 waits: WaitRow[]
 /**
- * How well calls could be matched.
+ * Numbers of calls that could be matched, and that could not.
  */
 matching: ReplayCounts
 }
 /**
- * How much waiting a rank causes.
+ * The waiting that a rank causes.
  */
 export interface CausingRank {
 /**
@@ -2478,12 +2478,12 @@ rank: number
  */
 caused_s: number
 /**
- * That over all waiting.
+ * Fraction of all waiting.
  */
 share: number
 }
 /**
- * How much waiting, wherever it is, a selected region causes.
+ * The waiting, in any region, that a selected region causes.
  */
 export interface CausedByRegion {
 /**
@@ -2491,7 +2491,7 @@ export interface CausedByRegion {
  */
 caused_s: number
 /**
- * That over all waiting of the selected ranks and time.
+ * Fraction of all waiting of the selected ranks and time.
  */
 share: number
 /**
@@ -2561,16 +2561,16 @@ waiting_s: number
  */
 delay_s: number
 /**
- * All of that: `waiting_s` + `delay_s`.
+ * Blocked time: `waiting_s` + `delay_s`.
  */
 blocked_s: number
 /**
- * That over all waiting.
+ * Fraction of all waiting.
  */
 share: number
 }
 /**
- * How long one rank waits because of another.
+ * The time that one rank waits because of another.
  */
 export interface PairRow {
 /**
@@ -2599,7 +2599,7 @@ waiting_cluster: (number | null)
  */
 source_cluster: (number | null)
 /**
- * How many pairs.
+ * Number of pairs.
  */
 pairs: number
 /**
@@ -2628,7 +2628,7 @@ callsite: (number | null)
  */
 operation: (string | null)
 /**
- * What it does there; null: a message's delay, or not known.
+ * The rank's activity there; null: a message's delay, or unknown.
  */
 activity: (ActivityName | null)
 /**
@@ -2669,15 +2669,15 @@ cluster: (number | null)
  */
 region: (string | null)
 /**
- * What the ranks do there; null: messages' delays, not known, or all others.
+ * The ranks' activity there; null: messages' delays, unknown, or all others.
  */
 activity: (ActivityName | null)
 /**
- * What it is.
+ * Class of the causes.
  */
 class: CauseClass
 /**
- * How many causes.
+ * Number of causes.
  */
 causes: number
 /**
@@ -2689,7 +2689,7 @@ rank_count: number
  */
 caused_s: number
 /**
- * That over all waiting.
+ * Fraction of all waiting.
  */
 share: number
 /**
@@ -2730,7 +2730,7 @@ caused_s: number
  */
 beta: (number | null)
 /**
- * What it costs in all: own time (not of message delays) and waiting caused.
+ * Cost in all: own time (not of message delays) and waiting caused.
  */
 total_s: number
 }
@@ -2767,15 +2767,15 @@ waiting_s: number
  */
 delay_s: number
 /**
- * All of that: `waiting_s` + `delay_s`.
+ * Blocked time: `waiting_s` + `delay_s`.
  */
 blocked_s: number
 /**
- * That over all waiting.
+ * Fraction of all waiting.
  */
 share: number
 /**
- * The same by rank: those that wait longest there, 16 at most.
+ * Times by rank, of the ranks that wait longest there, 16 at most.
  */
 ranks: RankTimes[]
 }
@@ -2898,11 +2898,11 @@ rank: (number | null)
  */
 time_s: number
 /**
- * That of `as measured` less this, so that an error of the replay is on both sides.
+ * Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides.
  */
 saved_s: number
 /**
- * That over the time of `as measured`.
+ * Saving as a fraction of the time of `as measured`.
  */
 saved_share: number
 }
@@ -2932,7 +2932,7 @@ time_s: number
  */
 parts: PathRow[]
 /**
- * How many ranks it goes through.
+ * Number of ranks on the path.
  */
 rank_count: number
 /**
@@ -2953,7 +2953,7 @@ export interface PathRow {
  */
 region: string
 /**
- * What was done there: an activity, or `message delay`: messages were in transit; null: not known.
+ * State there: an activity, or `message delay`: messages were in transit; null: not known.
  */
 activity: (string | null)
 /**
@@ -2961,7 +2961,7 @@ activity: (string | null)
  */
 time_s: number
 /**
- * That over the path's length.
+ * Fraction of the path's length.
  */
 share: number
 /**
@@ -2973,7 +2973,7 @@ rank: number
  */
 rank_s: number
 /**
- * That over the time.
+ * Fraction of the time.
  */
 rank_share: number
 }
@@ -2990,7 +2990,7 @@ rank: number
  */
 time_s: number
 /**
- * That over the path's length.
+ * Fraction of the path's length.
  */
 share: number
 }
@@ -2999,7 +2999,7 @@ share: number
  */
 export interface DispersionRows {
 /**
- * What makes an SID severe: `maximum`, `percentile=P` or `threshold=X` (`--rank-by`).
+ * The criterion for a severe SID: `maximum`, `percentile=P` or `threshold=X` (`--rank-by`).
  */
 rank_by: string
 /**
@@ -3011,7 +3011,7 @@ dominant_activity: (ActivityName | null)
  */
 groups: (GroupRows | null)
 /**
- * One object per activity and region, of each activity the 64 regions with most of its time.
+ * Patterns by activity and region, the 64 regions with most time for each activity.
  */
 patterns: PatternRow[]
 /**
@@ -3052,15 +3052,15 @@ longest_imbalanced_rank: (number | null)
  */
 export interface GroupRows {
 /**
- * How many.
+ * Number of groups.
  */
 count: number
 /**
- * How clear they are, −1 to 1; the text report shows groups from 0.5 on.
+ * Separation of the groups, −1 to 1; the text report shows groups from 0.5 on.
  */
 silhouette: number
 /**
- * Whether `--groups` said so.
+ * True if `--groups` said so.
  */
 given: boolean
 }
@@ -3085,11 +3085,11 @@ min_s: number
  */
 max_s: number
 /**
- * How many ranks a letter stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
+ * Number of ranks that a letter stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
  */
 ranks_per_letter: number
 /**
- * One letter a rank, in the order of the ranks: `m` the shortest time, `l` in the lower 15 % of the range, `-` between, `u` in the upper 15 %, `M` the longest time. For several ranks it is `M` if one of them has the longest time, else `m` if one has the shortest, else what most of them have.
+ * A letter per rank, in the order of the ranks: `m` the shortest time, `l` in the lower 15 % of the range, `-` between, `u` in the upper 15 %, `M` the longest time. For several ranks it is `M` if one of them has the longest time, else `m` if one has the shortest, else the most frequent letter among them.
  */
 ranks: string
 }
@@ -3102,7 +3102,7 @@ export interface ClusterRow {
  */
 id: number
 /**
- * How many ranks it has.
+ * Number of ranks.
  */
 rank_count: number
 /**
@@ -3165,23 +3165,23 @@ line: (number | null)
 share: number
 }
 /**
- * How the clusters were found, and the ranks of none.
+ * The method of clustering, and the ranks of no cluster.
  */
 export interface ClusteringFacts {
 /**
- * Whether ranks run different code.
+ * True if ranks run different code.
  */
 different_code: boolean
 /**
- * Whether all ranks that compute go through the same iterations; where they run different code and do not, balance over all of them means little.
+ * True if all ranks that compute go through the same iterations; where they run different code and do not, balance over all of them means little.
  */
 iterate_together: boolean
 /**
- * How near ranks of one cluster are: the share of the calls of each that the other does not make.
+ * Similarity of the ranks of one cluster: the fraction of the calls of each that the other does not make.
  */
 radius: (number | null)
 /**
- * Whether `--cluster-radius` said so.
+ * True if `--cluster-radius` said so.
  */
 radius_given: boolean
 /**
@@ -3189,11 +3189,11 @@ radius_given: boolean
  */
 profiles: number
 /**
- * Those of them that were clustered, at most 500; the ranks of the others, which are rarer, joined the nearest cluster.
+ * Number of ranks that were clustered, at most 500; the others, which are rarer, joined the nearest cluster.
  */
 profiles_clustered: number
 /**
- * One object per rank of no cluster: no other rank runs similar code.
+ * Ranks of no cluster, one object each: no other rank runs similar code.
  */
 of_no_cluster: RankOfNoCluster[]
 }
@@ -3206,7 +3206,7 @@ export interface RankOfNoCluster {
  */
 rank: (number | null)
 /**
- * As of a cluster.
+ * Code that only this rank runs, as for a cluster.
  */
 own_code: OwnCodeSegment[]
 }
@@ -3215,7 +3215,7 @@ own_code: OwnCodeSegment[]
  */
 export interface SiteRow {
 /**
- * The same in all objects of one place; null if the recorder did not know it.
+ * Id of the call site, the same for all objects of one place; null if the recorder did not know it.
  */
 id: (number | null)
 /**
@@ -3267,7 +3267,7 @@ sent_bytes: number
  */
 received_bytes: number
 /**
- * The same of threads other than the one that called `MPI_Init`, which the figures above leave out.
+ * Totals of threads other than the one that called `MPI_Init`, which the figures above leave out.
  */
 other_threads: CallTotals
 /**
@@ -3283,7 +3283,7 @@ mean_s: number
  */
 max_s: number
 /**
- * That rank.
+ * The rank with that time.
  */
 max_rank: number
 /**
@@ -3307,7 +3307,7 @@ blocked_share: (number | null)
  */
 bytes: number
 /**
- * How long single calls take, of all threads; null if calls were not looked at one by one.
+ * Durations of single calls, of all threads; null if calls were not looked at one by one.
  */
 durations: (DurationsRow | null)
 }
@@ -3333,7 +3333,7 @@ sent_bytes: number
 received_bytes: number
 }
 /**
- * How long calls take.
+ * The distribution of the durations of calls.
  */
 export interface DurationsRow {
 /**
@@ -3374,11 +3374,11 @@ export interface CallTreeRow {
  */
 parent: (number | null)
 /**
- * How many are around it.
+ * Number of nodes around it.
  */
 depth: number
 /**
- * What it is.
+ * Kind of the node.
  */
 kind: CallTreeNodeKind
 /**
@@ -3386,7 +3386,7 @@ kind: CallTreeNodeKind
  */
 name: string
 /**
- * The same in full, with template arguments and parameters as the symbol has them; null if it is `name`.
+ * Name in full, with template arguments and parameters as the symbol has them; null if it is `name`.
  */
 full_name: (string | null)
 /**
@@ -3422,7 +3422,7 @@ waiting_s: (number | null)
  */
 caused_s: (number | null)
 /**
- * The same without the nodes in it.
+ * Time caused, without that of the nodes in it.
  */
 caused_alone_s: (number | null)
 /**
@@ -3430,7 +3430,7 @@ caused_alone_s: (number | null)
  */
 lost_s: (number | null)
 /**
- * The same without the nodes in it.
+ * Time lost, without that of the nodes in it.
  */
 lost_alone_s: (number | null)
 /**
@@ -3446,7 +3446,7 @@ micro_load_balance: (number | null)
  */
 slowest_rank: (number | null)
 /**
- * How long that rank computes in it.
+ * Computation of that rank in the node.
  */
 max_computation_s: number
 /**
@@ -3463,7 +3463,7 @@ bytes: number
 left_out: number
 }
 /**
- * Who communicates with whom, and how much at once. Messages are those of which both sides are known; of collectives, one-sided communication and files there are none.
+ * The communication between ranks, and its sizes. Only messages with two known sides count; collectives, one-sided communication and files are left out.
  */
 export interface CommunicationTable {
 /**
@@ -3507,7 +3507,7 @@ host_messages_left_out: number
  */
 host_bytes_left_out: number
 /**
- * How many messages there are of which size.
+ * Number of messages by size.
  */
 message_sizes: SizeRow[]
 /**
@@ -3574,7 +3574,7 @@ from_bytes: number
  */
 to_bytes: number
 /**
- * How many.
+ * Number of messages or calls.
  */
 count: number
 /**
@@ -3583,7 +3583,7 @@ count: number
 bytes: number
 }
 /**
- * What calls of an operation send, write or contribute.
+ * Sizes that calls of an operation send, write or contribute.
  */
 export interface OperationSizes {
 /**
@@ -3599,7 +3599,7 @@ calls: number
  */
 bytes: number
 /**
- * How many there are of which size.
+ * Number of calls by size.
  */
 sizes: SizeRow[]
 }
@@ -3624,7 +3624,7 @@ calls: number
  */
 time_s: number
 /**
- * That over the ranks' time: ranks × elapsed time.
+ * Fraction of the ranks' time: ranks × elapsed time.
  */
 share: number
 /**
@@ -3645,11 +3645,11 @@ received_bytes: number
  */
 export interface WindowRow {
 /**
- * When it begins, from the begin of the run or of the selected time.
+ * Start, from the start of the run or of the selected time.
  */
 begin_s: number
 /**
- * When it ends.
+ * End.
  */
 end_s: number
 /**
@@ -3681,7 +3681,7 @@ avg_computation_s: number
  */
 slowest_rank: (number | null)
 /**
- * What the ranks do in it.
+ * States of the ranks in the window.
  */
 states: StateTimeRow[]
 }
@@ -3740,7 +3740,7 @@ avg_computation_s: number
 slowest_rank: (number | null)
 }
 /**
- * Which functions ranks compute in, by samples of the CPU time of the threads that called `MPI_Init`, in user space. How many samples hit a function is a count, so that all times of functions are estimates; `…_error_s` is a standard error: the root of the sum of the squares of what the samples stand for (Poisson). A function includes what compilers put into it from system headers, not what they put into it from other functions, and what it calls in libraries that call no MPI, where the log has the calls that led to samples.
+ * Functions that ranks compute in, by samples of the CPU time of the threads that called `MPI_Init`, in user space. The number of samples in a function is a count, so that all times of functions are estimates; `…_error_s` is a standard error: the root of the sum of the squares of the time that each sample stands for (Poisson). A function includes the code that compilers inline into it from system headers, not from other functions, and the functions that it calls in libraries that call no MPI, if the log has the calls that led to samples.
  */
 export interface FunctionTable {
 /**
@@ -3784,7 +3784,7 @@ program: RegionFunctions
  */
 regions: RegionFunctions[]
 /**
- * What the ranks that make others wait compute in the regions where they do, the most costly first; at most 20.
+ * Computation of the ranks that make others wait, in the regions where they do, the most costly first; at most 20.
  */
 delaying_ranks: DelayingRank[]
 /**
@@ -3862,11 +3862,11 @@ min_s: number
  */
 max_s: number
 /**
- * That rank.
+ * The rank with that time.
  */
 max_rank: number
 /**
- * That of the slowest rank.
+ * Time of the slowest rank.
  */
 slowest_s: number
 /**
@@ -3878,7 +3878,7 @@ excess_s: number
  */
 excess_error_s: number
 /**
- * Whether `excess_s` is at least two standard errors.
+ * True if `excess_s` is at least two standard errors.
  */
 significant: boolean
 /**
@@ -3935,7 +3935,7 @@ min_s: (number | null)
  */
 max_s: (number | null)
 /**
- * That rank.
+ * The rank with that time.
  */
 max_rank: (number | null)
 }
@@ -3973,7 +3973,7 @@ share: number
  */
 export interface OtherFunctions {
 /**
- * How many.
+ * Number of functions.
  */
 functions: number
 /**
@@ -3981,7 +3981,7 @@ functions: number
  */
 mean_s: number
 /**
- * That of the slowest rank.
+ * Time of the slowest rank.
  */
 slowest_s: number
 /**
@@ -3998,11 +3998,11 @@ excess_error_s: number
  */
 export interface OtherThreadsRow {
 /**
- * Whether they call MPI: false for the threads of OpenMP and of libraries.
+ * True if they call MPI: false for the threads of OpenMP and of libraries.
  */
 call_mpi: boolean
 /**
- * How many of them have samples, all ranks together.
+ * Number of those threads with samples, over all ranks.
  */
 threads: number
 /**
@@ -4084,7 +4084,7 @@ not_running_s: number
  */
 not_running_rank: (number | null)
 /**
- * How much that rank has.
+ * The time of that rank.
  */
 max_not_running_s: number
 /**
@@ -4100,11 +4100,11 @@ slowest_computation_s: number
  */
 excess_s: number
 /**
- * Where that is.
+ * Places of the excess.
  */
 explained: ExplainedExcess
 /**
- * What the processors counted in that CPU time; null if they count nothing, as in most virtual machines.
+ * Processor counters during that CPU time; null if they count nothing, as in most virtual machines.
  */
 hardware: (HardwareRow | null)
 /**
@@ -4117,7 +4117,7 @@ functions: FunctionRow[]
 others: OtherFunctions
 }
 /**
- * What the processors counted in computation, in user space.
+ * Processor counters during computation, in user space.
  */
 export interface HardwareRow {
 /**
@@ -4161,7 +4161,7 @@ slower_instructions_s: number
  */
 min_ipc: (number | null)
 /**
- * That rank.
+ * The rank with that value.
  */
 min_ipc_rank: (number | null)
 /**
@@ -4169,7 +4169,7 @@ min_ipc_rank: (number | null)
  */
 min_frequency_hz: (number | null)
 /**
- * That rank.
+ * The rank with that value.
  */
 min_frequency_rank: (number | null)
 }
@@ -4190,7 +4190,7 @@ region: string
  */
 caused_s: number
 /**
- * How many of its samples lie in the time that others waited for.
+ * Number of its samples in the time that others waited for.
  */
 samples: number
 /**
@@ -4251,7 +4251,7 @@ excess_s: number
  */
 excess_error_s: number
 /**
- * Whether `excess_s` is at least two standard errors.
+ * True if `excess_s` is at least two standard errors.
  */
 significant: boolean
 }
@@ -4264,7 +4264,7 @@ export interface FunctionNode {
  */
 parent: (number | null)
 /**
- * What it is.
+ * Kind of the node.
  */
 kind: FunctionNodeKind
 /**
@@ -4276,7 +4276,7 @@ label: string
  */
 mean_s: number
 /**
- * That of the rank that computes longest in the whole program.
+ * Time of the rank that computes longest in the whole program.
  */
 slowest_s: number
 /**
@@ -4288,7 +4288,7 @@ excess_s: number
  */
 excess_error_s: number
 /**
- * Whether `excess_s` is at least two standard errors.
+ * True if `excess_s` is at least two standard errors.
  */
 significant: boolean
 }

@@ -5,11 +5,11 @@
  */
 export type UnitWord = ("seconds" | "share" | "ratio")
 /**
- * What a quantity is.
+ * The kind of a quantity.
  */
 export type NodeWord = ("variable" | "work" | "phase" | "total" | "result")
 /**
- * How a dependence is known.
+ * The evidence for a dependence.
  */
 export type EdgeWord = ("fitted" | "defined" | "unknown")
 
@@ -55,7 +55,7 @@ export interface StudyRunRow {
  */
 number: number
 /**
- * What the user calls it, such as a commit; empty if nothing.
+ * The user's name for the run, such as a commit; empty if there is none.
  */
 label: string
 /**
@@ -77,7 +77,7 @@ params: {
  */
 hosts: string[]
 /**
- * When it started, in seconds since 1970.
+ * Start, in seconds since 1970.
  */
 started_unix_s: number
 /**
@@ -85,7 +85,7 @@ started_unix_s: number
  */
 command: string[]
 /**
- * Whether its data are complete.
+ * True if its data are complete.
  */
 complete: boolean
 /**
@@ -143,7 +143,7 @@ export interface ScalingTable {
  */
 program: string
 /**
- * What they have in common.
+ * Values that the runs have in common.
  */
 fixed: string
 /**
@@ -168,7 +168,7 @@ remarks: string[]
  */
 export interface SectionRow {
 /**
- * What they are.
+ * Name of the runs.
  */
 name: string
 /**
@@ -202,7 +202,7 @@ export interface ProgramModels {
  */
 program: string
 /**
- * What depends on what: those of all phases, then those of the whole run.
+ * Dependences: those of all phases, then those of the whole run.
  */
 relations: RelationRow[]
 /**
@@ -211,7 +211,7 @@ relations: RelationRow[]
 graph: GraphRow
 }
 /**
- * What depends on what, in a region or in the whole run.
+ * A dependence between quantities, in a region or in the whole run.
  */
 export interface RelationRow {
 /**
@@ -219,15 +219,15 @@ export interface RelationRow {
  */
 phase: string
 /**
- * What `to` depends on.
+ * Quantity that `to` depends on.
  */
 from: string
 /**
- * What depends on it.
+ * Dependent quantity.
  */
 to: string
 /**
- * Whether `to` is in seconds.
+ * True if `to` is in seconds.
  */
 is_time: boolean
 /**
@@ -239,11 +239,11 @@ equation: (string | null)
  */
 problem: (string | null)
 /**
- * Whether it is the linear law.
+ * True if it is the linear law.
  */
 is_law: boolean
 /**
- * Whether no degree but 0 predicts better.
+ * True if no degree but 0 predicts better.
  */
 independent: boolean
 /**
@@ -255,7 +255,7 @@ relative_error: (number | null)
  */
 r_squared: (number | null)
 /**
- * What all its runs have in common, where others differ.
+ * Variables that all its runs have in common, where others differ.
  */
 held: {
 [k: string]: number
@@ -290,15 +290,15 @@ export interface PointRow {
  */
 run: (number | null)
 /**
- * What the relation depends on.
+ * Value of the quantity that the relation depends on.
  */
 x: number
 /**
- * What depends on it.
+ * Value of the dependent quantity.
  */
 y: number
 /**
- * Whether the run is beyond the law.
+ * True if the run is beyond the law.
  */
 leaves: boolean
 /**
@@ -328,7 +328,7 @@ export interface LeavingRow {
  */
 run: (number | null)
 /**
- * What the law depends on.
+ * Value of the quantity that the law depends on.
  */
 x: number
 /**
@@ -353,7 +353,7 @@ export interface GraphRow {
  */
 nodes: NodeRow[]
 /**
- * Which depends on which.
+ * Dependences between the nodes.
  */
 edges: EdgeRow[]
 /**
@@ -374,12 +374,12 @@ id: string
  */
 label: string
 /**
- * What it is.
+ * Kind of the node.
  */
 kind: NodeWord
 }
 /**
- * That one quantity depends on another.
+ * A dependence of one quantity on another.
  */
 export interface EdgeRow {
 /**
@@ -387,11 +387,11 @@ export interface EdgeRow {
  */
 from: string
 /**
- * Which.
+ * Dependent quantity.
  */
 to: string
 /**
- * How that is known.
+ * Evidence for the dependence.
  */
 kind: EdgeWord
 /**

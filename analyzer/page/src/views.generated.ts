@@ -2,7 +2,7 @@
 import type { PackedNumbers } from "./packed";
 
 /**
- * What the page reads beside the report.
+ * The data that the page reads besides the report.
  */
 export interface Views {
 /**
@@ -44,7 +44,7 @@ waits: (PairData | null)
  */
 bytes: (PairData | null)
 /**
- * How many messages these are.
+ * Number of messages.
  */
 messages: (PairData | null)
 /**
@@ -56,11 +56,11 @@ iterations: (IterationsData | null)
  */
 regions: RegionData[]
 /**
- * What ranks did when; null with `--no-blocking`, for a single region, and if the calls of all ranks were recorded as sums.
+ * States of ranks over time; null with `--no-blocking`, for a single region, and if the calls of all ranks were recorded as sums.
  */
 timeline: (TimelineData | null)
 /**
- * What was reduced, one sentence each.
+ * The reductions that were made, a sentence each.
  */
 left_out: string[]
 }
@@ -202,7 +202,7 @@ median_s: number
  */
 limit_s: number
 /**
- * How many there are.
+ * Number of entries.
  */
 count: number
 /**
@@ -234,7 +234,7 @@ seconds: {
 calls: PackedNumbers
 }
 /**
- * What ranks did when.
+ * The states of ranks over time.
  */
 export interface TimelineData {
 /**
@@ -272,7 +272,7 @@ waits: WaitsData
  */
 messages: MessagesData
 /**
- * What each rank did, by rank and time, for runs of up to 50,000 calls, by columns; otherwise null.
+ * States of each rank, by rank and time, for runs of up to 50,000 calls, by columns; otherwise null.
  */
 spans: (SpansData | null)
 /**
@@ -310,11 +310,11 @@ export interface WaitsData {
  */
 rank: PackedNumbers
 /**
- * When it began.
+ * Start.
  */
 begin_s: PackedNumbers
 /**
- * When it ended.
+ * End.
  */
 end_s: PackedNumbers
 /**
@@ -326,7 +326,7 @@ state: PackedNumbers
  */
 states: string[]
 /**
- * Where, as an index in the timeline's `regions`.
+ * Region, as an index in the timeline's `regions`.
  */
 region: PackedNumbers
 /**
@@ -351,11 +351,11 @@ from: PackedNumbers
  */
 to: PackedNumbers
 /**
- * When its send began.
+ * Start of the send.
  */
 sent_s: PackedNumbers
 /**
- * When the call ended that received it.
+ * End of the call that received it.
  */
 received_s: PackedNumbers
 /**
@@ -368,7 +368,7 @@ bytes: PackedNumbers
 tag: PackedNumbers
 }
 /**
- * What ranks did, by columns.
+ * States of ranks, by columns.
  */
 export interface SpansData {
 /**
@@ -376,11 +376,11 @@ export interface SpansData {
  */
 rank: PackedNumbers
 /**
- * When it began.
+ * Start.
  */
 begin_s: PackedNumbers
 /**
- * When it ended.
+ * End.
  */
 end_s: PackedNumbers
 /**
@@ -388,7 +388,7 @@ end_s: PackedNumbers
  */
 state: PackedNumbers
 /**
- * Where, as an index in the timeline's `regions`.
+ * Region, as an index in the timeline's `regions`.
  */
 region: PackedNumbers
 /**

@@ -17,7 +17,7 @@ pub struct ActivityRow {
     pub activity: Activity,
     /// Time in it.
     pub time_s: f64,
-    /// That over ranks × elapsed time.
+    /// Fraction of ranks × elapsed time.
     pub share: f64,
     /// Its mean over ranks.
     pub mean_s: f64,
@@ -25,7 +25,7 @@ pub struct ActivityRow {
     pub max_s: f64,
     /// `max_s` − `mean_s`.
     pub over_mean_s: f64,
-    /// That rank, the lowest of several.
+    /// The rank with that time, the lowest of several.
     pub max_rank: u32,
     /// Calls; of computation: intervals between calls.
     pub calls: u64,
@@ -39,9 +39,9 @@ pub struct ActivityRow {
     pub id_a: Option<f64>,
     /// SID_A: that times its share.
     pub sid_a: Option<f64>,
-    /// Whether `sid_a` is severe by `dispersion.rank_by`.
+    /// True if `sid_a` is severe by `dispersion.rank_by`.
     pub severe: bool,
-    /// Whether the ranks differ in it by 2 % of the elapsed time: their standard deviation, √P × `sid_a`, or `over_mean_s`.
+    /// True if the ranks differ in it by 2 % of the elapsed time: their standard deviation, √P × `sid_a`, or `over_mean_s`.
     pub differs: bool,
     /// Path of the region with most of its time.
     pub worst_region: Option<String>,
@@ -49,7 +49,7 @@ pub struct ActivityRow {
     pub best_region: Option<String>,
 }
 
-/// One row an activity that occurs, the longest first.
+/// Returns a row per activity that occurs, the longest first.
 pub(super) fn rows(model: &Model, dispersion: &DispersionRows) -> Vec<ActivityRow> {
     let whole = model.elapsed_s() * model.ranks.len() as f64;
     let mut rows: Vec<ActivityRow> = Vec::new();
@@ -58,7 +58,9 @@ pub(super) fn rows(model: &Model, dispersion: &DispersionRows) -> Vec<ActivityRo
         let (mut max_s, mut max_rank) = (0.0, 0);
         for rank in &model.ranks {
             let mut own = CallTotals::default();
-            rank.cells.iter().filter(|((_, of), _)| *of == activity).for_each(|(_, cell)| own += *cell);
+            for (_, cell) in rank.cells.iter().filter(|((_, of), _)| *of == activity) {
+                own += *cell;
+            }
             if own.seconds > max_s {
                 (max_s, max_rank) = (own.seconds, rank.rank);
             }
@@ -86,7 +88,7 @@ pub(super) fn rows(model: &Model, dispersion: &DispersionRows) -> Vec<ActivityRo
             id_a: index.map(|index| index.id),
             sid_a: index.and_then(|index| index.sid),
             severe: dispersion.severe_activities[activity as usize],
-            differs: dispersion.differs(activity, over_mean_s, model.ranks.len()),
+            differs: dispersion.is_different(activity, over_mean_s, model.ranks.len()),
             worst_region: extremes.and_then(|found| path(found.worst)),
             best_region: extremes.and_then(|found| path(found.best)),
         });

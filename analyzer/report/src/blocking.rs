@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocking_left_out::{self as left_out, CauseIn, CausesOfCluster, ClusterOf, PairsOfClusters};
-use super::bounds::{ListBounds, first};
+use super::bounds::{ListBounds, truncate};
 use super::serial;
 use lbprof_analysis::metrics::blocking::{BlockingSums, PhaseCost, StateTimes, WaitCause, WaitsByClass, sums};
 use lbprof_analysis::metrics::imbalance::ImbalanceSplit;
@@ -33,35 +33,35 @@ pub struct BlockingTable {
     pub not_selected_s: f64,
     /// The rank that causes most waiting; null if nobody waits.
     pub most_by: Option<CausingRank>,
-    /// Where a region is selected, the waiting in all regions that is caused in it; else null.
+    /// If a region is selected, the waiting in any region that is caused in it; else null.
     pub by_region: Option<CausedByRegion>,
-    /// All sums.
+    /// Sums over the ranks.
     #[serde(flatten, serialize_with = "serial::written_as::<_, BlockingFigures, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "BlockingFigures"))]
     pub sums: BlockingSums,
     /// The pairs of ranks that are not listed, by clusters.
     pub pairs_left_out: Vec<PairsOfClusters>,
-    /// What ranks do that others wait for, the largest first; at most 1,000 unless `--full` is given.
+    /// The activities of ranks that others wait for, the largest first; at most 1,000 unless `--full` is given.
     pub causes: Vec<CauseRow>,
     /// The causes that are not listed, by cluster of ranks, region and what is done.
     pub causes_left_out: Vec<CausesOfCluster>,
-    /// The same by region and class, all ranks together, the most expensive first.
+    /// Waiting by region and class, summed over ranks, the most expensive first.
     pub phases: Vec<PhaseRow>,
-    /// The same by call site, operation and region, the longest first.
+    /// Waiting by call site, operation and region, the longest first.
     #[serde(rename = "waits")]
     pub places: Vec<WaitRow>,
-    /// How well calls could be matched.
+    /// Numbers of calls that could be matched, and that could not.
     #[serde(rename = "matching")]
     pub counts: ReplayCounts,
 }
 
-/// How much waiting, wherever it is, a selected region causes.
+/// The waiting, in any region, that a selected region causes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CausedByRegion {
     /// Waiting of all ranks that is caused in the region, in all regions.
     pub caused_s: f64,
-    /// That over all waiting of the selected ranks and time.
+    /// Fraction of all waiting of the selected ranks and time.
     pub share: f64,
     /// The rank that causes most of it, and that over all of it; null if nobody waits.
     pub most_by: Option<CausingRank>,
@@ -91,7 +91,7 @@ impl CausedByRegion {
     }
 }
 
-/// How much waiting a rank causes.
+/// The waiting that a rank causes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CausingRank {
@@ -99,7 +99,7 @@ pub struct CausingRank {
     pub rank: u32,
     /// Waiting of all ranks that it causes.
     pub caused_s: f64,
-    /// That over all waiting.
+    /// Fraction of all waiting.
     pub share: f64,
 }
 
@@ -113,11 +113,11 @@ pub struct CauseRow {
     #[serde(flatten, serialize_with = "serial::written_as::<_, CallOfCause, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "CallOfCause"))]
     pub call: Option<(Option<u32>, String)>,
-    /// What it does there; null: a message's delay, or not known.
+    /// The rank's activity there; null: a message's delay, or unknown.
     #[serde(serialize_with = "serial::known_activity")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<serial::ActivityName>"))]
     pub activity: Option<Activity>,
-    /// Whose work it is, and what it costs.
+    /// The cause and its cost.
     #[serde(flatten)]
     pub cause: WaitCause,
     /// `caused_s` over all waiting.
@@ -137,7 +137,7 @@ pub struct PhaseRow {
     pub cost: PhaseCost,
     /// β = `caused_s` / `own_s`.
     pub beta: Option<f64>,
-    /// What it costs in all: own time (not of message delays) and waiting caused.
+    /// Cost in all: own time (not of message delays) and waiting caused.
     pub total_s: f64,
 }
 
@@ -157,36 +157,36 @@ pub struct WaitRow {
     pub region: String,
     /// Why a rank waits.
     pub state: WaitState,
-    /// How long.
+    /// Times by state.
     #[serde(flatten)]
     pub times: StateTimes,
-    /// All of that: `waiting_s` + `delay_s`.
+    /// Blocked time: `waiting_s` + `delay_s`.
     pub blocked_s: f64,
-    /// That over all waiting.
+    /// Fraction of all waiting.
     pub share: f64,
-    /// The same by rank: those that wait longest there, 16 at most.
+    /// Times by rank, of the ranks that wait longest there, 16 at most.
     #[serde(serialize_with = "longest_waiting")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<RankTimes>"))]
     pub ranks: BTreeMap<u32, StateTimes>,
 }
 
-/// What is written of the sums.
+/// The figures of the sums, as they are written.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct BlockingFigures<'a> {
     /// Time in which ranks could only wait.
     total_s: f64,
-    /// The same by what caused it.
+    /// Waiting by the class of its cause.
     by_class: &'a WaitsByClass,
-    /// That over all waiting.
+    /// Fractions of all waiting, by the class of its cause.
     by_class_share: WaitsByClass,
     /// Waiting caused by imbalance: the five classes `imbalance_…` together.
     imbalance_s: f64,
-    /// That over all waiting.
+    /// Fraction of all waiting.
     imbalance_share: f64,
     /// Waiting by why a rank waits.
     states: Vec<StateRow>,
-    /// Which rank waits because of which, the longest first; at most 1,000 unless `--full` is given.
+    /// Pairs of a waiting rank and the rank that causes it, the longest first; at most 1,000 unless `--full` is given.
     pairs: Vec<PairRow>,
 }
 
@@ -220,16 +220,16 @@ impl<'a> From<&'a BlockingSums> for BlockingFigures<'a> {
 struct StateRow {
     /// Why a rank waits.
     state: WaitState,
-    /// How long.
+    /// Times by state.
     #[serde(flatten)]
     times: StateTimes,
-    /// All of that: `waiting_s` + `delay_s`.
+    /// Blocked time: `waiting_s` + `delay_s`.
     blocked_s: f64,
-    /// That over all waiting.
+    /// Fraction of all waiting.
     share: f64,
 }
 
-/// How long one rank waits because of another.
+/// The time that one rank waits because of another.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct PairRow {
@@ -247,7 +247,7 @@ struct PairRow {
 struct RankTimes {
     /// The rank.
     rank: u32,
-    /// How long.
+    /// Times by state.
     #[serde(flatten)]
     times: StateTimes,
 }
@@ -328,9 +328,9 @@ impl BlockingTable {
 }
 
 impl BlockingTable {
-    /// The same with as many causes and pairs as `bounds` says; the others are added up by the clusters of their ranks.
+    /// Limits causes and pairs to `bounds`; the others are added up by the clusters of their ranks.
     pub(super) fn bounded(&self, cluster_of: ClusterOf, bounds: &ListBounds) -> Cow<'_, BlockingTable> {
-        let (causes, pairs) = (first(&self.causes, bounds.causes), first(&self.sums.pairs, bounds.pairs));
+        let (causes, pairs) = (truncate(&self.causes, bounds.causes), truncate(&self.sums.pairs, bounds.pairs));
         if causes.len() == self.causes.len() && pairs.len() == self.sums.pairs.len() {
             return Cow::Borrowed(self);
         }
@@ -354,17 +354,20 @@ impl BlockingTable {
         })
     }
 
-    /// How long ranks wait in an operation at a call site, in all regions and for all reasons.
+    /// Returns how long ranks wait in an operation at a call site, in all regions and for all reasons.
     pub fn waits_at(&self, id: Option<u32>, operation: &str) -> StateTimes {
         let mut times = StateTimes::default();
         let there = self.places.iter().filter(|row| row.id == id && row.operation == operation);
-        there.for_each(|row| times.add(&row.times));
+        for row in there {
+            times.add(&row.times);
+        }
         times
     }
 }
 
 impl BlockingTable {
-    /// The same rows as [`BlockingTable::places`], a row a call and reason: a call waits in one place, whatever region the program is in.
+    /// Merges the rows of [`BlockingTable::places`] into a row per call and reason: a call waits in one place, whatever region the program
+    /// is in.
     pub fn waiting_calls(&self) -> Vec<WaitRow> {
         let mut rows: BTreeMap<_, WaitRow> = BTreeMap::new();
         for (number, row) in self.places.iter().enumerate() {

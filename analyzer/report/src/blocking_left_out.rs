@@ -16,19 +16,19 @@ pub struct CausesOfCluster {
     pub cluster: Option<u32>,
     /// Path of the region; null: all others.
     pub region: Option<String>,
-    /// What the ranks do there; null: messages' delays, not known, or all others.
+    /// The ranks' activity there; null: messages' delays, unknown, or all others.
     #[serde(serialize_with = "serial::known_activity")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<serial::ActivityName>"))]
     pub activity: Option<Activity>,
-    /// What it is.
+    /// Class of the causes.
     pub class: CauseClass,
-    /// How many causes.
+    /// Number of causes.
     pub causes: usize,
     /// Of how many ranks.
     pub rank_count: usize,
     /// Waiting that they cause.
     pub caused_s: f64,
-    /// That over all waiting.
+    /// Fraction of all waiting.
     pub share: f64,
     /// The largest of them.
     pub max_s: f64,
@@ -47,7 +47,7 @@ pub struct PairsOfClusters {
     pub waiting_cluster: Option<u32>,
     /// `id` of the cluster of the ranks that are the cause, likewise.
     pub source_cluster: Option<u32>,
-    /// How many pairs.
+    /// Number of pairs.
     pub pairs: usize,
     /// Time that the ranks wait.
     pub time_s: f64,

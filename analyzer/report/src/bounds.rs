@@ -1,4 +1,4 @@
-//! How much is written of what grows with the ranks: all of it, or the rows that stand out and sums over the others.
+//! Bounds lists that grow with the ranks: either all rows are written, or the rows that stand out and sums over the others.
 
 /// Most entries of lists in the JSON document. What is beyond is counted, and added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct ListBounds {
 }
 
 impl ListBounds {
-    /// None: everything is written.
+    /// No bounds: everything is written.
     pub const ALL: ListBounds = ListBounds {
         ranks: usize::MAX,
         extremes: usize::MAX,
@@ -31,7 +31,7 @@ impl ListBounds {
         values: usize::MAX,
     };
 
-    /// Those that keep a document below 5 MB.
+    /// Bounds that keep a document below 5 MB.
     pub const SMALL: ListBounds = ListBounds {
         ranks: 1_000,
         extremes: 20,
@@ -49,12 +49,12 @@ impl Default for ListBounds {
     }
 }
 
-/// As many of the first as fit.
-pub(super) fn first<T>(all: &[T], most: usize) -> &[T] {
+/// Returns at most `most` of the first entries.
+pub(super) fn truncate<T>(all: &[T], most: usize) -> &[T] {
     &all[..all.len().min(most)]
 }
 
-/// How many successive entries of `n` become one, so that there are at most `most`.
+/// Returns how many successive entries of `n` become one, so that there are at most `most`.
 pub(super) fn per_entry(n: usize, most: usize) -> usize {
     n.div_ceil(most.max(1)).max(1)
 }

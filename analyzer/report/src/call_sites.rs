@@ -17,9 +17,9 @@ use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SiteRow {
-    /// The same in all objects of one place; null if the recorder did not know it.
+    /// Id of the call site, the same for all objects of one place; null if the recorder did not know it.
     pub id: Option<u32>,
-    /// Where it is.
+    /// Location in the source.
     #[serde(flatten)]
     pub place: CodePlace,
     /// The MPI function, without `MPI_`.
@@ -31,7 +31,7 @@ pub struct SiteRow {
     /// Time, calls and bytes of the ranks' first threads, summed over ranks and regions.
     #[serde(flatten)]
     pub sum: CallTotals,
-    /// The same of threads other than the one that called `MPI_Init`, which the figures above leave out.
+    /// Totals of threads other than the one that called `MPI_Init`, which the figures above leave out.
     pub other_threads: CallTotals,
     /// Time over ranks × elapsed time.
     pub share: f64,
@@ -39,7 +39,7 @@ pub struct SiteRow {
     pub mean_s: f64,
     /// Longest time of a rank.
     pub max_s: f64,
-    /// That rank.
+    /// The rank with that time.
     pub max_rank: u32,
     /// The mean over ranks of the time of threads other than the one that called `MPI_Init`.
     pub other_threads_mean_s: f64,
@@ -51,11 +51,11 @@ pub struct SiteRow {
     pub blocked_share: Option<f64>,
     /// Bytes moved: sent and received.
     pub bytes: u64,
-    /// How long single calls take, of all threads; null if calls were not looked at one by one.
+    /// Durations of single calls, of all threads; null if calls were not looked at one by one.
     pub durations: Option<DurationsRow>,
 }
 
-/// How long calls take.
+/// The distribution of the durations of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DurationsRow {
@@ -76,7 +76,7 @@ pub struct DurationsRow {
 }
 
 impl DurationsRow {
-    fn of(durations: &CallDurations) -> Option<DurationsRow> {
+    fn from_durations(durations: &CallDurations) -> Option<DurationsRow> {
         Some(DurationsRow {
             calls: durations.calls,
             min_s: durations.min.0 as f64 * 1e-9,
@@ -89,7 +89,7 @@ impl DurationsRow {
     }
 }
 
-/// One row a place, operation and activity. Calls on one source line are one place. The longest come first.
+/// Returns a row per place, operation and activity. Calls on one source line are one place. The longest come first.
 pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
     let first = first_on_line(places);
     let by_place = |sites: &[(SiteTotalsKey, CallTotals)]| {
@@ -144,7 +144,7 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
         row.share = if whole > 0.0 { row.sum.seconds / whole } else { 0.0 };
         row.mean_s = row.sum.seconds / n;
         row.other_threads_mean_s = row.other_threads.seconds / n;
-        row.durations = durations.get(&(row.id, row.operation.clone())).and_then(DurationsRow::of);
+        row.durations = durations.get(&(row.id, row.operation.clone())).and_then(DurationsRow::from_durations);
         row.bytes = row.sum.sent.saturating_add(row.sum.received);
     }
     rows.sort_by(|a, b| {

@@ -12,7 +12,7 @@ use lbprof_analysis::structure::code_place::{Caller, CodePlace, short};
 /// Most nodes that are rows; programs have hundreds. Those in which least time is spent, waited or caused are part of the ones around them.
 const MOST_ROWS: usize = 2_000;
 
-/// What a node of the tree is.
+/// The kind of a node of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -36,14 +36,14 @@ pub enum CallTreeNodeKind {
 pub struct CallTreeRow {
     /// The node around it, as an index in the list, in which it comes first; null for the whole program.
     pub parent: Option<usize>,
-    /// How many are around it.
+    /// Number of nodes around it.
     pub depth: u32,
-    /// What it is.
+    /// Kind of the node.
     pub kind: CallTreeNodeKind,
     /// A function's name, without its class's namespaces, return type and parameters; a region's name; the MPI function. Empty if a function's
     /// name is not known.
     pub name: String,
-    /// The same in full, with template arguments and parameters as the symbol has them; null if it is `name`.
+    /// Name in full, with template arguments and parameters as the symbol has them; null if it is `name`.
     pub full_name: Option<String>,
     /// The call of the function, or of MPI, in the function around it; null if it is not known.
     pub at: Option<Caller>,
@@ -62,12 +62,12 @@ pub struct CallTreeRow {
     pub waiting_s: Option<f64>,
     /// Waiting of any rank that is caused in it; null likewise.
     pub caused_s: Option<f64>,
-    /// The same without the nodes in it.
+    /// Time caused, without that of the nodes in it.
     pub caused_alone_s: Option<f64>,
     /// Time lost: `caused_s`, the time in MPI besides waiting, and the recorder's time; null likewise. It adds up to the time that is no
     /// computation, as far as all waiting has its cause in it.
     pub lost_s: Option<f64>,
-    /// The same without the nodes in it.
+    /// Time lost, without that of the nodes in it.
     pub lost_alone_s: Option<f64>,
     /// LB: mean over ranks of the computation in it over the longest; null if nothing is computed in it.
     pub load_balance: Option<f64>,
@@ -75,7 +75,7 @@ pub struct CallTreeRow {
     pub micro_load_balance: Option<f64>,
     /// The rank that computes longest in it.
     pub slowest_rank: Option<u32>,
-    /// How long that rank computes in it.
+    /// Computation of that rank in the node.
     pub max_computation_s: f64,
     /// Calls of MPI.
     pub calls: u64,
@@ -151,7 +151,7 @@ pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Ve
     rows
 }
 
-/// Which nodes are rows.
+/// Returns which nodes are rows.
 fn kept(tree: &ProgramTree) -> Vec<bool> {
     let weight = |at: usize| {
         let sums = &tree.inclusive[at];

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::bounds::{ListBounds, first};
+use super::bounds::{ListBounds, truncate};
 use super::efficiency::EfficiencyRow;
 use super::serial;
 use lbprof_analysis::metrics::cluster::{self, ClusterRadius, CodePiece};
@@ -21,19 +21,19 @@ const LEAST_SHARE: f64 = 0.01;
 /// Clusters of ranks.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterTable {
-    /// One row a cluster, by number; a single one where all ranks run the same code.
+    /// A row per cluster, by number; a single one if all ranks run the same code.
     pub rows: Vec<ClusterRow>,
-    /// Whether all ranks that compute go through the same iterations, so that what one code takes longer another waits for.
+    /// True if all ranks that compute go through the same iterations, so that what one code takes longer another waits for.
     pub iterate_together: bool,
     /// Ranks of no cluster: no other rank runs similar code. One row each.
     pub alone: Vec<ClusterRow>,
     /// By rank the number of its cluster; `None` for ranks of none.
     pub of: Vec<Option<u32>>,
-    /// How near ranks of one cluster are.
+    /// The similarity of the ranks of one cluster.
     pub radius: Option<ClusterRadius>,
     /// Different profiles of code that ranks have.
     pub profiles: usize,
-    /// Those of them that were clustered; the ranks of others joined the nearest.
+    /// Number of ranks that were clustered; the others joined the nearest cluster.
     pub clustered: usize,
 }
 
@@ -43,7 +43,7 @@ pub struct ClusterTable {
 pub struct ClusterRow {
     /// Its number, from 1.
     pub id: u32,
-    /// How many ranks it has.
+    /// Number of ranks.
     pub rank_count: usize,
     /// Its ranks; the first 1,000 unless `--full` is given.
     pub ranks: Vec<u32>,
@@ -63,7 +63,7 @@ pub struct ClusterRow {
 /// Code that the ranks of one cluster alone run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnCodeRow {
-    /// What it is.
+    /// Name of the code.
     pub code: CodeName,
     /// Its share of their time, on average.
     pub share: f64,
@@ -89,7 +89,8 @@ struct ClusterIterations<'a> {
 }
 
 impl<'a> From<&'a (String, usize)> for ClusterIterations<'a> {
-    fn from((region, count): &'a (String, usize)) -> ClusterIterations<'a> {
+    fn from(iterations: &'a (String, usize)) -> ClusterIterations<'a> {
+        let (region, count) = iterations;
         ClusterIterations { region, count: *count }
     }
 }
@@ -129,24 +130,24 @@ impl<'a> From<&'a OwnCodeRow> for OwnCodeSegment<'a> {
     }
 }
 
-/// How the clusters were found, and the ranks of none.
+/// The method of clustering, and the ranks of no cluster.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ClusteringFacts<'a> {
-    /// Whether ranks run different code.
+    /// True if ranks run different code.
     different_code: bool,
-    /// Whether all ranks that compute go through the same iterations; where they run different code and do not, balance over all of them
+    /// True if all ranks that compute go through the same iterations; where they run different code and do not, balance over all of them
     /// means little.
     iterate_together: bool,
-    /// How near ranks of one cluster are: the share of the calls of each that the other does not make.
+    /// Similarity of the ranks of one cluster: the fraction of the calls of each that the other does not make.
     radius: Option<f64>,
-    /// Whether `--cluster-radius` said so.
+    /// True if `--cluster-radius` said so.
     radius_given: bool,
     /// Different profiles of calls that ranks have.
     profiles: usize,
-    /// Those of them that were clustered, at most 500; the ranks of the others, which are rarer, joined the nearest cluster.
+    /// Number of ranks that were clustered, at most 500; the others, which are rarer, joined the nearest cluster.
     profiles_clustered: usize,
-    /// One object per rank of no cluster: no other rank runs similar code.
+    /// Ranks of no cluster, one object each: no other rank runs similar code.
     of_no_cluster: Vec<RankOfNoCluster<'a>>,
 }
 
@@ -156,7 +157,7 @@ pub(super) struct ClusteringFacts<'a> {
 struct RankOfNoCluster<'a> {
     /// The rank.
     rank: Option<u32>,
-    /// As of a cluster.
+    /// Code that only this rank runs, as for a cluster.
     own_code: Vec<OwnCodeSegment<'a>>,
 }
 
@@ -225,21 +226,21 @@ impl ClusterTable {
         if self.rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
             return Cow::Borrowed(&self.rows);
         }
-        let row = |row: &ClusterRow| ClusterRow { ranks: first(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
+        let row = |row: &ClusterRow| ClusterRow { ranks: truncate(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
         Cow::Owned(self.rows.iter().map(row).collect())
     }
 
     /// Nothing is known of `n_ranks` ranks.
-    pub(super) fn none(n_ranks: usize) -> ClusterTable {
+    pub(super) fn without_clusters(n_ranks: usize) -> ClusterTable {
         ClusterTable { of: vec![None; n_ranks], iterate_together: true, ..ClusterTable::default() }
     }
 
-    /// Whether ranks run different code.
+    /// Returns whether ranks run different code.
     pub fn differ(&self) -> bool {
         self.rows.len() + self.alone.len() > 1
     }
 
-    /// Whether ranks run different code in iterations of their own, so that balance across all of them means little.
+    /// Returns whether ranks run different code in iterations of their own, so that balance across all of them means little.
     pub fn are_apart(&self) -> bool {
         self.differ() && !self.iterate_together
     }

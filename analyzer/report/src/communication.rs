@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use lbprof_collector::record::NONE;
 use serde::Serialize;
 
-use super::bounds::{ListBounds, first};
+use super::bounds::{ListBounds, truncate};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::statistics::{MessageVolume, RunStatistics, SizeHistogram};
 use lbprof_analysis::profile::operation_name;
 
-/// Who communicates with whom, and how much at once. Messages are those of which both sides are known; of collectives, one-sided
-/// communication and files there are none.
+/// The communication between ranks, and its sizes. Only messages with two known sides count; collectives, one-sided communication and files
+/// are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommunicationTable {
@@ -37,7 +37,7 @@ pub struct CommunicationTable {
     pub host_messages_left_out: u64,
     /// Their bytes.
     pub host_bytes_left_out: u64,
-    /// How many messages there are of which size.
+    /// Number of messages by size.
     pub message_sizes: Vec<SizeRow>,
     /// By operation, the one with most bytes first: what its calls send, write or contribute. Calls that do nothing of that are left out.
     pub operations: Vec<OperationSizes>,
@@ -81,13 +81,13 @@ pub struct SizeRow {
     pub from_bytes: u64,
     /// Largest size.
     pub to_bytes: u64,
-    /// How many.
+    /// Number of messages or calls.
     pub count: u64,
     /// Their bytes.
     pub bytes: u64,
 }
 
-/// What calls of an operation send, write or contribute.
+/// Sizes that calls of an operation send, write or contribute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperationSizes {
@@ -97,7 +97,7 @@ pub struct OperationSizes {
     pub calls: u64,
     /// Bytes of all of them.
     pub bytes: u64,
-    /// How many there are of which size.
+    /// Number of calls by size.
     pub sizes: Vec<SizeRow>,
 }
 
@@ -113,7 +113,7 @@ pub struct CommunicatorRow {
     pub calls: u64,
     /// Time in them, of all ranks.
     pub time_s: f64,
-    /// That over the ranks' time: ranks × elapsed time.
+    /// Fraction of the ranks' time: ranks × elapsed time.
     pub share: f64,
     /// Waiting in them, messages in transit included.
     pub waiting_s: f64,
@@ -135,7 +135,9 @@ pub(super) fn table(model: &Model) -> Option<CommunicationTable> {
     let hosts = hosts(model, &pairs);
     let left_out = found.unlisted;
     let mut all = left_out;
-    pairs.iter().for_each(|pair| all.add(pair.messages, pair.bytes));
+    for pair in pairs.iter() {
+        all.add(pair.messages, pair.bytes);
+    }
     Some(CommunicationTable {
         messages: all.messages,
         bytes: all.bytes,
@@ -154,12 +156,12 @@ pub(super) fn table(model: &Model) -> Option<CommunicationTable> {
 }
 
 impl CommunicationTable {
-    /// The same with as many pairs as `bounds` says; the others are counted.
+    /// Limits the pairs to `bounds`; the others are counted.
     pub(super) fn bounded(&self, bounds: &ListBounds) -> Cow<'_, CommunicationTable> {
         if self.pairs.len() <= bounds.pairs && self.hosts.len() <= bounds.pairs {
             return Cow::Borrowed(self);
         }
-        let (pairs, hosts) = (first(&self.pairs, bounds.pairs), first(&self.hosts, bounds.pairs));
+        let (pairs, hosts) = (truncate(&self.pairs, bounds.pairs), truncate(&self.hosts, bounds.pairs));
         let mut table = CommunicationTable {
             pairs: pairs.to_vec(),
             pairs_left_out: self.pairs.len() - pairs.len(),

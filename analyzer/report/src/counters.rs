@@ -27,7 +27,7 @@ pub struct CounterRow {
     pub max: f64,
 }
 
-/// One row a region and counter.
+/// Returns a row per region and counter.
 pub(super) fn rows(model: &Model) -> Vec<CounterRow> {
     let mut sums: BTreeMap<(RegionIdx, u32), CounterTotals> = BTreeMap::new();
     for (key, totals) in model.ranks.iter().flat_map(|rank| &rank.counters) {

@@ -1,4 +1,4 @@
-//! What the iterations of the main loop show over the run: which rank is the slowest how often, what changes, what recurs.
+//! Describes the iterations of the main loop over the run: the slowest ranks, changes, and recurring patterns.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,7 @@ use crate::iteration::IterationRow;
 use lbprof_analysis::metrics::trend::{SeriesShape, shape};
 use serde::Serialize;
 
-/// What iterations show over the run. Only those count that as many ranks went through as through any: one that a rank did not come
-/// to, or not to the end of, says little.
+/// The course of the iterations over the run. Only iterations that the maximum number of ranks completed count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IterationCourse {
@@ -48,7 +47,7 @@ pub struct SlowestRank {
     pub share: f64,
 }
 
-/// How the iterations' times change over the run, in seconds. Of periods, `first` is the number of an iteration.
+/// Changes of the iterations' times over the run, in seconds. Of periods, `first` is the number of an iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeTrends {
     /// The longest computation of a rank.
@@ -66,24 +65,24 @@ pub struct TimeTrends {
 enum SeriesName {
     /// The longest computation of a rank.
     Max,
-    /// That of all ranks, the mean.
+    /// Mean over all ranks.
     Mean,
     /// Their difference.
     Imbalance,
 }
 
-/// What a series shows.
+/// The shape of a series.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SeriesRow<'a> {
     /// The series.
     of: SeriesName,
-    /// How it changes.
+    /// Change over the run.
     #[serde(flatten)]
     shape: &'a SeriesShape,
 }
 
-/// All series.
+/// The rows of all series.
 #[derive(Serialize)]
 struct SeriesRows<'a>(Vec<SeriesRow<'a>>);
 
@@ -100,15 +99,17 @@ impl<'a> From<&'a Option<TimeTrends>> for SeriesRows<'a> {
 }
 
 impl IterationCourse {
-    /// What `rows` show.
+    /// Returns what `rows` show.
     pub(super) fn new(rows: &[IterationRow]) -> IterationCourse {
-        let iterations = whole(rows).count();
-        let mut unknown = whole(rows).filter(|row| !row.is_known);
+        let iterations = whole_iterations(rows).count();
+        let mut unknown = whole_iterations(rows).filter(|row| !row.is_known);
         let first_unknown = unknown.next().map(|row| row.iteration);
         let unknown = unknown.count() + usize::from(first_unknown.is_some());
-        let rows: Vec<&IterationRow> = known(rows).collect();
+        let rows: Vec<&IterationRow> = measured_iterations(rows).collect();
         let mut by_rank: BTreeMap<u32, u64> = BTreeMap::new();
-        rows.iter().for_each(|row| *by_rank.entry(row.slowest_rank).or_default() += 1);
+        for row in rows.iter() {
+            *by_rank.entry(row.slowest_rank).or_default() += 1;
+        }
         let share = |count: u64| count as f64 / rows.len().max(1) as f64;
         let slowest = by_rank.into_iter().map(|(rank, count)| SlowestRank { rank, count, share: share(count) });
         let mut slowest: Vec<SlowestRank> = slowest.collect();
@@ -141,14 +142,14 @@ impl IterationCourse {
 }
 
 /// The rows of iterations that as many ranks went through as through any.
-pub fn whole(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
+pub fn whole_iterations(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
     let ranks = rows.iter().map(|row| row.ranks).max().unwrap_or(0);
     rows.iter().filter(move |row| row.ranks == ranks)
 }
 
-/// Those of [`whole`] whose computation is known.
-pub fn known(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
-    whole(rows).filter(|row| row.is_known)
+/// Returns the rows of [`whole_iterations`] whose computation is known.
+pub fn measured_iterations(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
+    whole_iterations(rows).filter(|row| row.is_known)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::words::cell as text;
 /// The name of the table of single values: columns `key` and `value`.
 pub const FACTS: &str = "facts";
 
-/// How the file of that table begins, whatever the report.
+/// First line of the file of that table, the same in every report.
 pub const HEAD: &str = "key,value\nschema,lbprof-report/";
 
 /// A table.
@@ -28,7 +28,7 @@ pub struct CsvTable {
     pub rows: Vec<Vec<String>>,
 }
 
-/// All tables of the report, each with at least one row.
+/// Returns all tables of the report, each with at least one row.
 pub fn tables(report: &Report) -> Vec<CsvTable> {
     let mut tables = Vec::new();
     let mut facts = Vec::new();
@@ -51,7 +51,11 @@ pub fn write(table: &CsvTable, out: &mut dyn io::Write) -> io::Result<()> {
 fn walk(path: &str, value: &Value, tables: &mut Vec<CsvTable>, facts: &mut Vec<Vec<String>>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {
-        Value::Object(object) => object.iter().for_each(|(key, value)| walk(&below(key), value, tables, facts)),
+        Value::Object(object) => {
+            for (key, value) in object.iter() {
+                walk(&below(key), value, tables, facts);
+            }
+        }
         Value::Array(rows) if rows.iter().any(Value::is_object) => tables.push(table(path, rows)),
         other => facts.push(vec![text(path), cell(other)]),
     }

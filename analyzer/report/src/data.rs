@@ -1,4 +1,4 @@
-//! What the data are made of, and how far they may be trusted.
+//! Facts about the data of a report, and their reliability.
 
 use lbprof_collector::Activity;
 use lbprof_collector::problem::Severity;
@@ -8,7 +8,7 @@ use super::problems::ProblemRow;
 use lbprof_analysis::model::samples::CpuTime;
 use lbprof_analysis::model::{Model, PollTimes, RankModel};
 
-/// What the data are made of, and how far they may be trusted.
+/// Facts about the data of a report, and their reliability.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DataFacts {
@@ -28,7 +28,7 @@ pub struct DataFacts {
     pub dropped_events: u64,
     /// The recorder's own time.
     pub recorder_s: f64,
-    /// That over ranks × elapsed time.
+    /// Fraction of ranks × elapsed time.
     pub recorder_share: f64,
     /// CPU time of the recorder's code in calls of the ranks' first threads, by samples; null where no rank was sampled.
     pub recorder_in_calls_s: Option<f64>,
@@ -38,19 +38,19 @@ pub struct DataFacts {
     pub recorder_whole_share: f64,
     /// Time of ranks outside of their windows while others are within theirs.
     pub idle_s: f64,
-    /// That over ranks × elapsed time.
+    /// Fraction of ranks × elapsed time.
     pub idle_share: f64,
     /// The mean of `idle_s` over ranks.
     pub idle_mean_s: f64,
     /// Time for which the program had paused recording.
     pub paused_s: f64,
-    /// That over ranks × elapsed time.
+    /// Fraction of ranks × elapsed time.
     pub paused_share: f64,
     /// The mean of `paused_s` over ranks.
     pub paused_mean_s: f64,
     /// Time of no known activity: records are missing.
     pub unknown_s: f64,
-    /// That over ranks × elapsed time.
+    /// Fraction of ranks × elapsed time.
     pub unknown_share: f64,
     /// The mean of `unknown_s` over ranks.
     pub unknown_mean_s: f64,
@@ -59,12 +59,12 @@ pub struct DataFacts {
     /// Polls that found nothing, and the time between them, of all ranks.
     #[serde(skip)]
     pub polls: PollTimes,
-    /// Whether the data are complete: no problem is `partial`.
+    /// True if the data are complete: no problem is `partial`.
     pub complete: bool,
 }
 
 impl DataFacts {
-    /// Those of `model`, whose problems are `problems`.
+    /// Collects the facts about `model`, whose problems are `problems`.
     pub(super) fn new(model: &Model, problems: &[ProblemRow]) -> DataFacts {
         let window = model.window_s();
         let elapsed_s = model.elapsed_s();
@@ -79,12 +79,16 @@ impl DataFacts {
         let unknown_s = (whole - idle_s - paused_s - known_s).max(0.0);
         let recorder_s = sum(&|rank| rank.inclusive(0)[Activity::Recorder as usize]);
         let mut in_calls = CpuTime::default();
-        model.ranks.iter().for_each(|rank| in_calls.add(&rank.samples.recorder));
+        for rank in &model.ranks {
+            in_calls.add(&rank.samples.recorder);
+        }
         let is_sampled = model.ranks.iter().any(|rank| rank.samples.period_s().is_some());
         let share = |time_s: f64| if whole > 0.0 { time_s / whole } else { 0.0 };
         let mean_s = |time_s: f64| time_s / model.ranks.len().max(1) as f64;
         let mut polls = PollTimes::default();
-        model.ranks.iter().for_each(|rank| polls.add(&rank.polls));
+        for rank in &model.ranks {
+            polls.add(&rank.polls);
+        }
         DataFacts {
             elapsed_s,
             ranks_present: model.ranks.len() as u32,

@@ -33,7 +33,7 @@ const CLEAR: f64 = 0.5;
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispersionRows {
-    /// What makes an SID severe: `maximum`, `percentile=P` or `threshold=X` (`--rank-by`).
+    /// The criterion for a severe SID: `maximum`, `percentile=P` or `threshold=X` (`--rank-by`).
     #[serde(rename = "rank_by", serialize_with = "in_words")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub ranking: SeverityCriterion,
@@ -55,7 +55,7 @@ pub struct DispersionRows {
     pub extremes: PerActivity<RegionExtremes>,
     /// Groups of regions that spend their time alike; null if fewer than 3 regions have time of their own, or all are equal.
     pub groups: Option<GroupRows>,
-    /// One object per activity and region, of each activity the 64 regions with most of its time.
+    /// Patterns by activity and region, the 64 regions with most time for each activity.
     pub patterns: Vec<PatternRow>,
     /// T, of which SID_A and SID_C take shares.
     pub elapsed_s: f64,
@@ -82,7 +82,7 @@ fn in_words<S: Serializer>(ranking: &SeverityCriterion, serializer: S) -> Result
     serializer.collect_str(ranking)
 }
 
-/// One letter a rank.
+/// Writes one letter per rank.
 fn letters<S: Serializer>(levels: &[TimeLevel], serializer: S) -> Result<S::Ok, S::Error> {
     let letter = |level: &TimeLevel| match level {
         TimeLevel::Minimum => 'm',
@@ -101,17 +101,17 @@ pub struct GroupRows {
     /// By region the number of its group, from 1, the heaviest; `None` for regions without time of their own.
     #[serde(skip)]
     pub of: Vec<Option<u32>>,
-    /// How many.
+    /// Number of groups.
     #[serde(rename = "count")]
     pub n: u32,
-    /// How clear they are, −1 to 1; the text report shows groups from 0.5 on.
+    /// Separation of the groups, −1 to 1; the text report shows groups from 0.5 on.
     pub silhouette: f64,
-    /// Whether `--groups` said so.
+    /// True if `--groups` said so.
     pub given: bool,
 }
 
 impl GroupRows {
-    /// Whether the groups are worth showing: they are clear, or the user asked for them.
+    /// Returns whether the groups are worth showing: they are clear, or the user asked for them.
     pub fn worth_showing(&self) -> bool {
         self.given || self.silhouette >= CLEAR
     }
@@ -137,11 +137,11 @@ pub struct PatternRow {
     /// Longest time of a rank.
     #[serde(rename = "max_s")]
     pub longest_s: f64,
-    /// How many ranks a letter stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
+    /// Number of ranks that a letter stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
     pub ranks_per_letter: usize,
-    /// One letter a rank, in the order of the ranks: `m` the shortest time, `l` in the lower 15 % of the range, `-` between, `u` in the upper
-    /// 15 %, `M` the longest time. For several ranks it is `M` if one of them has the longest time, else `m` if one has the shortest, else what
-    /// most of them have.
+    /// A letter per rank, in the order of the ranks: `m` the shortest time, `l` in the lower 15 % of the range, `-` between, `u` in the
+    /// upper 15 %, `M` the longest time. For several ranks it is `M` if one of them has the longest time, else `m` if one has the shortest,
+    /// else the most frequent letter among them.
     #[serde(rename = "ranks", serialize_with = "letters")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub levels: Vec<TimeLevel>,
@@ -179,7 +179,7 @@ impl DispersionRows {
         }
     }
 
-    /// The same with as many letters of each pattern as `bounds` says.
+    /// Limits the letters of each pattern to `bounds`.
     pub(super) fn bounded(&self, bounds: &ListBounds) -> Cow<'_, DispersionRows> {
         if self.patterns.iter().all(|row| row.levels.len() <= bounds.values) {
             return Cow::Borrowed(self);
@@ -192,16 +192,16 @@ impl DispersionRows {
         Cow::Owned(all)
     }
 
-    /// Whether the ranks' standard deviation in an activity (that is SID_A · √P), or what the longest takes above the mean, is a part of the
-    /// elapsed time that matters.
-    pub(super) fn differs(&self, activity: Activity, over_mean_s: f64, n_ranks: usize) -> bool {
+    /// Returns whether the ranks' standard deviation in an activity (that is SID_A · √P), or what the longest takes above the mean, is a
+    /// part of the elapsed time that matters.
+    pub(super) fn is_different(&self, activity: Activity, over_mean_s: f64, n_ranks: usize) -> bool {
         let sid = self.views.activities[activity as usize].and_then(|index| index.sid);
         let is_wide = |sid: f64| sid * (n_ranks as f64).sqrt() >= MIN_SPREAD;
         sid.is_some_and(|sid| is_wide(sid) || over_mean_s > MIN_SPREAD * self.elapsed_s)
     }
 
-    /// Whether a rank divides its time notably differently from the others: by as much, and for as long, in the region with most of its time of
-    /// those in which it is the most imbalanced one.
+    /// Returns whether a rank divides its time notably differently from the others: by as much, and for as long, in the region with most of
+    /// its time of those in which it is the most imbalanced one.
     pub(super) fn deviates(&self, rank: usize) -> bool {
         let own = self.views.most_imbalanced.iter().flatten().filter(|found| found.rank == rank);
         let longest: Option<&MostImbalanced> =
@@ -246,7 +246,9 @@ fn group_rows(views: &Dispersion, given: Option<usize>) -> Option<GroupRows> {
     let vectors: Vec<Vec<f64>> = with_time.iter().map(vector).collect();
     let found = cluster::groups(&vectors, given)?;
     let mut of = vec![None; views.rows.len()];
-    with_time.iter().zip(&found.of).for_each(|(&at, &group)| of[at] = Some(group as u32 + 1));
+    for (&at, &group) in with_time.iter().zip(&found.of) {
+        of[at] = Some(group as u32 + 1);
+    }
     Some(GroupRows { of, n: found.n as u32, silhouette: found.silhouette, given: given.is_some() })
 }
 

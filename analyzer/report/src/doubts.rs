@@ -1,4 +1,4 @@
-//! What must be said before any figure: reasons why the figures are not what they seem, or why there is nothing to advise.
+//! Reservations that precede all figures: reasons why the figures are not what they seem, or why there is nothing to advise.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const NOTABLE: f64 = 0.05;
 /// Calls of the rank that makes most, MPI_Finalize included, up to which nothing is said of how ranks depend on each other.
 const FEW_CALLS: u64 = 2;
 
-/// The same in a run that is shorter than [`SHORT_S`].
+/// Minimum number of calls in a run that is shorter than [`SHORT_S`].
 const FEW_CALLS_OF_A_SHORT_RUN: u64 = 20;
 
 /// Seconds below which a run's figures are those of its start and end.
@@ -51,7 +51,7 @@ pub enum ReportDoubt {
         team: u32,
         /// Its cores.
         cores: u32,
-        /// All such ranks, ascending.
+        /// The ranks with this problem, ascending.
         ranks: Vec<u32>,
     },
     /// Ranks waited for a core for much of their computation.
@@ -60,7 +60,7 @@ pub enum ReportDoubt {
         rank: u32,
         /// For how long.
         lost: PreemptionLoss,
-        /// Other ranks that waited for much of theirs.
+        /// Number of other ranks that waited for much of their time.
         others: usize,
     },
     /// Ranks had no core for much of the time, in MPI or outside.
@@ -74,10 +74,10 @@ pub enum ReportDoubt {
         rank: u32,
         /// For how long.
         found: SleepTime,
-        /// All such ranks, ascending.
+        /// The ranks with this problem, ascending.
         ranks: Vec<u32>,
     },
-    /// It is not clear what the time between unsuccessful polls is.
+    /// The time between unsuccessful polls may be waiting or computation.
     Polling {
         /// Seconds of all ranks that count as waiting and may be computation, or count as computation and may be waiting.
         unclear_s: f64,
@@ -90,12 +90,12 @@ pub enum ReportDoubt {
         rank: u32,
         /// Seconds of CPU time, or in MPI, of these threads.
         seconds: f64,
-        /// All such ranks, ascending.
+        /// The ranks with this problem, ascending.
         ranks: Vec<u32>,
     },
     /// There are too few calls to say how ranks depend on each other.
     FewCalls {
-        /// All calls of all ranks but MPI_Init and MPI_Finalize.
+        /// Number of calls of all ranks, except MPI_Init and MPI_Finalize.
         calls: u64,
     },
 }
@@ -115,13 +115,13 @@ impl ReportDoubt {
         }
     }
 
-    /// Whether the run is only to be described: what would help a run that failed, or was measured without cores, is not known.
+    /// Returns whether the run is only to be described: what would help a run that failed, or was measured without cores, is not known.
     pub fn forbids_advice(&self) -> bool {
         use ReportDoubt::{Failed, FewCalls, FewerCores, NoCoreToCompute};
         matches!(self, Failed { .. } | FewerCores { .. } | NoCoreToCompute { .. } | FewCalls { .. })
     }
 
-    /// Whether ranks had no core for much of their time.
+    /// Returns whether ranks had no core for much of their time.
     pub fn is_of_cores(&self) -> bool {
         matches!(
             self,
@@ -129,7 +129,7 @@ impl ReportDoubt {
         )
     }
 
-    /// Whether the figures that follow are of something else than they seem.
+    /// Returns whether the figures that follow are of something else than they seem.
     pub fn is_of_figures(&self) -> bool {
         use ReportDoubt::{Asleep, FewerCores, NoCore, NoCoreToCompute, OtherThreads, Polling};
         matches!(
@@ -166,8 +166,8 @@ fn failed(model: &Model) -> Vec<ReportDoubt> {
     by_status.into_iter().map(|(status, ranks)| ReportDoubt::Failed { status, ranks }).collect()
 }
 
-/// Whether a rank computes for long enough that its computation matters.
-fn computes(model: &Model, computation_s: f64) -> bool {
+/// Returns whether a rank computes for long enough that its computation matters.
+fn is_computing(model: &Model, computation_s: f64) -> bool {
     computation_s >= LITTLE * model.elapsed_s()
 }
 
@@ -185,7 +185,7 @@ fn fewer_cores(model: &Model) -> Option<ReportDoubt> {
 
 fn no_core(model: &Model) -> Option<ReportDoubt> {
     let is_much =
-        |lost: &PreemptionLoss| lost.delayed_s >= MUCH * lost.computation_s && computes(model, lost.computation_s);
+        |lost: &PreemptionLoss| lost.delayed_s >= MUCH * lost.computation_s && is_computing(model, lost.computation_s);
     let of_rank = |rank: &RankModel| Some((rank.rank, preemption(rank).filter(is_much)?));
     let hit: Vec<(u32, PreemptionLoss)> = model.ranks.iter().filter_map(of_rank).collect();
     if let Some(&(rank, lost)) = hit.iter().max_by(|a, b| a.1.delayed_s.total_cmp(&b.1.delayed_s).then(b.0.cmp(&a.0))) {
@@ -200,14 +200,14 @@ fn no_core(model: &Model) -> Option<ReportDoubt> {
 
 fn asleep_ranks(model: &Model) -> Option<ReportDoubt> {
     let is_much =
-        |found: &SleepTime| found.asleep_s >= MUCH * found.computation_s && computes(model, found.computation_s);
+        |found: &SleepTime| found.asleep_s >= MUCH * found.computation_s && is_computing(model, found.computation_s);
     let of_rank = |rank: &RankModel| Some((rank.rank, asleep(rank).filter(is_much)?));
     let sleepers: Vec<(u32, SleepTime)> = model.ranks.iter().filter_map(of_rank).collect();
     let &(rank, found) = sleepers.iter().max_by(|a, b| a.1.asleep_s.total_cmp(&b.1.asleep_s).then(b.0.cmp(&a.0)))?;
     Some(ReportDoubt::Asleep { rank, found, ranks: sleepers.iter().map(|one| one.0).collect() })
 }
 
-/// What is in doubt is known of whole ranks only.
+/// Returns what is in doubt is known of whole ranks only.
 fn polling(model: &Model) -> Option<ReportDoubt> {
     let selected = &model.facts.selected;
     if selected.from.is_some() || selected.to.is_some() || selected.region.is_some() {

@@ -42,7 +42,7 @@ pub struct EfficiencyRow {
     pub times: EfficiencyTimes,
     /// Upper bound of `t_ideal_s`, likewise.
     pub t_ideal_max_s: Option<f64>,
-    /// Whether `t_ideal_s` is reliable: by replay, or by an estimate that is too short by at most 5 % of the elapsed time and not above
+    /// True if `t_ideal_s` is reliable: by replay, or by an estimate that is too short by at most 5 % of the elapsed time and not above
     /// that. If not, `micro_load_balance` and `transfer` lie between their bounds, or are not known if these are null.
     pub t_ideal_certain: bool,
     /// The estimate of the ideal time from iterations.
@@ -51,8 +51,8 @@ pub struct EfficiencyRow {
     pub t_ideal_phase_profile_error_s: Option<f64>,
     /// By how much the estimate may be too short however they meet.
     pub t_ideal_phase_profile_bound_s: Option<f64>,
-    /// Whether the estimate is above the elapsed time, by more than the 0.5 % that clocks may differ by: ranks do not wait for each other at
-    /// the end of each iteration, and it is not used.
+    /// True if the estimate is above the elapsed time, by more than the 0.5 % that clocks may differ by: ranks do not wait for each other
+    /// at the end of each iteration, and it is not used.
     pub t_ideal_phase_profile_above_elapsed: bool,
     /// Whether the estimate is too short by at most 5 % of the elapsed time: `t_ideal_phase_profile_bound_s` / `elapsed_s` ≤ 0.05; null if
     /// there is none.
@@ -68,14 +68,14 @@ pub struct EfficiencyRow {
 const UNCERTAIN: f64 = 0.05;
 
 impl EfficiencyRow {
-    /// That of `region`, inner regions included.
+    /// Computes the efficiencies of `region`, inner regions included.
     pub(super) fn new(model: &Model, region: RegionIdx) -> EfficiencyRow {
         let mut times = load_balance::times(model, region);
         let replay_s = model.followed.as_ref().filter(|_| region == 0).and_then(ReplayResults::t_ideal_s);
         // Rounding to nanoseconds must not make it shorter than what a rank computes.
         let replay_s = replay_s.map(|ideal_s| ideal_s.max(times.max_computation_s));
         times.t_ideal_s = replay_s.or(times.t_ideal_s);
-        let row = EfficiencyRow::of(times, load_balance::phase_profile_ideal(model, region), replay_s);
+        let row = EfficiencyRow::from_times(times, load_balance::phase_profile_ideal(model, region), replay_s);
         let hosts = load_balance::HostBalance::new(model, &model.inclusive_s(region, Activity::Computation));
         let has_several = model.ranks.windows(2).any(|pair| pair[0].host != pair[1].host);
         EfficiencyRow {
@@ -85,14 +85,14 @@ impl EfficiencyRow {
         }
     }
 
-    /// That of `region`, of some ranks as if there were no others: indices in [`Model::ranks`], ascending.
+    /// Computes the efficiencies of `region` for some ranks, as if there were no others: indices in [`Model::ranks`], ascending.
     pub(super) fn of_ranks(model: &Model, ranks: &[usize], region: RegionIdx) -> EfficiencyRow {
         let estimate = load_balance::phase_profile_ideal_of(model, ranks, region);
-        EfficiencyRow::of(load_balance::times_of(model, ranks, region), estimate, None)
+        EfficiencyRow::from_times(load_balance::times_of(model, ranks, region), estimate, None)
     }
 
-    /// That of these times, with the ideal time by phase profile and by replay where these are known.
-    pub(super) fn of(
+    /// Computes the efficiencies from times. The ideal times by phase profile and by replay are used if they are known.
+    pub(super) fn from_times(
         times: EfficiencyTimes,
         estimate: Option<PhaseProfileIdeal>,
         replay_s: Option<f64>,
@@ -142,7 +142,8 @@ impl EfficiencyRow {
         self.t_ideal_replay_s.or(self.t_ideal_phase_profile_s).filter(|_| self.t_ideal_certain)
     }
 
-    /// What the ideal time exceeds the longest computation by, where it is known well. `is_sure`: iterations are known for sure, if any are.
+    /// Returns what the ideal time exceeds the longest computation by, where it is known well. `is_sure`: iterations are known for sure, if
+    /// any are.
     pub fn serialization(&self, is_sure: bool) -> Option<SerializationTimes> {
         let EfficiencyTimes { elapsed_s, max_computation_s, .. } = self.times;
         let ideal_s = self.certain_ideal()?.min(elapsed_s);
@@ -160,7 +161,7 @@ mod tests {
     fn row(seconds: f64, bound_s: f64, replay_s: Option<f64>) -> EfficiencyRow {
         let t_ideal_s = replay_s.or(Some(seconds));
         let times = EfficiencyTimes { elapsed_s: 10.0, max_computation_s: 6.0, avg_computation_s: 3.0, t_ideal_s };
-        EfficiencyRow::of(times, Some(PhaseProfileIdeal { seconds, error_s: 0.0, bound_s }), replay_s)
+        EfficiencyRow::from_times(times, Some(PhaseProfileIdeal { seconds, error_s: 0.0, bound_s }), replay_s)
     }
 
     fn ranges(row: &EfficiencyRow) -> [Option<f64>; 4] {

@@ -20,7 +20,7 @@ const MOST_LINES: usize = 6;
 /// Spaces before the second and later lines.
 const INDENT: usize = 2;
 
-/// Where a line may end, best first.
+/// A position at which a line may break, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum LineBreak {
     /// Between names, or before a file and line.

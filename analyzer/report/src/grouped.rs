@@ -13,7 +13,7 @@ pub const MOST_ROWS: usize = 4_000;
 /// Successive iterations, reported as one; mostly a single one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IterationGroup {
-    /// How many.
+    /// Number of rows.
     pub count: usize,
     /// The number of the first; means of the times; the rank that is the slowest in most of them, the lowest of several; and the
     /// fewest ranks that went through any of them. Times and slowest ranks are of those whose computation is known, if any is.
@@ -29,12 +29,12 @@ pub struct IterationGroup {
 pub(super) struct GroupRow {
     /// Its number; of several, that of the first.
     iteration: u32,
-    /// How many it stands for; the times are their means.
+    /// Number of iterations that the group stands for; the times are their means.
     count: usize,
     /// Longest computation of a rank in it; this and what follows null if it is not known, as in the first iteration of a loop that was found in
     /// the calls; of several iterations, of those where it is.
     max_s: Option<f64>,
-    /// The same; of several, the longest of all, not their mean.
+    /// Peak time: for several iterations the longest of all, not their mean.
     peak_s: Option<f64>,
     /// Mean computation of all ranks in it.
     mean_s: Option<f64>,
@@ -67,16 +67,18 @@ impl From<&IterationGroup> for GroupRow {
 
 /// `rows` in groups of equally many, the last of which may have fewer; at most `most` groups, at least 1.
 pub fn grouped(rows: &[IterationRow], most: usize) -> Vec<IterationGroup> {
-    rows.chunks(rows.len().div_ceil(most.max(1)).max(1)).filter_map(IterationGroup::of).collect()
+    rows.chunks(rows.len().div_ceil(most.max(1)).max(1)).filter_map(IterationGroup::from_rows).collect()
 }
 
 impl IterationGroup {
-    fn of(rows: &[IterationRow]) -> Option<IterationGroup> {
+    fn from_rows(rows: &[IterationRow]) -> Option<IterationGroup> {
         let is_known = rows.iter().any(|row| row.is_known);
         let counted: Vec<&IterationRow> = rows.iter().filter(|row| row.is_known == is_known).collect();
         let mean = |of: fn(&IterationRow) -> f64| counted.iter().map(|row| of(row)).sum::<f64>() / counted.len() as f64;
         let mut by_rank: BTreeMap<u32, usize> = BTreeMap::new();
-        counted.iter().for_each(|row| *by_rank.entry(row.slowest_rank).or_default() += 1);
+        for row in counted.iter() {
+            *by_rank.entry(row.slowest_rank).or_default() += 1;
+        }
         let row = IterationRow {
             iteration: rows.first()?.iteration,
             is_known,

@@ -5,7 +5,7 @@
 pub struct IterationRow {
     /// Its number.
     pub iteration: u32,
-    /// Whether its computation is known: not of the first iteration of a loop that was found in the calls, of which what ranks compute
+    /// True if its computation is known: not of the first iteration of a loop that was found in the calls, of which what ranks compute
     /// before its first call is left outside. Where it is not, the three below count what is known of it alone.
     pub is_known: bool,
     /// Longest computation of a rank.
@@ -19,7 +19,7 @@ pub struct IterationRow {
 }
 
 impl IterationRow {
-    /// What a rank waits for the slowest one, on average: the longest computation less the mean.
+    /// Returns what a rank waits for the slowest one, on average: the longest computation less the mean.
     pub fn imbalance_s(&self) -> f64 {
         self.max_s - self.mean_s
     }

@@ -14,7 +14,7 @@ use lbprof_analysis::model::{Model, RegionIdx, SlowestInIteration};
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IterationTable {
-    /// Where they come from.
+    /// Origin of the iterations.
     pub source: IterationSource,
     /// Path of the main loop: of the iterated regions that lie in no other, the one with most computation.
     #[serde(serialize_with = "path")]
@@ -22,22 +22,22 @@ pub struct IterationTable {
     pub region: String,
     /// Iterations.
     pub count: usize,
-    /// One row an iteration.
+    /// A row per iteration.
     #[serde(skip)]
     pub rows: Vec<IterationRow>,
-    /// One object per iteration, or `stride` successive ones.
+    /// An object per iteration, or per `stride` successive ones.
     #[serde(rename = "per_iteration", serialize_with = "serial::rows_as::<_, GroupRow, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<GroupRow>"))]
     pub groups: Vec<IterationGroup>,
-    /// What they show over the run.
+    /// Course of the iterations over the run.
     #[serde(flatten)]
     pub course: IterationCourse,
-    /// How many iterations each object of `per_iteration` stands for, the last maybe for fewer: 1, but where there are more than 4,000
-    /// iterations and `--full` is not given the least number that leaves at most 4,000 objects; null if there are none.
+    /// Number of iterations that an object of `per_iteration` stands for, the last maybe for fewer: 1, but if there are more than 4,000
+    /// iterations and `--full` is not given, the smallest number that leaves at most 4,000 objects; null if there are none.
     pub stride: Option<usize>,
 }
 
-/// Where iterations come from.
+/// The origin of iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -52,8 +52,8 @@ pub enum IterationSource {
 }
 
 impl IterationSource {
-    /// Where the iterations of `model` come from, which has some.
-    fn of(model: &Model) -> IterationSource {
+    /// Returns where the iterations of `model` come from, which has some.
+    fn from_model(model: &Model) -> IterationSource {
         match model.loops.is_empty() && model.without_loop != NoLoopReason::Nothing {
             true => IterationSource::Marked,
             false => IterationSource::Found,
@@ -67,7 +67,7 @@ fn path<S: Serializer>(path: &str, serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 impl IterationTable {
-    /// Those of [`Model::main_loop`], in at most `most_groups` groups; `None` where none is known.
+    /// Collects the iterations of [`Model::main_loop`], in at most `most_groups` groups. Returns `None` if no loop is known.
     pub(super) fn new(model: &Model, most_groups: usize) -> Option<IterationTable> {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize)?;
@@ -86,7 +86,7 @@ impl IterationTable {
         let course = IterationCourse::new(&rows);
         let groups = grouped(&rows, most_groups);
         Some(IterationTable {
-            source: IterationSource::of(model),
+            source: IterationSource::from_model(model),
             region: model.regions[idx as usize].path.clone(),
             count: rows.len(),
             stride: groups.first().map(|group| group.count),

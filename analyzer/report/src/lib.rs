@@ -1,4 +1,4 @@
-//! All that a report says, as data: made from the model once, formatted by [`text`] and [`json`], which compute nothing.
+//! The contents of a report as data: made from the model once, formatted by [`text`] and [`json`], which compute nothing.
 //!
 //! Each table or part is a file: its rows and the function that makes them from the model. It is a field of [`Report`], and
 //! has a file of the same name in `text/` and in `json/`.
@@ -90,20 +90,20 @@ pub use verdict::{Verdict, VerdictKind};
 pub use what_if::WhatIfTable;
 pub use windows::{BlockRow, WindowRow};
 
-/// What a report says. All times in seconds.
+/// The contents of a report. All times are in seconds.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Facts that all ranks agree on.
     pub facts: RunFacts,
-    /// What the data are made of.
+    /// Facts about the data.
     pub data: DataFacts,
-    /// How the processes lived outside of the window; `None` where that is not known, or a part of the run is selected.
+    /// Lifetime of the processes outside of the window, or `None` if it is not known, or a part of the run is selected.
     pub lifetime: Option<LifetimeTable>,
-    /// What is missing or doubtful, the worst first.
+    /// Missing and doubtful data, the worst first.
     pub problems: Vec<ProblemRow>,
-    /// What must be said before any figure.
+    /// Reservations that precede all figures.
     pub doubts: Vec<ReportDoubt>,
-    /// What is lost, where.
+    /// The verdict: losses and their places.
     pub verdict: Verdict,
     /// The master that hands out work to ranks that lose little, or `None` if there is none.
     pub idle_master: Option<IdleMaster>,
@@ -111,54 +111,54 @@ pub struct Report {
     pub losses: Vec<EfficiencyLoss>,
     /// The run's efficiencies.
     pub efficiency: EfficiencyRow,
-    /// What the cores of ranks with several threads do; `None` where there are none.
+    /// Activities of the cores of ranks with several threads, or `None` if there are none.
     pub threads: Option<ThreadTable>,
-    /// One row a rank, by number.
+    /// A row per rank, by number.
     pub ranks: Vec<RankRow>,
-    /// One row an activity that occurs, the longest first.
+    /// A row per activity that occurs, the longest first.
     pub activities: Vec<ActivityRow>,
-    /// One row a region, an outer one before its inner ones.
+    /// A row per region, an outer one before its inner ones.
     pub regions: Vec<RegionRow>,
-    /// What the phases cost against the same work on one rank, and what ranks wait for each other's computation.
+    /// Costs of the phases against the same work on one rank, and waiting for other ranks' computation.
     pub overheads: OverheadTable,
     /// Why ranks wait; `None` where they were not followed.
     pub blocking: Option<BlockingTable>,
-    /// How long the run would take otherwise, and what set its time.
+    /// Predicted times under other conditions, and the critical path.
     pub what_if: WhatIfTable,
     /// Loops found in the calls.
     pub loops: LoopTable,
-    /// Where the ranks differ.
+    /// Differences between the ranks.
     pub dispersion: DispersionRows,
-    /// Which ranks run the same code.
+    /// Groups of ranks that run the same code.
     pub clusters: ClusterTable,
     /// The main loop, where one is known.
     pub iterations: Option<IterationTable>,
-    /// One row a call site, operation and activity, the longest first.
+    /// A row per call site, operation and activity, the longest first.
     pub call_sites: Vec<SiteRow>,
     /// The program's functions as it calls them, loops and phases in them, down to the calls of MPI.
     pub call_tree: Vec<CallTreeRow>,
-    /// Who communicates with whom, and how much at once; `None` where calls were not looked at one by one.
+    /// Communication between ranks, and its sizes, or `None` if calls were not looked at one by one.
     pub communication: Option<CommunicationTable>,
     /// The run by windows of time; empty likewise.
     pub windows: Vec<WindowRow>,
     /// The main loop by blocks of iterations.
     pub blocks: Vec<BlockRow>,
-    /// Which functions ranks compute in; `None` where they were not sampled.
+    /// Functions that ranks compute in, or `None` if they were not sampled.
     pub functions: Option<FunctionTable>,
     /// The user's counters by region.
     pub counters: Vec<CounterRow>,
 }
 
-/// What the user may choose of how things are judged.
+/// The user's choices for the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReportChoices {
-    /// Which indices of dispersion are severe.
+    /// Criterion for severe indices of dispersion.
     pub ranking: SeverityCriterion,
-    /// How many groups of regions there are to be.
+    /// Number of groups of regions to form.
     pub groups: Option<usize>,
-    /// How near ranks of one cluster are.
+    /// Similarity required of the ranks of one cluster.
     pub cluster_radius: Option<f64>,
-    /// Whether each iteration is listed by itself, however many there are.
+    /// True if each iteration is listed by itself, however many there are.
     pub all_iterations: bool,
 }
 
@@ -177,7 +177,7 @@ impl Report {
         let problems = problems::rows(model);
         // What ranks call in one region alone does not show whether they run the same code.
         let clusters = match &model.facts.selected.region {
-            Some(_) => ClusterTable::none(model.ranks.len()),
+            Some(_) => ClusterTable::without_clusters(model.ranks.len()),
             None => ClusterTable::new(model, places, choices.cluster_radius),
         };
         let loops = LoopTable::new(model, places);
@@ -204,7 +204,9 @@ impl Report {
         verdict.explain(model, &names.sampled);
         let threads = ThreadTable::new(model, names);
         verdict.judge_threads(threads.as_ref());
-        losses.iter_mut().for_each(|loss| loss.explain(functions.as_ref()));
+        for loss in losses.iter_mut() {
+            loss.explain(functions.as_ref());
+        }
         let functions = functions.map(|functions| functions.table(blocking.as_ref()));
         // Tables of times are of the selected activities; what is said of computation, and of losses, stays.
         call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
@@ -264,12 +266,16 @@ impl Report {
     /// Takes back what would be gained, and praise, where the data do not allow it.
     fn withhold_advice(&mut self) {
         if self.is_only_described() {
-            self.losses.iter_mut().for_each(EfficiencyLoss::take_remedy);
+            for loss in &mut self.losses {
+                loss.take_remedy();
+            }
         }
         // What a network without costs would save is then mostly that ranks have no core, or that others are late of which nothing is known.
         if self.doubts.iter().any(ReportDoubt::is_of_cores) || self.has_unrecorded_partners() {
             let of_network = self.losses.iter_mut().filter(|loss| loss.kind == verdict::LossKind::Communication);
-            of_network.for_each(EfficiencyLoss::take_remedy);
+            for loss in of_network {
+                loss.take_remedy();
+            }
         }
         let computing: Vec<bool> = self.losses.iter().map(|loss| situation::may_compute(self, loss)).collect();
         for (loss, _) in self.losses.iter_mut().zip(computing).filter(|(_, computes)| *computes) {
@@ -287,13 +293,13 @@ impl Report {
         are_calls_missing || are_ranks_missing || self.problems.iter().any(|row| row.kind == ProblemKind::Spawned)
     }
 
-    /// Whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.
+    /// Returns whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.
     pub fn is_only_described(&self) -> bool {
         let ended = |row: &RankRow| matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit));
         !self.ranks.iter().all(ended) || self.doubts.iter().any(ReportDoubt::forbids_advice)
     }
 
-    /// How far the worst problem touches the figures; `None` where there is none.
+    /// Returns how far the worst problem touches the figures; `None` where there is none.
     pub fn severity(&self) -> Option<Severity> {
         self.problems.iter().map(|problem| problem.kind.severity()).max()
     }

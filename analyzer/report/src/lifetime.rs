@@ -8,7 +8,7 @@ use lbprof_analysis::model::{Model, RankModel};
 /// Share of the run outside of the window from which on it is worth a line.
 const WORTH_A_LINE: f64 = 0.05;
 
-/// How long the run took from the first start of a process to the last exit, and what of it the report describes.
+/// Time from the first start of a process to the last exit, and the part of it that the report describes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LifetimeTable {
@@ -16,7 +16,7 @@ pub struct LifetimeTable {
     pub elapsed_s: f64,
     /// Share of it that the efficiencies describe: `run.elapsed_s` / `elapsed_s`.
     pub described_share: f64,
-    /// What ranks spend outside of the window, in order of time.
+    /// Times of ranks outside of the window, in chronological order.
     pub parts: Vec<LifetimePart>,
 }
 
@@ -24,7 +24,7 @@ pub struct LifetimeTable {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LifetimePart {
-    /// Which.
+    /// Phase of the lifetime.
     pub phase: LifetimePhase,
     /// Ranks of which it is known.
     pub ranks: usize,
@@ -123,7 +123,7 @@ impl LifetimeTable {
         self.parts.iter().filter(is_own).map(|part| part.max_s).sum()
     }
 
-    /// Whether so much of the run lies outside of the window that it must be said.
+    /// Returns whether so much of the run lies outside of the window that it must be said.
     pub fn is_worth_a_line(&self) -> bool {
         self.described_share < 1.0 - WORTH_A_LINE
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::bounds::{ListBounds, first};
+use super::bounds::{ListBounds, truncate};
 use super::serial;
 use lbprof_analysis::model::loops::CarriedCalls;
 use lbprof_analysis::model::loops::FoundLoopOfRank;
@@ -12,10 +12,10 @@ use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 use serde::Serialize;
 
-/// What was found.
+/// The detected loops.
 #[derive(Clone, Debug, Default)]
 pub struct LoopTable {
-    /// One row a loop, outer ones before those in them.
+    /// A row per loop, outer ones before those in them.
     pub rows: Vec<LoopRow>,
     /// Why there are none.
     pub without: NoLoopReason,
@@ -29,16 +29,16 @@ pub struct LoopRow {
     pub name: String,
     /// Index in `loops` of the loop around it.
     pub parent: Option<usize>,
-    /// Whether it is the main loop of its ranks; no rank has two. Ranks that go through the same iterations with different calls are one
+    /// True if it is the main loop of its ranks; no rank has two. Ranks that go through the same iterations with different calls are one
     /// row.
     pub main: bool,
-    /// Whether the user named the call that ends an iteration.
+    /// True if the user named the call that ends an iteration.
     #[serde(skip)]
     pub named: bool,
-    /// Whether its iterations are those of `iterations`: of the main loops those in which most is computed; of several groups where they go
+    /// True if its iterations are those of `iterations`: of the main loops those in which most is computed; of several groups where they go
     /// through the same iterations, all with one name.
     pub in_report: bool,
-    /// How many ranks go through it.
+    /// Number of ranks that go through the loop.
     pub rank_count: usize,
     /// The ranks, ascending; the first 1,000 unless `--full` is given.
     pub ranks: Vec<u32>,
@@ -63,7 +63,7 @@ pub struct LoopRow {
     pub covered: f64,
     /// Share of the iterations that have the same kinds of calls as most have; null if it is no main loop.
     pub alike: Option<f64>,
-    /// How sure it is; null if it is no main loop.
+    /// Confidence in the loop; null if it is no main loop.
     pub confidence: Option<LoopConfidence>,
     /// The most serious reason to suspect another loop than the one found; null if there is none, and where it is no main loop. Where the
     /// user named the call that ends an iteration, only `comes_often`.
@@ -84,7 +84,8 @@ struct CountedRange {
 }
 
 impl From<&(f64, f64)> for CountedRange {
-    fn from(&(iterations_min, iterations_max): &(f64, f64)) -> CountedRange {
+    fn from(range: &(f64, f64)) -> CountedRange {
+        let &(iterations_min, iterations_max) = range;
         CountedRange { iterations_min, iterations_max }
     }
 }
@@ -111,14 +112,14 @@ impl From<&Option<(f64, f64)>> for PossibleRange {
 pub struct EndOfIteration {
     /// Its operation.
     pub operation: String,
-    /// Where it is called.
+    /// Location of the call.
     #[serde(flatten)]
     pub place: CodePlace,
-    /// Whether an uninterrupted run of such calls ends only one iteration.
+    /// True if an uninterrupted run of such calls ends only one iteration.
     pub run: bool,
 }
 
-/// How sure a found loop is.
+/// The confidence in a detected loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -128,7 +129,7 @@ pub enum LoopConfidence {
     Sure,
     /// Ranks differ by a fiftieth at most, half of the iterations are alike, and they cover half of the time.
     Likely,
-    /// None of these.
+    /// Neither of these.
     Unsure,
 }
 
@@ -142,8 +143,9 @@ impl LoopConfidence {
         }
     }
 
-    /// From the fewest and the most iterations of a rank, the share that is alike and that of the time that they cover.
-    fn of((fewest, most): (f64, f64), alike: f64, covered: f64) -> LoopConfidence {
+    /// Judges a loop by the range of the ranks' numbers of iterations, the fraction of them that is alike, and the fraction of the time that they cover.
+    fn judge(range: (f64, f64), alike: f64, covered: f64) -> LoopConfidence {
+        let (fewest, most) = range;
         if fewest == most && most >= 10.0 && alike >= 0.8 && covered >= LEAST_COVERED {
             LoopConfidence::Sure
         } else if fewest >= 0.98 * most && most >= 3.0 && alike >= 0.5 && covered >= LEAST_COVERED {
@@ -157,8 +159,8 @@ impl LoopConfidence {
 /// Share of the time below which a loop may not be what a program does mainly.
 const LEAST_COVERED: f64 = 0.5;
 
-/// What speaks for another loop than the one found, however regular that is (it may be a function of the program through which it
-/// communicates, or iterations may be missing), or for another number of its iterations.
+/// A sign that another loop than the detected one iterates, however regular that is (it may be a function of the program through which it
+/// communicates, or iterations may be missing), or that it has another number of iterations.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoopDoubt {
     /// A tenth of the iterations or more carry less than half or more than twice the bytes of the middle one.
@@ -167,15 +169,15 @@ pub enum LoopDoubt {
     OtherCalls,
     /// So many kinds of calls, which are few; and whether most of its time is in a loop within it, whose iterations may be the program's.
     FewKinds(usize, bool),
-    /// Other ranks with calls of this loop have more iterations, so many.
+    /// Ranks outside of this loop's group that make its calls have more iterations, so many.
     OtherRanks(u32),
-    /// Other ranks that these exchange messages with in the loop have another number of iterations.
+    /// Partners of these ranks' messages in the loop have another number of iterations.
     Partners(u32),
     /// A call carries eight bytes or less, on average: where a rank has nothing to send, a program may leave calls out.
     LittleCarried,
     /// Call sites are those of an interpreter's module, whichever line of a script calls.
     Interpreter,
-    /// What comes in each iteration beside those of the loop in it may as well come in every so manieth of these.
+    /// Calls outside of the inner loop recur in each iteration, but may as well recur in every n-th of these.
     Rhythm(u32),
     /// The first or the last may be none, or parts of the body before or after them may be one.
     Ends,
@@ -196,7 +198,7 @@ enum DoubtName {
     OtherCalls,
     /// Fewer than four kinds of calls.
     FewKinds,
-    /// Other ranks that make some of these calls have more iterations.
+    /// Ranks outside of this loop's group that make some of its calls have more iterations.
     OtherRanks,
     /// Ranks that these exchange messages with in the loop have another number of iterations, and are at least as many.
     Partners,
@@ -204,7 +206,7 @@ enum DoubtName {
     LittleCarried,
     /// Call sites are those of a module for scripts.
     Interpreter,
-    /// What comes in each iteration beside those of the loop in it may as well come in every k-th of these.
+    /// Calls outside of the inner loop recur in each iteration, but may as well recur in every n-th of these.
     Rhythm,
     /// The first or the last may be no iteration, or calls before or after them may be one.
     Ends,
@@ -248,7 +250,7 @@ const FREE: std::ops::Range<f64> = 1.1..1.9;
 const MOSTLY_INNER: f64 = 0.5;
 /// Bytes of a number, as of elements to come.
 const BYTES_OF_A_NUMBER: f64 = 8.0;
-/// What modules that call MPI for scripts have in their paths.
+/// Parts of the paths of modules that call MPI for scripts.
 const INTERPRETERS: [&str; 4] = ["mpi4py", "MPI.cpython", "MPI.abi3", "Rmpi"];
 
 impl LoopDoubt {
@@ -265,8 +267,8 @@ impl LoopDoubt {
     }
 
     /// The range of iterations that it leaves open, of a loop for which they lie in `range`.
-    fn widened(&self, (fewest, most): (f64, f64)) -> (f64, f64) {
-        let (fewest, most) = (fewest.min(most), most);
+    fn widened(&self, range: (f64, f64)) -> (f64, f64) {
+        let (fewest, most) = (range.0.min(range.1), range.1);
         match self {
             LoopDoubt::OtherRanks(other) | LoopDoubt::Partners(other) => {
                 (fewest.min(f64::from(*other)), most.max(f64::from(*other)))
@@ -276,8 +278,8 @@ impl LoopDoubt {
         }
     }
 
-    /// What speaks against a loop of which `one` is known, from what it carries on each rank; the gravest first.
-    fn all(carried: &[CarriedCalls], iterations: &[u32], one: &LoopFacts) -> Vec<LoopDoubt> {
+    /// Returns what speaks against a loop of which `one` is known, from what it carries on each rank; the gravest first.
+    fn find_all(carried: &[CarriedCalls], iterations: &[u32], one: &LoopFacts) -> Vec<LoopDoubt> {
         let sum = |of: fn(&CarriedCalls) -> u64| carried.iter().map(of).sum::<u64>() as f64;
         let calls = sum(|one| one.calls);
         if calls == 0.0 {
@@ -303,24 +305,24 @@ impl LoopDoubt {
     }
 }
 
-/// What is known of a loop beside what it carries.
+/// Facts about a loop, besides the calls in it.
 #[derive(Debug, Default)]
 struct LoopFacts<'a> {
     /// Kinds of its calls.
     kinds: usize,
-    /// Where it ends.
+    /// Module of the call that ends an iteration.
     module: Option<&'a str>,
     /// Iterations of other ranks that its ranks deal with.
     partners: Option<u32>,
     /// Iterations of the loop in it for each of its own, where only their rhythm makes it one.
     rhythm: Option<u32>,
-    /// Whether most of its time is in a loop within it.
+    /// True if most of its time is in a loop within it.
     is_mostly_inner: bool,
-    /// Whether the number of its iterations is certain.
+    /// True if the number of its iterations is certain.
     is_certain: bool,
-    /// Whether the paths of its calls show that no other code of the program makes them.
+    /// True if the paths of its calls show that no other code of the program makes them.
     is_unique: bool,
-    /// Whether one of them is in `main`.
+    /// True if one of them is in `main`.
     is_in_main: bool,
 }
 
@@ -346,15 +348,17 @@ impl LoopTable {
             row.doubt_most(LoopDoubt::Events);
         }
         let mut rows = joined(rows);
-        rows.iter_mut().for_each(|row| row.rank_count = row.ranks.len());
+        for row in rows.iter_mut() {
+            row.rank_count = row.ranks.len();
+        }
         let without = if model.loops.is_empty() { model.without_loop } else { NoLoopReason::Nothing };
         LoopTable { rows, without }
     }
 }
 
 impl LoopTable {
-    /// Whether what follows from the iterations of `ranks`, ascending, follows from a loop that is not unsure, or from marked ones. Of several
-    /// loops those count whose iterations the report is about, where these ranks go through one of them.
+    /// Returns whether what follows from the iterations of `ranks`, ascending, follows from a loop that is not unsure, or from marked ones.
+    /// Of several loops those count whose iterations the report is about, where these ranks go through one of them.
     pub(super) fn are_sure_of(&self, ranks: &[u32]) -> bool {
         let is_theirs = |row: &&LoopRow| row.main && row.ranks.iter().any(|rank| ranks.binary_search(rank).is_ok());
         let of_report = self.rows.iter().any(|row| is_theirs(&row) && row.in_report);
@@ -387,13 +391,13 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     });
     let doubts = match (one.main, one.named) {
         (false, _) => Vec::new(),
-        (true, true) => comes_often(places, one, &ranks).into_iter().collect(),
+        (true, true) => is_frequent(places, one, &ranks).into_iter().collect(),
         (true, false) => doubts(model, &found, one, ends_at.as_ref()),
     };
     let in_all = counts(&ranks, in_run);
     let confidence = match one.named {
         true => LoopConfidence::Sure,
-        false => LoopConfidence::of(in_all, alike, covered)
+        false => LoopConfidence::judge(in_all, alike, covered)
             .max(doubts.first().map_or(LoopConfidence::Sure, LoopDoubt::at_most)),
     };
     let counted = (in_all.0 - f64::from(one.count.fewer), in_all.1 + f64::from(one.count.more));
@@ -429,7 +433,7 @@ fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
     (counts().reduce(f64::min).unwrap_or(0.0), counts().fold(0.0, f64::max))
 }
 
-/// What speaks against the loop that was `found` on each rank, the gravest first.
+/// Returns what speaks against the loop that was `found` on each rank, the gravest first.
 fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&EndOfIteration>) -> Vec<LoopDoubt> {
     let carried: Vec<CarriedCalls> = found.iter().map(|found| found.carried).collect();
     let iterations: Vec<u32> = found.iter().map(|found| found.iterations).collect();
@@ -443,7 +447,7 @@ fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<
         is_unique: one.is_unique,
         is_in_main: one.is_in_main,
     };
-    LoopDoubt::all(&carried, &iterations, &facts)
+    LoopDoubt::find_all(&carried, &iterations, &facts)
 }
 
 /// Returns of each loop whether its iterations are events, from the iterations of each on a rank: ranks that make the same calls go around in different
@@ -478,8 +482,8 @@ fn longest_inner<'a>(model: &'a Model, one: &Loop) -> Option<&'a Loop> {
     model.loops.iter().filter(is_in_it).max_by(|a, b| a.share_of_main.total_cmp(&b.share_of_main))
 }
 
-/// Whether the call that the user named comes several times in each iteration of the loop that is found in the calls.
-fn comes_often(places: &[CodePlace], one: &Loop, ranks: &[&RankModel]) -> Option<LoopDoubt> {
+/// Returns whether the call that the user named comes several times in each iteration of the loop that is found in the calls.
+fn is_frequent(places: &[CodePlace], one: &Loop, ranks: &[&RankModel]) -> Option<LoopDoubt> {
     let detected = one.detected.as_ref().filter(|detected| detected.iterations > 0)?;
     let named = f64::from(ranks.iter().map(|rank| in_run(rank)).max()?);
     let times = (named / f64::from(detected.iterations)).round();
@@ -514,7 +518,7 @@ impl LoopRow {
         if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
             return Cow::Borrowed(rows);
         }
-        let row = |row: &LoopRow| LoopRow { ranks: first(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
+        let row = |row: &LoopRow| LoopRow { ranks: truncate(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
         Cow::Owned(rows.iter().map(row).collect())
     }
 
@@ -532,7 +536,7 @@ impl LoopRow {
         self.doubt = Some(doubt);
     }
 
-    /// Whether both are one loop, of other ranks.
+    /// Returns whether both are one loop, of other ranks.
     fn is_one_with(&self, other: &LoopRow) -> bool {
         let is_alike = match self.main {
             true => self.name == other.name,
@@ -551,7 +555,7 @@ impl LoopRow {
         self.possible = self.possible.zip(other.possible).map(|(one, other)| around(one, other));
         self.in_report |= other.in_report;
         if self.iterations.0 < self.iterations.1 && self.main {
-            self.confidence = self.confidence.max(Some(LoopConfidence::of(self.iterations, 1.0, 1.0)));
+            self.confidence = self.confidence.max(Some(LoopConfidence::judge(self.iterations, 1.0, 1.0)));
         }
         if self.confidence < other.confidence || self.doubt.is_none() {
             self.doubt = other.doubt.or(self.doubt.take());
@@ -585,20 +589,24 @@ mod tests {
 
     #[test]
     fn a_loop_is_sure_where_ranks_agree_and_iterations_are_alike() {
-        assert_eq!(LoopConfidence::of((500.0, 500.0), 0.95, 0.9), LoopConfidence::Sure);
-        assert_eq!(LoopConfidence::of((500.0, 500.0), 0.95, 0.3), LoopConfidence::Unsure, "it may be no main loop");
-        assert_eq!(LoopConfidence::of((4.0, 4.0), 1.0, 0.9), LoopConfidence::Likely);
-        assert_eq!(LoopConfidence::of((99.0, 100.0), 0.6, 0.9), LoopConfidence::Likely);
-        assert_eq!(LoopConfidence::of((90.0, 100.0), 1.0, 0.9), LoopConfidence::Unsure);
-        assert_eq!(LoopConfidence::of((500.0, 500.0), 0.3, 0.9), LoopConfidence::Unsure);
+        assert_eq!(LoopConfidence::judge((500.0, 500.0), 0.95, 0.9), LoopConfidence::Sure);
+        assert_eq!(LoopConfidence::judge((500.0, 500.0), 0.95, 0.3), LoopConfidence::Unsure, "it may be no main loop");
+        assert_eq!(LoopConfidence::judge((4.0, 4.0), 1.0, 0.9), LoopConfidence::Likely);
+        assert_eq!(LoopConfidence::judge((99.0, 100.0), 0.6, 0.9), LoopConfidence::Likely);
+        assert_eq!(LoopConfidence::judge((90.0, 100.0), 1.0, 0.9), LoopConfidence::Unsure);
+        assert_eq!(LoopConfidence::judge((500.0, 500.0), 0.3, 0.9), LoopConfidence::Unsure);
     }
 
     /// The doubt about 100 iterations on each of two ranks, of which so many carry as much as others, with calls of these numbers.
     fn doubt(alike: u32, [calls, foreign, bytes]: [u64; 3], kinds: usize, module: &str) -> Option<LoopDoubt> {
         let carried = CarriedCalls { alike, calls, foreign, bytes };
-        LoopDoubt::all(&[carried; 2], &[100; 2], &LoopFacts { kinds, module: Some(module), ..LoopFacts::default() })
-            .into_iter()
-            .next()
+        LoopDoubt::find_all(
+            &[carried; 2],
+            &[100; 2],
+            &LoopFacts { kinds, module: Some(module), ..LoopFacts::default() },
+        )
+        .into_iter()
+        .next()
     }
 
     #[test]
@@ -609,16 +617,19 @@ mod tests {
         assert_eq!(doubt(95, [1000, 10, 50_000], 3, "is"), Some(LoopDoubt::FewKinds(3, false)));
         assert_eq!(doubt(95, [1000, 10, 8_000], 12, "lmp"), Some(LoopDoubt::LittleCarried));
         assert_eq!(doubt(100, [1000, 0, 50_000], 12, "lib/mpi4py/MPI.so"), Some(LoopDoubt::Interpreter));
-        assert_eq!(LoopDoubt::all(&[], &[], &LoopFacts::default()), []);
+        assert_eq!(LoopDoubt::find_all(&[], &[], &LoopFacts::default()), []);
     }
 
     #[test]
     fn a_call_in_main_is_in_no_function_that_is_called_from_many_places() {
         let carried = CarriedCalls { alike: 100, calls: 200, foreign: 0, bytes: 0 };
         let certain = LoopFacts { kinds: 2, is_certain: true, is_in_main: true, ..LoopFacts::default() };
-        assert_eq!(LoopDoubt::all(&[carried], &[100], &certain), []);
+        assert_eq!(LoopDoubt::find_all(&[carried], &[100], &certain), []);
         let by_rhythm = LoopFacts { rhythm: Some(3), partners: Some(80), ..certain };
-        assert_eq!(LoopDoubt::all(&[carried], &[100], &by_rhythm), [LoopDoubt::Rhythm(3), LoopDoubt::Partners(80)]);
+        assert_eq!(
+            LoopDoubt::find_all(&[carried], &[100], &by_rhythm),
+            [LoopDoubt::Rhythm(3), LoopDoubt::Partners(80)]
+        );
     }
 
     #[test]

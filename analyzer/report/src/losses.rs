@@ -39,21 +39,21 @@ const MOST_RANKS: usize = 8;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EfficiencyLoss {
-    /// What is lost by.
+    /// Kind of the loss.
     pub kind: LossKind,
     /// Elapsed time that it costs: summed over ranks, divided by their number.
     pub lost_s: f64,
-    /// Whether `ranks` and the place of waiting come from the causes of waiting (`blocking`); otherwise they follow from the ranks' totals.
+    /// True if `ranks` and the place of waiting come from the causes of waiting (`blocking`); otherwise they follow from the ranks' totals.
     pub measured: bool,
-    /// Whether the causes of waiting show how much it is, too: of ranks that do not share one work, and of selected ranks.
+    /// True if the causes of waiting show how much it is, too: of ranks that do not share one work, and of selected ranks.
     #[serde(skip)]
     pub by_cause: bool,
     /// The ranks that cause it, the largest share first, at most 8.
     #[serde(serialize_with = "serial::rows_as::<_, RankShare, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<RankShare>"))]
     pub ranks: Vec<(u32, f64)>,
-    /// Whether a fifth of it or more is laid to ranks that were preempted, or had no core for a fifth of their time: that may be why they are
-    /// slow, and others may be where each rank has its core.
+    /// True if a fifth of the loss or more is attributed to ranks that were preempted, or had no core for a fifth of their time: that may
+    /// be why they are slow, and others may be slow when each rank has its core.
     pub lacked_core: bool,
     /// Path of the region in which it is caused; for serialization, most of it.
     pub region: Option<String>,
@@ -63,14 +63,15 @@ pub struct EfficiencyLoss {
     /// Of computation that is waited for: in which functions the first of `ranks` computes longer than the mean in `region`; null if the rank was not
     /// sampled.
     pub explained: Option<ExplainedExcess>,
-    /// What would be gained without it, by replay; `None` where that was not asked, or is not known.
+    /// Gain from avoiding the loss, by replay, or `None` if it was not computed, or is not known.
     #[serde(skip)]
     pub remedy: Option<PredictionRow>,
     /// Of the elapsed time that was recorded.
     pub share: Option<f64>,
-    /// What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean,
-    /// all iterations balanced, or an ideal network; null if none was asked, or no advice is given (`verdict.advised`). Of `communication` also
-    /// null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give them one.
+    /// Gain from avoiding the loss, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean,
+    /// all iterations balanced, or an ideal network; null if none was computed, or no advice is given (`verdict.advised`). For
+    /// `communication` also null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give
+    /// them one.
     pub saved_s: Option<f64>,
     /// `saved_s` / time of `as measured` in `predictions`.
     pub saved_share: Option<f64>,
@@ -87,7 +88,8 @@ struct RankShare {
 }
 
 impl From<&(u32, f64)> for RankShare {
-    fn from(&(rank, share): &(u32, f64)) -> RankShare {
+    fn from(of_rank: &(u32, f64)) -> RankShare {
+        let &(rank, share) = of_rank;
         RankShare { rank, share }
     }
 }
@@ -98,7 +100,7 @@ impl From<&(u32, f64)> for RankShare {
 pub struct LossAt {
     /// The MPI function, without `MPI_`.
     pub operation: String,
-    /// Where it is called.
+    /// Location of the call.
     #[serde(flatten)]
     pub place: CodePlace,
     /// The share of the waiting for these ranks, or of all communication, that is there; null where it is not known.
@@ -140,7 +142,7 @@ impl EfficiencyLoss {
     }
 }
 
-/// What losses are made from.
+/// The inputs from which losses are computed.
 pub(super) struct LossInputs<'a> {
     pub(super) model: &'a Model,
     pub(super) places: &'a [CodePlace],
@@ -149,14 +151,14 @@ pub(super) struct LossInputs<'a> {
     pub(super) what_if: &'a WhatIfTable,
     pub(super) sites: &'a [SiteRow],
     pub(super) regions: &'a [RegionRow],
-    /// Whether ranks share one work, so that balancing them is a gain.
+    /// True if ranks share one work, so that balancing them is a gain.
     pub(super) together: bool,
     /// Whether one rank is a master that waits for the others most of the time.
     pub(super) has_idle_master: bool,
 }
 
 impl LossInputs<'_> {
-    /// Whether ranks may be waited for that are not selected.
+    /// Returns whether ranks may be waited for that are not selected.
     fn others_are_waited_for(&self) -> bool {
         let facts = &self.model.facts;
         facts.selected.ranks.is_some() && self.model.ranks.len() < facts.n_ranks as usize
@@ -175,7 +177,9 @@ pub(super) fn rows(inputs: &LossInputs) -> Vec<EfficiencyLoss> {
     for loss in &mut losses {
         // What a change gains beyond a loss it gains of others.
         let lost_s = loss.lost_s;
-        loss.remedy.iter_mut().for_each(|remedy| inputs.what_if.limit(remedy, lost_s));
+        if let Some(remedy) = &mut loss.remedy {
+            inputs.what_if.limit(remedy, lost_s);
+        }
         loss.saved_s = loss.remedy.as_ref().map(|remedy| remedy.saved_s);
         loss.saved_share = loss.remedy.as_ref().map(|remedy| remedy.saved_share);
         loss.share = (inputs.verdict.elapsed_s > 0.0).then(|| lost_s / inputs.verdict.elapsed_s);
@@ -283,7 +287,7 @@ fn causing(table: &BlockingTable, is_meant: impl Fn(&str, CauseClass) -> bool) -
     shares(ranks)
 }
 
-/// What each rank has of the sum, the first [`MOST_RANKS`], the largest first.
+/// Returns what each rank has of the sum, the first [`MOST_RANKS`], the largest first.
 fn shares(by_rank: BTreeMap<u32, f64>) -> Vec<(u32, f64)> {
     let all: f64 = by_rank.values().sum();
     let mut ranks: Vec<(u32, f64)> = by_rank.into_iter().map(|(rank, seconds)| (rank, seconds / all)).collect();
@@ -393,13 +397,14 @@ fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Efficie
     excesses.into_iter().map(loss).collect()
 }
 
-/// Whether a rank's share is [`MUCH`] of the largest, of shares in descending order.
+/// Returns whether a rank's share is [`MUCH`] of the largest, of shares in descending order.
 fn has_much(ranks: &[(u32, f64)], rank: u32) -> bool {
     let most = ranks.first().map_or(0.0, |first| first.1);
     ranks.iter().any(|&(one, share)| one == rank && share >= MUCH * most)
 }
 
-/// Whether ranks to which a good part of a loss is laid had no core for a good part of their time: these may be slow for that reason alone.
+/// Returns whether ranks to which a good part of a loss is laid had no core for a good part of their time: these may be slow for that
+/// reason alone.
 fn lacked_core(model: &Model, ranks: &[(u32, f64)]) -> bool {
     let lacks = |rank: &RankModel| preemption(rank).is_some() || without_core(rank).is_some();
     let of = |rank: u32| model.ranks.iter().find(|one| one.rank == rank);
@@ -434,11 +439,13 @@ fn serialized(inputs: &LossInputs, causes: Option<&BlockingTable>, kind: LossKin
 fn slowest_in_turn(model: &Model) -> Vec<(u32, f64)> {
     let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
     let slowest = model.outermost_iterated.iter().filter_map(|&idx| model.slowest.get(idx as usize));
-    slowest.flatten().for_each(|one| *by_rank.entry(one.rank).or_default() += one.computation_s);
+    for one in slowest.flatten() {
+        *by_rank.entry(one.rank).or_default() += one.computation_s;
+    }
     shares(by_rank)
 }
 
-/// Where most time goes to MPI.
+/// Returns where most time goes to MPI.
 fn longest_call(verdict: &Verdict) -> Option<LossAt> {
     let site = verdict.waits_at.as_ref()?;
     Some(LossAt { operation: site.operations.first()?.clone(), place: site.place.clone(), share: None })

@@ -22,7 +22,7 @@ pub struct OverheadTable {
     /// Waiting that follows from imbalance, in its parts.
     #[serde(skip)]
     pub imbalance: ImbalanceSplit,
-    /// How long one rank works alone.
+    /// Time of the same work on one rank.
     #[serde(skip)]
     pub alone: Result<SoloTime, NotAlone>,
     /// The figures that follow from these.
@@ -36,13 +36,13 @@ pub struct OverheadTable {
 pub struct OverheadFigures {
     /// Time of the same work on one rank.
     pub t_seq_s: f64,
-    /// Where that comes from.
+    /// Origin of that time.
     pub t_seq: SequentialTime,
     /// 1 / sum of the ratios of all phases; null if nothing is computed.
     pub efficiency: Option<f64>,
-    /// That × ranks.
+    /// Speedup: that time × ranks.
     pub speedup: Option<f64>,
-    /// One object per phase that occurs.
+    /// An object per phase that occurs.
     pub phases: Vec<OverheadPhase>,
     /// Time that ranks wait for others that compute; a part of the phases above.
     pub imbalance: ImbalanceRow,
@@ -50,7 +50,7 @@ pub struct OverheadFigures {
     pub alone: Option<AloneRow>,
 }
 
-/// Where the time on one rank comes from.
+/// The origin of the time on one rank.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -75,7 +75,7 @@ pub struct OverheadPhase {
     pub ratio: Option<f64>,
     /// Time of each rank / (`t_seq_s` / ranks), in the order of the ranks; of several successive ranks the largest.
     pub ratio_by_rank: Option<Vec<f64>>,
-    /// How many ranks an entry of that stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
+    /// Number of ranks that an entry stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
     pub ranks_per_ratio: usize,
     /// The largest of these.
     pub ratio_max: Option<f64>,
@@ -87,7 +87,7 @@ pub struct OverheadPhase {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImbalanceRow {
-    /// All parts that are known.
+    /// Sum of the known parts.
     pub all_s: f64,
     /// The mean of `all_s` over ranks.
     pub all_mean_s: f64,
@@ -126,7 +126,7 @@ pub struct ImbalanceRow {
     pub unsplit_ratio: Option<f64>,
 }
 
-/// How long one rank alone computes.
+/// The time that one rank alone computes.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AloneRow {
@@ -138,9 +138,9 @@ pub struct AloneRow {
     pub error_s: f64,
     /// Time between the samples that these come from.
     pub step_s: f64,
-    /// How many ranks work alone.
+    /// Number of ranks that work alone.
     pub serial_ranks: usize,
-    /// One object per rank that works alone, the longest first; 1,000 at most unless `--full` is given.
+    /// Ranks that work alone, an object each, the longest first; 1,000 at most unless `--full` is given.
     #[serde(serialize_with = "serial::rows_as::<_, serial::RankSeconds, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<serial::RankSeconds>"))]
     pub serial: Vec<(u32, f64)>,
@@ -211,7 +211,7 @@ impl OverheadFigures {
 }
 
 impl OverheadFigures {
-    /// The same with as many ratios of ranks as `bounds` says.
+    /// Limits the ratios of ranks to `bounds`.
     pub(super) fn bounded(&self, bounds: &ListBounds) -> OverheadFigures {
         let mut all = self.clone();
         for phase in &mut all.phases {

@@ -1,4 +1,4 @@
-//! What is missing or doubtful: what the logs show and what the figures show ([`lbprof_analysis::metrics::findings`]), one row a kind.
+//! Missing and doubtful data: the findings in the logs and in the figures ([`lbprof_analysis::metrics::findings`]), a row per kind.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use lbprof_collector::ProblemKind;
 use lbprof_collector::problem::Severity;
 use serde::Serialize;
 
-use super::bounds::{ListBounds, first};
+use super::bounds::{ListBounds, truncate};
 use lbprof_analysis::model::Model;
 
 /// A kind of problem, all ranks together.
@@ -18,17 +18,17 @@ pub struct ProblemRow {
     #[serde(flatten, serialize_with = "super::serial::written_as::<_, ProblemKindRow, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "ProblemKindRow"))]
     pub kind: ProblemKind,
-    /// How many ranks it concerns; 0: the whole run.
+    /// Number of ranks with the problem; 0: the whole run.
     pub rank_count: usize,
-    /// These ranks; the first 1,000 unless `--full` is given.
+    /// Ranks with the problem; the first 1,000 unless `--full` is given.
     pub ranks: Vec<u32>,
-    /// How often it happened, or how many records, bytes or ranks it concerns.
+    /// Number of occurrences, or of records, bytes or ranks.
     pub count: u64,
-    /// Where and how; the first few that differ.
+    /// Places and circumstances; the first few that differ.
     pub details: Vec<String>,
 }
 
-/// How misleading a problem is.
+/// The degree to which a problem misleads.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -41,17 +41,17 @@ enum ProblemSeverity {
     Doubtful,
 }
 
-/// What is known of a kind of problem.
+/// The description of a kind of problem.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ProblemKindRow {
     /// Name of the kind.
     kind: &'static str,
-    /// How far it touches the figures.
+    /// Effect on the figures.
     severity: ProblemSeverity,
-    /// What happened, as a sentence.
+    /// Description of the problem, as a sentence.
     meaning: &'static str,
-    /// What to do about it.
+    /// Advice on the problem.
     advice: &'static str,
 }
 
@@ -72,7 +72,7 @@ impl ProblemRow {
         if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
             return Cow::Borrowed(rows);
         }
-        let row = |row: &ProblemRow| ProblemRow { ranks: first(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
+        let row = |row: &ProblemRow| ProblemRow { ranks: truncate(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
         Cow::Owned(rows.iter().map(row).collect())
     }
 }

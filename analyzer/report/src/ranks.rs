@@ -29,7 +29,7 @@ pub struct RankRow {
     pub begin_s: f64,
     /// End of its window.
     pub end_s: f64,
-    /// How its log ended, where it says so.
+    /// End of its log, if the log states it.
     #[serde(flatten, serialize_with = "serial::written_as::<_, RankEnd, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "RankEnd"))]
     pub end_reason: Option<EndReason>,
@@ -44,7 +44,7 @@ pub struct RankRow {
     #[serde(serialize_with = "serial::known_as::<_, serial::MpiCall, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<serial::MpiCall<'static>>"))]
     pub in_call: Option<(String, CodePlace)>,
-    /// When that call began, from the start of the run; null if the log does not say.
+    /// Start of that call, from the start of the run; null if the log does not say.
     #[serde(skip)]
     pub since_s: Option<f64>,
     /// The rank that it waits for in that call, where the call names one.
@@ -80,18 +80,18 @@ pub struct RankRow {
     pub imbalanced_regions: u32,
     /// Its time in those.
     pub imbalanced_s: f64,
-    /// Whether it divides its time notably differently from the others: in the one of those regions with most of its time, its ID_P is at least
-    /// 0.05, and its time at least 2 % of the elapsed time.
+    /// True if it divides its time notably differently from the others: in the one of those regions with most of its time, its ID_P is at
+    /// least 0.05, and its time at least 2 % of the elapsed time.
     pub deviates: bool,
     /// Threads beside the first that called MPI.
     pub other_threads: u32,
     /// Time that they spent in MPI; in no other figure of the rank.
     pub other_threads_mpi_s: f64,
-    /// What it used between the first and last sample; null if there are not two, and of a part of the rank's time.
+    /// Resources used between the first and last sample; null if there are not two, and for a part of the rank's time.
     pub usage: Option<ResourceUsage>,
 }
 
-/// How a rank ended.
+/// The end of a rank.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -108,7 +108,7 @@ enum HowEnded {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct RankEnd {
-    /// How it ended; null if its log does not say (killed, or still running).
+    /// End of the rank; null if its log does not say (killed, or still running).
     end: Option<HowEnded>,
     /// The code given to `MPI_Abort`.
     abort_code: Option<i32>,
@@ -126,10 +126,10 @@ impl From<&Option<EndReason>> for RankEnd {
     }
 }
 
-/// What rows of ranks are made from.
+/// The inputs of the rows of ranks.
 pub(super) struct RankInputs<'a> {
     pub(super) model: &'a Model,
-    /// The same model of some activities alone, or of all.
+    /// The model, restricted to the selected activities.
     pub(super) times: &'a Model,
     pub(super) places: &'a [CodePlace],
     pub(super) blocking: Option<&'a BlockingTable>,
@@ -137,7 +137,7 @@ pub(super) struct RankInputs<'a> {
     pub(super) dispersion: &'a DispersionRows,
 }
 
-/// One row a rank, by number.
+/// Returns a row per rank, by number.
 pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
     let &RankInputs { model, times, places, .. } = inputs;
     let window = model.window_s();

@@ -15,9 +15,9 @@ use super::bounds::ListBounds;
 pub struct RanksOfCluster {
     /// `id` of the cluster; null: the ranks of none.
     pub cluster: Option<u32>,
-    /// How many ranks it has.
+    /// Number of ranks in the cluster.
     pub rank_count: usize,
-    /// How many of them have an object in `ranks`.
+    /// Number of those ranks that have an object in `ranks`.
     pub listed: usize,
     /// Records.
     pub events: FigureSpread,
@@ -43,7 +43,7 @@ pub struct RanksOfCluster {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FigureSpread {
-    /// All together.
+    /// Sum over the ranks.
     pub sum: f64,
     /// Its mean.
     pub mean: f64,
@@ -59,7 +59,7 @@ pub struct FigureSpread {
 
 impl FigureSpread {
     /// Of the figures that `of` gives of some ranks; `None` where there are none, or one is not known.
-    fn of(rows: &[&RankRow], of: impl Fn(&RankRow) -> Option<f64>) -> Option<FigureSpread> {
+    fn over_ranks(rows: &[&RankRow], of: impl Fn(&RankRow) -> Option<f64>) -> Option<FigureSpread> {
         let first = rows.first()?;
         let value = of(first)?;
         let alone =
@@ -80,18 +80,20 @@ impl FigureSpread {
     }
 }
 
-/// One row a cluster, by number, that of the ranks of none last. `listed`: which of `ranks` have a row of their own.
+/// Returns a row per cluster, by number, that of the ranks of none last. `listed` are the ranks of `ranks` that have a row of their own.
 pub(super) fn rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster> {
     let mut clusters: BTreeMap<(bool, Option<u32>), Vec<&RankRow>> = BTreeMap::new();
     for row in ranks {
         clusters.entry((row.cluster.is_none(), row.cluster)).or_default().push(row);
     }
     let mut n_listed: BTreeMap<Option<u32>, usize> = BTreeMap::new();
-    listed.iter().for_each(|row| *n_listed.entry(row.cluster).or_default() += 1);
+    for row in listed.iter() {
+        *n_listed.entry(row.cluster).or_default() += 1;
+    }
     let row = |((_, cluster), rows): ((bool, Option<u32>), Vec<&RankRow>)| {
-        let all = |of: fn(&RankRow) -> f64| FigureSpread::of(&rows, |row| Some(of(row)));
+        let all = |of: fn(&RankRow) -> f64| FigureSpread::over_ranks(&rows, |row| Some(of(row)));
         let of_activity = |activity: Activity| {
-            let spread = FigureSpread::of(&rows, |row| Some(row.seconds[activity as usize]))?;
+            let spread = FigureSpread::over_ranks(&rows, |row| Some(row.seconds[activity as usize]))?;
             (spread.sum > 0.0).then_some((activity.name(), spread))
         };
         Some(RanksOfCluster {
@@ -104,8 +106,8 @@ pub(super) fn rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster
             mpi_s: all(|row| row.mpi_s)?,
             idle_s: all(|row| row.idle_s)?,
             paused_s: all(|row| row.paused_s)?,
-            blocked_s: FigureSpread::of(&rows, |row| row.blocked_s),
-            blocking_caused_s: FigureSpread::of(&rows, |row| row.blocking_caused_s),
+            blocked_s: FigureSpread::over_ranks(&rows, |row| row.blocked_s),
+            blocking_caused_s: FigureSpread::over_ranks(&rows, |row| row.blocking_caused_s),
             other_threads_mpi_s: all(|row| row.other_threads_mpi_s)?,
         })
     };

@@ -33,19 +33,19 @@ pub struct RegionRow {
     /// The region around it; of the whole program itself.
     #[serde(skip)]
     pub parent: RegionIdx,
-    /// Whether it was found in the calls, not marked.
+    /// True if it was found in the calls, not marked.
     #[serde(rename = "source", serialize_with = "serial::written_as::<_, RegionSource, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "RegionSource"))]
     pub found: bool,
-    /// As it was marked.
+    /// Kind of the region, as it was marked.
     #[serde(serialize_with = "serial::written_as::<_, RegionMark, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "RegionMark"))]
     pub kind: RegionKind,
-    /// Whether its invocations are iterations.
+    /// True if its invocations are iterations.
     pub iterated: bool,
     /// Time in it, inner regions excluded.
     pub time_s: f64,
-    /// That over ranks × elapsed time.
+    /// Fraction of ranks × elapsed time.
     pub share: f64,
     /// The mean of `time_s` over ranks.
     pub mean_s: f64,
@@ -55,7 +55,7 @@ pub struct RegionRow {
     #[serde(serialize_with = "by_name")]
     #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, RegionActivity>"))]
     pub activities: Vec<RegionActivity>,
-    /// Where the ranks differ in it.
+    /// Differences between the ranks in the region.
     #[serde(flatten)]
     pub dispersion: RegionDispersion,
     /// Efficiencies of the region, inner regions included; elapsed time is the longest that a rank spends in it. If some ranks have a found
@@ -63,7 +63,7 @@ pub struct RegionRow {
     pub efficiency: EfficiencyRow,
     /// The rank that computes longest in it.
     pub slowest_rank: Option<u32>,
-    /// Whether that is more than noise: its computation exceeds the mean by more than 1 % of itself.
+    /// True if that is more than noise: its computation exceeds the mean by more than 1 % of itself.
     pub slowest_stands_out: bool,
     /// Iterations of the rank with most; null if it is not iterated.
     pub iterations: Option<usize>,
@@ -86,7 +86,7 @@ pub struct RegionRow {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegionActivity {
-    /// Which.
+    /// The activity.
     #[serde(skip)]
     pub activity: Activity,
     /// Mean over ranks.
@@ -109,7 +109,7 @@ fn by_name<S: Serializer>(activities: &[RegionActivity], serializer: S) -> Resul
     by_name.serialize(serializer)
 }
 
-/// Where a region comes from.
+/// The origin of a region.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -126,7 +126,7 @@ impl From<&bool> for RegionSource {
     }
 }
 
-/// How a region was marked.
+/// The marking of a region.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -159,7 +159,7 @@ pub struct RegionDispersion {
     pub id_c: Option<f64>,
     /// SID_C: `id_c` × `share_c`.
     pub sid_c: Option<f64>,
-    /// Whether `sid_c` is severe by `dispersion.rank_by`.
+    /// True if `sid_c` is severe by `dispersion.rank_by`.
     pub severe: bool,
     /// Its group of regions that spend their time alike, from 1, the heaviest; null if there are no groups, or no time is spent in the region
     /// alone.
@@ -187,7 +187,9 @@ pub(super) fn add_dispersion(rows: &mut [RegionRow], model: &Model, dispersion: 
         let at = row.idx as usize;
         let index = dispersion.views.regions.get(at).copied().flatten();
         let cells = dispersion.views.rows.get(at).copied().unwrap_or_default();
-        row.activities.iter_mut().for_each(|one| one.id = cells[one.activity as usize].map(|cell| cell.id));
+        for one in &mut row.activities {
+            one.id = cells[one.activity as usize].map(|cell| cell.id);
+        }
         let most_imbalanced = dispersion.views.most_imbalanced.get(at).copied().flatten();
         row.dispersion = RegionDispersion {
             share_c: index.filter(|_| dispersion.elapsed_s > 0.0).map(|index| index.time_s / dispersion.elapsed_s),
@@ -204,7 +206,7 @@ pub(super) fn add_dispersion(rows: &mut [RegionRow], model: &Model, dispersion: 
 }
 
 impl RegionRow {
-    /// Whether ranks spent time in it, or entered it: in a part of the time not all regions of the run occur.
+    /// Returns whether ranks spent time in it, or entered it: in a part of the time not all regions of the run occur.
     pub fn occurs(&self) -> bool {
         self.idx == 0 || self.inclusive_s > 0.0 || self.invocations.is_some()
     }
@@ -215,7 +217,7 @@ impl RegionRow {
     }
 }
 
-/// One row a region, an outer one before its inner ones.
+/// Returns a row per region, an outer one before its inner ones.
 ///
 /// Efficiencies are of `model`; times are of `times`, the same model of some activities alone or of all.
 pub(super) fn rows(model: &Model, times: &Model) -> Vec<RegionRow> {
@@ -292,7 +294,7 @@ pub struct ComparedTime {
     /// Its longest of a rank.
     #[serde(rename = "compared_max_s")]
     pub max_s: f64,
-    /// That rank, the lowest of several.
+    /// The rank with that time, the lowest of several.
     #[serde(rename = "compared_max_rank")]
     pub max_rank: Option<u32>,
 }

@@ -19,7 +19,7 @@ pub struct RunRow<'a> {
     id: String,
     /// Size of MPI_COMM_WORLD.
     ranks: u32,
-    /// What the data are made of.
+    /// Facts about the data.
     #[serde(flatten)]
     data: &'a DataFacts,
     /// Name and version of the MPI library, as it states them.
@@ -30,7 +30,7 @@ pub struct RunRow<'a> {
     command: &'a [String],
     /// The programs that the ranks run, if they have different command lines, in the order of their lowest ranks, at most 100; else empty.
     programs: Vec<ProgramRow<'a>>,
-    /// When its log was opened, in seconds since 1970.
+    /// Time at which its log was opened, in seconds since 1970.
     started_unix_s: u64,
     /// Version of lbprof that recorded the run.
     recorder: &'a str,
@@ -40,12 +40,12 @@ pub struct RunRow<'a> {
     params: &'a BTreeMap<String, f64>,
     /// If the report is a first look, what it is made from; null if all events were analysed.
     summary: Option<SummaryFacts>,
-    /// What is missing or doubtful, by kind, the worst first.
+    /// Missing and doubtful data, by kind, the worst first.
     problems: Cow<'a, [ProblemRow]>,
     /// Unsuccessful polls of all ranks' first threads, and the time between them up to the call that continues the wait; for the whole time of
     /// a rank even if a window is selected.
     polling: PollingRow<'a>,
-    /// Whether times of different ranks can be compared.
+    /// True if times of different ranks can be compared.
     common_clock: bool,
     /// Largest bound of the error in comparing them; null if clocks were not compared.
     clock_error_s: Option<f64>,
@@ -57,9 +57,9 @@ pub struct RunRow<'a> {
 struct ProgramRow<'a> {
     /// Its command line.
     command: &'a [String],
-    /// How many ranks run it.
+    /// Number of ranks.
     ranks: u64,
-    /// Which, as `0-3, 8`.
+    /// The ranks, as `0-3, 8`.
     ranks_text: String,
 }
 
@@ -74,12 +74,12 @@ fn program_rows(facts: &RunFacts) -> Vec<ProgramRow<'_>> {
     rows.collect()
 }
 
-/// What the time between polls was taken for.
+/// The rule for the time between polls.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum PollingRule {
-    /// What the lengths of the intervals say.
+    /// The lengths of the intervals decide.
     Auto,
     /// Waiting, however long they are.
     Waiting,
@@ -93,7 +93,7 @@ enum PollingRule {
 struct PollingRow<'a> {
     /// The value of `--polling`.
     rule: PollingRule,
-    /// How many, and how long.
+    /// Number of polls, and their time.
     #[serde(flatten)]
     polls: &'a PollTimes,
 }

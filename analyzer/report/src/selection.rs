@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::bounds::{ListBounds, first};
+use super::bounds::{ListBounds, truncate};
 use lbprof_analysis::model::moment::WindowBoundary;
 use lbprof_analysis::model::selected::SelectedPart;
 
@@ -10,7 +10,7 @@ use lbprof_analysis::model::selected::SelectedPart;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SelectionRow<'a> {
-    /// How many ranks are selected, including those without a log.
+    /// Number of selected ranks, including those without a log.
     pub rank_count: Option<usize>,
     /// The selected ranks, ascending; the first 1,000 unless `--full` is given.
     pub ranks: Option<&'a [u32]>,
@@ -30,12 +30,12 @@ pub struct SelectionRow<'a> {
 }
 
 impl<'a> SelectionRow<'a> {
-    /// That of `selected`, with as many ranks as `bounds` says; `None` where it is all of the run.
+    /// Describes `selected`, with as many ranks as `bounds` allows. Returns `None` if it is the whole run.
     pub(super) fn new(selected: &'a SelectedPart, bounds: &ListBounds) -> Option<SelectionRow<'a>> {
         let activities = selected.activities.as_ref();
         (!selected.is_all()).then(|| SelectionRow {
             rank_count: selected.ranks.as_ref().map(Vec::len),
-            ranks: selected.ranks.as_deref().map(|ranks| first(ranks, bounds.numbers)),
+            ranks: selected.ranks.as_deref().map(|ranks| truncate(ranks, bounds.numbers)),
             region: selected.region.as_deref(),
             activities: activities.map(|all| all.iter().map(|one| one.name()).collect()),
             from_s: selected.from.and_then(WindowBoundary::seconds),

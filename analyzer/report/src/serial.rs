@@ -1,4 +1,4 @@
-//! How rows are written as JSON where their fields are not what a reader needs: names for what other crates number, objects for pairs.
+//! Serializers for fields that readers of the JSON need in another form: names for what other crates number, objects for pairs.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,8 @@ pub(super) struct RankSeconds {
 }
 
 impl From<&(u32, f64)> for RankSeconds {
-    fn from(&(rank, time_s): &(u32, f64)) -> RankSeconds {
+    fn from(of_rank: &(u32, f64)) -> RankSeconds {
+        let &(rank, time_s) = of_rank;
         RankSeconds { rank, time_s }
     }
 }
@@ -73,13 +74,14 @@ impl From<&(u32, f64)> for RankSeconds {
 pub(super) struct MpiCall<'a> {
     /// The MPI function, without `MPI_`.
     operation: &'a str,
-    /// Where it is called.
+    /// Location of the call.
     #[serde(flatten)]
     place: &'a lbprof_analysis::structure::symbols::CodePlace,
 }
 
 impl<'a> From<&'a (String, lbprof_analysis::structure::symbols::CodePlace)> for MpiCall<'a> {
-    fn from((operation, place): &'a (String, lbprof_analysis::structure::symbols::CodePlace)) -> MpiCall<'a> {
+    fn from(call: &'a (String, lbprof_analysis::structure::symbols::CodePlace)) -> MpiCall<'a> {
+        let (operation, place) = call;
         MpiCall { operation, place }
     }
 }

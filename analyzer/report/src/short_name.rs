@@ -20,7 +20,7 @@ pub(super) fn without_middle(text: &str, columns: usize) -> String {
     format!("{head}…{}", tail.into_iter().collect::<String>())
 }
 
-/// As many characters as have room.
+/// Takes as many characters as fit.
 fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     chars
@@ -93,7 +93,7 @@ fn names_in(text: &str) -> Vec<(&str, &str)> {
     names
 }
 
-/// Whether a text may be the name of a function, and not a sentence or a path.
+/// Returns whether a text may be the name of a function, and not a sentence or a path.
 fn is_function(text: &str) -> bool {
     text.contains("::") && !without_template_arguments(text).contains([' ', '/'])
 }
@@ -119,7 +119,7 @@ fn short_function(name: &str, columns: usize) -> String {
     }
 }
 
-/// Where the parts of a qualified name begin.
+/// Returns where the parts of a qualified name begin.
 fn parts(name: &str) -> Vec<usize> {
     let mut depth = 0_i32;
     let mut starts = vec![0];
@@ -160,7 +160,7 @@ pub(super) fn without_template_arguments(text: &str) -> String {
     if depth == 0 { short } else { text.to_owned() }
 }
 
-/// Whether the bracket at `at` comes after a blank that parts it from an operator: `operator< <int>`.
+/// Returns whether the bracket at `at` comes after a blank that parts it from an operator: `operator< <int>`.
 fn is_after_operator(text: &str, at: usize) -> bool {
     let Some(head) = text[..at].strip_suffix(' ') else { return false };
     head.ends_with(['<', '>', '=', '-']) && head.trim_end_matches(['<', '>', '=', '-']).ends_with("operator")

@@ -37,7 +37,7 @@ const LASTING: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum RunSituation {
-    /// It has not ended: a rank computes, or waits in a call.
+    /// The run has not ended: a rank computes, or waits in a call.
     #[serde(rename = "still running")]
     StillRunning,
     /// Ranks did not end by themselves.
@@ -64,7 +64,7 @@ pub enum RunSituation {
     /// Nearly all time is computation, but asleep.
     #[serde(rename = "asleep")]
     Asleep,
-    /// It is not clear what time between polls is.
+    /// The time between polls may be waiting or computation.
     #[serde(rename = "unclear polls")]
     UnclearPolls,
     /// A master hands out work and is idle, and nearly all time of the others is computation.
@@ -73,19 +73,19 @@ pub enum RunSituation {
     /// Nearly all time is computation.
     #[serde(rename = "balanced")]
     Balanced,
-    /// One rank has more work than the others.
+    /// A rank has more work than the others.
     #[serde(rename = "static excess")]
     StaticExcess,
-    /// One rank works while the others have nothing to do.
+    /// A rank works while the others have nothing to do.
     #[serde(rename = "serial code")]
     SerialCode,
-    /// One rank sleeps or waits for I/O, while the others wait for it.
+    /// A rank sleeps or waits for I/O, while the others wait for it.
     #[serde(rename = "asleep rank")]
     AsleepRank,
     /// Ranks access files, or wait for those that do.
     #[serde(rename = "file access")]
     FileAccess,
-    /// One rank has more work for a while, then another.
+    /// First one rank has more work, then another.
     #[serde(rename = "moving rank")]
     MovingRank,
     /// In each iteration another rank is the slowest.
@@ -106,7 +106,7 @@ pub enum RunSituation {
     /// Large messages that were started in time and are waited for: they may move in MPI calls alone.
     #[serde(rename = "late progress")]
     LateProgress,
-    /// Other communication.
+    /// Communication of another kind.
     #[serde(rename = "communication")]
     Communication,
 }
@@ -222,13 +222,13 @@ fn imbalance(report: &Report) -> RunSituation {
     let asleep = worst.explained.as_ref().and_then(|excess| excess.not_running_share).filter(|_| has_core);
     match () {
         () if asleep.is_some_and(|share| share >= MOSTLY_ASLEEP) => RunSituation::AsleepRank,
-        () if works_alone(report, worst) => RunSituation::SerialCode,
+        () if is_working_alone(report, worst) => RunSituation::SerialCode,
         () => RunSituation::StaticExcess,
     }
 }
 
 /// Returns whether the rank that computes longest has nearly all of the computation where most of its excess lies.
-fn works_alone(report: &Report, worst: &LongestRank) -> bool {
+fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
     let Some(region) = worst.region.as_ref().filter(|region| region.path != WHOLE_PROGRAM) else { return false };
     let row = report.regions.iter().find(|row| row.path == region.path);
     let means = row.map(|row| row.mean_in_s(lbprof_collector::Activity::Computation));
@@ -254,7 +254,7 @@ pub struct SlowestTurn {
     pub first: u32,
     /// The last.
     pub last: u32,
-    /// How many of them are known.
+    /// Number of known iterations.
     pub iterations: usize,
 }
 
@@ -262,7 +262,7 @@ pub struct SlowestTurn {
 pub fn turns_of_slowest(report: &Report) -> Vec<SlowestTurn> {
     let rows: &[IterationRow] = report.iterations.as_ref().map_or(&[], |iterations| &iterations.rows);
     let mut turns: Vec<SlowestTurn> = Vec::new();
-    for row in crate::course::known(rows) {
+    for row in crate::course::measured_iterations(rows) {
         match turns.last_mut().filter(|turn| turn.rank == row.slowest_rank) {
             Some(turn) => (turn.last, turn.iterations) = (row.iteration, turn.iterations + 1),
             None => turns.push(SlowestTurn {
@@ -297,16 +297,16 @@ fn communication(report: &Report) -> RunSituation {
     }
 }
 
-/// How often a call is made that a loss is laid to, and how much it carries.
+/// Number of calls that a loss is attributed to, and the bytes that they carry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallAmounts {
     /// Calls of a rank, the mean over all.
     pub calls_each: u64,
     /// Bytes sent, or if there are none, received, by a call.
     pub bytes_each: u64,
-    /// Whether there are bytes at all.
+    /// True if there are bytes at all.
     pub carries_data: bool,
-    /// Whether it completes what another call began.
+    /// True if it completes what another call began.
     pub completes: bool,
     /// Time in a call, waiting included.
     pub seconds_each: f64,

@@ -55,7 +55,9 @@ impl TextTable {
             if missing == 0 || flexible.saturating_sub(missing) >= COMFORTABLE {
                 break;
             }
-            group.iter().for_each(|head| self.leave_out(head));
+            for head in group.iter() {
+                self.leave_out(head);
+            }
         }
         self
     }
@@ -65,7 +67,9 @@ impl TextTable {
         let Some(at) = self.heads.iter().enumerate().find_map(named).filter(|&at| at != self.flexible) else { return };
         self.heads.remove(at);
         self.aligned.remove(at);
-        self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        for row in &mut self.rows {
+            let _ = row.remove(at);
+        }
         self.flexible -= usize::from(at < self.flexible);
     }
 

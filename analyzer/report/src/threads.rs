@@ -26,7 +26,7 @@ const MAX_THREADS: usize = 64;
 /// Efficiency from which on nothing is worth gaining.
 pub const GOOD_EFFICIENCY: f64 = 0.95;
 
-/// What the cores of ranks with several threads do. Core time is elapsed time × cores.
+/// The activities of the cores of ranks with several threads. Core time is elapsed time × cores.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadTable {
@@ -48,33 +48,33 @@ pub struct ThreadTable {
     pub communication: Option<f64>,
     /// Work / core time that is neither in MPI nor idle because of it: the product of the four that follow.
     pub threads: Option<f64>,
-    /// What threads that idle while the first one computes alone, or in teams smaller than others, leave.
+    /// Fraction left by threads that idle while the first one computes alone, or in smaller teams than others.
     pub serial: Option<f64>,
-    /// What threads that wait at barriers for others that work longer leave.
+    /// Fraction left by threads that wait at barriers for others that work longer.
     pub thread_balance: Option<f64>,
-    /// What waits for critical sections, atomic operations, locks, ordered sections and tasks leave.
+    /// Fraction left by waits for critical sections, atomic operations, locks, ordered sections and tasks.
     pub waits: Option<f64>,
-    /// What starting regions and ending them leaves.
+    /// Fraction left by starting and ending regions.
     pub fork_join: Option<f64>,
     /// Work of all threads.
     pub useful_s: f64,
-    /// What core time is lost to, the largest part first; those of at least 1 %.
+    /// Losses of core time, the largest first; those of at least 1 %.
     pub losses: Vec<CoreLoss>,
     /// Elapsed time of parallel regions that threads other than the one that called `MPI_Init` start, a sum over ranks; the figures above leave
     /// them out.
     pub other_masters_s: f64,
-    /// One object per parallel region and size of team, those with most thread time first, at most 100.
+    /// An object per parallel region and size of team, those with most thread time first, at most 100.
     pub regions: Vec<ParallelRegionRow>,
 }
 
-/// What core time is lost to.
+/// The kind of a loss of core time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CoreLossKind {
     /// MPI, and idle threads meanwhile.
     Mpi,
-    /// One thread computes outside of parallel regions, or teams are smaller than others.
+    /// A single thread computes outside of parallel regions, or teams are smaller than others.
     Serial,
     /// Threads of a region work longer than others.
     ThreadImbalance,
@@ -92,9 +92,9 @@ pub enum CoreLossKind {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoreLoss {
-    /// What to.
+    /// Kind of the loss.
     pub kind: CoreLossKind,
-    /// How much, a sum over cores.
+    /// Core time lost, a sum over cores.
     pub core_s: f64,
     /// Its share of the core time.
     pub share: f64,
@@ -130,10 +130,10 @@ pub struct HeavyThread {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParallelRegionRow {
-    /// Where it begins.
+    /// Location of its start.
     #[serde(flatten)]
     pub place: CodePlace,
-    /// Whether it is started by the thread that called `MPI_Init`; the efficiencies and losses are of such regions.
+    /// True if it is started by the thread that called `MPI_Init`; the efficiencies and losses are of such regions.
     pub of_first_thread: bool,
     /// Threads of a team.
     pub team: u32,
@@ -161,11 +161,11 @@ pub struct ParallelRegionRow {
     pub fork_join_s: f64,
     /// The longest work of a thread, summed over instances.
     pub longest_s: f64,
-    /// One object per thread of the team, by number, at most 64.
+    /// An object per thread of the team, by number, at most 64.
     pub threads: Vec<RegionThreadRow>,
 }
 
-/// What a thread does in a parallel region, all ranks together.
+/// The times of a thread in a parallel region, summed over ranks.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegionThreadRow {
@@ -181,7 +181,7 @@ pub struct RegionThreadRow {
     pub longest: u64,
 }
 
-/// What identifies a region: whether the first thread starts it, its place, and the size of its team.
+/// The identity of a region: whether the first thread starts it, its place, and the size of its team.
 type RegionKey = (bool, CodePlace, u32);
 
 impl ThreadTable {
@@ -313,7 +313,7 @@ impl RegionThreadRow {
     }
 }
 
-/// What core time is lost to.
+/// Returns what core time is lost to.
 fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<CoreLoss> {
     let core_time_s = efficiency.core_time_s();
     let share = |core_s: f64| if core_time_s > 0.0 { core_s / core_time_s } else { 0.0 };

@@ -28,7 +28,7 @@ const ROUNDING_S: f64 = 1e-9;
 /// Load balance from which on ranks are called balanced.
 pub const GOOD_BALANCE: f64 = 0.97;
 
-/// What is lost, to what, and where. All in seconds of elapsed time, the mean over ranks.
+/// The losses of a run, their causes and their places. All times are seconds of elapsed time, the mean over ranks.
 ///
 /// Where ranks run different code, and do not go through the same iterations, it is that on the cluster in which most is lost besides
 /// waiting for others: balance over ranks that do not share one work means nothing (docs/metrics.md §1), and ranks that serve others lose nothing
@@ -54,7 +54,7 @@ pub struct Verdict {
     pub lost_s: f64,
     /// `lost_s` / recorded elapsed time; null if nothing was recorded.
     pub lost_share: Option<f64>,
-    /// What it is lost to, the largest part first: the figures below, without those that are 0. They add up to `lost_s`.
+    /// Parts of the loss, the largest first: the figures below, without those that are 0. They add up to `lost_s`.
     pub parts: Vec<VerdictPart>,
     /// Part of it: longest minus mean computation.
     pub imbalance_s: f64,
@@ -136,7 +136,7 @@ pub enum VerdictKind {
     Threads,
 }
 
-/// What is lost by.
+/// The kind of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LossKind {
@@ -152,7 +152,7 @@ pub enum LossKind {
     /// Serialization of which it is not known which of the two it is.
     #[serde(rename = "serialization")]
     Serialization,
-    /// The same as `Imbalance` in computation that only parallel work needs.
+    /// Imbalance in computation that only parallel work needs.
     #[serde(rename = "control of parallelism")]
     Control,
     /// Data transfer, and calls besides waiting; where the ideal time is not known, all waiting that is not due to imbalance, too.
@@ -184,9 +184,9 @@ impl LossKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerdictPart {
-    /// What is lost by.
+    /// Kind of the loss.
     pub kind: LossKind,
-    /// How much, a mean over ranks.
+    /// Time lost, a mean over ranks.
     pub lost_s: f64,
     /// `lost_s` / recorded elapsed time.
     pub share: f64,
@@ -216,7 +216,7 @@ pub struct LongestRank {
     pub mean_s: f64,
     /// `computation_s` − `mean_s`.
     pub over_mean_s: f64,
-    /// What of it was waiting for a core, where it was preempted.
+    /// The part of it that was waiting for a core after preemption.
     #[serde(skip)]
     pub preempted: Option<PreemptionLoss>,
     /// The region in which most of the excess lies; `None` where there is only the whole program.
@@ -227,7 +227,7 @@ pub struct LongestRank {
     pub explained: Option<ExplainedExcess>,
 }
 
-/// Where most of a rank's excess lies.
+/// The region with most of a rank's excess.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorstRegion {
     /// The region's path.
@@ -236,9 +236,9 @@ pub struct WorstRegion {
     pub name: String,
     /// Of code between calls of one function, these calls in words.
     pub between: Option<String>,
-    /// Whether it was found in the calls, not marked.
+    /// True if it was found in the calls, not marked.
     pub found: bool,
-    /// What the rank computes there, inner regions excluded, more than the mean of all ranks.
+    /// Excess of the rank's computation there over the mean of all ranks, inner regions excluded.
     pub excess_s: f64,
 }
 
@@ -248,10 +248,10 @@ pub struct WorstRegion {
 pub struct WaitsAt {
     /// The MPI functions that it calls, without `MPI_`, the longest first.
     pub operations: Vec<String>,
-    /// Where the longest is called.
+    /// Location of the longest call.
     #[serde(flatten)]
     pub place: CodePlace,
-    /// Whether it has other call sites.
+    /// True if it has other call sites.
     pub several: bool,
     /// Time spent there, the mean over ranks.
     pub mean_s: f64,
@@ -265,8 +265,8 @@ struct ClusterOfVerdict {
     /// clusters, or, if all lose little that way (5 % of their time), the one that computes most; null if it describes all ranks, because
     /// they run the same code or go through the same iterations.
     cluster: Option<u32>,
-    /// How much of what that cluster loses is waiting caused by ranks outside it, the mean over its ranks; null if the verdict describes all
-    /// ranks.
+    /// The part of that cluster's loss that is waiting caused by ranks outside it, the mean over its ranks; null if the verdict describes
+    /// all ranks.
     waits_for_others_s: Option<f64>,
 }
 
@@ -303,13 +303,13 @@ impl From<&Option<SerializationTimes>> for SerializationOfVerdict {
     }
 }
 
-/// Where most of a rank's excess lies, as it is written.
+/// The region with most of a rank's excess, as it is written.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct RegionOfWorst<'a> {
     /// Path of the region that adds most to this; null if none are marked.
     region: Option<&'a str>,
-    /// How much.
+    /// Excess over the mean in the region.
     region_over_mean_s: Option<f64>,
 }
 
@@ -349,7 +349,7 @@ impl Verdict {
         clusters: &ClusterTable,
         loops: &LoopTable,
     ) -> Option<Verdict> {
-        let waits = ClusterWaits::of(model);
+        let waits = ClusterWaits::from_model(model);
         let rows = || clusters.rows.iter().filter(|_| clusters.are_apart());
         let computation_s = |row: &ClusterRow| row.efficiency.times.avg_computation_s * row.ranks.len() as f64;
         let most_lost = |a: &&ClusterRow, b: &&ClusterRow| {
@@ -427,7 +427,7 @@ impl Verdict {
     }
 }
 
-/// What clusters of ranks wait for each other.
+/// The waiting of clusters of ranks for each other.
 struct ClusterWaits {
     /// Seconds that the first rank waits because of the second; empty where the ranks were not followed.
     pairs: Vec<(u32, u32, f64)>,
@@ -436,7 +436,7 @@ struct ClusterWaits {
 }
 
 impl ClusterWaits {
-    fn of(model: &Model) -> ClusterWaits {
+    fn from_model(model: &Model) -> ClusterWaits {
         ClusterWaits { pairs: model.followed.as_ref().map_or_else(Vec::new, pairs), elapsed_s: model.elapsed_s() }
     }
 
@@ -495,7 +495,9 @@ fn waits_at(model: &Model, call_sites: &[SiteRow]) -> Option<WaitsAt> {
         None => (row.place.module.clone(), None, row.place.offset),
     };
     let mut sums: BTreeMap<_, f64> = BTreeMap::new();
-    in_mpi().for_each(|row| *sums.entry(function(&row)).or_default() += row.sum.seconds);
+    for row in in_mpi() {
+        *sums.entry(function(&row)).or_default() += row.sum.seconds;
+    }
     let (key, seconds) = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     // The longest come first in the table.
     let rows: Vec<&SiteRow> = in_mpi().filter(|row| function(row) == key).collect();

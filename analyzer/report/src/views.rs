@@ -1,5 +1,5 @@
-//! What the page of a report shows beside the report: matrices of bounded size, whatever the size of the run.
-//! The matrices are those of [`lbprof_analysis::views`].
+//! The data that the page of a report shows besides the report: matrices of bounded size, whatever the size of the run. The matrices are
+//! those of [`lbprof_analysis::views`].
 
 use lbprof_analysis::model::Model;
 use lbprof_analysis::views::{IterationView, PairView, RankRows, RegionView, TimelineView, regions};
@@ -8,7 +8,7 @@ use lbprof_collector::Activity;
 use super::Report;
 use super::communication::PairVolume;
 
-/// What a page shows beside the report.
+/// The views of a page besides the report.
 #[derive(Clone, Debug, Default)]
 pub struct PageViews {
     /// The ranks, a row each or several in one.
@@ -33,14 +33,14 @@ pub struct PageViews {
     pub iterations: Option<IterationView>,
     /// Regions, those that take longest, in the model's order.
     pub regions: Vec<RegionView>,
-    /// What ranks did when; `None` of a region, and where they were not followed.
+    /// Timeline of the ranks, or `None` for a region, and if the run was not replayed.
     pub timeline: Option<TimelineView>,
-    /// What was reduced, a sentence each.
+    /// The reductions that were made, a sentence each.
     pub left_out: Vec<String>,
 }
 
 impl PageViews {
-    /// Those of `model`, on which `report` is, and of what was seen while its ranks were followed.
+    /// Collects the views of `model`, which `report` describes, and of the timeline seen while its ranks were replayed.
     pub fn new(model: &Model, report: &Report, mut seen: Option<TimelineView>) -> PageViews {
         let clusters = &report.clusters.of;
         let rows = RankRows::new(model.ranks.iter().map(|rank| rank.rank).collect());
@@ -92,7 +92,9 @@ impl PageViews {
 /// Sums over the ranks of each row of a figure of each rank.
 fn by_row(rows: &RankRows, figures: impl Iterator<Item = f64>) -> Vec<f32> {
     let mut sums = vec![0.0; rows.len()];
-    figures.enumerate().for_each(|(place, figure)| sums[rows.row_of(place)] += figure);
+    for (place, figure) in figures.enumerate() {
+        sums[rows.row_of(place)] += figure;
+    }
     sums.into_iter().map(|sum| sum as f32).collect()
 }
 

@@ -1,11 +1,11 @@
-//! How long the run would take otherwise, and what set its time.
+//! Predicted times under other conditions, and the critical path.
 
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use super::bounds::{ListBounds, first};
+use super::bounds::{ListBounds, truncate};
 use super::{ClusterTable, serial};
 use lbprof_analysis::model::region_state::RegionState;
 use lbprof_analysis::model::replay_results::ReplayResults;
@@ -27,11 +27,11 @@ pub struct PredictionRow {
     pub rank: Option<u32>,
     /// The run's time then.
     pub time_s: f64,
-    /// That of `as measured` less this, so that an error of the replay is on both sides.
+    /// Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides.
     pub saved_s: f64,
-    /// That over the time of `as measured`.
+    /// Saving as a fraction of the time of `as measured`.
     pub saved_share: f64,
-    /// Whether the user asked for it.
+    /// True if the user asked for it.
     #[serde(skip)]
     pub is_asked: bool,
 }
@@ -55,7 +55,7 @@ enum ScenarioKind {
     /// A region balanced in each iteration of the main loop.
     #[serde(rename = "region balanced in each iteration")]
     RegionBalancedEach,
-    /// All loops balanced in each iteration, and what ranks compute directly before and after found ones; the rest as measured.
+    /// Every loop balanced in each iteration, and the computation directly before and after detected ones; the rest as measured.
     #[serde(rename = "run balanced in each iteration")]
     RunBalancedEach,
     /// Every region balanced by itself in the sum over the run.
@@ -118,7 +118,7 @@ pub(super) struct CriticalPathRow<'a> {
     time_s: f64,
     /// By region and activity, the longest first.
     parts: &'a [PathRow],
-    /// How many ranks it goes through.
+    /// Number of ranks on the path.
     rank_count: usize,
     /// The path by rank, the longest first; 1,000 at most unless `--full` is given.
     ranks: &'a [PathRank],
@@ -132,24 +132,24 @@ pub(super) struct CriticalPathRow<'a> {
 pub struct PathRow {
     /// Path of the region.
     pub region: String,
-    /// What was done there; `None`: messages were in transit, or it is not known.
+    /// Activity there, or `None`: messages were in transit, or it is not known.
     #[serde(skip)]
     pub activity: Option<Activity>,
-    /// Whether messages were in transit.
+    /// True if messages were in transit.
     #[serde(skip)]
     pub is_delay: bool,
-    /// What was done there: an activity, or `message delay`: messages were in transit; null: not known.
+    /// State there: an activity, or `message delay`: messages were in transit; null: not known.
     #[serde(rename = "activity")]
     pub what: Option<&'static str>,
     /// Time on the path.
     pub time_s: f64,
-    /// That over the path's length.
+    /// Fraction of the path's length.
     pub share: f64,
     /// The rank with most of it.
     pub rank: u32,
     /// Its part.
     pub rank_s: f64,
-    /// That over the time.
+    /// Fraction of the time.
     pub rank_share: f64,
 }
 
@@ -161,7 +161,7 @@ pub struct PathRank {
     pub rank: u32,
     /// Its time.
     pub time_s: f64,
-    /// That over the path's length.
+    /// Fraction of the path's length.
     pub share: f64,
 }
 
@@ -202,12 +202,16 @@ fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
         by_rank.into_iter().map(|(rank, time_s)| PathRank { rank, time_s, share: 0.0 }).collect();
     path_ranks.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
     let path_s = path_ranks.iter().map(|one| one.time_s).sum();
-    path.iter_mut().for_each(|row| row.share = share_of(row.time_s, path_s));
-    path_ranks.iter_mut().for_each(|row| row.share = share_of(row.time_s, path_s));
+    for row in path.iter_mut() {
+        row.share = share_of(row.time_s, path_s);
+    }
+    for row in path_ranks.iter_mut() {
+        row.share = share_of(row.time_s, path_s);
+    }
     (path, path_ranks, path_s)
 }
 
-/// What is to be said of the predictions: why some are not there, or what is odd about them.
+/// A note on the predictions: the reason why some are missing, or an oddity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PredictionNote {
     /// Calls of some ranks were recorded as sums, so that there is no prediction at all.
@@ -220,7 +224,7 @@ pub enum PredictionNote {
     OwnLoops,
     /// Ranks run different code, and not in the same iterations: balance only among the ranks of one cluster.
     OtherCode,
-    /// It is not known which computation of different ranks belongs to the same iteration: no balance in each one.
+    /// The computation of the same iteration on different ranks is not known: no balance in each one.
     EachIsUnknown,
     /// Messages waited for the other rank to be in MPI again, which is inferred from when calls ended.
     InferredProgress,
@@ -247,10 +251,10 @@ impl PredictionNote {
 /// Predictions, and the critical path.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfTable {
-    /// One row per scenario: as measured, on an ideal network, then the others, those that gain most first. None where not all that ranks wait
+    /// A row per scenario: as measured, on an ideal network, then the others, largest gain first. Empty unless everything that ranks wait
     /// for is known.
     pub rows: Vec<PredictionRow>,
-    /// What is to be said of them.
+    /// Notes on the predictions.
     pub notes: Vec<PredictionNote>,
     /// Seconds of the run as measured, replayed with everything as it was; `None` where the ranks were not followed.
     pub measured_s: Option<f64>,
@@ -267,7 +271,7 @@ pub struct WhatIfTable {
 impl WhatIfTable {
     /// The critical path, with as many ranks as `bounds` says; `None` where the ranks were not followed.
     pub(super) fn critical_path(&self, bounds: &ListBounds) -> Option<CriticalPathRow<'_>> {
-        let ranks = first(&self.path_ranks, bounds.numbers);
+        let ranks = truncate(&self.path_ranks, bounds.numbers);
         self.measured_s.map(|_| CriticalPathRow {
             time_s: self.path_s,
             parts: &self.path,
@@ -287,7 +291,7 @@ impl WhatIfTable {
         self.rows.iter().filter(move |row| row.is_asked || !is_change(row.scenario) || row.saved_s > least_s)
     }
 
-    /// What was asked of `model`, whose ranks run the code of these clusters.
+    /// Returns what was asked of `model`, whose ranks run the code of these clusters.
     pub(super) fn new(model: &Model, clusters: &ClusterTable) -> WhatIfTable {
         let Some(followed) = &model.followed else { return WhatIfTable::default() };
         let time = |scenario| followed.replays.iter().find(|(one, _)| *one == scenario).map(|&(_, time_s)| time_s);
@@ -356,7 +360,7 @@ impl WhatIfTable {
         table
     }
 
-    /// What is to be said of predictions of balance.
+    /// Returns what is to be said of predictions of balance.
     fn notes_on_balance(&self, model: &Model, clusters: &ClusterTable) -> Vec<PredictionNote> {
         let mut notes = Vec::new();
         if !OwnLoops::from_model(model).is_empty() {
@@ -381,7 +385,7 @@ impl WhatIfTable {
         row.saved_share = share_of(row.saved_s, self.measured_s.unwrap_or(0.0));
     }
 
-    /// Whether balance of some work would save this share of the run's time.
+    /// Returns whether balance of some work would save this share of the run's time.
     pub fn balance_gains(&self, least: f64) -> bool {
         let least_s = least * self.measured_s.unwrap_or(0.0);
         self.rows.iter().any(|row| row.scenario.is_redistribution() && self.is_gain(row) && row.saved_s > least_s)
@@ -399,7 +403,8 @@ impl WhatIfTable {
         each.filter(|each| once.is_none_or(|once| each.saved_s > WORTH_THE_PAINS * once.saved_s.max(0.0))).or(once)
     }
 
-    /// Whether what a prediction saves is a gain: not where ranks with loops by themselves, or with other code, would do each other's work.
+    /// Returns whether what a prediction saves is a gain: not where ranks with loops by themselves, or with other code, would do each
+    /// other's work.
     pub fn is_gain(&self, row: &PredictionRow) -> bool {
         let of_all = match row.scenario {
             WhatIfScenario::Balanced(region) => region == 0,
@@ -421,7 +426,7 @@ impl WhatIfTable {
     }
 }
 
-/// How many times as much as any other change balance in each iteration must gain to come before it.
+/// Minimum gain of balance in each iteration, relative to any other change, for it to come first.
 const WORTH_THE_PAINS: f64 = 1.2;
 
 /// Share of the run's time that a change of the work must save at least to be shown.
@@ -430,7 +435,7 @@ const LEAST_SHOWN: f64 = 1e-4;
 /// Share of the run's time by which predictions differ that are said to.
 const LEAST_OF_NOTE: f64 = 0.01;
 
-/// Whether a scenario would move work between ranks that run different code in iterations of their own.
+/// Returns whether a scenario would move work between ranks that run different code in iterations of their own.
 fn mixes_codes(model: &Model, clusters: &ClusterTable, scenario: WhatIfScenario) -> bool {
     let region = match scenario {
         WhatIfScenario::Balanced(region) | WhatIfScenario::BalancedEach(region) => region,

@@ -14,14 +14,14 @@ const MOST_BLOCKS: usize = 20;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowRow {
-    /// When it begins, from the begin of the run or of the selected time.
+    /// Start, from the start of the run or of the selected time.
     pub begin_s: f64,
-    /// When it ends.
+    /// End.
     pub end_s: f64,
     /// Efficiencies in it.
     #[serde(flatten)]
     pub efficiency: PartEfficiency,
-    /// What the ranks do in it.
+    /// States of the ranks in the window.
     pub states: Vec<StateTimeRow>,
 }
 
@@ -76,8 +76,8 @@ pub struct PartEfficiency {
 }
 
 impl PartEfficiency {
-    /// That of the model's ranks, which compute so long.
-    fn of(model: &Model, computation: &[f64], elapsed_s: f64) -> PartEfficiency {
+    /// Computes the efficiencies of the model's ranks from their computation.
+    fn from_model(model: &Model, computation: &[f64], elapsed_s: f64) -> PartEfficiency {
         let times = EfficiencyTimes::from_computation(computation, elapsed_s, None);
         PartEfficiency {
             load_balance: times.load_balance(),
@@ -105,7 +105,7 @@ pub(super) fn windows(model: &Model) -> Vec<WindowRow> {
         WindowRow {
             begin_s,
             end_s,
-            efficiency: PartEfficiency::of(model, &computation, end_s - begin_s),
+            efficiency: PartEfficiency::from_model(model, &computation, end_s - begin_s),
             states: states
                 .map(|(number, &ns)| StateTimeRow { state: state_name(number as u8), time_s: seconds(ns) })
                 .collect(),
@@ -141,7 +141,11 @@ pub(super) fn blocks(model: &Model) -> Vec<BlockRow> {
             }
         }
         let is_known = end_s > begin_s && begin_s.is_finite() && end_s.is_finite();
-        is_known.then(|| BlockRow { first, last, efficiency: PartEfficiency::of(model, &computation, end_s - begin_s) })
+        is_known.then(|| BlockRow {
+            first,
+            last,
+            efficiency: PartEfficiency::from_model(model, &computation, end_s - begin_s),
+        })
     };
     numbers.chunks(numbers.len().div_ceil(MOST_BLOCKS).max(1)).filter_map(block).collect()
 }

@@ -46,7 +46,7 @@ pub fn plural(n: u64, word: &str) -> String {
     CountedNoun(n, word).to_string()
 }
 
-/// Whether a terminal may obey a character instead of showing it: control characters, and those that turn the direction of
+/// Returns whether a terminal may obey a character instead of showing it: control characters, and those that turn the direction of
 /// writing.
 pub fn is_hostile(char: char) -> bool {
     char.is_control()
@@ -76,7 +76,7 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// What a rank did in some time that others waited for, or that was on the critical path.
+/// Returns what a rank did in some time that others waited for, or that was on the critical path.
 pub fn what_was_done(activity: Option<Activity>, is_delay: bool) -> &'static str {
     match activity {
         Some(activity) => activity.name(),
@@ -104,7 +104,7 @@ pub fn mpi_name(mpi: &str) -> &str {
     mpi.lines().next().unwrap_or_default().split(',').next().unwrap_or_default().trim()
 }
 
-/// Where names of a path are separated: a '/' in a name is written \/.
+/// Returns where names of a path are separated: a '/' in a name is written \/.
 pub fn separators(path: &str) -> impl Iterator<Item = usize> {
     let is_escaped = |at: usize| path.get(..at).is_some_and(|before| before.ends_with('\\'));
     path.match_indices('/').map(|(at, _)| at).filter(move |&at| !is_escaped(at))
@@ -157,7 +157,7 @@ pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
     lines
 }
 
-/// Whether a word is a unit, whatever punctuation is around it.
+/// Returns whether a word is a unit, whatever punctuation is around it.
 fn is_unit(word: &str) -> bool {
     let word = word.trim_end_matches([')', ',', '.', ';', ':']);
     matches!(word, "%" | "s" | "ms" | "µs" | "B" | "kB" | "MB" | "GB" | "TB")

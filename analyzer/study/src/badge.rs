@@ -23,7 +23,7 @@ pub enum BadgeMetric {
 }
 
 impl BadgeMetric {
-    /// All of them, the default first.
+    /// The metrics, the default first.
     pub const ALL: [BadgeMetric; 4] = [
         BadgeMetric::ParallelEfficiency,
         BadgeMetric::LoadBalance,

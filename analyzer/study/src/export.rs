@@ -18,7 +18,7 @@ pub struct StudyExportTable {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// All tables of a study, as of one moment.
+/// Returns all tables of a study, as of one moment.
 pub fn tables(study: &StudyFile) -> Result<Vec<StudyExportTable>, StoreError> {
     study.read(|connection| {
         let table = |table: &StudyTable| {

@@ -39,23 +39,23 @@ pub enum NoMeasurements {
     NothingDiffers,
 }
 
-/// What is written of a study's runs.
+/// The measurements of a study's runs, as they are written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExtrapMeasurements {
     /// The names of parameters: `p` is the number of ranks.
     pub params: Vec<String>,
     /// Paths of regions.
     pub regions: Vec<String>,
-    /// How many regions only some of the runs have: these are left out.
+    /// Number of regions that only some of the runs have: these are left out.
     pub left_out: usize,
     lines: Vec<String>,
 }
 
 impl ExtrapMeasurements {
-    /// Those of runs.
+    /// Collects the measurements of runs.
     ///
     /// Errors: Extra-P can make nothing of them.
-    pub fn of(runs: &[&RunMetrics]) -> Result<ExtrapMeasurements, NoMeasurements> {
+    pub fn from_runs(runs: &[&RunMetrics]) -> Result<ExtrapMeasurements, NoMeasurements> {
         let params = params(runs);
         if params.is_empty() {
             return Err(NoMeasurements::NothingDiffers);
@@ -96,7 +96,8 @@ impl ExtrapMeasurements {
 /// The name of the number of ranks.
 const RANKS: &str = "p";
 
-/// What runs differ in: their ranks, and parameters that all of them have. One that has the name of the number of ranks is left out.
+/// Returns what runs differ in: their ranks, and parameters that all of them have. One that has the name of the number of ranks is left
+/// out.
 fn params(runs: &[&RunMetrics]) -> Vec<String> {
     let names = runs.iter().flat_map(|run| run.params.keys()).map(String::as_str).filter(|&name| name != RANKS);
     let names: BTreeSet<&str> = names.chain([RANKS]).collect();
@@ -118,9 +119,17 @@ fn call_path(path: &str) -> String {
     while let Some(letter) = letters.next() {
         match (letter, letters.peek()) {
             // A slash within a name.
-            ('\\', Some('/')) => parts.last_mut().into_iter().for_each(|part| part.extend(letters.next())),
+            ('\\', Some('/')) => {
+                if let Some(part) = parts.last_mut() {
+                    part.extend(letters.next());
+                }
+            }
             ('/', _) => parts.push(String::new()),
-            _ => parts.last_mut().into_iter().for_each(|part| part.push(letter)),
+            _ => {
+                if let Some(part) = parts.last_mut() {
+                    part.push(letter);
+                }
+            }
         }
     }
     parts.join("->")
@@ -165,14 +174,14 @@ mod tests {
     #[test]
     fn what_differs_is_a_parameter_and_what_is_not_everywhere_is_left_out() {
         let runs = [run(4, 10.0, &["main", "main/a"]), run(4, 20.0, &["main"])];
-        let found = ExtrapMeasurements::of(&[&runs[0], &runs[1]]).unwrap();
+        let found = ExtrapMeasurements::from_runs(&[&runs[0], &runs[1]]).unwrap();
         assert_eq!((found.params.as_slice(), found.left_out), (&["n".to_owned()][..], 1));
         let line = |n: f64, value: f64| {
             format!(r#"{{"params":{{"n":{n:?}}},"callpath":"main","metric":"operations","value":{value:?}}}"#)
         };
         assert_eq!(found.lines, [line(10.0, 100.0), line(20.0, 400.0)]);
-        assert_eq!(ExtrapMeasurements::of(&[&runs[0], &runs[0]]), Err(NoMeasurements::NothingDiffers));
+        assert_eq!(ExtrapMeasurements::from_runs(&[&runs[0], &runs[0]]), Err(NoMeasurements::NothingDiffers));
         let more_ranks = run(8, 10.0, &["main"]);
-        assert_eq!(ExtrapMeasurements::of(&[&runs[0], &more_ranks]).unwrap().params, ["p"]);
+        assert_eq!(ExtrapMeasurements::from_runs(&[&runs[0], &more_ranks]).unwrap().params, ["p"]);
     }
 }

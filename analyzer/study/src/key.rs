@@ -1,4 +1,4 @@
-//! What runs are distinguished by: their parameters, number of ranks, program, hosts, MPI library, number in the study.
+//! Keys that distinguish runs: parameters, number of ranks, program, hosts, MPI library, number in the study.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ pub const RANKS: &str = "ranks";
 /// Keys that every run has; all others are parameters.
 pub const BUILT_IN: [&str; 5] = [RANKS, "run", "program", "host", "mpi"];
 
-/// What a run has for a key.
+/// The value of a key in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeyValue {
     /// A number: of ranks, of the run, or a parameter.
@@ -24,8 +24,8 @@ pub enum KeyValue {
 }
 
 impl KeyValue {
-    /// What `run` has for `key`; `None` where it has no such parameter.
-    pub fn of(run: &StoredRun, key: &str) -> Option<KeyValue> {
+    /// Returns what `run` has for `key`; `None` where it has no such parameter.
+    pub fn look_up(run: &StoredRun, key: &str) -> Option<KeyValue> {
         match key {
             RANKS => Some(KeyValue::Number(f64::from(run.run.n_ranks))),
             "run" => Some(KeyValue::Number(f64::from(run.number))),
@@ -56,12 +56,12 @@ pub fn compare(a: &[Option<KeyValue>], b: &[Option<KeyValue>]) -> Ordering {
     a.iter().zip(b).map(one).find(|order| order.is_ne()).unwrap_or_else(|| a.len().cmp(&b.len()))
 }
 
-/// What a run must have: `n=512`, `ranks=4`, `host=node1*`.
+/// A condition on a run: `n=512`, `ranks=4`, `host=node1*`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunCondition {
     /// The key.
     pub key: String,
-    /// What it must be: a number, or a pattern of names with * and ?.
+    /// Required value: a number, or a pattern of names with * and ?.
     pub value: String,
 }
 
@@ -79,9 +79,9 @@ impl FromStr for RunCondition {
 }
 
 impl RunCondition {
-    /// Whether a run has it so.
+    /// Returns whether a run has it so.
     pub fn holds(&self, run: &StoredRun) -> bool {
-        match KeyValue::of(run, &self.key) {
+        match KeyValue::look_up(run, &self.key) {
             Some(KeyValue::Number(number)) => self.value.parse() == Ok(number),
             Some(KeyValue::Text(text)) => WildMatch::new(&self.value).matches(&text),
             None => false,
@@ -89,7 +89,7 @@ impl RunCondition {
     }
 }
 
-/// Whether a run meets all conditions; of several on one key it needs to meet but one.
+/// Returns whether a run meets all conditions; of several on one key it needs to meet but one.
 pub fn all_hold(conditions: &[RunCondition], run: &StoredRun) -> bool {
     let alternatives = |key: &str| conditions.iter().filter(move |condition| condition.key == *key).collect::<Vec<_>>();
     conditions.iter().all(|condition| alternatives(&condition.key).into_iter().any(|one| one.holds(run)))
@@ -107,7 +107,7 @@ fn some(names: &[String]) -> String {
     }
 }
 
-/// What a table or a model wants and the study does not have.
+/// The error that a study lacks a key or region that a table or a model needs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotInStudy {
     /// The study holds no runs.
@@ -118,7 +118,7 @@ pub enum NotInStudy {
     NoParam {
         /// Its name.
         name: String,
-        /// Those that there are, and keys that every run has.
+        /// Existing keys, and keys that every run has.
         known: Vec<String>,
     },
     /// No run is left.
@@ -130,9 +130,9 @@ pub enum NotInStudy {
     /// No run has the region.
     #[error("no run has a region {path}; there are: {}", some(known))]
     NoRegion {
-        /// What was asked for.
+        /// Requested path.
         path: String,
-        /// Some that there are.
+        /// Some existing paths.
         known: Vec<String>,
     },
     /// There is no such run.

@@ -101,11 +101,13 @@ fn core_figures(table: &ThreadTable) -> CoreFigures {
     CoreFigures { cores: table.cores, threads_per_rank: table.max_cores, shares }
 }
 
-/// What was counted in the computation of all ranks that count.
+/// Returns what was counted in the computation of all ranks that count.
 fn counted(model: &Model) -> Option<CountedFigures> {
     let mut sum = HardwareCounters::default();
     let computing = model.ranks.iter().flat_map(|rank| computing(rank, None));
-    computing.for_each(|(_, time)| sum.add(&time.counted));
+    for (_, time) in computing {
+        sum.add(&time.counted);
+    }
     let HardwareCounters { instructions, cycles, seconds } = sum;
     let figures = CountedFigures { instructions: instructions as f64, cycles: cycles as f64, seconds };
     (instructions > 0 && cycles > 0 && seconds > 0.0).then_some(figures)

@@ -1,4 +1,4 @@
-//! What a study keeps of a run: the figures from which tables, models and comparisons follow, in seconds, by names.
+//! The figures of a run that a study stores, and from which tables, models and comparisons follow: in seconds, by names.
 
 use std::collections::BTreeMap;
 
@@ -24,37 +24,37 @@ pub struct RunMetrics {
     pub mpi: String,
     /// P: size of MPI_COMM_WORLD.
     pub n_ranks: u32,
-    /// Whether no data are missing.
+    /// True if no data are missing.
     pub complete: bool,
     /// Names of its problems, the worst first ([`lbprof_collector::ProblemKind::name`]).
     pub problems: Vec<String>,
-    /// What the user calls it, such as the commit of its source; empty if nothing.
+    /// The user's name for the run, such as the commit of its source; empty if there is none.
     pub label: String,
     /// The user's parameters: of the program (LBPROF_PARAM), and those given when it was added, which win.
     pub params: BTreeMap<String, f64>,
     /// Elapsed, longest, mean and ideal time of the whole program.
     pub times: EfficiencyTimes,
-    /// Whether the ideal time is that of a replay, not an estimate by phase profile.
+    /// True if the ideal time is that of a replay, not an estimate by phase profile.
     pub ideal_by_replay: bool,
     /// The phases that occur, by rank; over all of them a rank's times add up to the elapsed time (docs/metrics.md §3).
     pub phases: Vec<PhaseTime>,
     /// Iterations of the main loop, where one is known.
     pub iterations: Option<u64>,
-    /// One entry a rank whose log was read, by number.
+    /// An entry per rank whose log was read, by number.
     pub ranks: Vec<RankFigures>,
     /// Its regions, an outer one before its inner ones; the first is the whole program.
     pub regions: Vec<RegionFigures>,
-    /// What ranks wait for; `None` where they were not followed.
+    /// Causes of waiting, or `None` if the run was not replayed.
     pub causes: Option<Vec<CauseFigures>>,
     /// In which functions ranks compute; `None` where they were not sampled, and of a run that an older version added to a study.
     pub functions: Option<FunctionFigures>,
-    /// What processors counted in computation, all ranks together; `None` where they counted nothing.
+    /// Processor counters during computation, summed over ranks, or `None` if they counted nothing.
     pub counted: Option<CountedFigures>,
-    /// What the cores of ranks with several threads do; `None` where ranks have one.
+    /// Activities of the cores of ranks with several threads, or `None` if ranks have one.
     pub cores: Option<CoreFigures>,
 }
 
-/// What the cores of ranks with several threads do (docs/metrics.md §8).
+/// The activities of the cores of ranks with several threads (docs/metrics.md §8).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CoreFigures {
     /// Cores that all ranks use.
@@ -85,7 +85,7 @@ impl CoreFigures {
     }
 }
 
-/// What processors counted in computation.
+/// Processor counters during computation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CountedFigures {
     /// Instructions.
@@ -134,9 +134,9 @@ pub struct RankFigures {
 pub struct RegionFigures {
     /// Its path.
     pub path: String,
-    /// What its time is.
+    /// Kind of its time.
     pub kind: RegionKind,
-    /// Whether it was found in the calls, not marked.
+    /// True if it was found in the calls, not marked.
     pub found: bool,
     /// Its elapsed, longest, mean and ideal time, inner regions included.
     pub times: EfficiencyTimes,
@@ -166,14 +166,14 @@ impl RegionFigures {
     }
 }
 
-/// What ranks wait for.
+/// The causes of waiting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CauseFigures {
     /// The rank that causes it.
     pub rank: u32,
     /// Path of the region in which it does.
     pub region: String,
-    /// What it does there; `None`: a message's delay, or not known.
+    /// The rank's activity there, or `None`: a message's delay, or unknown.
     pub activity: Option<Activity>,
     /// Its class.
     pub class: CauseClass,

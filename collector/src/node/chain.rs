@@ -1,4 +1,4 @@
-//! One rank's frames in the order of its log.
+//! Joins one rank's frames in the order of its log.
 //!
 //! ```text
 //!   in the file     0–40   40–90   40–90   130–150   140–160   150–170
@@ -10,14 +10,14 @@
 
 use crate::node::scan::ValidFrame;
 
-/// Where a part of a rank's log is.
+/// The extent of a part of a rank's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogExtent {
-    /// Where it begins in the log.
+    /// Offset in the log.
     pub offset: u64,
-    /// Where it begins in the node file.
+    /// Offset in the node file.
     pub at: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub length: u32,
 }
 
@@ -26,7 +26,7 @@ pub struct LogExtent {
 pub struct FrameChain {
     /// The parts that follow one another.
     pub parts: Vec<LogExtent>,
-    /// What is missing before some of them: where it begins in the log, how many bytes.
+    /// Gaps before some of them: offset in the log, number of bytes.
     pub gaps: Vec<(u64, u64)>,
     /// Frames that state another content for a place that is taken.
     pub in_conflict: u64,
@@ -34,7 +34,7 @@ pub struct FrameChain {
 
 impl FrameChain {
     /// The chain of a rank's frames, in the order in which they stand in the file.
-    pub fn of(frames: &[ValidFrame]) -> FrameChain {
+    pub fn from_frames(frames: &[ValidFrame]) -> FrameChain {
         let mut sorted: Vec<&ValidFrame> = frames.iter().collect();
         // Stable: of one place, in the order of the file.
         sorted.sort_by_key(|frame| frame.head.offset);
@@ -59,7 +59,7 @@ impl FrameChain {
         chain
     }
 
-    /// Where the log ends.
+    /// Returns where the log ends.
     pub fn end(&self) -> u64 {
         self.parts.last().map_or(0, |part| part.offset + u64::from(part.length))
     }
@@ -69,8 +69,8 @@ impl FrameChain {
         self.gaps.iter().map(|&(_, bytes)| bytes).fold(0, u64::saturating_add)
     }
 
-    /// Whether something is missing from this byte of the log on.
-    pub fn lacks(&self, offset: u64) -> bool {
+    /// Returns whether something is missing from this byte of the log on.
+    pub fn is_missing(&self, offset: u64) -> bool {
         self.gaps.iter().any(|&(begin, bytes)| (begin..begin.saturating_add(bytes)).contains(&offset))
     }
 }
@@ -82,7 +82,7 @@ mod tests {
 
     /// A frame that holds the bytes from `begin` to `end` of its rank's log.
     fn frame(at: u64, begin: u64, end: u64, content: u8) -> ValidFrame {
-        let head = FrameHead::of(1, 0, begin, &vec![content; (end - begin) as usize]).unwrap();
+        let head = FrameHead::for_payload(1, 0, begin, &vec![content; (end - begin) as usize]).unwrap();
         ValidFrame { head, at }
     }
 
@@ -100,25 +100,28 @@ mod tests {
             frame(600, 140, 160, 1),
             frame(700, 150, 170, 1),
         ];
-        let chain = FrameChain::of(&frames);
+        let chain = FrameChain::from_frames(&frames);
         assert_eq!(chain.parts, [part(32, 0, 40), part(300, 40, 90), part(500, 130, 150), part(700, 150, 170)]);
         assert_eq!((chain.gaps.as_slice(), chain.in_conflict, chain.end()), (&[(90, 40)][..], 1, 170));
-        assert_eq!((chain.lacks(90), chain.lacks(129), chain.lacks(130), chain.lacks(89)), (true, true, false, false));
+        assert_eq!(
+            (chain.is_missing(90), chain.is_missing(129), chain.is_missing(130), chain.is_missing(89)),
+            (true, true, false, false)
+        );
     }
 
     #[test]
     fn of_two_contents_for_one_place_the_later_one_counts() {
         // The first of them was reported as not written; the recorder went on with the second.
         let frames = [frame(32, 0, 40, 1), frame(100, 40, 240, 2), frame(400, 40, 140, 3), frame(600, 140, 200, 4)];
-        let chain = FrameChain::of(&frames);
+        let chain = FrameChain::from_frames(&frames);
         assert_eq!(chain.parts, [part(32, 0, 40), part(400, 40, 140), part(600, 140, 200)]);
         assert_eq!((chain.gaps.len(), chain.in_conflict), (0, 1));
     }
 
     #[test]
     fn an_empty_frame_is_no_conflict() {
-        let chain = FrameChain::of(&[frame(32, 0, 0, 0), frame(64, 0, 40, 1), frame(200, 40, 40, 0)]);
+        let chain = FrameChain::from_frames(&[frame(32, 0, 0, 0), frame(64, 0, 40, 1), frame(200, 40, 40, 0)]);
         assert_eq!((chain.parts.as_slice(), chain.in_conflict), (&[part(64, 0, 40)][..], 0));
-        assert_eq!(FrameChain::of(&[frame(32, 0, 0, 0)]), FrameChain::default());
+        assert_eq!(FrameChain::from_frames(&[frame(32, 0, 0, 0)]), FrameChain::default());
     }
 }

@@ -31,7 +31,7 @@ pub struct NodeFile {
 /// Places without frames that are noted each: a file may have as many as it has bytes, and what is noted and reported of one takes hundreds.
 const MOST_SKIPPED: usize = 1 << 12;
 
-/// Where the ranks' parts are.
+/// The index of the ranks' parts.
 #[derive(Debug, Default)]
 struct NodeFileIndex {
     /// Up to where the file was looked at.
@@ -94,14 +94,14 @@ impl NodeFileIndex {
     }
 }
 
-/// What is wrong with a node file, beyond what is reported of its ranks' logs.
+/// Damage to a node file, besides the damage reported of its ranks' logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeFileDamage {
     /// Bytes that are no part of any rank's log.
     Skipped(SkippedBytes),
     /// Bytes that are no frame, beyond the first places that have such.
     MoreSkipped {
-        /// How many places.
+        /// Number of damaged places.
         places: u64,
         /// Their bytes together.
         bytes: u64,
@@ -148,7 +148,7 @@ impl NodeFile {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// What errors call the log of `rank` in it.
+    /// Returns what errors call the log of `rank` in it.
     pub fn name_of_log(&self, rank: u32) -> PathBuf {
         let mut name = self.path.clone().into_os_string();
         name.push(format!(", rank {rank}"));
@@ -168,7 +168,7 @@ impl NodeFile {
         }
     }
 
-    /// What is wrong with the file as a whole, and with parts of it that no rank's log accounts for.
+    /// Returns what is wrong with the file as a whole, and with parts of it that no rank's log accounts for.
     pub fn damage(&self) -> Vec<NodeFileDamage> {
         let index = self.index();
         let mut chains = BTreeMap::new();
@@ -176,9 +176,9 @@ impl NodeFile {
             let Some(head) = skipped.claim else { return false };
             let id = LogId { rank: head.rank, run_id: head.run_id };
             let Some(frames) = index.logs.get(&id) else { return false };
-            let chain = chains.entry(id).or_insert_with(|| FrameChain::of(frames));
+            let chain = chains.entry(id).or_insert_with(|| FrameChain::from_frames(frames));
             // A part that was written again, one that the rank's log lacks, or the unfinished end of it: that is reported with the log.
-            skipped.is_cut && head.offset <= chain.end() || chain.lacks(head.offset)
+            skipped.is_cut && head.offset <= chain.end() || chain.is_missing(head.offset)
         };
         let skipped = index.skipped.iter().chain(&index.tail).filter(|&skipped| !is_reported(skipped));
         let mut damage: Vec<NodeFileDamage> = skipped.copied().map(NodeFileDamage::Skipped).collect();
@@ -191,7 +191,7 @@ impl NodeFile {
     /// A reader of the log `id`, from its begin.
     pub fn read(self: &Arc<Self>, id: LogId) -> FrameReader {
         let index = self.index();
-        let chain = index.logs.get(&id).map(|frames| FrameChain::of(frames)).unwrap_or_default();
+        let chain = index.logs.get(&id).map(|frames| FrameChain::from_frames(frames)).unwrap_or_default();
         let is_its_end = |skipped: &&SkippedBytes| {
             let claims = |head: FrameHead| (head.rank, head.run_id, head.offset) == (id.rank, id.run_id, chain.end());
             skipped.is_cut && skipped.claim.is_some_and(claims)

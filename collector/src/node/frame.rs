@@ -30,7 +30,7 @@ pub struct FrameHead {
     pub length: u32,
     /// The run's id, as in the log's header.
     pub run_id: u64,
-    /// Where the payload begins in the rank's log, in bytes.
+    /// Offset of the payload in the rank's log, in bytes.
     pub offset: u64,
     /// Rank in MPI_COMM_WORLD, or [`OF_NO_RANK`].
     pub rank: u32,
@@ -40,7 +40,7 @@ pub struct FrameHead {
 
 impl FrameHead {
     /// The head of the frame that holds `payload`; `None`: it is longer than a frame can hold.
-    pub fn of(run_id: u64, rank: u32, offset: u64, payload: &[u8]) -> Option<Self> {
+    pub fn for_payload(run_id: u64, rank: u32, offset: u64, payload: &[u8]) -> Option<Self> {
         let length = u32::try_from(payload.len()).ok().filter(|&length| length as usize <= MAX_PAYLOAD)?;
         let head = FrameHead { length, run_id, offset, rank, crc: 0 };
         Some(FrameHead { crc: head.checksum(payload), ..head })
@@ -95,7 +95,7 @@ impl FrameHead {
 
 /// Makes the frame that holds `payload` in `memory`, whose content is replaced; false where a frame cannot hold so much.
 pub fn frame_into(memory: &mut Vec<u8>, run_id: u64, rank: u32, offset: u64, payload: &[u8]) -> bool {
-    let Some(head) = FrameHead::of(run_id, rank, offset, payload) else { return false };
+    let Some(head) = FrameHead::for_payload(run_id, rank, offset, payload) else { return false };
     memory.clear();
     memory.extend_from_slice(&head.to_bytes());
     memory.extend_from_slice(payload);
@@ -117,7 +117,7 @@ pub fn node_of_name(name: &str) -> Option<u32> {
     name.strip_prefix("node-")?.strip_suffix(".lbp")?.parse().ok()
 }
 
-/// The same from the name of the file with its rings.
+/// Parses the number of the node from the name of the file with its rings.
 pub fn node_of_rings(name: &str) -> Option<u32> {
     name.strip_prefix("node-")?.strip_suffix(".rings")?.parse().ok()
 }
@@ -148,13 +148,13 @@ mod tests {
 
     #[test]
     fn each_field_and_byte_is_in_the_checksum() {
-        let head = FrameHead::of(7, 3, 40, b"payload").unwrap();
+        let head = FrameHead::for_payload(7, 3, 40, b"payload").unwrap();
         let others = [
-            FrameHead::of(8, 3, 40, b"payload"),
-            FrameHead::of(7, 4, 40, b"payload"),
-            FrameHead::of(7, 3, 41, b"payload"),
-            FrameHead::of(7, 3, 40, b"paylobd"),
-            FrameHead::of(7, 3, 40, b"payloa"),
+            FrameHead::for_payload(8, 3, 40, b"payload"),
+            FrameHead::for_payload(7, 4, 40, b"payload"),
+            FrameHead::for_payload(7, 3, 41, b"payload"),
+            FrameHead::for_payload(7, 3, 40, b"paylobd"),
+            FrameHead::for_payload(7, 3, 40, b"payloa"),
         ];
         for other in others {
             assert_ne!(other.unwrap().crc, head.crc, "{other:?}");

@@ -82,7 +82,7 @@ pub struct RingLocation {
     pub rank: u32,
     /// Number of the thread in its log.
     pub thread: u32,
-    /// Where it begins in the file.
+    /// Offset in the file.
     pub at: u64,
 }
 

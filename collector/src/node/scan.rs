@@ -21,29 +21,29 @@ const MOST_CHECKED_IN_VAIN: u64 = 256 << 20;
 pub struct ValidFrame {
     /// Its fields.
     pub head: FrameHead,
-    /// Where its payload begins in the file.
+    /// Offset of its payload in the file.
     pub at: u64,
 }
 
 /// Bytes of a node file that are no frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkippedBytes {
-    /// Where they begin in the file.
+    /// Offset in the file.
     pub at: u64,
-    /// How many.
+    /// Number of bytes.
     pub bytes: u64,
-    /// What a frame's head says that stands there, right or wrong.
+    /// Claim of the frame's head that stands there, right or wrong.
     pub claim: Option<FrameHead>,
-    /// Whether they are the begin of a frame whose end is not there.
+    /// True if they are the begin of a frame whose end is not there.
     pub is_cut: bool,
 }
 
-/// What comes next in a node file.
+/// The next item in a node file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanItem {
     /// A frame.
     Frame(ValidFrame),
-    /// What is none.
+    /// Bytes that do not form a valid frame.
     Skipped(SkippedBytes),
 }
 
@@ -52,7 +52,7 @@ pub struct FrameScan<'a> {
     file: &'a File,
     /// Bytes of the file when the scan began.
     length: u64,
-    /// Where the next frame should begin.
+    /// Expected offset of the next frame.
     at: u64,
     /// The bytes of the file from `start` on.
     buffer: Vec<u8>,
@@ -69,7 +69,7 @@ impl<'a> FrameScan<'a> {
         Ok(FrameScan { file, length, at: from, buffer: Vec::new(), start: 0, checked_in_vain: 0 })
     }
 
-    /// What comes next; `None` at the end.
+    /// Returns what comes next; `None` at the end.
     ///
     /// Errors: what the system says; nothing can be read from there on.
     pub fn next_found(&mut self) -> io::Result<Option<ScanItem>> {
@@ -87,7 +87,7 @@ impl<'a> FrameScan<'a> {
         let bytes = self.at - begin;
         let is_cut = match claim {
             Some(head) => bytes < head.frame_bytes(),
-            None => bytes < FRAME_HEAD_BYTES as u64 && self.begins_frame(begin, bytes as usize)?,
+            None => bytes < FRAME_HEAD_BYTES as u64 && self.is_frame_start(begin, bytes as usize)?,
         };
         Ok(Some(ScanItem::Skipped(SkippedBytes { at: begin, bytes, claim, is_cut })))
     }
@@ -111,12 +111,12 @@ impl<'a> FrameScan<'a> {
         Ok(self.bytes(at, FRAME_HEAD_BYTES)?.first_chunk().and_then(FrameHead::from_bytes))
     }
 
-    fn begins_frame(&mut self, at: u64, n: usize) -> io::Result<bool> {
+    fn is_frame_start(&mut self, at: u64, n: usize) -> io::Result<bool> {
         Ok(self.bytes(at, n)?.iter().zip(FRAME_MAGIC).all(|(&byte, magic)| byte == magic))
     }
 
-    /// Where the next frame begins from `at` on, or where the file ends. `cut`: the run of a frame that is not whole, and where it would end: where
-    /// another one of the run begins before that, whole or not, its end is missing.
+    /// Returns where the next frame begins from `at` on, or where the file ends. `cut`: the run of a frame that is not whole, and where it
+    /// would end: where another one of the run begins before that, whole or not, its end is missing.
     fn next_frame(&mut self, mut at: u64, cut: Option<(u64, u64)>) -> io::Result<u64> {
         while at < self.length && self.checked_in_vain <= MOST_CHECKED_IN_VAIN {
             // What is left of the last bytes serves, if there are enough.
@@ -152,7 +152,7 @@ impl<'a> FrameScan<'a> {
         }
     }
 
-    /// How many bytes from `at` on are in memory.
+    /// Returns how many bytes from `at` on are in memory.
     fn buffered(&self, at: u64) -> u64 {
         let end = self.start + self.buffer.len() as u64;
         if self.start <= at { end.saturating_sub(at) } else { 0 }

@@ -5,7 +5,7 @@ use lbprof_collector::definition::{CallSite, Definition, EndReason, Module, Rank
 use lbprof_collector::format::{BatchHead, OpenRegion};
 use lbprof_collector::reader::{LogItem, LogReader};
 use lbprof_collector::record::{CallFlags, NO_PEER, NONE, Record};
-use lbprof_collector::sample::{HardwareCounts, ModuleAddress, Sample};
+use lbprof_collector::sample::{CodeAddress, ProcessorCounts, Sample};
 use lbprof_collector::writer::LogWriter;
 use lbprof_simulator::scenario;
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ pub fn records(most: usize) -> impl Strategy<Value = Vec<Record>> {
 pub fn samples(most: usize) -> impl Strategy<Value = Vec<Sample>> {
     let offset = prop_oneof![4 => 0u64..300, 1 => any::<u64>()];
     let module = prop_oneof![4 => 0u32..3, 1 => Just(NONE)];
-    let location = (module, offset).prop_map(|(module, offset)| ModuleAddress { module, offset });
+    let location = (module, offset).prop_map(|(module, offset)| CodeAddress { module, offset });
     let ticks = prop_oneof![4 => 0u64..100_000_000, 1 => any::<u64>()];
     let weight = prop_oneof![6 => Just(5_000_000u64), 1 => 0u64..10_000_000];
     let path = prop_oneof![6 => Just(NONE), 1 => 0u32..5];
@@ -76,7 +76,7 @@ pub fn samples(most: usize) -> impl Strategy<Value = Vec<Sample>> {
     let sample = (ticks, location, path, weight, counts);
     (prop::collection::vec(sample, 0..most), any::<bool>()).prop_map(|(all, counted)| {
         let of = |(ticks, location, call_path, weight_ns, (cycles, instructions))| {
-            let counts = counted.then_some(HardwareCounts { instructions, cycles: u64::from(cycles) });
+            let counts = counted.then_some(ProcessorCounts { instructions, cycles: u64::from(cycles) });
             Sample { ticks, location, call_path, weight_ns, counts }
         };
         all.into_iter().map(of).collect()

@@ -43,11 +43,11 @@ use std::io::Write;
 use crate::inspect::RecordingObstacle;
 use crate::report_after::ForkRole;
 
-/// How lb-run ends where it does not become the program. Codes of 125 and above as `env` and shells have them.
+/// The exit code of lb-run if it does not become the program. Codes of 125 and above are those of `env` and shells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum LaunchExit {
-    /// What was asked for of lb-run itself was printed.
+    /// A text about lb-run itself was requested and printed.
     Good = 0,
     /// The manual or completions could not be printed.
     Unwritten = 1,
@@ -67,7 +67,7 @@ fn say(message: Arguments) {
     let _ = std::io::stderr().write_all(format!("lb-run: {message}\n").as_bytes());
 }
 
-/// Whether this is the first rank, as far as the launcher says: what holds for all ranks is said once.
+/// Returns whether this is the first rank, as far as the launcher says: what holds for all ranks is said once.
 fn is_first_rank() -> bool {
     const RANK: [&str; 9] = [
         "OMPI_COMM_WORLD_RANK",
@@ -83,7 +83,7 @@ fn is_first_rank() -> bool {
     is_zero(&RANK)
 }
 
-/// Whether the number that a launcher gives in one of these variables is 0; so too where none is set.
+/// Returns whether the number that a launcher gives in one of these variables is 0; so too where none is set.
 fn is_zero(variables: &[&str]) -> bool {
     variables.iter().find_map(|name| std::env::var(name).ok()).is_none_or(|number| number.trim() == "0")
 }

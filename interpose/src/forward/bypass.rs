@@ -64,7 +64,7 @@ fn wrapped_before() -> Vec<(&'static str, String)> {
         let name = own.to_str().unwrap_or_default();
         // MPICH's functions of Fortran call those of C by their own names, which is recorded.
         let is_new = forward::is_c(own) || stems.insert(name.trim_end_matches('_').to_lowercase());
-        if is_new && (forward::is_c(own) || !takes_from_others(behind, in_c)) {
+        if is_new && (forward::is_c(own) || !is_imported(behind, in_c)) {
             found.push((name, object));
         }
     }
@@ -118,8 +118,8 @@ fn origin(address: usize) -> Option<(String, bool)> {
     }
 }
 
-/// Whether the object with the function at `address` takes the function `name` from another object.
-fn takes_from_others(address: usize, name: &CStr) -> bool {
+/// Returns whether the object with the function at `address` takes the function `name` from another object.
+fn is_imported(address: usize, name: &CStr) -> bool {
     struct ImportSearch<'a>(usize, &'a CStr, bool);
     unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
         // SAFETY: dl_iterate_phdr passes a valid description, and our own pointer.
@@ -146,13 +146,13 @@ fn takes_from_others(address: usize, name: &CStr) -> bool {
 /// Names of the functions that the program's own file takes from libraries.
 fn undefined_in_program() -> BTreeSet<&'static CStr> {
     let mut names = BTreeSet::new();
-    unsafe extern "C" fn first(object: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
+    unsafe extern "C" fn list_names(object: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
         // SAFETY: dl_iterate_phdr passes a valid description, the program's first, and our own pointer.
         unsafe { undefined_in(&*object, &mut *names.cast()) };
         1
     }
     // SAFETY: the callback gets the set that lives here.
-    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut names).cast()) };
+    unsafe { libc::dl_iterate_phdr(Some(list_names), (&raw mut names).cast()) };
     names
 }
 
@@ -248,7 +248,7 @@ fn initialized_of_local_library() -> usize {
     address
 }
 
-/// Whether a library's file has "mpi" in its name, as all MPI libraries have.
+/// Returns whether a library's file has "mpi" in its name, as all MPI libraries have.
 fn is_named_as_mpi(path: &CStr) -> bool {
     let file = path.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     file.windows(3).any(|part| part == b"mpi")
@@ -256,7 +256,7 @@ fn is_named_as_mpi(path: &CStr) -> bool {
 
 /// PMPI_Initialized, where the process has a visible MPI from the start; 0: none.
 static INITIALIZED: AtomicUsize = AtomicUsize::new(0);
-/// Whether this process is to say what holds for all ranks.
+/// True if this process is to say what holds for all ranks.
 static SAYS: AtomicBool = AtomicBool::new(false);
 
 /// Runs when the dynamic loader has loaded the recorder, before the program.

@@ -78,7 +78,7 @@ pub fn resolve_fortran() {
     }
 }
 
-/// Whether a name is a C function's: MPI_Xxx, where Fortran's are all in one case.
+/// Returns whether a name is a C function's: MPI_Xxx, where Fortran's are all in one case.
 pub fn is_c(own: &CStr) -> bool {
     own.to_bytes().starts_with(b"MPI_") && own.to_bytes().iter().any(u8::is_ascii_lowercase)
 }
@@ -127,7 +127,7 @@ pub fn names() -> impl Iterator<Item = (&'static CStr, &'static CStr)> {
     NAMES.iter().copied()
 }
 
-/// Those of the functions in C.
+/// Returns the names and addresses of the functions in C.
 pub fn c_names() -> impl Iterator<Item = (&'static CStr, &'static CStr)> {
     names().filter(|names| is_c(names.1))
 }
@@ -137,7 +137,7 @@ extern "C" fn missing() -> Word {
     crate::mpi::abi::abi().err_other as Word
 }
 
-/// The same where [`resolve_c`] put it: the record of the call says which it is.
+/// Ends the program for a function that is missing, if [`resolve_c`] put it there: the record of the call names it.
 extern "C" fn missing_recorded() -> Word {
     // SAFETY: the calling thread's own state; the slot before its cursor is that of the call under way.
     let operation = unsafe {

@@ -20,9 +20,9 @@ use crate::mpi::symbols;
 use crate::processor::{TABLE_RELOCATION, WORD_RELOCATION};
 use crate::system::objects::{self, LoadedObject, ObjectChanges};
 
-/// What was loaded and unloaded when references were last looked at.
+/// Counts of loads and unloads when references were last looked at.
 static LOOKED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
-/// Whether a thread looks. Nobody waits for it, for it waits for the loader, which others hold while they load what may initialise MPI.
+/// True if a thread looks. Nobody waits for it, for it waits for the loader, which others hold while they load what may initialise MPI.
 static IS_BUSY: AtomicBool = AtomicBool::new(false);
 
 /// Makes references null that would be null without this library, if objects were loaded since the last time.
@@ -74,7 +74,7 @@ fn look_again() {
     }
 }
 
-/// Where this library lies; `None`: nothing was loaded since.
+/// Returns where this library lies; `None`: nothing was loaded since.
 fn own_bounds(known: ObjectChanges) -> Option<(usize, usize)> {
     let here = look as fn() as usize;
     let mut bounds = None;
@@ -126,7 +126,7 @@ fn each_reference(object: &LoadedObject, ours: (usize, usize), mut then: impl Fn
     }
 }
 
-/// What the loader works with.
+/// The tables that the loader works with.
 struct LoaderTables<'a> {
     relocations: &'a [ElfRelocation],
     symbols: *const libc::Elf64_Sym,

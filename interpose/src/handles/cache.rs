@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::state::thread::CACHE;
 use crate::word::Word;
 
-/// Where a handle goes in a thread's cache.
+/// Returns where a handle goes in a thread's cache.
 #[inline(always)]
 pub fn cache_slot(handle: Word) -> usize {
     (handle >> 4 ^ handle >> 9 ^ handle) & (CACHE - 1)
 }
 
-/// What no handle is: programs pass 0 by mistake, but not this.
+/// Value that is no handle: programs pass 0 by mistake, but not this.
 pub const NO_HANDLE: Word = Word::MAX >> 1;
 
 /// Empties an entry of a thread's cache, by its handle, if it is that of `handle`: it becomes that of [`NO_HANDLE`].

@@ -24,7 +24,7 @@ const MAX_RANKS: usize = 1 << 20;
 struct GroupIds {
     /// Ids by world ranks.
     ids: HashMap<Vec<u32>, u32, foldhash::fast::FixedState>,
-    /// That of MPI_COMM_WORLD's group.
+    /// Id of MPI_COMM_WORLD's group.
     world: Option<u32>,
     /// Ranks that they have together.
     n_ranks: usize,
@@ -37,7 +37,7 @@ static KNOWN: HandlerLock<Option<GroupIds>> = HandlerLock::new(None);
 /// # Safety
 /// `group` is a valid handle.
 pub unsafe fn id(group: Word) -> Option<u32> {
-    if !log::writes_records() {
+    if !log::is_writing_records() {
         return None;
     }
     // SAFETY: the caller's promise.
@@ -81,7 +81,7 @@ fn defined(known: &mut GroupIds, ranks: Vec<u32>) -> Option<u32> {
     Some(id)
 }
 
-/// How many ranks a group has that is that of MPI_COMM_WORLD; `None`: it is another.
+/// Returns how many ranks a group has that is that of MPI_COMM_WORLD; `None`: it is another.
 ///
 /// Open MPI looks for each rank by going through the world's, which for a group as large as the world takes a time that grows with its
 /// square. So those of its size are asked first whether they are the same.

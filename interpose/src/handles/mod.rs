@@ -1,4 +1,4 @@
-//! What is known of the objects that MPI's handles stand for.
+//! Tables of the objects that MPI's handles stand for.
 
 pub mod cache;
 pub mod comms;

@@ -10,7 +10,7 @@ use crate::harmless::signals::HandlerLock;
 use crate::log;
 use crate::word::Word;
 
-/// What calls need to know of a window or file.
+/// The ids of a window or file that calls need.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectIds {
     /// Id of its definition in the log, by kind.
@@ -27,16 +27,16 @@ pub struct ObjectTable {
 }
 
 /// RMA windows.
-pub static WINDOWS: ObjectTable = ObjectTable::of(ObjectKind::Window);
+pub static WINDOWS: ObjectTable = ObjectTable::new(ObjectKind::Window);
 /// Files.
-pub static FILES: ObjectTable = ObjectTable::of(ObjectKind::File);
+pub static FILES: ObjectTable = ObjectTable::new(ObjectKind::File);
 
 impl ObjectTable {
-    const fn of(kind: ObjectKind) -> Self {
+    const fn new(kind: ObjectKind) -> Self {
         ObjectTable { kind, known: HandlerLock::new(None), next: AtomicU32::new(0) }
     }
 
-    /// What is known of `handle`; ids NONE where it was not seen being made.
+    /// Returns what is known of `handle`; ids NONE where it was not seen being made.
     pub fn find(&self, handle: Word) -> ObjectIds {
         self.known
             .lock()
@@ -54,7 +54,7 @@ impl ObjectTable {
         known
     }
 
-    /// It is about to be freed.
+    /// Forgets an object that is about to be freed.
     pub fn forget(&self, handle: Word) {
         if let Some(known) = self.known.lock().as_deref_mut().and_then(Option::as_mut) {
             known.remove(&handle);

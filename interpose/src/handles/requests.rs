@@ -21,7 +21,7 @@ use crate::harmless::signals::HandlerLock;
 use crate::state::thread;
 use crate::word::Word;
 
-/// What is known of an open request or matched message.
+/// The facts about an open request or matched message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenRequest {
     /// Its id in the log.
@@ -42,19 +42,19 @@ pub struct OpenRequest {
 
 /// In [`OpenRequest::kind`]: it receives a message, so that its status says who sent what.
 pub const RECEIVES: u64 = 1 << 8;
-/// It is persistent: completion leaves it open, inactive.
+/// Bit of a persistent request: completion leaves it open, inactive.
 pub const PERSISTENT: u64 = 1 << 9;
-/// It is persistent and active.
+/// Bit of a persistent request that is active.
 pub const ACTIVE: u64 = 1 << 10;
 /// MPI_ANY_SOURCE was given.
 pub const ANY_SOURCE: u64 = 1 << 11;
 /// MPI_ANY_TAG was given.
 pub const ANY_TAG: u64 = 1 << 12;
-/// It stands for a communicator that is being made (MPI_Comm_idup).
+/// Bit of a request for a communicator that is being made (MPI_Comm_idup).
 pub const MAKES_COMM: u64 = 1 << 13;
-/// It reads or writes a file: its status has the bytes.
+/// Bit of a request that reads a file: its status has the bytes.
 pub const READS: u64 = 1 << 14;
-/// As above.
+/// Bit of a request that writes a file: its status has the bytes.
 pub const WRITES: u64 = 1 << 15;
 
 /// The bits that the wildcards of a record move by between [`OpenRequest::kind`] and its flags, and those of a persistent request.
@@ -89,7 +89,7 @@ const FREE: usize = 0;
 /// A slot that is being filled or read; no handle, either.
 const CLAIMED: usize = 1;
 
-/// Whether a word can be a request's handle. Programs pass others, too, which MPI refuses.
+/// Returns whether a word can be a request's handle. Programs pass others, too, which MPI refuses.
 #[inline(always)]
 fn is_handle(handle: Word) -> bool {
     handle > CLAIMED
@@ -106,8 +106,9 @@ struct RequestSlot {
     /// The communicator's id, and in the upper half the request's.
     comm_and_id: AtomicU64,
     kind: AtomicU64,
-    /// How many requests that are at home here are not here: in the lower half those in [`OVERFLOW`], in the upper one those at other places of the bucket.
-    /// Where there is none, a handle can only be here. Counted before the request is there, and until it is not.
+    /// Number of requests whose home is this slot but which are elsewhere: in the lower half those in [`OVERFLOW`], in the upper one those
+    /// at other places of the bucket. If there is none, a handle can only be here. Counted before the request is there, and until it is
+    /// not.
     elsewhere: AtomicU64,
 }
 
@@ -128,7 +129,7 @@ impl RequestSlot {
 /// Places of which a request has one.
 type Bucket = [RequestSlot; WAYS];
 
-/// One at another place, in [`RequestSlot::elsewhere`].
+/// A request in another slot, in [`RequestSlot::elsewhere`].
 const AT_ANOTHER_PLACE: u64 = 1 << 32;
 
 static TABLE: [Bucket; BUCKETS] = [const { [const { RequestSlot::free() }; WAYS] }; BUCKETS];
@@ -145,14 +146,14 @@ pub fn new_id() -> u32 {
     NEXT_ID.fetch_add(1, Relaxed) & 0x7fff_ffff
 }
 
-/// Whether request `id` was started before `other`; both may be the same.
+/// Returns whether request `id` was started before `other`; both may be the same.
 #[inline(always)]
 fn is_older(id: u32, other: u32) -> bool {
     // Ids have 31 bits: moved up by one, the sign of their difference gives the nearer way round.
     (id.wrapping_sub(other) << 1) as i32 <= 0
 }
 
-/// Where a handle is at home: its bucket, and the index of its place.
+/// Returns where a handle is at home: its bucket, and the index of its place.
 #[inline(always)]
 fn home(handle: Word) -> (&'static Bucket, usize) {
     // Handles are multiples of a power of two (pointers) or small steps apart (integers): a multiplication spreads both.
@@ -169,7 +170,7 @@ fn place_at(bucket: &Bucket, index: usize) -> &RequestSlot {
 }
 
 impl RequestSlot {
-    /// Whether a handle that is at home here can only be here.
+    /// Returns whether a handle that is at home here can only be here.
     #[inline(always)]
     fn has_all(&self) -> bool {
         self.elsewhere.load(Acquire) == 0
@@ -181,7 +182,7 @@ impl RequestSlot {
 }
 
 impl OpenRequest {
-    /// Whether nothing more is to be done about it when it completes than to record that, and what arrived: most are such.
+    /// Returns whether nothing more is to be done about it when it completes than to record that, and what arrived: most are such.
     #[inline(always)]
     pub fn is_usual(&self) -> bool {
         is_usual(self.kind)
@@ -193,7 +194,7 @@ impl OpenRequest {
         flags_of(self.kind)
     }
 
-    /// Whether it is persistent and not started: completing it completes nothing.
+    /// Returns whether it is persistent and not started: completing it completes nothing.
     #[inline(always)]
     pub fn is_inactive(&self) -> bool {
         self.kind & (PERSISTENT | ACTIVE) == PERSISTENT
@@ -329,7 +330,7 @@ fn take_any(bucket: &Bucket, index: usize, handle: Word) -> Option<OpenRequest> 
     Some(open)
 }
 
-/// What the request at `place` is, unless another thread has just taken it.
+/// Returns what the request at `place` is, unless another thread has just taken it.
 #[inline(always)]
 fn look_at(place: &RequestSlot, handle: Word) -> Option<OpenRequest> {
     // Between the same id at both ends and the handle, the rest is that request's.
@@ -342,18 +343,18 @@ fn look_at(place: &RequestSlot, handle: Word) -> Option<OpenRequest> {
     (place.handle.load(Relaxed) == handle && place.id() == id).then_some(open)
 }
 
-/// What a poll that found nothing records of an open request.
+/// The facts about an open request that an unsuccessful poll records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolledRequest {
-    /// As [`OpenRequest::id`].
+    /// Id, see [`OpenRequest::id`].
     pub id: u32,
-    /// As [`OpenRequest::comm`].
+    /// Communicator, see [`OpenRequest::comm`].
     pub comm: u32,
     /// Number of the activity that its completion belongs to.
     pub activity: u16,
 }
 
-/// As [`look_at`], of less.
+/// Reads less of a slot than [`look_at`].
 #[inline(always)]
 fn look_at_polled(place: &RequestSlot, handle: Word) -> Option<PolledRequest> {
     // The same order of loads.
@@ -370,7 +371,7 @@ fn look_at_polled(place: &RequestSlot, handle: Word) -> Option<PolledRequest> {
     (place.handle.load(Relaxed) == handle && place.id() == id).then_some(polled)
 }
 
-/// As [`peek`], for a poll, of which a program makes millions: inlined, and it reads only what the poll's record needs.
+/// Peeks for a poll, of which a program makes millions: unlike [`peek`] it is inlined, and reads only what the poll's record needs.
 #[inline(always)]
 pub fn peek_polled(handle: Word) -> Option<PolledRequest> {
     if !is_handle(handle) {
@@ -389,7 +390,7 @@ pub fn peek_polled(handle: Word) -> Option<PolledRequest> {
     peek_again(handle)
 }
 
-/// The same where the request may be elsewhere, or another thread has just changed its place.
+/// Peeks again if the request may be elsewhere, or another thread has just changed its place.
 #[cold]
 #[inline(never)]
 fn peek_again(handle: Word) -> Option<PolledRequest> {
@@ -416,7 +417,8 @@ pub fn take(handle: Word) -> Option<OpenRequest> {
     take_again(handle)
 }
 
-/// As [`take`], of a request that is at home and usual ([`OpenRequest::is_usual`]), as most are; `None`, and nothing, for others.
+/// Takes a request that is at home and usual ([`OpenRequest::is_usual`]), as most are. For others it does nothing and returns `None`; see
+/// [`take`].
 #[inline(always)]
 pub fn take_usual(handle: Word) -> Option<OpenRequest> {
     let (bucket, index) = home(handle);
@@ -437,7 +439,7 @@ pub fn take_usual(handle: Word) -> Option<OpenRequest> {
     Some(open)
 }
 
-/// The same where the request may be elsewhere, or another thread has just taken it.
+/// Takes again if the request may be elsewhere, or another thread has just taken it.
 #[cold]
 #[inline(never)]
 fn take_again(handle: Word) -> Option<OpenRequest> {
@@ -470,7 +472,7 @@ pub fn peek(handle: Word) -> Option<OpenRequest> {
     }
 }
 
-/// The same where the bucket was full: the oldest may be in either place.
+/// Finds the oldest request of a handle if the bucket was full: it may be in either place.
 #[cold]
 #[inline(never)]
 fn of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<OpenRequest> {

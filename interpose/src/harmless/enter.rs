@@ -80,7 +80,7 @@ pub unsafe fn recording(thread: *mut RecorderThread, work: impl FnOnce()) {
     }
 }
 
-/// How often the recorder is entered on a thread, be it another one than the caller.
+/// Returns how often the recorder is entered on a thread, be it another one than the caller.
 ///
 /// # Safety
 /// The thread's state is there.

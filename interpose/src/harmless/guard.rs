@@ -15,7 +15,7 @@ use crate::state::stage::{self, disabled};
 use crate::state::thread::{self, RecorderThread};
 use crate::system::descriptors;
 
-/// How often each kind of problem was met, by its number.
+/// Number of occurrences of each kind of problem, by its number.
 static COUNTS: [AtomicU64; MAX_PROBLEMS] = [const { AtomicU64::new(0) }; MAX_PROBLEMS];
 
 /// Bit by kind: it was reported on stderr.
@@ -31,7 +31,7 @@ pub fn guarded<T: Default>(work: impl FnOnce() -> T) -> T {
     if disabled() { T::default() } else { caught(work) }
 }
 
-/// As [`guarded`], also when recording was given up: for what the other ranks wait for.
+/// Catches panics like [`guarded`], but works even if recording was given up: for work that other ranks wait for.
 #[cold]
 #[inline(never)]
 pub fn caught<T: Default>(work: impl FnOnce() -> T) -> T {
@@ -72,7 +72,7 @@ pub fn report_waits() {
     }
 }
 
-/// Whether the outermost frame of the recorder that is at work on the thread is on its stack.
+/// Returns whether the outermost frame of the recorder that is at work on the thread is on its stack.
 unsafe fn is_still_at_work(thread: *mut RecorderThread) -> bool {
     // SAFETY: the caller's: the calling thread's own state.
     unsafe { nesting::frame_is_there((*thread).first_at_work, thread as usize) }
@@ -127,7 +127,7 @@ pub fn count(kind: ProblemKind, times: u64) {
     }
 }
 
-/// How often each kind was met so far, where it was.
+/// Returns how often each kind was met so far, where it was.
 pub fn counts() -> impl Iterator<Item = (ProblemKind, u64)> {
     ProblemKind::ALL.iter().filter_map(|&kind| {
         let n = COUNTS.get(kind as usize)?.load(Relaxed);
@@ -157,9 +157,9 @@ pub fn set_rank(rank: u32) {
     RANK.store(rank, Relaxed);
 }
 
-/// Whether the process began with a stderr.
+/// True if the process began with a stderr.
 static HAS_STDERR: AtomicBool = AtomicBool::new(false);
-/// Which file that was: device and number. Where the program has closed it, 2 is the number of what it has opened for something else.
+/// Device and number of the file of stderr. If the program has closed it, 2 is the number of a file that it has opened for something else.
 static STDERR: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 /// Runs when the dynamic loader has loaded the recorder, before the program.
@@ -173,14 +173,14 @@ fn at_load() {
     }
 }
 
-/// Whether what is open as stderr is what the process began with.
+/// Returns whether what is open as stderr is what the process began with.
 fn stderr_is_there() -> bool {
     let [device, inode] = &STDERR;
     HAS_STDERR.load(Relaxed)
         && descriptors::identify(2).is_ok_and(|(now, _)| now == (device.load(Relaxed), inode.load(Relaxed)))
 }
 
-/// One line to stderr in one write, for ranks share a terminal.
+/// Writes one line to stderr in one write, because ranks share a terminal.
 pub fn say(what: fmt::Arguments) {
     let line = match RANK.load(Relaxed) {
         u32::MAX => format!("lbprof: {what}\n"),

@@ -23,7 +23,7 @@ static MEMORY: RecorderAllocator = RecorderAllocator;
 
 static BEGIN: AtomicUsize = AtomicUsize::new(0);
 static END: AtomicUsize = AtomicUsize::new(0);
-/// Where the part of the reserve begins that is not given away yet.
+/// Start of the part of the reserve that is not given away yet.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 static EXHAUSTED: AtomicBool = AtomicBool::new(false);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -52,12 +52,12 @@ pub fn reserve(buffer: usize) -> bool {
     true
 }
 
-/// Whether the reserve was touched.
+/// Returns whether the reserve was touched.
 pub fn exhausted() -> bool {
     EXHAUSTED.load(Relaxed)
 }
 
-/// Whether that was because the thread that needed memory was in the heap already: a handler has interrupted it there, or left it.
+/// Returns whether that was because the thread that needed memory was in the heap already: a handler has interrupted it there, or left it.
 pub fn was_interrupted() -> bool {
     INTERRUPTED.load(Relaxed)
 }
@@ -91,7 +91,7 @@ fn or_reserve(pointer: *mut u8, layout: Layout) -> *mut u8 {
 /// The heap.
 static HEAP: HandlerLock<Dlmalloc> = HandlerLock::new(Dlmalloc::new());
 
-/// Whether the process is a fork: another thread may have been in the heap when it was made.
+/// True if the process is a fork: another thread may have been in the heap when it was made.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
 /// The process is a fork: it leaves the heap as it is, and takes the little that it needs from the C library.

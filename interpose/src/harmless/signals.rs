@@ -1,4 +1,5 @@
-//! What runs in a signal handler may exit, call MPI or MPI_Abort, or leave by siglongjmp, whatever the thread was doing.
+//! Locks and critical sections that withstand signal handlers: a handler may exit, call MPI or MPI_Abort, or leave by siglongjmp, whatever
+//! the thread was doing.
 //!
 //! Sections of the recorder that hold a lock, use its heap or change a thread's log are marked ([`critical`]). What comes in a
 //! handler looks at the mark ([`in_critical`]) and keeps away from all three where it finds the thread in such a section: the
@@ -28,29 +29,30 @@ use crate::system::clock::monotonic_ns;
 use crate::system::process::{self, ThreadActivity};
 use crate::system::sandbox;
 
-/// How long the end of the process waits for a lock that another thread holds.
+/// Time for which the end of the process waits for a lock that another thread holds.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
-/// How long a thread waits while nothing shows that the holder is at work.
+/// Time for which a thread waits while nothing shows that the holder is at work.
 const SILENCE_NS: u64 = 2_000_000_000;
 
-/// How long a thread waits for one holder, whatever that does: a disk that does not answer may never do.
+/// Time for which a thread waits for one holder, whatever that does: a disk that does not answer may never do.
 const LONGEST_NS: u64 = 60_000_000_000;
 
-/// How often a thread that waits looks what the holder does.
+/// Interval at which a waiting thread looks at the holder.
 const LOOK_NS: u64 = 100_000_000;
 
 /// Time between two tries counts only up to this: the process may have been stopped meanwhile, or had no core.
 const STEP_NS: u64 = 60_000_000;
 
-/// How long a thread sleeps at most before it looks at the lock again: at first, and then. A section that outlives the first sleep is long.
+/// Maximum time for which a thread sleeps before it looks at the lock again: at first, and then. A section that outlives the first sleep is
+/// long.
 const FIRST_SLEEP_NS: u64 = 2_000_000;
 const SLEEP_NS: u64 = 50_000_000;
 
-/// How long a lock is kept, after a long section, for the thread that was woken.
+/// Time for which a lock is kept, after a long section, for the thread that was woken.
 const TURN_NS: u64 = 20_000_000;
 
-/// How often [`wait_while`] tries before it naps.
+/// Number of tries of [`wait_while`] before it naps.
 const TRIES: u32 = 50;
 
 /// System calls of sections that may take long. A holder that waits in one of them is at work.
@@ -85,7 +87,7 @@ pub enum InVain {
 /// Why a thread waited in vain, until that is reported; 0: none did. What it waited for may be the heap.
 static IN_VAIN: AtomicU8 = AtomicU8::new(0);
 
-/// Whether a thread has waited in vain since this was last asked. Recording has ended then.
+/// Returns whether a thread has waited in vain since this was last asked. Recording has ended then.
 pub fn waited_in_vain() -> Option<InVain> {
     if IN_VAIN.load(Relaxed) == 0 {
         return None;
@@ -109,7 +111,7 @@ pub fn critical<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Whether the thread is in a critical section; in a handler: whether that has interrupted one.
+/// Returns whether the thread is in a critical section; in a handler: whether that has interrupted one.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -154,7 +156,7 @@ unsafe impl<T: Send> Sync for HandlerLock<T> {}
 /// In a lock's word: a thread may sleep that waits for it. Addresses of states are even.
 const AWAITED: usize = 1;
 
-/// What a [`HandlerLock`] guards, until dropped, by the thread that took it.
+/// A guard that releases a [`HandlerLock`] when the thread that took it drops it.
 pub struct LockGuard<'a, T> {
     lock: &'a HandlerLock<T>,
     thread: *mut RecorderThread,
@@ -192,7 +194,7 @@ impl<T> HandlerLock<T> {
         })
     }
 
-    /// As [`HandlerLock::lock`], but does not wait for ever: the process ends.
+    /// Locks like [`HandlerLock::lock`], but does not wait for ever: the process ends.
     pub fn lock_at_end(&self) -> Option<LockGuard<'_, T>> {
         let end = monotonic_ns() + PATIENCE_NS;
         self.wait(|| monotonic_ns() > end)
@@ -265,16 +267,17 @@ impl<T> HandlerLock<T> {
     }
 }
 
-/// Who may take a lock that is free. A hint: the thread that was woken may have given up, or been left by siglongjmp, or have no core.
+/// The thread that may take a lock that is free. A hint: the thread that was woken may have given up, or been left by siglongjmp, or have
+/// no core.
 struct LockTurn {
-    /// Whether somebody has seen that the section under way takes long.
+    /// True if somebody has seen that the section under way takes long.
     is_section_long: AtomicBool,
     /// Until when threads that have just come leave the lock to those that have slept, in nanoseconds; 0: they do not.
     kept_until: AtomicU64,
 }
 
 impl LockTurn {
-    /// Whether a thread may take the lock that has just come.
+    /// Returns whether a thread may take the lock that has just come.
     fn is_anyones(&self) -> bool {
         let until = self.kept_until.load(Relaxed);
         until == 0 || until < monotonic_ns()
@@ -327,16 +330,16 @@ pub fn wait_while(goes_on: impl Fn() -> bool) {
     }
 }
 
-/// How long a thread goes on waiting for a holder. What it looks at may be of who held the lock before: that only prolongs the wait.
+/// The patience of a thread that waits for a holder. The counts that it looks at may be of a previous holder: that only prolongs the wait.
 #[derive(Default)]
 struct HolderPatience {
-    /// When it was last asked; 0: never.
+    /// Time at which it was last asked; 0: never.
     asked: u64,
-    /// How long it has waited; how long since it last looked; how long nothing has shown that the holder is at work.
+    /// Times for which it has waited; since it last looked; and for which nothing has shown that the holder is at work.
     waited: u64,
     since_look: u64,
     silent: u64,
-    /// What it saw: how often the lock was taken, and how often its holders have tried to get another one.
+    /// Counts at the last look: how often the lock was taken, and how often its holders have tried to get another one.
     taken: u32,
     tries: u32,
 }
@@ -369,22 +372,22 @@ impl HolderPatience {
     }
 }
 
-/// Who took a lock last.
+/// The thread that took a lock last.
 struct LastHolder {
     /// The thread's number in the system; 0: not known.
     id: AtomicI32,
     /// An address on its stack at that time.
     frame: AtomicUsize,
-    /// How often the lock was taken.
+    /// Number of times that the lock was taken.
     taken: AtomicU32,
-    /// How often its holders have tried to get another lock.
+    /// Number of times that its holders have tried to get another lock.
     tries: AtomicU32,
 }
 
 impl LastHolder {
-    /// Whether the holder runs, maybe on a machine that has no core for it; or waits in a system call that sections make; or in another one,
-    /// further down the stack than it was then: a library may stand between the recorder and its file. `false` also where that cannot be
-    /// known.
+    /// Returns whether the holder runs, maybe on a machine that has no core for it; or waits in a system call that sections make; or in
+    /// another one, further down the stack than it was then: a library may stand between the recorder and its file. `false` also where that
+    /// cannot be known.
     fn holder_is_at_work(&self) -> bool {
         /// The stack that such a library takes.
         const DEPTH: usize = 1 << 20;

@@ -63,7 +63,7 @@ unsafe extern "C" fn execute_in_place(path: *const c_char, argv: *const *const c
     unsafe { execute_as_is(&EXECV, path, argv) }
 }
 
-/// The same of a file that is looked for in PATH.
+/// Replaces the process by a file that is looked for in PATH.
 #[unsafe(export_name = "execvp")]
 unsafe extern "C" fn execute_from_path(file: *const c_char, argv: *const *const c_char) -> c_int {
     // SAFETY: the program's own arguments.

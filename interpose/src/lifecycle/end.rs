@@ -177,7 +177,7 @@ fn stamp(reason: EndReason, end: u64) {
             word.store(value, Relaxed);
         }
     }
-    if let Some(status) = exit_status::known() {
+    if let Some(status) = exit_status::exit_status() {
         head.exit_status.store(status, Relaxed);
         head.has_exit_status.store(1, Relaxed);
     }

@@ -1,4 +1,4 @@
-//! One line on stderr when the first rank ends: what was recorded, where it is, and how to read it.
+//! Writes a line on stderr when the first rank ends: what was recorded, where it is, and how to read it.
 
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -21,7 +21,7 @@ pub fn report(log: Option<&OpenLog>, end: u64) {
         return;
     };
     let is_one_of_many = log.n_ranks() == 1 && launcher::is_foreign();
-    if is_one_of_many || sandbox::is_filtered() || !descriptors::takes_a_line(2) {
+    if is_one_of_many || sandbox::is_filtered() || !descriptors::can_take_line(2) {
         return;
     }
     let arrow = if settings.utf8 { "→" } else { "->" };

@@ -15,7 +15,7 @@ use lbprof_collector::definition::Definition;
 use crate::log::closed;
 use crate::mpi::symbols::symbol;
 
-/// What [`STATUS`] is while the process has not begun to exit.
+/// Value of [`STATUS`] before the process begins to exit.
 const UNKNOWN: i64 = i64::MAX;
 
 /// The status, once exit() was called.
@@ -38,13 +38,13 @@ extern "C" fn note(status: c_int, _: *mut c_void) {
 }
 
 /// The status with which the process is ending; `None` where it does not end by exit().
-pub fn known() -> Option<i32> {
+pub fn exit_status() -> Option<i32> {
     i32::try_from(STATUS.load(Relaxed)).ok()
 }
 
 /// The process exits: appends a status other than 0 to the log that MPI_Finalize has closed.
 pub fn append() {
-    if let Some(status) = known().filter(|&status| status != 0) {
+    if let Some(status) = exit_status().filter(|&status| status != 0) {
         closed::append(&Definition::ExitStatus(status));
     }
 }

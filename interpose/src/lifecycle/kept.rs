@@ -1,4 +1,4 @@
-//! What is kept from the start of recording to its end.
+//! State that is kept from the start of recording to its end.
 
 use crate::harmless::signals::HandlerLock;
 use crate::run::settings::RecorderSettings;
@@ -20,15 +20,15 @@ pub static MODELS: AtomicI32 = AtomicI32::new(0);
 /// The settings, once read.
 pub static SETTINGS: HandlerLock<Option<RecorderSettings>> = HandlerLock::new(None);
 
-/// Whether MPI_Pcontrol's second argument is a label.
+/// Returns whether MPI_Pcontrol's second argument is a label.
 pub fn pcontrol_labels() -> bool {
     SETTINGS.lock().as_deref().and_then(Option::as_ref).is_some_and(|settings| settings.pcontrol_labels)
 }
 
-/// Whether the log is open: recording may have ended already, while MPI_Finalize is under way.
+/// True if the log is open: recording may have ended already, while MPI_Finalize is under way.
 pub static OPEN: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process records.
+/// Returns whether this process records.
 pub fn at_work() -> bool {
     state() == RecordingState::Recording && PID.load(Relaxed) == std::process::id()
 }

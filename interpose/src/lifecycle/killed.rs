@@ -20,7 +20,7 @@ use crate::system::clock::ticks;
 /// Signals by which launchers end ranks.
 const SIGNALS: [c_int; 2] = [libc::SIGTERM, libc::SIGINT];
 
-/// Whether handlers were ever installed: a child of a fork, which has memory of its own or its parent's, inherits them.
+/// True if handlers were ever installed: a child of a fork, which has memory of its own or its parent's, inherits them.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
 /// From now on the time of such a signal is noted.

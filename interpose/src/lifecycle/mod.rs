@@ -1,4 +1,4 @@
-//! When recording starts and stops.
+//! Starts and stops recording.
 
 pub mod departures;
 pub mod end;

@@ -34,7 +34,7 @@ struct UnstartedProgram {
     line_with_children: Option<String>,
     /// The line if it becomes another program without the recorder.
     line_of_execution: String,
-    /// Where their run's folder would be: from the folder that the process was started in, and from the one in which it ends.
+    /// Possible folders of their run: relative to the folder that the process was started in, and to the one in which it ends.
     folders: [PathBuf; 2],
     /// Seconds since 1970 when the library was loaded.
     loaded_unix_s: i64,
@@ -122,7 +122,7 @@ pub unsafe fn report_execution(path: *const c_char, envp: *const *const c_char) 
     }
 }
 
-/// Whether an environment names this library in LD_PRELOAD.
+/// Returns whether an environment names this library in LD_PRELOAD.
 ///
 /// # Safety
 /// As of [`report_execution`].
@@ -153,7 +153,7 @@ pub fn report() {
     }
 }
 
-/// Whether the process has started others and waited for their end.
+/// Returns whether the process has started others and waited for their end.
 fn has_children() -> bool {
     // SAFETY: a plain structure, which the call fills.
     let children = unsafe {
@@ -164,7 +164,7 @@ fn has_children() -> bool {
     children.ru_maxrss > 0 || children.ru_minflt > 0
 }
 
-/// Whether a folder of this name, or of one that is tried after it, was written since.
+/// Returns whether a folder of this name, or of one that is tried after it, was written since.
 fn is_recorded_in(folder: &Path, since_unix_s: i64) -> bool {
     let mut memory = [0; libc::PATH_MAX as usize];
     for number in 1..MAX_FOLDERS {

@@ -67,7 +67,7 @@ macro_rules! of_signals {
             }
         )*
 
-        /// All of them, with that for processes.
+        /// The functions, with that for processes.
         static ALL: &[&NextFunction] = &[$(&$constant,)* &PRCTL];
     };
 }

@@ -10,7 +10,7 @@ use lbprof_collector::Definition;
 use lbprof_collector::definition::{CallSite, InterpretedFunction, Module};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{ModuleAddress, Sample, SampleCaller};
+use lbprof_collector::sample::{CodeAddress, Sample, SampleCaller};
 
 use crate::harmless::guard;
 use crate::system::objects::{self, LoadedObject};
@@ -23,16 +23,16 @@ const MAX_SITES: u32 = 1 << 20;
 /// Calls on the way to samples that a log may have; samples beyond them have no chain. Programs have thousands.
 const MAX_CALLERS: u32 = 1 << 17;
 
-/// What distinguishes call sites: from where the function around it was called, where it is, and, of the outermost, whether that is where
-/// the program begins.
+/// The identity of a call site: the site of the call of the function around it, its location, and, for the outermost, whether the program
+/// begins there.
 type Key = (u32, CallLocation, bool);
 
-/// Where a call is.
+/// The location of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum CallLocation {
-    /// It returns to this address.
+    /// The call returns to this address.
     Address(usize),
-    /// It is in an interpreted function, on this line and column.
+    /// The call is in an interpreted function, on this line and column.
     Line(u32, u32, u32),
 }
 
@@ -44,7 +44,7 @@ pub struct CallSiteTable {
     /// Places in `modules` of those that are loaded, as far as something was found in them.
     loaded: Vec<usize>,
     next_module: u32,
-    /// How often something was unloaded when `loaded` was last emptied.
+    /// Count of unloads when `loaded` was last emptied.
     unloads: u64,
     next_site: u32,
     /// Calls on the way to samples, by the caller around them, address, and whether there may be more around an outermost one.
@@ -55,7 +55,7 @@ pub struct CallSiteTable {
 }
 
 impl CallSiteTable {
-    /// None yet.
+    /// Creates an empty table.
     pub fn new() -> Self {
         CallSiteTable {
             ids: HashMap::default(),
@@ -137,12 +137,12 @@ impl CallSiteTable {
             });
             if let Some(at) = last {
                 let (module, base) = self.defined(at, new);
-                sample.location = ModuleAddress { module, offset: address - base };
+                sample.location = CodeAddress { module, offset: address - base };
             }
         }
     }
 
-    /// Whether a module, by its place, holds an address.
+    /// Returns whether a module, by its place, holds an address.
     fn holds(&self, at: usize, address: u64) -> bool {
         self.modules.get(at).is_some_and(|module| (module.base..module.end).contains(&address))
     }

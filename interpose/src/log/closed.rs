@@ -55,7 +55,7 @@ pub fn append(definition: &Definition) {
     let begin = match (closed.in_node, payload.get(..length)) {
         (Some((run_id, rank)), Some(block)) => {
             let offset = LENGTH.fetch_add(length as u64, Relaxed);
-            let Some(frame) = FrameHead::of(run_id, rank, offset, block) else { return };
+            let Some(frame) = FrameHead::for_payload(run_id, rank, offset, block) else { return };
             *head = frame.to_bytes();
             0
         }

@@ -53,7 +53,7 @@ impl LogFile {
         Ok(LogFile { file: ManuallyDrop::new(file), path: path.to_owned(), identity, frames })
     }
 
-    /// Where the log goes.
+    /// Returns where the log goes.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -48,11 +48,11 @@ pub fn define(definition: Definition) {
     }
 }
 
-/// Whether the log gets records, not only their sums: then what they name is to be defined.
+/// True if the log gets records, not only their sums: then what they name is to be defined.
 static WRITES_RECORDS: AtomicBool = AtomicBool::new(true);
 
-/// Whether the log gets records, not only their sums.
-pub fn writes_records() -> bool {
+/// Returns whether the log gets records, not only their sums.
+pub fn is_writing_records() -> bool {
     WRITES_RECORDS.load(Relaxed)
 }
 
@@ -71,7 +71,7 @@ pub struct OpenLog {
     /// Ticks of one second, as measured so far.
     second: u64,
     sampled_at: u64,
-    /// What distinguishes waiting from computation between polls.
+    /// Limits that separate waiting from computation between polls.
     lengths: PollGapLimits,
     /// Files of rings that hold nothing that the log does not have.
     emptied: Vec<RingFile>,
@@ -80,14 +80,14 @@ pub struct OpenLog {
     summaries: EndedThreads,
 }
 
-/// What became of a batch of records.
+/// The outcome of writing a batch of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchOutcome {
     /// The log has it, or its sums do.
     Taken,
-    /// It could not be written.
+    /// The batch could not be written.
     Dropped,
-    /// It changed while it was read: nothing of it is in the log.
+    /// The batch changed while it was read: nothing of it is in the log.
     Changed,
 }
 
@@ -125,7 +125,7 @@ impl OpenLog {
             buffer: settings.buffer,
             second: per_second.max(1),
             sampled_at: second.ticks,
-            lengths: PollGapLimits::of(header),
+            lengths: PollGapLimits::from_header(header),
             emptied: Vec::new(),
             copy: Vec::new(),
             summaries: EndedThreads::new(settings.summary, header),
@@ -171,12 +171,12 @@ impl OpenLog {
         self.buffer
     }
 
-    /// Whether records are written, not only their sums.
+    /// Returns whether records are written, not only their sums.
     pub fn events(&self) -> bool {
         self.mode == RecordingMode::Events
     }
 
-    /// What the log will end with.
+    /// Returns what the log will end with.
     pub fn summaries(&mut self) -> &mut EndedThreads {
         &mut self.summaries
     }
@@ -186,7 +186,7 @@ impl OpenLog {
         now.saturating_sub(since) as f64 / self.second as f64
     }
 
-    /// Whether a second lies between two instants.
+    /// Returns whether a second lies between two instants.
     pub fn second_has_passed(&self, since: u64, now: u64) -> bool {
         now.saturating_sub(since) > self.second
     }
@@ -237,7 +237,7 @@ impl OpenLog {
         id
     }
 
-    /// As [`OpenLog::call_path`], of the calls on the way to a sample, which return to these addresses.
+    /// Defines the call path to a sample, like [`OpenLog::call_path`]: its calls return to these addresses.
     pub fn sample_chain(&mut self, callers: &[usize], is_cut: bool) -> Option<u32> {
         let OpenLog { sites, new, .. } = self;
         let id = sites.chain(callers, is_cut, new);
@@ -245,7 +245,7 @@ impl OpenLog {
         id
     }
 
-    /// As [`OpenLog::call_path`], of one more call within that of the id `parent`.
+    /// Defines the path of one more call within the path with the id `parent`, like [`OpenLog::call_path`].
     pub fn call_within(&mut self, parent: u32, call: &PathCall) -> Option<u32> {
         let OpenLog { sites, new, .. } = self;
         let id = sites.within(parent, call, new);
@@ -270,7 +270,9 @@ impl OpenLog {
         // What is folded once cannot be taken out again.
         self.copy.clear();
         // In pieces: memcpy copies more than 2 KiB by `rep movsb`, which is no faster, and which valgrind counts as an instruction a byte.
-        records.chunks(16).for_each(|records| self.copy.extend_from_slice(records));
+        for records in records.chunks(16) {
+            self.copy.extend_from_slice(records);
+        }
         if !whole() {
             return BatchOutcome::Changed;
         }

@@ -1,4 +1,5 @@
-//! Where the rings of this process's threads are: in pieces of a file of rings, the node's or, for many threads, the process's; or in files of their own.
+//! Places the rings of this process's threads: in pieces of a file of rings, the node's or, for many threads, the process's; or in files of
+//! their own.
 //!
 //! All processes of the node map the head of such a file ([`lbprof_collector::node::rings`]). Somebody may truncate the file at any time: then the head
 //! is not as it was made, and nothing more is taken from it or given back.
@@ -31,7 +32,7 @@ pub struct NodeRings {
     path: PathBuf,
     identity: Identity,
     file: KeptFile,
-    /// Whether it is this process's alone.
+    /// True if it is this process's alone.
     is_own: bool,
 }
 
@@ -46,7 +47,7 @@ static NODE: HandlerLock<Option<&NodeRings>> = HandlerLock::new(None);
 /// all else that a new thread needs, and hundreds that make theirs at once wait for one another.
 const FIRST_IN_COMMON: u32 = 1;
 
-/// Whether the process has tried to make such a file.
+/// True if the process has tried to make such a file.
 static IS_MADE: AtomicBool = AtomicBool::new(false);
 
 /// Maps the head of the node's file of rings in `dir`. Where that fails, rings get files of their own.
@@ -149,7 +150,7 @@ impl NodeRings {
         unsafe { self.head.as_ref() }
     }
 
-    /// Whether the head is as it was made, and can be used: a signal that comes of a page that is gone is ours.
+    /// Returns whether the head is as it was made, and can be used: a signal that comes of a page that is gone is ours.
     fn is_whole(&self) -> bool {
         if !faults::cover() {
             faults::try_pages(faults::HEAD_OF_NODE);

@@ -1,4 +1,4 @@
-//! What the log ends with: the summaries of the threads, where all of their records were folded.
+//! Writes the trailer of the log: the summaries of the threads, if all of their records were folded.
 
 use lbprof_collector::format::{BatchHead, LogHeader};
 use lbprof_collector::profile::ProfileBatch;
@@ -18,25 +18,25 @@ pub struct EndedThreads {
     /// Threads that have written records or sums, and those of them whose summary is here.
     begun: usize,
     ended: Vec<ThreadSummary>,
-    /// Whether records could not be written: the log has fewer than were folded, or others.
+    /// True if records could not be written: the log has fewer than were folded, or others.
     is_partial: bool,
 }
 
 impl EndedThreads {
-    /// None yet, of the rank whose log has this header.
+    /// Creates an empty list for the rank whose log has this header.
     pub fn new(wanted: Wanted, header: &LogHeader) -> Self {
         let most_iterations = most_iterations(header.n_ranks);
         let LogHeader { run_id, rank, .. } = *header;
         EndedThreads { wanted, run_id, rank, most_iterations, begun: 0, ended: Vec::new(), is_partial: false }
     }
 
-    /// Whether records that are written as events are folded, too, from the start.
-    pub fn sums_events(&self) -> bool {
+    /// Returns whether records that are written as events are folded, too, from the start.
+    pub fn is_folding_events(&self) -> bool {
         self.wanted == Wanted::On
     }
 
-    /// Whether so many records, which are all of a thread, are folded when they are written at its end.
-    pub fn sums_last(&self, n: usize) -> bool {
+    /// Returns whether so many records, which are all of a thread, are folded when they are written at its end.
+    pub fn is_folding_last(&self, n: usize) -> bool {
         self.wanted == Wanted::Auto && n <= CHEAP
     }
 

@@ -1,4 +1,4 @@
-//! What the program marks: phases, parameters, pauses, also before MPI_Init.
+//! Handles the program's markers: phases, parameters, pauses, also before MPI_Init.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
@@ -25,7 +25,7 @@ const MAX_EARLY_PARAMS: usize = 4096;
 /// Parameters given before MPI_Init.
 static EARLY_PARAMS: HandlerLock<Vec<(String, f64)>> = HandlerLock::new(Vec::new());
 
-/// Whether recording was stopped before MPI_Init.
+/// True if recording was stopped before MPI_Init.
 static EARLY_PAUSE: AtomicBool = AtomicBool::new(false);
 
 /// Runs a marker on the calling thread, unless it comes from within an MPI call. The thread has its ring by then.

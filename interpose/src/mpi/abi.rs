@@ -37,7 +37,7 @@ pub struct MpiAbi {
     pub proc_null: i32,
     /// MPI_ROOT.
     pub root: i32,
-    /// Which one.
+    /// Family of the interface.
     pub kind: AbiFamily,
     /// MPI_UNDEFINED.
     pub undefined: i32,

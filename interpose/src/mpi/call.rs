@@ -59,7 +59,7 @@ pub unsafe fn call3(name: &'static CStr, a: Word, b: Word, c: Word) -> i32 {
     unsafe { call(name, [a, b, c, 0, 0, 0, 0, 0]) }
 }
 
-/// As [`call3`], with two arguments.
+/// Calls a function with two arguments, see [`call3`].
 ///
 /// # Safety
 /// As [`call3`].
@@ -68,7 +68,7 @@ pub unsafe fn call2(name: &'static CStr, a: Word, b: Word) -> i32 {
     unsafe { call(name, [a, b, 0, 0, 0, 0, 0, 0]) }
 }
 
-/// As [`call3`], with up to eight arguments; those beyond the function's own are not looked at by it.
+/// Calls a function with up to eight arguments, see [`call3`]; it does not look at those beyond its own.
 ///
 /// # Safety
 /// As [`call3`].
@@ -80,7 +80,7 @@ pub unsafe fn call(name: &'static CStr, arguments: [Word; 8]) -> i32 {
     }
 }
 
-/// As [`call`], for a function that [`symbol`] has found.
+/// Calls a function that [`symbol`] has found, see [`call`].
 ///
 /// # Safety
 /// As [`call3`]; `address` is the function's.

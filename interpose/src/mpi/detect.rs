@@ -32,7 +32,7 @@ pub fn detect() -> bool {
     true
 }
 
-/// Whether the library speaks the standard ABI: it says so through MPI_Abi_get_version (MPI-5.0 §20.2). In their native
+/// Returns whether the library speaks the standard ABI: it says so through MPI_Abi_get_version (MPI-5.0 §20.2). In their native
 /// interface MPICH 5 and Intel MPI have the function, too, and then give −1.
 fn is_standard_abi() -> bool {
     let function = symbol(c"PMPI_Abi_get_version");

@@ -60,7 +60,7 @@ pub enum FortranPlace {
     InPlace,
 }
 
-/// Whether a Fortran argument is the special place.
+/// Returns whether a Fortran argument is the special place.
 pub fn is_fortran_place(place: FortranPlace, address: Word) -> bool {
     address != 0
         && FORTRAN_ADDRESSES

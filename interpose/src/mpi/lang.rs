@@ -1,4 +1,4 @@
-//! How an argument is read: C passes values, Fortran addresses; large-count variants have wider counts.
+//! Reads arguments: C passes values, Fortran addresses; large-count variants have wider counts.
 
 use std::marker::PhantomData;
 
@@ -7,14 +7,14 @@ use crate::mpi::fortran::{self, FortranPlace};
 use crate::mpi::symbols;
 use crate::word::{Word, int_at};
 
-/// How a family of wrappers reads its arguments. All functions trust that the program calls MPI as the standard says, but for null
+/// The argument conventions of a family of wrappers. All functions trust that the program calls MPI as the standard says, but for null
 /// addresses: those MPI refuses with an error class, after the recorder has looked.
 pub trait ArgumentLanguage: Copy {
     /// An MPI_Count or int, as the variant has it.
     const LARGE: bool;
-    /// Whether arguments are Fortran's.
+    /// True if arguments are Fortran's.
     const FORTRAN: bool;
-    /// Whether buffers are descriptors, as in mpi_f08 of a compiler with TS 29113: their first word is the address of the data.
+    /// True if buffers are descriptors, as in mpi_f08 of a compiler with TS 29113: their first word is the address of the data.
     const DESCRIPTORS: bool;
 
     /// A plain int: a rank, a tag, a root, a flag.
@@ -134,7 +134,7 @@ pub trait ArgumentLanguage: Copy {
         HandleArray { array, convert, is_narrow: convert.mask() == 0xffff_ffff, language: PhantomData }
     }
 
-    /// Whether a status argument says that the program wants none.
+    /// Returns whether a status argument says that the program wants none.
     ///
     /// # Safety
     /// `word` is such an argument.
@@ -147,7 +147,7 @@ pub trait ArgumentLanguage: Copy {
         }
     }
 
-    /// The same of an array of statuses.
+    /// Returns whether an array of statuses is ignored.
     ///
     /// # Safety
     /// `word` is such an argument.
@@ -160,7 +160,7 @@ pub trait ArgumentLanguage: Copy {
         }
     }
 
-    /// Whether a buffer argument is MPI_IN_PLACE.
+    /// Returns whether a buffer argument is MPI_IN_PLACE.
     ///
     /// # Safety
     /// `word` is such an argument.
@@ -213,12 +213,12 @@ pub struct HandleArray<L> {
 }
 
 impl<L: ArgumentLanguage> HandleArray<L> {
-    /// As [`ArgumentLanguage::handle_at`].
+    /// Reads a handle, see [`ArgumentLanguage::handle_at`].
     ///
     /// # Safety
     /// The array has more than `i` handles, or is null.
     #[inline(always)]
-    pub unsafe fn at(&self, i: usize) -> Word {
+    pub unsafe fn handle_at(&self, i: usize) -> Word {
         // SAFETY: the caller's.
         unsafe {
             if L::FORTRAN || self.array == 0 {

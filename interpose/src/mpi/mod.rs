@@ -1,4 +1,4 @@
-//! What is known of the MPI library in the process: where its functions are, its binary interface, how arguments are read.
+//! The MPI library in the process: the addresses of its functions, its binary interface, and its argument conventions.
 //!
 //! Nothing else in the library knows what a handle or a status looks like.
 

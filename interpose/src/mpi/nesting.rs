@@ -1,4 +1,4 @@
-//! Whether a call is made from inside another one, where the mark in the thread's state may be a stale one.
+//! Checks whether a call is made from inside another one, since the mark in the thread's state may be a stale one.
 //!
 //! A call from an MPI library is nested: another wrapper called that. One from the program's code is nested where MPI has called
 //! the program back (an error handler, a reduction, a copy of an attribute); but the wrapper may also have been left by longjmp
@@ -18,7 +18,7 @@ use crate::unwind::runtime::{_Unwind_Backtrace, _Unwind_GetCFA, _Unwind_GetIP, U
 struct CodeRange([AtomicUsize; 2]);
 
 impl CodeRange {
-    const fn none() -> Self {
+    const fn empty() -> Self {
         CodeRange([AtomicUsize::new(0), AtomicUsize::new(0)])
     }
 
@@ -39,11 +39,11 @@ impl CodeRange {
 }
 
 /// The library of MPI's Fortran functions, which may call those of C; where there is none, that of C.
-static FORTRAN: CodeRange = CodeRange::none();
+static FORTRAN: CodeRange = CodeRange::empty();
 /// The libraries of MPI's functions.
-static MPI: [CodeRange; 3] = [const { CodeRange::none() }; 3];
+static MPI: [CodeRange; 3] = [const { CodeRange::empty() }; 3];
 /// This library.
-static OURS: CodeRange = CodeRange::none();
+static OURS: CodeRange = CodeRange::empty();
 
 /// Learns where MPI's code is. Called once, before a call is recorded.
 pub fn find_mpi() {
@@ -65,23 +65,23 @@ fn object_of(address: usize) -> Option<(usize, usize)> {
     found
 }
 
-/// Whether a return address lies in the library whose calls are nested most often.
+/// Returns whether a return address lies in the library whose calls are nested most often.
 #[inline(always)]
 pub fn is_mpi(address: usize) -> bool {
     FORTRAN.contains(address)
 }
 
-/// Whether a return address lies in any of MPI's libraries, or here.
+/// Returns whether a return address lies in any of MPI's libraries, or here.
 pub fn is_any_mpi(address: usize) -> bool {
     MPI.iter().any(|code| code.contains(address)) || OURS.contains(address)
 }
 
-/// Whether an address lies in this library.
+/// Returns whether an address lies in this library.
 pub fn is_here(address: usize) -> bool {
     OURS.contains(address)
 }
 
-/// Whether the frame with a canary at address `canary`, of this value, is one of this library's on the present stack.
+/// Returns whether the frame with a canary at address `canary`, of this value, is one of this library's on the present stack.
 ///
 /// Where frames do not show how to leave them (code that was compiled without tables for that), the search ends too early and
 /// finds nothing: such a call counts as one of its own.
@@ -99,7 +99,7 @@ pub fn frame_is_there(canary: usize, value: usize) -> bool {
     search.there
 }
 
-/// Whether there is memory at an address: a stack that was left may be gone.
+/// Returns whether there is memory at an address: a stack that was left may be gone.
 fn is_mapped(address: usize) -> bool {
     let mut resident = 0u8;
     // SAFETY: a constant of the C library's; then asks about a page, whatever is there.
@@ -112,9 +112,9 @@ fn is_mapped(address: usize) -> bool {
 /// A walk up the stack.
 struct StackSearch {
     canary: usize,
-    /// Where the last frame's code goes on.
+    /// Address at which the last frame's code goes on.
     code: usize,
-    /// Whether it has left this library, whose first frames are of the call that looks: they may lie where the canary once was.
+    /// True if it has left this library, whose first frames are of the call that looks: they may lie where the canary once was.
     left: bool,
     there: bool,
 }

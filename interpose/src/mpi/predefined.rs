@@ -66,7 +66,7 @@ const NULLS: [(&CStr, usize, usize); 6] = [
 #[unsafe(link_section = ".data.lbprof_frequent")]
 static NULL_HANDLES: [AtomicUsize; NULLS.len()] = [const { AtomicUsize::new(usize::MAX) }; NULLS.len()];
 
-/// Whether `handle` is the null handle of `kind`.
+/// Returns whether `handle` is the null handle of `kind`.
 #[inline(always)]
 pub fn is_null(kind: NullHandle, handle: Word) -> bool {
     handle == null(kind)
@@ -107,7 +107,7 @@ pub fn size_in_handle(datatype: Word) -> Option<u64> {
     }
 }
 
-/// Which bits of a handle show that it is shared, what they are then, and the null handle.
+/// Bits of a handle that show that it is shared, their value then, and the null handle.
 #[unsafe(link_section = ".data.lbprof_frequent")]
 static SHARED_REQUEST: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
@@ -136,7 +136,7 @@ pub struct SharedRequests {
 }
 
 impl SharedRequests {
-    /// Whether a request handle is one of them.
+    /// Returns whether a request handle is one of them.
     #[inline(always)]
     pub fn contains(self, request: Word) -> bool {
         request & self.bits == self.shared
@@ -151,29 +151,29 @@ pub fn shared_requests() -> SharedRequests {
     SharedRequests { bits: bits.load(Relaxed), shared: shared.load(Relaxed), null: null.load(Relaxed) }
 }
 
-/// Whether a request handle is one of [`shared_requests`].
+/// Returns whether a request handle is one of [`shared_requests`].
 #[inline(always)]
 pub fn is_shared_request(request: Word) -> bool {
     shared_requests().contains(request)
 }
 
-/// Whether MPI may take a word for a communicator's handle rather than refuse it at sight.
+/// Returns whether MPI may take a word for a communicator's handle rather than refuse it at sight.
 pub fn may_be_comm(handle: Word) -> bool {
     abi().kind != AbiFamily::Mpich || is_mpich_handle(handle, 1)
 }
 
-/// The same of a datatype's.
+/// Returns whether a word may be a datatype's handle.
 pub fn may_be_datatype(handle: Word) -> bool {
     abi().kind != AbiFamily::Mpich || is_mpich_handle(handle, 3)
 }
 
-/// Whether a handle of MPICH's is one of objects of this kind (MPICH, src/include/mpir_objects.h: two bits say how the object is stored, 0
-/// being invalid, and four of what kind it is).
+/// Returns whether a handle of MPICH's is one of objects of this kind (MPICH, src/include/mpir_objects.h: two bits say how the object is
+/// stored, 0 being invalid, and four of what kind it is).
 fn is_mpich_handle(handle: Word, kind: usize) -> bool {
     handle >> 30 & 3 != 0 && handle >> 26 & 0xf == kind
 }
 
-/// Whether MPI may take a word for a request's handle, a null one included, rather than refuse it at sight.
+/// Returns whether MPI may take a word for a request's handle, a null one included, rather than refuse it at sight.
 #[inline(always)]
 pub fn may_be_request(interface: AbiFamily, handle: Word) -> bool {
     match interface {

@@ -5,7 +5,7 @@ use crate::mpi::call::{call2, call3};
 use crate::mpi::predefined::byte;
 use crate::word::Word;
 
-/// What a status says.
+/// The contents of a status.
 #[derive(Clone, Copy)]
 pub struct ReceivedStatus {
     /// MPI_SOURCE.
@@ -14,7 +14,7 @@ pub struct ReceivedStatus {
     pub tag: i32,
     /// Bytes that arrived.
     pub bytes: u64,
-    /// Whether the operation was cancelled.
+    /// True if the operation was cancelled.
     pub cancelled: bool,
 }
 

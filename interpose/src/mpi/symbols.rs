@@ -26,7 +26,7 @@ pub fn find(profiling: &CStr, own: &CStr) -> usize {
     }
 }
 
-/// Whether a function is one of C: those of Fortran are all in one case.
+/// Returns whether a function is one of C: those of Fortran are all in one case.
 fn is_of_c(own: &CStr) -> bool {
     own.to_bytes().starts_with(b"MPI_") && own.to_bytes().iter().any(u8::is_ascii_lowercase)
 }
@@ -38,7 +38,7 @@ fn next_symbol(name: &CStr) -> usize {
     if address != 0 || is_visible() { address } else { in_local_libraries(name) }
 }
 
-/// Whether MPI is visible to all: then what is missing there is missing. A walk for each missing function takes milliseconds.
+/// Returns whether MPI is visible to all: then what is missing there is missing. A walk for each missing function takes milliseconds.
 fn is_visible() -> bool {
     // SAFETY: a look-up by name.
     !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PMPI_Init".as_ptr()) }.is_null()
@@ -77,7 +77,7 @@ fn in_local_libraries(name: &CStr) -> usize {
     0
 }
 
-/// Whether `address` lies in this library.
+/// Returns whether `address` lies in this library.
 fn is_ours(address: usize) -> bool {
     let base = |address: usize| {
         // SAFETY: dladdr fills the structure or returns 0.

@@ -8,13 +8,13 @@ use crate::word::Word;
 /// `None`: MPI_PROC_NULL.
 #[derive(Debug, Default)]
 pub struct TopologyNeighbours {
-    /// Whether the communicator has one.
+    /// True if the communicator has one.
     pub is_there: bool,
-    /// Those that send to this rank.
+    /// Ranks that send to this rank.
     pub sources: Vec<Option<u32>>,
-    /// Those that it sends to.
+    /// Ranks that this rank sends to.
     pub destinations: Vec<Option<u32>>,
-    /// Which of a grid's are not there, beyond its edge: a bit for each.
+    /// Neighbours in a grid that are missing, beyond its edge: a bit for each.
     pub absent: u64,
 }
 
@@ -35,11 +35,11 @@ fn present(ranks: &[i32]) -> Vec<Option<u32>> {
 /// Most neighbours that are asked for: more is no answer of a sound library.
 const MOST: i32 = 1 << 24;
 
-/// That of `comm`.
+/// Reads the neighbours in `comm`.
 ///
 /// # Safety
 /// `comm` is a valid handle.
-pub unsafe fn of(comm: Word) -> TopologyNeighbours {
+pub unsafe fn read_neighbours(comm: Word) -> TopologyNeighbours {
     // SAFETY: local look-ups on a valid communicator.
     unsafe {
         // MPI_Topo_test gives MPI_UNDEFINED, or one of three values that differ between MPIs: so each kind is asked.

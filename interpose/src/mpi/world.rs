@@ -1,4 +1,4 @@
-//! What MPI says of this process: its rank among how many, and the group of all of them.
+//! The facts that MPI gives about this process: its rank among how many, and the group of all of them.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -26,7 +26,7 @@ pub fn set_session(session: Word) {
     SESSION.store(session, Relaxed);
 }
 
-/// Whether MPI_Init was called, and so MPI_COMM_WORLD exists.
+/// Returns whether MPI_Init was called, and so MPI_COMM_WORLD exists.
 pub fn world_model() -> bool {
     let mut initialised = 0i32;
     // SAFETY: may be called at any time.
@@ -69,7 +69,7 @@ pub unsafe fn free_group() {
     unsafe { call2(c"PMPI_Group_free", &raw mut group as Word, 0) };
 }
 
-/// Whether MPI_Comm_spawn started this process. A local look-up.
+/// Returns whether MPI_Comm_spawn started this process. A local look-up.
 pub fn is_spawned() -> bool {
     let mut parent: Word = 0;
     // SAFETY: MPI is initialised; where it was by a session alone, this fails without effect.

@@ -5,7 +5,7 @@
 use lbprof_collector::parallel_marks::ParallelInstance;
 use lbprof_collector::record::NONE;
 
-use crate::log::writes_records;
+use crate::log::is_writing_records;
 use crate::recording::room::append;
 use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
@@ -48,7 +48,7 @@ pub unsafe fn end(thread: *mut RecorderThread, instance: &ParallelInstance) {
 #[inline(always)]
 unsafe fn is_marked(thread: *mut RecorderThread) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { writes_records() && !(*thread).log.is_null() }
+    unsafe { is_writing_records() && !(*thread).log.is_null() }
 }
 
 /// A call site as it is in a ring.

@@ -1,4 +1,4 @@
-//! What the threads of OpenMP's parallel regions do.
+//! Records the threads of OpenMP's parallel regions.
 //!
 //! LLVM's and Intel's run-time libraries report it ([`ompt`]). The GNU library (libgomp) does not:
 //!
@@ -38,12 +38,12 @@ pub fn start(wanted: bool) {
     }
 }
 
-/// Whether regions are to be measured as soon as recording has started.
+/// Returns whether regions are to be measured as soon as recording has started.
 fn is_wanted() -> bool {
     WANTED.load(Relaxed)
 }
 
-/// Whether regions are measured now.
+/// Returns whether regions are measured now.
 #[inline(always)]
 pub fn is_on() -> bool {
     WANTED.load(Relaxed) && state() == RecordingState::Recording

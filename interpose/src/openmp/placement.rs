@@ -1,4 +1,4 @@
-//! Where the threads of a team may run, and what the user has set for them.
+//! Finds the cores on which the threads of a team may run, and the user's settings for them.
 
 use std::mem::MaybeUninit;
 
@@ -8,7 +8,7 @@ use crate::openmp::reporting;
 use crate::openmp::runtime::{self, RuntimeFunction};
 use crate::system::{objects, sandbox};
 
-/// What the variables begin with that run-time libraries read.
+/// Prefixes of the variables that run-time libraries read.
 const PREFIXES: [&str; 3] = ["OMP_", "GOMP_", "KMP_"];
 
 /// The placement of a team of this size, whose threads exist, and of which the run-time library was called from `caller`.

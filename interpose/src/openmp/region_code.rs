@@ -1,4 +1,4 @@
-//! Where a region is in the code: compilers call its start from places that optimization may move into another function.
+//! Locates a region in the code: compilers call its start from places that optimization may move into another function.
 
 use std::ffi::{CStr, c_char};
 
@@ -6,13 +6,13 @@ use crate::state::parallel::RegionLaunch;
 use crate::unwind::PathCall;
 use crate::unwind::python::PythonCall;
 
-/// What is known of a region's code.
+/// The facts about a region's code.
 #[derive(Clone, Copy)]
 pub struct RegionCode {
     caller: usize,
     /// The function that a compiler has made of it; 0: not known.
     function: usize,
-    /// Whether the name of that function is the one of the function in the source.
+    /// True if the name of that function is the one of the function in the source.
     is_named: bool,
     /// Its location in the source ([`SourceLocation`]); 0: not known.
     location: usize,

@@ -34,7 +34,7 @@ const MAX_LIBRARIES: usize = 8;
 
 static LIBRARIES: [OpenMpLibrary; MAX_LIBRARIES] = [const { OpenMpLibrary::free() }; MAX_LIBRARIES];
 
-/// How many of the table's first places have callbacks registered or had them.
+/// Number of the table's first places that have callbacks registered or had them.
 static REGISTERED: AtomicUsize = AtomicUsize::new(0);
 
 impl OpenMpLibrary {

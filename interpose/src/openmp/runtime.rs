@@ -73,15 +73,15 @@ const N_FUNCTIONS: usize = RuntimeFunction::NAMES.len();
 /// Addresses by function; 0: not known yet.
 pub type Addresses = [AtomicUsize; N_FUNCTIONS];
 
-/// Those that all objects can see.
+/// Functions that all objects can see.
 pub static VISIBLE: Addresses = [const { AtomicUsize::new(0) }; N_FUNCTIONS];
 
-/// Those that an object sees that was loaded with RTLD_LOCAL.
+/// Functions visible to an object that was loaded with RTLD_LOCAL.
 struct LocalFunctions {
     /// The object's addresses.
     begin: usize,
     end: usize,
-    /// How often something was unloaded before: then it was this object.
+    /// Count of unloads before: if it has changed, it may be this object.
     unloads: u64,
     addresses: Addresses,
 }

@@ -25,7 +25,7 @@ use crate::unwind::PathCall;
 /// A region of one thread that starts it.
 pub struct RegionSite {
     thread: *mut RecorderThread,
-    /// What distinguishes it from others.
+    /// Address that distinguishes it from others.
     address: usize,
     /// The thread's number in the log, or [`NONE`].
     number: u32,
@@ -57,7 +57,7 @@ static IDS: AtomicU32 = AtomicU32::new(0);
 /// Threads of the largest team so far.
 static LARGEST: AtomicU32 = AtomicU32::new(0);
 
-/// When sums are to be written again, in ticks.
+/// Time at which sums are to be written again, in ticks.
 static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
 /// Seconds between two times.
 const WRITE_S: f64 = 1.0;
@@ -91,10 +91,10 @@ pub unsafe fn known_site(thread: *mut RecorderThread, code: RegionCode) -> Optio
     }
 }
 
-/// What the search for a site gives.
+/// The result of a search for a site.
 enum SiteSearch {
     Known(&'static RegionSite),
-    /// Where it is to be.
+    /// A free place for the site.
     Free(&'static AtomicPtr<RegionSite>),
     Full,
 }
@@ -120,7 +120,7 @@ unsafe fn find_site(thread: *mut RecorderThread, address: usize) -> SiteSearch {
     }
 }
 
-/// Where the search for a site begins.
+/// Returns where the search for a site begins.
 #[inline(always)]
 fn place(thread: *mut RecorderThread, address: usize) -> usize {
     let hash = (address ^ (thread as usize >> 6)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -128,7 +128,7 @@ fn place(thread: *mut RecorderThread, address: usize) -> usize {
 }
 
 impl RegionSite {
-    /// Whether it is of the thread that has this state now: another one may have had it before.
+    /// Returns whether it is of the thread that has this state now: another one may have had it before.
     unsafe fn is_of(&self, thread: *mut RecorderThread) -> bool {
         // SAFETY: the calling thread's state.
         unsafe { number(thread) == self.number }
@@ -299,7 +299,7 @@ unsafe fn new_sums(thread: *mut RecorderThread, site: &'static RegionSite, size:
 }
 
 impl TeamSums {
-    /// What the log is to have of it; `None`: it has all.
+    /// Returns what the log is to have of it; `None`: it has all.
     fn unwritten(&self, site: &RegionSite) -> Option<Definition> {
         let instances = self.instances.load(Relaxed);
         if self.written.swap(instances, Relaxed) == instances {

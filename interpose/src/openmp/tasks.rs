@@ -34,7 +34,7 @@ pub struct TaskSource {
     bounds: bool,
 }
 
-/// What comes before the copy of the arguments.
+/// The header before the copy of the arguments.
 #[repr(C)]
 struct TaskHeader {
     shared: [Word; SHARED_WORDS],
@@ -49,11 +49,11 @@ pub struct WrappedTask {
     pub source: TaskSource,
     /// Their size with the header, in bytes.
     pub bytes: Word,
-    /// What their address is a multiple of.
+    /// Alignment of their address.
     pub alignment: Word,
 }
 
-/// What the program passes to have a task made.
+/// The arguments with which the program has a task made.
 #[derive(Clone, Copy)]
 pub struct TaskCall {
     /// The task's function.
@@ -64,9 +64,9 @@ pub struct TaskCall {
     pub copier: Word,
     /// Their size in bytes.
     pub bytes: Word,
-    /// What their address is a multiple of.
+    /// Alignment of their address.
     pub alignment: Word,
-    /// Whether it is a loop's, whose bounds the library writes into the first two words.
+    /// True if it is a loop's, whose bounds the library writes into the first two words.
     pub bounds: bool,
 }
 

@@ -40,12 +40,12 @@ pub struct RegionFrame {
     /// The run-time library's `omp_get_thread_num`.
     thread_num: Word,
     begin: u64,
-    /// Where the team's times go; null in an inner region.
+    /// Slots of the team's times; null in an inner region.
     slots: *mut MemberSlot,
     room: usize,
     region: u64,
     site: *const RegionSite,
-    /// When thread 0 left the function of an inner region, in ticks.
+    /// Time at which thread 0 left the function of an inner region, in ticks.
     left: u64,
 }
 
@@ -95,7 +95,7 @@ pub unsafe fn begin(thread: *mut RecorderThread, function: Word, data: Word, thr
     }
 }
 
-/// Whether a region that the calling thread starts now is the program's, and recording is on.
+/// Returns whether a region that the calling thread starts now is the program's, and recording is on.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -158,7 +158,7 @@ unsafe fn grow(thread: *mut RecorderThread, threads: usize) {
     }
 }
 
-/// What the run-time library calls on each thread of a team in place of the region's function.
+/// Runs on each thread of a team: the run-time library calls it in place of the region's function.
 ///
 /// # Safety
 /// `frame` is that of a region whose team the calling thread belongs to.

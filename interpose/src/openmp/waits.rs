@@ -5,11 +5,11 @@ use crate::system::clock::ticks;
 use crate::word::Word;
 use lbprof_collector::parallel::MemberTimes;
 
-/// What a thread waits for.
+/// The kind of a thread's wait.
 #[derive(Clone, Copy)]
 #[repr(u32)]
 pub enum WaitKind {
-    /// Other threads, at a barrier.
+    /// Wait for the team's threads, at a barrier.
     Barrier = 1,
     /// A critical section, an atomic operation or a lock.
     Mutex,

@@ -1,4 +1,5 @@
-//! All that depends on the processor: entries of wrappers, the thread pointer, the counter of time, registers for unwinding, and instructions that are special.
+//! The code that depends on the processor: entries of wrappers, the thread pointer, the counter of time, registers for unwinding, and
+//! instructions that are special.
 //!
 //! A processor is a file with the same items. Another one needs such a file, a line here, and `scripts/test-arm64` for it. Everything else in this library compiles for
 //! any 64-bit Linux with little-endian words, of which 8 bytes are one register.
@@ -24,7 +25,8 @@ compile_error!(
      (cargo build -p lb-report) runs on any 64-bit processor"
 );
 
-/// What the entry of a wrapper notes of a call, at the beginning of a thread's state. After it is the number of calls that are parked there.
+/// A call as the entry of its wrapper notes it, at the beginning of a thread's state. After it is the number of calls that are parked
+/// there.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct EnteredCall {

@@ -65,7 +65,7 @@ macro_rules! entry {
     };
 }
 
-/// The same for a function of Fortran: it also notes the address of an element of a table, the function to forward to.
+/// Defines the entry of a function of Fortran: it also notes the address of an element of a table, the function to forward to.
 macro_rules! fortran_entry {
     ($name:literal, $section:literal, $index:literal, $next:path, $body:path) => {
         const _: () = {
@@ -103,8 +103,8 @@ macro_rules! fortran_entry {
     };
 }
 
-/// The same for the function that starts a region of OpenMP: notes its first and its third argument in the thread's state, and goes on to the
-/// function that the call is meant for with all arguments, however many, as they are.
+/// Defines the entry of the function that starts a region of OpenMP: notes its first and its third argument in the thread's state, and goes
+/// on to the function that the call is meant for with all arguments, however many, as they are.
 macro_rules! launch_entry {
     ($name:literal, $launch:path, $visible:path, $place:expr, $resolve:path) => {
         #[unsafe(naked)]

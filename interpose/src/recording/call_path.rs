@@ -38,18 +38,18 @@ use crate::unwind::{self, EntryRegisters, PathEnd, StackPath, StackWord};
 static KEY: AtomicUsize = AtomicUsize::new(UNLOAD - 1);
 /// Frames of a path at most.
 static DEPTH: AtomicUsize = AtomicUsize::new(1);
-/// Whether each path is compared with what the C++ run-time's unwinder finds.
+/// True if each path is compared with what the C++ run-time's unwinder finds.
 static CHECKED: AtomicBool = AtomicBool::new(false);
 
 /// The Python interpreter of the process.
 static PYTHON: OnceLock<PythonInterpreter> = OnceLock::new();
-/// Whether it is not what it seemed to be.
+/// True if it is not what it seemed to be.
 static PYTHON_IS_OTHER: AtomicBool = AtomicBool::new(false);
 
 /// Addresses are less than this: a key counts above them.
 const UNLOAD: usize = 1 << 47;
 
-/// One of so many paths found in the tree is compared one by one from then on: one that comes often is soon among them.
+/// Number of paths found in the tree after which one is compared one by one from then on: a frequent one is soon among them.
 const FOUND_BEFORE_COMPARED: u32 = 8;
 /// Words of a thread's tree, 32 bytes each.
 const MAX_WORDS: usize = 1 << 17;
@@ -95,7 +95,7 @@ pub unsafe fn renew_key(thread: *mut RecorderThread) {
     unsafe { AtomicUsize::from_ptr(&raw mut (*thread).path_key) }.store(KEY.load(SeqCst), SeqCst);
 }
 
-/// What a record has as its call site in a ring: the id of the call's path plus 1, or 0 where it has none.
+/// Returns what a record has as its call site in a ring: the id of the call's path plus 1, or 0 where it has none.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, with a table of paths, and has been entered by a stub of the wrappers.
@@ -154,7 +154,7 @@ unsafe fn find<'a>(
     None
 }
 
-/// As [`current`], for a thread that may have no table and may be anywhere in the recorder: 0 where it is not known.
+/// Returns the path like [`current`], for a thread that may have no table and may be anywhere in the recorder; 0 if it is not known.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -163,7 +163,7 @@ pub unsafe fn current_or_none(thread: *mut RecorderThread) -> u64 {
     unsafe { if (*thread).busy != 0 || (*thread).sp == 0 || (*thread).paths.is_null() { 0 } else { current(thread) } }
 }
 
-/// Where in the table a path is.
+/// Returns where in the table a path is.
 #[inline(always)]
 fn place(caller: usize, key: usize) -> usize {
     // The lower halves alone: the upper ones seldom differ. One instruction puts them together.
@@ -171,7 +171,7 @@ fn place(caller: usize, key: usize) -> usize {
     (hash >> (u32::BITS - PLACES.ilog2())) as usize
 }
 
-/// Whether the words are as they were.
+/// Returns whether the words are as they were.
 ///
 /// # Safety
 /// They are on the calling thread's stack, or in its state ([`keep`]).
@@ -229,7 +229,7 @@ unsafe fn find_apart(thread: *mut RecorderThread, paths: &mut CallPaths) -> Opti
     }
 }
 
-/// What the call under way is known by.
+/// Returns what the call under way is known by.
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
@@ -326,7 +326,7 @@ unsafe fn find_with_python(thread: *mut RecorderThread, paths: &CallPaths) -> Op
     }
 }
 
-/// Where in the table a path of a process with a Python interpreter is: helpers that call MPI differ by the instruction.
+/// Returns where in the table a path of a process with a Python interpreter is: helpers that call MPI differ by the instruction.
 ///
 /// # Safety
 /// The state of the calling thread, which is the process's first, or 0.

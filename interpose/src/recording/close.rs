@@ -1,4 +1,4 @@
-//! Where recording begins and ends: the first record of the window, and all rings at the end of the process or of MPI.
+//! Begins and ends recording: the first record of the window, and all rings at the end of the process or of MPI.
 
 use std::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
@@ -21,7 +21,7 @@ use crate::state::stage::{RecordingState, set_state};
 use crate::state::thread::RecorderThread;
 use crate::system::clock::{monotonic_ns, ticks};
 
-/// How long the end of recording waits for other threads that are in the recorder.
+/// Time for which the end of recording waits for other threads that are in the recorder.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// The analysed window begins now, on the thread that called MPI_Init.

@@ -24,7 +24,7 @@ use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
 
 use crate::harmless::guard;
 use crate::harmless::signals::critical;
-use crate::log::{BatchOutcome, FIRST_THREAD, LOG, OpenLog, define, writes_records};
+use crate::log::{BatchOutcome, FIRST_THREAD, LOG, OpenLog, define, is_writing_records};
 use crate::recording::filled::batch;
 use crate::recording::slot::store;
 use crate::recording::{lost, mpi_time};
@@ -38,10 +38,10 @@ use crate::system::faults;
 /// Records handed over in this process.
 pub static RECORDED: AtomicU64 = AtomicU64::new(0);
 
-/// Whether there are sums that the log may lack.
+/// True if there are sums that the log may lack.
 pub static SUMS: AtomicBool = AtomicBool::new(false);
 
-/// Whether the last sums were written, for the process ends. Changed with the log locked.
+/// True if the last sums were written, for the process ends. Changed with the log locked.
 pub static SUMS_ENDED: AtomicBool = AtomicBool::new(false);
 
 /// Records dropped in this process.
@@ -98,7 +98,7 @@ pub unsafe fn hand_over(thread: *mut RecorderThread, log: &mut ThreadLog, now: u
         let mut guard = LOG.lock();
         // The log may be closed, or the process ends: they stay in the ring, for the reader.
         let rank_log = guard.as_deref_mut().and_then(Option::as_mut).filter(|_| !SUMS_ENDED.load(Relaxed))?;
-        if write(rank_log, log, (records, count), now) != BatchOutcome::Changed {
+        if write(rank_log, log, records, count, now) != BatchOutcome::Changed {
             break;
         }
     }
@@ -140,9 +140,9 @@ pub unsafe fn hand_over(thread: *mut RecorderThread, log: &mut ThreadLog, now: u
     Some(count as u32)
 }
 
-/// Where only sums of the records go to the log: the samples of their time are where the rank's first thread was.
+/// Locates the samples of a time for which only sums of the records go to the log, by the records of the rank's first thread.
 pub fn place_samples(log: &mut ThreadLog, records: &[Record]) {
-    if log.number == FIRST_THREAD && sampling::is_on() && !writes_records() {
+    if log.number == FIRST_THREAD && sampling::is_on() && !is_writing_records() {
         log.cpu_samples.extend(sampling::place(&log.head, records));
     }
 }
@@ -172,7 +172,7 @@ unsafe fn whole_batch<'a>(thread: *mut RecorderThread, log: &mut ThreadLog, now:
     }
 }
 
-/// Where the ring has lost its file, so are records that it held: those that are left become the batch, and that is reported.
+/// Checks whether the ring has lost its file, and with it records: those that are left become the batch, and the loss is reported.
 ///
 /// # Safety
 /// As [`hand_over`].
@@ -211,15 +211,15 @@ fn report_lost(log: &ThreadLog, lost: usize) {
     define(Definition::Problem(ProblemKind::RingLost as u16, 1, detail));
 }
 
-/// Whether what was read of a batch, all of whose records have begun, was there until now. Pages of a file that was cut short are gone as
-/// wholes, or their ends are: nothing can be read from them until the ring is marked as lost; and they are zeros where the file was made
-/// longer again.
+/// Returns whether what was read of a batch, all of whose records have begun, was there until now. Pages of a file that was cut short are
+/// gone as wholes, or their ends are: nothing can be read from them until the ring is marked as lost; and they are zeros where the file was
+/// made longer again.
 #[inline(never)] // Once a flush; the loop over the records is what counts.
 fn is_still_whole(log: &ThreadLog, records: &[Record]) -> bool {
-    !has_lost_file(log) && !lost::lacks_pages(records)
+    !has_lost_file(log) && !lost::has_lost_pages(records)
 }
 
-/// Whether the ring has lost its file, or its file was emptied, and nobody has noticed yet.
+/// Returns whether the ring has lost its file, or its file was emptied, and nobody has noticed yet.
 fn has_lost_file(log: &ThreadLog) -> bool {
     let emptied = faults::is_of_file(log.number) && !log.ring.is_set_up();
     emptied || faults::is_newly_lost(log.number)
@@ -232,7 +232,7 @@ pub fn mend(records: &mut [Record], now: u64) -> bool {
     others == 0 || mend_others(records, now)
 }
 
-/// The same where not all records are whole.
+/// Mends records if not all of them are whole.
 #[cold]
 #[inline(never)]
 fn mend_others(records: &mut [Record], now: u64) -> bool {
@@ -257,7 +257,7 @@ fn mend_others(records: &mut [Record], now: u64) -> bool {
 }
 
 /// Writes a batch, which counts as so many records, as the log's mode has it, unless it changes while it is read; what cannot be written is counted.
-fn write(rank_log: &mut OpenLog, log: &mut ThreadLog, (records, count): (&[Record], usize), now: u64) -> BatchOutcome {
+fn write(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], count: usize, now: u64) -> BatchOutcome {
     let written;
     if rank_log.events() {
         written = rank_log.records(&log.head, records, count, || is_still_whole(log, records));
@@ -359,7 +359,7 @@ pub unsafe fn close_ring(thread: *mut RecorderThread, log: &mut ThreadLog) {
         if log.head.first == 0
             && let Some(rank_log) = LOG.lock().as_deref_mut().and_then(Option::as_mut)
         {
-            log.sums_events |= rank_log.summaries().sums_last(n);
+            log.sums_events |= rank_log.summaries().is_folding_last(n);
         }
         hand_over(thread, log, now);
     }

@@ -11,10 +11,10 @@ use std::sync::atomic::{
 use crate::mpi::nesting;
 use crate::state::thread::RecorderThread;
 
-/// Whether MPI_Finalize of a recorded rank is under way.
+/// True if MPI_Finalize of a recorded rank is under way.
 static UNDER_WAY: AtomicBool = AtomicBool::new(false);
 
-/// How many calls the program made in it.
+/// Number of calls that the program made in it.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
 /// The log is closed, and MPI's own function follows.
@@ -22,7 +22,7 @@ pub fn begin() {
     UNDER_WAY.store(true, Release);
 }
 
-/// Whether calls without a slot are to be counted.
+/// Returns whether calls without a slot are to be counted.
 #[inline(always)]
 pub fn is_under_way() -> bool {
     UNDER_WAY.load(Relaxed)

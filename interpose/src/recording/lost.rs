@@ -1,4 +1,4 @@
-//! Which records of a ring are whole where somebody has emptied its file, or its disk has failed.
+//! Finds the records of a ring that are whole after somebody has emptied its file, or its disk has failed.
 //!
 //! Pages of the file are gone, at any instant: what they held is zero. The thread goes on in pages of zeros, so that of the record
 //! which it was filling at that instant, only what it stored later is there.
@@ -40,8 +40,8 @@ pub fn leave_out_lost(records: &mut [Record], replaced: [u64; 2]) -> usize {
     })
 }
 
-/// Whether a slot at the begin or end of a page holds nothing, although all slots have held records: the page was lost.
-pub fn lacks_pages(records: &[Record]) -> bool {
+/// Returns whether a slot at the begin or end of a page holds nothing, although all slots have held records: the page was lost.
+pub fn has_lost_pages(records: &[Record]) -> bool {
     // SAFETY: a valid reference; somebody else may empty the file at any time.
     let is_empty = |record: &Record| unsafe { (&raw const record.begin).read_volatile() == 0 };
     records.chunks(IN_PAGE).any(|page| page.first().is_some_and(is_empty) || page.last().is_some_and(is_empty))

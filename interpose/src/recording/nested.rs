@@ -13,7 +13,7 @@ use crate::state::entered;
 use crate::state::stage;
 use crate::state::thread::{Canary, RecorderThread};
 
-/// Whether a call entered now, with its frame at `canary`, is made from inside another one of the same thread.
+/// Returns whether a call entered now, with its frame at `canary`, is made from inside another one of the same thread.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -23,7 +23,8 @@ pub unsafe fn nested(thread: *mut RecorderThread, canary: *const Canary) -> bool
     unsafe { (canary as usize) < (*thread).inside && is_nested(thread) }
 }
 
-/// The same of a call whose frame lies further down the stack than that of the call under way. Apart, so that the code of other calls lies together.
+/// Checks a call whose frame lies further down the stack than that of the call under way. Apart, so that the code of other calls lies
+/// together.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -34,7 +35,7 @@ unsafe fn is_nested(thread: *mut RecorderThread) -> bool {
     unsafe { nesting::is_mpi((*thread).caller) || still_inside(thread, (*thread).caller) }
 }
 
-/// Whether the wrapper that [`RecorderThread::inside`] names has still to return. If not, the mark is taken away.
+/// Returns whether the wrapper that [`RecorderThread::inside`] names has still to return. If not, the mark is taken away.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -50,7 +51,7 @@ unsafe fn still_inside(thread: *mut RecorderThread, caller: usize) -> bool {
     }
 }
 
-/// Whether an MPI call is under way on this thread, as seen from a marker in `frame`, or the recorder itself runs.
+/// Returns whether an MPI call is under way on this thread, as seen from a marker in `frame`, or the recorder itself runs.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.

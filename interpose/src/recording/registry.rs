@@ -59,7 +59,7 @@ impl ThreadRegistry {
 /// The state that is being visited; null: none.
 static VISITED: AtomicPtr<RecorderThread> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Whether a thread has ended that could not be taken out of the list: nothing that is in it may be looked at any more.
+/// True if a thread has ended that could not be taken out of the list: nothing that is in it may be looked at any more.
 static UNLISTED: AtomicBool = AtomicBool::new(false);
 
 /// Taken before the log's lock, where both are.
@@ -202,7 +202,7 @@ fn make_ring(number: u32) -> io::Result<ThreadLog> {
         let mut guard = LOG.lock();
         let log = guard.as_deref_mut().and_then(Option::as_mut).ok_or_else(|| io::Error::other("the log is closed"))?;
         log.define(&[Definition::Thread(number, tid as u32)]);
-        (log.summaries().sums_events(), log.bytes())
+        (log.summaries().is_folding_events(), log.bytes())
     };
     let now = ticks();
     ring.head().previous_end.store(now, Relaxed);
@@ -229,7 +229,7 @@ fn make_ring(number: u32) -> io::Result<ThreadLog> {
     })
 }
 
-/// Whether the end of the calling thread will be known.
+/// Returns whether the end of the calling thread will be known.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.

@@ -126,7 +126,8 @@ pub unsafe fn make_room(thread: *mut RecorderThread) -> *mut Record {
     std::ptr::null_mut()
 }
 
-/// As [`refill`]. Apart from [`make_room`], which has less to save without it: where recording is off each call comes by there.
+/// Refills for a call, see [`refill`]. Apart from [`make_room`], which has less to save without it: if recording is off, each call comes by
+/// there.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -164,7 +165,7 @@ unsafe fn left_out(thread: *mut RecorderThread, is_recording: bool) {
     }
 }
 
-/// As [`make_room`], also from within the recorder.
+/// Makes room like [`make_room`], also from within the recorder.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -204,7 +205,7 @@ pub unsafe fn refill(thread: *mut RecorderThread) -> *mut Record {
     }
 }
 
-/// Whether the ring has free slots after the cursor, which is where the thread is to look at other things.
+/// Returns whether the ring has free slots after the cursor, which is where the thread is to look at other things.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, and `log` its log.

@@ -10,20 +10,20 @@ use lbprof_collector::record::{CallFlags, NO_PEER, NONE, Record};
 use crate::recording::call_path;
 use crate::state::thread::RecorderThread;
 
-/// What a call's arguments say, before it is made.
+/// The arguments of a call, known before it is made.
 #[derive(Clone, Copy)]
 pub struct CallArguments {
-    /// As [`Record::peer`].
+    /// Peer, see [`Record::peer`].
     pub peer: i32,
-    /// As [`Record::tag`].
+    /// Tag, see [`Record::tag`].
     pub tag: i32,
-    /// As [`Record::comm`].
+    /// Communicator, see [`Record::comm`].
     pub comm: u32,
-    /// As [`Record::sent`].
+    /// Bytes sent, see [`Record::sent`].
     pub sent: u64,
-    /// As [`Record::received`].
+    /// Bytes received, see [`Record::received`].
     pub received: u64,
-    /// As [`Record::flags`], besides the activity.
+    /// Flags besides the activity, see [`Record::flags`].
     pub flags: u16,
 }
 
@@ -36,7 +36,7 @@ impl CallArguments {
 
     /// Nothing known at all.
     #[inline(always)]
-    pub fn none() -> Self {
+    pub fn empty() -> Self {
         Self::on(NONE)
     }
 }
@@ -143,7 +143,7 @@ pub unsafe fn store(slot: *mut Record, record: Record) {
     }
 }
 
-/// All facts of a part are stored: its begin, which is its end, makes it valid.
+/// Publishes a part whose facts are stored: its start, which is its end, makes it valid.
 ///
 /// # Safety
 /// `slot` came from [`add_part`](super::room::add_part) and is not null.

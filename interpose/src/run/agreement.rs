@@ -1,4 +1,4 @@
-//! How the ranks of a job agree on the run's folder, and measure their clocks.
+//! Makes the ranks of a job agree on the run's folder, and measures their clocks.
 //!
 //! Other ranks of the job may run without this library, such as one of two coupled codes, and these take part in nothing. So where the
 //! launcher names the job ([`crate::run::job`]) the ranks of a host find each other by themselves ([`crate::run::peers`]), one of them finds or
@@ -27,20 +27,20 @@ use crate::run::settings::RecorderSettings;
 use crate::run::{hosts, job, launcher, offsets};
 use crate::word::Word;
 
-/// What the ranks agree on: the folder, `None` where nothing is recorded, and this rank's clock against that of the others, `None`
-/// where it is not known.
+/// The agreement of the ranks: the folder, or `None` if nothing is recorded, and this rank's clock against that of the others, or `None` if
+/// it is not known.
 pub type Agreement = (Option<RunDirectory>, Option<ClockOffset>);
 
-/// What a rank knows when it begins.
+/// The knowledge of a rank at its start.
 #[derive(Clone, Copy)]
 pub struct StartingRank<'a> {
     /// The settings.
     pub settings: &'a RecorderSettings,
     /// Its number in MPI_COMM_WORLD.
     pub rank: i32,
-    /// How many ranks there are.
+    /// Number of ranks.
     pub size: i32,
-    /// Whether it is to be recorded.
+    /// True if it is to be recorded.
     pub wanted: bool,
 }
 
@@ -155,7 +155,7 @@ unsafe fn lead(own: StartingRank, key: &str, peer: RankIntroduction, mut company
     let mut place = found(own, key, &ranks, peer.clock, one_host, wanted);
     let recording = host.iter().filter(|peer| peer.wanted).count();
     if let Some(place) = &mut place {
-        place.node = guard::caught(|| node::made(&place.dir, place.run_id, settings, &ranks, recording, size));
+        place.node = guard::caught(|| node::create_files(&place.dir, place.run_id, settings, &ranks, recording, size));
     }
     let offer = place.map_or(LeaderOffer::Nothing, LeaderOffer::Place);
     company.offer(&offer.encoded());
@@ -181,7 +181,7 @@ unsafe fn lead(own: StartingRank, key: &str, peer: RankIntroduction, mut company
 
 /// The ranks of all hosts that measure their clocks; none where others may be there that cannot be seen.
 fn of_all_hosts(own: StartingRank, place: &RunDirectory, here: &[u32]) -> Vec<u32> {
-    let all = hosts::all(&place.dir, here, own.size as usize, hosts::PATIENCE);
+    let all = hosts::agree_on_ranks(&place.dir, here, own.size as usize, hosts::PATIENCE);
     if all == here && place::is_of_one_host(own.settings) { Vec::new() } else { all }
 }
 
@@ -229,7 +229,7 @@ unsafe fn measured_among(ranks: &[u32], own: StartingRank) -> Option<ClockOffset
     }
 }
 
-/// All ranks agree by messages; where not all of them come, each goes on with a folder apart.
+/// Returns all ranks agree by messages; where not all of them come, each goes on with a folder apart.
 ///
 /// # Safety
 /// MPI is initialised, and all ranks that are there call this.

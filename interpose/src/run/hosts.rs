@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 
 use crate::system::owned_files::{OwnedFolder, open_owned};
 
-/// How long is waited for ranks of other hosts. MPI_Init has returned, so they will arrive if they exist; a network file
-/// system may show their files seconds later.
+/// Time to wait for ranks of other hosts. MPI_Init has returned, so they will arrive if they exist; a network file system may show their
+/// files seconds later.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The ranks of all hosts that run the library, ascending, as all hosts see it; empty where that cannot be found out. `own`: those of this
 /// host; `size`: how many ranks the job has; `patience`: how long they are waited for.
-pub fn all(run: &Path, own: &[u32], size: usize, patience: Duration) -> Vec<u32> {
+pub fn agree_on_ranks(run: &Path, own: &[u32], size: usize, patience: Duration) -> Vec<u32> {
     let folder = run.join(".hosts");
     let found = OwnedFolder::open_or_create(&folder).and_then(|_| {
         write(&folder, own)?;
@@ -66,7 +66,7 @@ fn write(folder: &Path, own: &[u32]) -> io::Result<()> {
     fs::rename(draft, folder.join(format!("host-{first}")))
 }
 
-/// What a host has seen of the others so far.
+/// The hosts that a host has discovered so far.
 #[derive(Default)]
 struct DiscoveredHosts {
     files: BTreeSet<OsString>,

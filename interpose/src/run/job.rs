@@ -1,4 +1,4 @@
-//! What names the job that this process is a rank of, the same on all of its ranks and hosts, found without a message.
+//! Names the job that this process is a rank of, the same on all of its ranks and hosts, without a message.
 //!
 //! `lb-run` and the library both look. What `lb-run` finds it passes on in [`VARIABLE`], because the program may run where the
 //! launcher cannot be seen any more, such as in a container.
@@ -19,7 +19,7 @@ pub const PROCESS_VARIABLE: &str = "LBPROF_PROCESS";
 /// The variable in which `lb-run --report` passes on the file for the run's folder.
 pub const FOLDER_VARIABLE: &str = "LBPROF_FOLDER_FILE";
 
-/// What the keys of Hydra's jobs begin with.
+/// Prefix of the keys of Hydra's jobs.
 const HYDRA: &str = "hydra ";
 
 /// The most ancestors of a process that are looked at.
@@ -42,9 +42,9 @@ pub fn key() -> Option<String> {
 enum JobLauncher {
     /// MPICH's or Intel MPI's, with the key of the job.
     Hydra(String),
-    /// One that names its jobs in the environment.
+    /// A launcher that names its jobs in the environment.
     Other,
-    /// None that is known.
+    /// No known launcher.
     None,
 }
 
@@ -92,7 +92,7 @@ pub fn read_at_once(path: String) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a program is a launcher, or a launcher's part on a host, that is not Hydra's.
+/// Returns whether a program is a launcher, or a launcher's part on a host, that is not Hydra's.
 pub fn is_launcher(program: &[u8]) -> bool {
     const NAMES: [&str; 7] = ["orted", "prted", "orterun", "prterun", "slurmstepd", "palsd", "flux"];
     let program = Path::new(OsStr::from_bytes(program));

@@ -1,4 +1,4 @@
-//! What the launcher says about the job through the environment.
+//! Reads the launcher's facts about the job from the environment.
 
 use std::hash::{BuildHasher, Hasher};
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +14,7 @@ fn number(name: &str) -> Option<u32> {
     std::env::var(name).ok()?.trim().parse().ok()
 }
 
-/// Whether the launcher started several programs as one job, as far as it says so.
+/// Returns whether the launcher started several programs as one job, as far as it says so.
 pub fn started_in_parts() -> bool {
     number("OMPI_NUM_APP_CTX").is_some_and(|parts| parts > 1)
 }
@@ -33,14 +33,14 @@ pub fn rank() -> Option<u32> {
     RANK.iter().find_map(|name| number(name))
 }
 
-/// How many ranks of the job run on this host, as far as the launcher says.
+/// Returns how many ranks of the job run on this host, as far as the launcher says.
 pub fn ranks_here() -> Option<u32> {
     const RANKS_HERE: [&str; 4] =
         ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE"];
     RANKS_HERE.iter().find_map(|name| number(name))
 }
 
-/// Whether all of `size` ranks run on this host; `None`: the launcher does not show.
+/// Returns whether all of `size` ranks run on this host; `None`: the launcher does not show.
 pub fn single_host(size: i32) -> Option<bool> {
     if let Some(here) = ranks_here() {
         return Some(i64::from(here) >= i64::from(size));
@@ -115,7 +115,7 @@ fn start_of(process: u32) -> Option<u64> {
     job::parent_and_start(&process.to_string()).map(|(_, start)| start)
 }
 
-/// How many processes the launcher says that it started, where it started this one as one of several, and this one's number
+/// Returns how many processes the launcher says that it started, where it started this one as one of several, and this one's number
 /// among them; with the launcher's name.
 fn started() -> Option<(&'static str, u32, u32)> {
     const OF_MPI: [(&str, &str); 3] = [
@@ -133,7 +133,7 @@ fn started() -> Option<(&'static str, u32, u32)> {
     read(("SLURM_STEP_NUM_TASKS", "SLURM_PROCID")).map(|(size, rank)| ("srun", size, rank))
 }
 
-/// Whether the launcher started this process as one of several, where MPI has a single rank.
+/// Returns whether the launcher started this process as one of several, where MPI has a single rank.
 pub fn is_foreign() -> bool {
     started().is_some_and(|(_, size, _)| size > 1)
 }

@@ -1,4 +1,4 @@
-//! What the ranks of a host say to each other in MPI_Init, and its bytes ([`crate::run::peers`]). What comes from a socket may be anything.
+//! Messages between the ranks of a host in MPI_Init, and their bytes ([`crate::run::peers`]). A socket may send anything.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -10,14 +10,14 @@ use crate::system::descriptors::Identity;
 /// In the bytes of the encoded files, in place of the lowest rank: there are none.
 const NO_RANK: u32 = u32::MAX;
 
-/// What a rank says of itself.
+/// The introduction of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankIntroduction {
     /// Its rank in MPI_COMM_WORLD.
     pub rank: u32,
-    /// Whether it is to be recorded.
+    /// True if it is to be recorded.
     pub wanted: bool,
-    /// The same number for ranks that read the same clock.
+    /// Number that is the same for ranks that read the same clock.
     pub clock: i32,
 }
 
@@ -25,7 +25,7 @@ impl RankIntroduction {
     /// Bytes of the encoded peer.
     pub const BYTES: usize = 9;
 
-    /// As bytes.
+    /// Encodes the introduction.
     pub fn encoded(self) -> [u8; Self::BYTES] {
         let [r0, r1, r2, r3] = self.rank.to_le_bytes();
         let [c0, c1, c2, c3] = self.clock.to_le_bytes();
@@ -40,7 +40,7 @@ impl RankIntroduction {
     }
 }
 
-/// Where a run's logs go, and the number that marks them as one run's.
+/// The directory of a run's logs, and the number that marks them as one run's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunDirectory {
     /// The folder, absolute.
@@ -58,7 +58,7 @@ pub struct RunDirectory {
 pub struct NodeFiles {
     /// The lowest rank of the node, after which they are named.
     pub lowest: u32,
-    /// Which file the logs go to: another file system may have another one under its name.
+    /// Identity of the file that the logs go to: another file system may have another one under its name.
     pub identity: Identity,
 }
 
@@ -66,7 +66,7 @@ pub struct NodeFiles {
 const ENCODED: usize = 20;
 
 impl NodeFiles {
-    /// As bytes; `None`: there are none.
+    /// Encodes the files, or their absence.
     fn encoded(files: Option<NodeFiles>) -> [u8; ENCODED] {
         let mut bytes = [0xff; ENCODED];
         if let Some(NodeFiles { lowest, identity: (device, inode) }) = files {
@@ -88,7 +88,7 @@ impl NodeFiles {
     }
 }
 
-/// What the leader of a host offers to the others on it.
+/// The offer of the leader of a host to the others on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeaderOffer {
     /// Nothing is recorded.
@@ -98,7 +98,7 @@ pub enum LeaderOffer {
 }
 
 impl LeaderOffer {
-    /// As bytes.
+    /// Encodes the offer.
     pub fn encoded(&self) -> Vec<u8> {
         match self {
             LeaderOffer::Nothing => vec![0],
@@ -130,17 +130,17 @@ impl LeaderOffer {
     }
 }
 
-/// Who measures clocks.
+/// The ranks that measure clocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClockMeasurer {
     /// Nobody: ranks of one host compare theirs with that of the folder's maker.
     Nobody,
-    /// These ranks, ascending.
+    /// The given ranks, ascending.
     These(Vec<u32>),
 }
 
 impl ClockMeasurer {
-    /// As bytes.
+    /// Encodes the measurers.
     pub fn encoded(&self) -> Vec<u8> {
         match self {
             ClockMeasurer::Nobody => vec![0],

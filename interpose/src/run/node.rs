@@ -26,7 +26,7 @@ const MANY: usize = 1024;
 
 /// Makes the files of the node with these ranks in `dir`, where those that record, so many, are to write into one. `None`: each writes its own, also
 /// where making them failed.
-pub fn made(
+pub fn create_files(
     dir: &Path,
     run_id: u64,
     settings: &RecorderSettings,
@@ -78,7 +78,7 @@ pub fn make_rings(path: &Path, bytes: usize, run_id: u64) -> io::Result<()> {
     written
 }
 
-/// Whether files must not be longer than some limit (ulimit -f): that of one rank is not meant for all.
+/// Returns whether files must not be longer than some limit (ulimit -f): that of one rank is not meant for all.
 fn has_size_limit() -> bool {
     let mut limit = MaybeUninit::<libc::rlimit>::uninit();
     // SAFETY: the structure is filled where the call succeeds.
@@ -100,8 +100,8 @@ pub fn announce(dir: &Path, run_id: u64, files: NodeFiles, ranks: &[u32]) {
     }
 }
 
-/// Whether node files in `dir` have logs of some of `ranks`, those that ask. `one_host`: the folder has at most a few of them. Of many hosts
-/// only the file of this host's lowest rank is looked for, because each of them would read the files of all.
+/// Returns whether node files in `dir` have logs of some of `ranks`, those that ask. `one_host`: the folder has at most a few of them. Of
+/// many hosts only the file of this host's lowest rank is looked for, because each of them would read the files of all.
 pub fn has_logs(dir: &Path, ranks: &[u32], one_host: bool) -> bool {
     if ranks.iter().min().is_some_and(|&lowest| dir.join(node_name(lowest)).exists()) {
         return true;

@@ -1,4 +1,4 @@
-//! How far this rank's clock is from rank 0's.
+//! Measures the offset of this rank's clock from rank 0's.
 //!
 //! Ranks that read the same clock (one host, one time namespace) have offset 0. Among the others, one leader for each clock
 //! measures against a leader that already knows its offset, in log₂ rounds: in the round of distance d leaders 0 … d−1

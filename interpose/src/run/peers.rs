@@ -33,7 +33,7 @@ use crate::run::launcher;
 use crate::run::messages::{RankIntroduction, framed, receive};
 use crate::system::descriptors;
 
-/// How long the leader waits for ranks that it has found, and these for its folder.
+/// Time for which the leader waits for ranks that it has found, and these for its folder.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// This process, as it was registered: kept while MPI is initialised. A handler that comes then may leave MPI_Init by siglongjmp, or end the
@@ -43,7 +43,7 @@ static REGISTERED: HandlerLock<Option<RegisteredSocket>> = HandlerLock::new(None
 /// A socket that others of the job find.
 pub struct RegisteredSocket {
     listener: UnixListener,
-    /// What the names of the job's sockets begin with.
+    /// Prefix of the names of the job's sockets.
     job: String,
     name: String,
 }
@@ -70,14 +70,14 @@ pub fn registered() -> Option<RegisteredSocket> {
     REGISTERED.lock()?.take()
 }
 
-/// The same socket under a number that no program counts on.
+/// Moves the socket to a number that no program counts on.
 fn out_of_the_way(listener: UnixListener) -> io::Result<UnixListener> {
     let number = descriptors::high(listener.as_raw_fd())?;
     // SAFETY: a new descriptor, and ours alone.
     Ok(unsafe { UnixListener::from_raw_fd(number) })
 }
 
-/// What the ranks of a host have agreed on so far.
+/// The agreement of the ranks of a host so far.
 pub enum HostMeeting {
     /// This rank leads the others.
     Leader(HostPeers),
@@ -147,7 +147,7 @@ fn connect_to_own_user(name: &str) -> Option<UnixStream> {
     None
 }
 
-/// Whether the process at the other end is of this user and can be seen from our PID namespace, as the kernel says.
+/// Returns whether the process at the other end is of this user and can be seen from our PID namespace, as the kernel says.
 fn is_of_own_user(stream: &UnixStream) -> bool {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
@@ -239,7 +239,7 @@ fn ask(mut stream: UnixStream, own: RankIntroduction) -> Option<(UnixStream, Vec
 }
 
 impl HostPeers {
-    /// What the others say of themselves.
+    /// Returns what the others say of themselves.
     pub fn peers(&self) -> impl Iterator<Item = RankIntroduction> {
         self.peers.iter().map(|&(peer, _)| peer)
     }
@@ -266,7 +266,7 @@ impl HostPeers {
     }
 }
 
-/// What the leader concludes; empty where it is gone.
+/// Returns what the leader concludes; empty where it is gone.
 pub fn conclusion(mut stream: UnixStream) -> Vec<u8> {
     receive(&mut stream).unwrap_or_default()
 }
@@ -275,7 +275,7 @@ fn send_message(stream: &mut UnixStream, message: &[u8]) -> io::Result<()> {
     send(stream, &framed(message))
 }
 
-/// Where the other end is gone, the program sees no signal.
+/// Returns where the other end is gone, the program sees no signal.
 fn send(stream: &mut UnixStream, bytes: &[u8]) -> io::Result<()> {
     descriptors::quietly(|| stream.write_all(bytes))
 }

@@ -139,7 +139,7 @@ pub fn of_job(
     Err(all_taken())
 }
 
-/// Whether each host would make a folder of its own: its name holds the host's, or its file system is none that hosts share.
+/// Returns whether each host would make a folder of its own: its name holds the host's, or its file system is none that hosts share.
 pub fn is_of_one_host(settings: &RecorderSettings) -> bool {
     /// Magic numbers of file systems on a disk or in memory of one host (statfs(2)): ext, XFS, Btrfs, tmpfs, ramfs, overlay, F2FS.
     const LOCAL: [i64; 7] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x8584_58f6, 0x794c_7630, 0xf2f5_2010];
@@ -155,7 +155,7 @@ pub fn is_of_one_host(settings: &RecorderSettings) -> bool {
     kind.is_some_and(|kind| LOCAL.contains(&kind))
 }
 
-/// What the file in a folder says of the job that made it: lines of its key as a number, the run's number and the maker's clock. The key
+/// The facts in a folder's file about the job that made it: lines of its key as a number, the run's number and the maker's clock. The key
 /// itself may be a secret by which the job's processes know each other.
 struct JobFile<'a> {
     key: &'a str,

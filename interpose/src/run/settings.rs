@@ -10,7 +10,7 @@ use lbprof_collector::words::is_utf8_locale;
 
 use crate::run::job;
 
-/// Who writes a file of the log.
+/// The processes that share a file of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileSharing {
     /// The ranks of a node, where there are many.
@@ -21,10 +21,10 @@ pub enum FileSharing {
     Rank,
 }
 
-/// When a rank sums up what it did.
+/// The rule for summing up a rank's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryPolicy {
-    /// Where that costs nothing worth mentioning.
+    /// Summed up if that costs nothing worth mentioning.
     Auto,
     /// Always.
     On,
@@ -37,9 +37,9 @@ pub enum SummaryPolicy {
 pub struct RecorderSettings {
     /// Folder as given, with its templates.
     pub dir: PathBuf,
-    /// Whether the user gave one.
+    /// True if the user gave one.
     pub dir_given: bool,
-    /// What to write; `None`: nothing.
+    /// Detail of the records, or `None` to record nothing.
     pub mode: Option<RecordingMode>,
     /// Bytes of a ring.
     pub buffer: usize,
@@ -47,31 +47,31 @@ pub struct RecorderSettings {
     pub limit: u64,
     /// Ranks that record; `None`: all.
     pub ranks: Option<RankList>,
-    /// Whether the ranks of a node write one file.
+    /// Sharing of files between the ranks of a node.
     pub files: FileSharing,
-    /// When a rank's log ends with its summary.
+    /// Rule for the summary at the end of a rank's log.
     pub summary: SummaryPolicy,
-    /// Whether MPI_Pcontrol's second argument is a label.
+    /// True if MPI_Pcontrol's second argument is a label.
     pub pcontrol_labels: bool,
     /// The clock asked for.
     pub clock: Option<ClockSource>,
-    /// How long to wait for ranks that may not run the library.
+    /// Time to wait for ranks that may not run the library.
     pub wait: Duration,
     /// Callers that a call path has besides the call site.
     pub depth: usize,
-    /// Whether each call path is checked.
+    /// True if each call path is checked.
     pub check_paths: bool,
     /// Samples of a thread in a second of its CPU time; 0: none.
     pub samples: u64,
-    /// Whether parallel regions of OpenMP are measured.
+    /// True if parallel regions of OpenMP are measured.
     pub openmp: bool,
-    /// Whether to say in the end what was recorded.
+    /// True if to say in the end what was recorded.
     pub verbose: bool,
-    /// Whether the locale of text has UTF-8.
+    /// True if the locale of text has UTF-8.
     pub utf8: bool,
     /// Variables that were not understood, with what was wrong.
     pub complaints: Vec<String>,
-    /// All that were set, as NAME=value.
+    /// Settings that were given, as NAME=value.
     pub given: Vec<String>,
 }
 

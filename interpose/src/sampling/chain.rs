@@ -25,14 +25,14 @@ pub const COPIED_BYTES: u32 = 1024;
 pub struct UnwoundChain {
     /// The addresses to which they return.
     pub callers: Vec<usize>,
-    /// Whether there may be more around them.
+    /// True if there may be more around them.
     pub is_cut: bool,
 }
 
 /// Unwinds the stacks of samples.
 pub struct SampleUnwinder {
     rules: RuleCache,
-    /// How often something was unloaded when `rules` were found.
+    /// Count of unloads when `rules` were found.
     unloads: u64,
     /// Calls of a chain at most.
     depth: usize,

@@ -14,7 +14,7 @@ const SHARE: u64 = 8;
 /// A thread's buffer takes at most one in so many pages of what is left for the process, so that those to come get some.
 const PART: u64 = 4;
 
-/// What a process may lock for samples.
+/// The memory that a process may lock for samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockedShare {
     /// Bytes that no thread has yet; `None`: there is no limit that anyone could meet.
@@ -62,7 +62,7 @@ impl LockedShare {
         self.left.is_none_or(|left| bytes <= left)
     }
 
-    /// As [`LockedShare::fitting`], for copies of the stack: the process's first thread may have all that is left.
+    /// Returns the memory for copies of the stack, like [`LockedShare::fitting`]: the process's first thread may have all that is left.
     pub fn fitting_copies(&self, wanted: usize, beside: u64, is_first: bool) -> Option<usize> {
         let Some(left) = self.left else { return Some(wanted) };
         let part = if is_first { left } else { left / PART };

@@ -50,7 +50,7 @@ static NEXT_LOOK: AtomicU64 = AtomicU64::new(u64::MAX);
 /// Ticks of [`LOOK_S`].
 static INTERVAL: AtomicU64 = AtomicU64::new(0);
 
-/// How often the rings are looked at, at most, and how often new threads are looked for where there are several, in seconds.
+/// Interval, in seconds, at which the rings are looked at, at most, and at which new threads are looked for if there are several.
 const LOOK_S: f64 = 0.25;
 const SCAN_S: f64 = 1.0;
 
@@ -61,12 +61,12 @@ const MAX_BIRTHS: u32 = 256;
 /// Threads whose period changes now and then. Each keeps a descriptor open; among more threads the periods differ by chance anyway.
 const MAX_CHANGING_PERIODS: usize = 16;
 
-/// All that is sampled.
+/// The sampler of the process's threads.
 struct ThreadSampler {
     period_ns: u64,
     counted: bool,
     reading: SampleReading,
-    /// Whether stacks are copied.
+    /// True if stacks are copied.
     has_chains: bool,
     threads: Vec<ThreadSampling>,
     /// Threads that record: their numbers in the system and in the log.
@@ -77,24 +77,24 @@ struct ThreadSampler {
     ids: u32,
     /// State of a generator of numbers.
     random: u64,
-    /// When threads were last looked for, and what was found, as [`tasks::threads`] has it.
+    /// Result of the last look for threads, see [`tasks::threads`].
     scanned: u64,
     /// Threads that were sampled from their birth on since then.
     births: u32,
     links: libc::nlink_t,
-    /// Whether it was reported that a thread cannot be sampled.
+    /// True if it was reported that a thread cannot be sampled.
     is_reported: bool,
-    /// Whether the first thread says where samples belong.
+    /// True if the first thread says where samples belong.
     is_placing: bool,
 }
 
-/// Whether it is time to look at the rings.
+/// Returns whether it is time to look at the rings.
 #[inline]
 pub fn is_due(now: u64) -> bool {
     NEXT_LOOK.load(Relaxed) <= now
 }
 
-/// Whether threads are sampled.
+/// Returns whether threads are sampled.
 #[inline]
 pub fn is_on() -> bool {
     NEXT_LOOK.load(Relaxed) != u64::MAX
@@ -189,7 +189,7 @@ pub fn records(thread: libc::pid_t, number: u32) {
             return;
         }
         sampler.recording.push((thread, number));
-        match sampler.of(thread) {
+        match sampler.thread_mut(thread) {
             Some(sampled) => sampled.set_number(number),
             // It may be one of thousands that live for a millisecond: if it is there still when threads are looked for, that will be soon.
             None => sampler.scanned = 0,
@@ -224,7 +224,7 @@ pub fn place(head: &BatchHead, records: &[Record]) -> Vec<CpuSample> {
 /// A thread of this number in the system begins, and calls this.
 pub fn thread_begins(thread: libc::pid_t) {
     with(|sampler| {
-        if sampler.births < MAX_BIRTHS && !sandbox::is_filtered() && sampler.of(thread).is_none() {
+        if sampler.births < MAX_BIRTHS && !sandbox::is_filtered() && sampler.thread_mut(thread).is_none() {
             sampler.births += 1;
             let added = sampler.add(thread);
             sampler.report(added);
@@ -234,7 +234,7 @@ pub fn thread_begins(thread: libc::pid_t) {
 
 /// Recording is paused on a thread.
 pub fn pause(thread: libc::pid_t) {
-    with(|sampler| sampler.of(thread).map(|sampled| sampled.pause(ticks())));
+    with(|sampler| sampler.thread_mut(thread).map(|sampled| sampled.pause(ticks())));
 }
 
 /// Recording goes on there.
@@ -277,7 +277,9 @@ pub fn end() {
         log::define(Definition::Sampling(sampler.facts()));
         NEXT_LOOK.store(u64::MAX, SeqCst);
         let may_unmap = !sandbox::is_filtered();
-        sampler.threads.drain(..).for_each(|mut sampled| sampled.end(may_unmap));
+        for mut sampled in sampler.threads.drain(..) {
+            sampled.end(may_unmap);
+        }
     });
 }
 
@@ -291,7 +293,9 @@ pub fn end_at_exit() {
     if let (Some(sampler), Some(log)) = (sampler.as_mut(), log.as_mut()) {
         let ThreadSampler { reading, threads, .. } = sampler;
         reading.clock.look();
-        threads.iter_mut().for_each(|sampled| sampled.write_last(log, reading));
+        for sampled in threads.iter_mut() {
+            sampled.write_last(log, reading);
+        }
     }
     NEXT_LOOK.store(u64::MAX, SeqCst);
 }
@@ -301,7 +305,7 @@ pub fn abandon() {
     NEXT_LOOK.store(u64::MAX, SeqCst);
 }
 
-/// What is done with all that is sampled, unless nothing is.
+/// Returns what is done with all that is sampled, unless nothing is.
 fn with<T>(work: impl FnOnce(&mut ThreadSampler) -> T) -> Option<T> {
     if !is_on() {
         return None;
@@ -310,7 +314,7 @@ fn with<T>(work: impl FnOnce(&mut ThreadSampler) -> T) -> Option<T> {
     sampler.as_mut().map(work)
 }
 
-/// What is done with the log, if that is open.
+/// Works on the log, if it is open.
 fn write_log(work: impl FnOnce(&mut OpenLog)) {
     if let Some(log) = LOG.lock().as_deref_mut().and_then(Option::as_mut) {
         work(log);
@@ -324,7 +328,7 @@ impl ThreadSampler {
     }
 
     /// The thread of this number in the system.
-    fn of(&mut self, thread: libc::pid_t) -> Option<&mut ThreadSampling> {
+    fn thread_mut(&mut self, thread: libc::pid_t) -> Option<&mut ThreadSampling> {
         self.threads.iter_mut().find(|one| one.is_of(thread))
     }
 
@@ -430,7 +434,9 @@ impl ThreadSampler {
         }
         let ThreadSampler { reading, threads, .. } = self;
         write_log(|log| {
-            threads.iter_mut().filter(|one| one.is_due()).for_each(|sampled| sampled.write(log, reading));
+            for sampled in threads.iter_mut().filter(|one| one.is_due()) {
+                sampled.write(log, reading);
+            }
         });
         if !is_filtered {
             self.change_periods(now);
@@ -456,7 +462,7 @@ impl ThreadSampler {
             });
         });
         for thread in there {
-            if self.of(thread).is_none() {
+            if self.thread_mut(thread).is_none() {
                 let added = self.add(thread);
                 self.report(added);
             }
@@ -478,14 +484,22 @@ impl ThreadSampler {
     fn write_all(&mut self) {
         self.reading.clock.look();
         let ThreadSampler { reading, threads, .. } = self;
-        write_log(|log| threads.iter_mut().for_each(|sampled| sampled.write(log, reading)));
+        write_log(|log| {
+            for sampled in threads.iter_mut() {
+                sampled.write(log, reading);
+            }
+        });
     }
 
-    /// As [`ThreadSampler::write_all`], for the last time.
+    /// Writes all samples for the last time, see [`ThreadSampler::write_all`].
     fn write_last(&mut self) {
         self.reading.clock.look();
         let ThreadSampler { reading, threads, .. } = self;
-        write_log(|log| threads.iter_mut().for_each(|sampled| sampled.write_last(log, reading)));
+        write_log(|log| {
+            for sampled in threads.iter_mut() {
+                sampled.write_last(log, reading);
+            }
+        });
     }
 }
 

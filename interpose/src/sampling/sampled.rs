@@ -1,4 +1,4 @@
-//! One thread that is sampled: its event, and the samples that are not in the log yet.
+//! A thread that is sampled: its event, and the samples that are not in the log yet.
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::format::BatchHead;
@@ -6,7 +6,7 @@ use lbprof_collector::gap_survey::CpuSample;
 use lbprof_collector::placing::ThreadLocator;
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{
-    HardwareCounts, MAX_SAMPLES, ModuleAddress, Place, Sample, SampleHead, SamplePlaces, SampledThread,
+    CodeAddress, MAX_SAMPLES, Place, ProcessorCounts, Sample, SampleHead, SamplePlaces, SampledThread,
 };
 
 use crate::log::OpenLog;
@@ -17,21 +17,21 @@ use crate::system::perf::{KernelRecord, PerfEvent, RawCounts, RawSample};
 
 /// A thread that is sampled.
 pub struct ThreadSampling {
-    /// What the log says of it.
+    /// Description of the thread for the log.
     pub thread: SampledThread,
     /// `None`: it could not be sampled, which is not tried again.
     event: Option<PerfEvent>,
-    /// Since when the event has its period, in ticks.
+    /// Start of the event's current period, in ticks.
     period_since: u64,
-    /// Where the next block begins.
+    /// Position of the next block.
     head: SampleHead,
     /// Samples that wait for being written. Their locations are addresses still.
     waiting: Vec<Sample>,
-    /// Where the first thread was at each of them, as far as that is known.
+    /// State of the first thread at each of them, as far as that is known.
     places: Vec<Option<Place>>,
     /// The calls that led to each of them, as far as they are known.
     chains: Vec<Option<UnwoundChain>>,
-    /// The same samples and those written since the last call of [`ThreadSampling::take_cpu_samples`]; `None` before the first.
+    /// The samples above and those written since the last call of [`ThreadSampling::take_cpu_samples`], or `None` before the first.
     unfolded: Option<Vec<CpuSample>>,
     /// After how many of them how many were lost.
     losses: Vec<(usize, u64)>,
@@ -39,7 +39,7 @@ pub struct ThreadSampling {
     counts: RawCounts,
     /// Recording is paused since then, in ticks.
     paused: Option<u64>,
-    /// Whether the log has its definition.
+    /// True if the log has its definition.
     is_defined: bool,
 }
 
@@ -74,7 +74,7 @@ impl ThreadSampling {
         }
     }
 
-    /// Whether it is the thread of this number in the system.
+    /// Returns whether it is the thread of this number in the system.
     pub fn is_of(&self, thread: libc::pid_t) -> bool {
         self.thread.system_id == thread as u32
     }
@@ -96,7 +96,7 @@ impl ThreadSampling {
         self.paused = None;
     }
 
-    /// Whether there is enough for a block, or for fear that there is soon no place.
+    /// Returns whether there is enough for a block, or for fear that there is soon no place.
     pub fn is_due(&self) -> bool {
         let Some(event) = &self.event else { return false };
         self.is_half_full() || event.n_waiting() + self.waiting.len() >= WORTH_A_BLOCK
@@ -107,7 +107,7 @@ impl ThreadSampling {
         self.event.as_ref().map_or(0, PerfEvent::locked_bytes)
     }
 
-    /// Whether there is soon no place for more.
+    /// Returns whether there is soon no place for more.
     pub fn is_half_full(&self) -> bool {
         self.event.as_ref().is_some_and(PerfEvent::is_half_full)
     }
@@ -125,7 +125,7 @@ impl ThreadSampling {
                 let counts = since(counts, raw.counts);
                 is_in_pause = paused.is_some_and(|since| since <= ticks);
                 if !is_in_pause {
-                    places.push(found.as_mut().and_then(|found| found.at(ticks)));
+                    places.push(found.as_mut().and_then(|found| found.place_at(ticks)));
                     chains.push(stack.and_then(|stack| unwinder.chain(raw.address, &stack)));
                     waiting.push(sample(raw, ticks, counts));
                     if let Some(kept) = unfolded {
@@ -175,7 +175,7 @@ impl ThreadSampling {
                 log.define(&[Definition::SampledThread(self.thread)]);
             }
             if places.iter().any(Option::is_some) {
-                let places = SamplePlaces::of(self.thread.id, self.head.first, places.iter().copied());
+                let places = SamplePlaces::from_places(self.thread.id, self.head.first, places.iter().copied());
                 log.define(&[Definition::SamplePlaces(places)]);
             }
             if log.samples(&self.head, block) {
@@ -187,7 +187,7 @@ impl ThreadSampling {
         }
     }
 
-    /// As [`ThreadSampling::write`], for the last time: also how many were lost after all others.
+    /// Writes the samples for the last time, see [`ThreadSampling::write`]: also the number of those lost after all others.
     pub fn write_last(&mut self, log: &mut OpenLog, reading: &mut SampleReading) {
         self.write(log, reading);
         if self.head.lost != 0 && log.samples(&self.head, &mut []) {
@@ -220,12 +220,12 @@ impl ThreadSampling {
     }
 }
 
-fn sample(raw: RawSample, ticks: u64, counts: Option<HardwareCounts>) -> Sample {
-    Sample { ticks, location: ModuleAddress::outside(raw.address), call_path: NONE, weight_ns: raw.period_ns, counts }
+fn sample(raw: RawSample, ticks: u64, counts: Option<ProcessorCounts>) -> Sample {
+    Sample { ticks, location: CodeAddress::outside(raw.address), call_path: NONE, weight_ns: raw.period_ns, counts }
 }
 
-/// What was counted since the sample before; where the counters were another's for a part of that time, extrapolated.
-fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<HardwareCounts> {
+/// Returns what was counted since the sample before; where the counters were another's for a part of that time, extrapolated.
+fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<ProcessorCounts> {
     let now = now?;
     let before = std::mem::replace(before, now);
     let enabled = now.enabled_ns.wrapping_sub(before.enabled_ns);
@@ -238,5 +238,5 @@ fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<HardwareCount
         (u128::from(counted) * u128::from(enabled) / u128::from(running)) as u64
     };
     let instructions = whole(now.instructions, before.instructions);
-    Some(HardwareCounts { instructions, cycles: whole(now.cycles, before.cycles) })
+    Some(ProcessorCounts { instructions, cycles: whole(now.cycles, before.cycles) })
 }

@@ -12,10 +12,10 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use crate::system::kept_file::KeptFile;
 use crate::system::process;
 
-/// Where they are.
+/// Folder of the tasks.
 const FOLDER: &CStr = c"/proc/self/task";
 
-/// The same, open.
+/// The open folder of the tasks.
 static OPEN: KeptFile = KeptFile::new();
 
 /// Opens what is needed each time that threads are looked for.

@@ -23,7 +23,7 @@ pub struct KnownPath {
     pub caller: usize,
     /// The stack pointer at the call, mixed with how often something was unloaded by then ([`crate::recording::call_path`]).
     pub key: usize,
-    /// One past the last of the further words.
+    /// End of the further words.
     pub end: *const StackWord,
     /// The first of them, in bytes from there.
     pub before: i32,
@@ -45,12 +45,12 @@ impl KnownPath {
     };
 }
 
-/// What a path has that is not looked at on each call.
+/// The details of a path that are not looked at on each call.
 #[derive(Default)]
 pub struct PathDetails {
     /// Its words.
     pub words: Vec<StackWord>,
-    /// What shows that Python's functions are the same; `None`: there is no need.
+    /// State that shows that Python's functions are the same, or `None` if there is no need.
     pub python: Option<ReadState>,
 }
 
@@ -71,17 +71,17 @@ pub struct CallPaths {
     details: Vec<PathDetails>,
     /// The way of each place that is replaced next, counted from the second one: the first has the newest path.
     oldest: [u8; PLACES],
-    /// All paths, also those with words that are not on the thread's own stack.
+    /// The tree of all paths, also those with words that are not on the thread's own stack.
     pub tree: PathTree,
-    /// How many paths were found in the tree.
+    /// Number of paths that were found in the tree.
     pub found_in_tree: u32,
     /// The words of a path that was found in the tree; its room is that of the longest one.
     pub found: Vec<StackWord>,
-    /// How to unwind from the instructions met so far.
+    /// Rules for unwinding from the instructions met so far.
     pub rules: RuleCache,
-    /// How often something was unloaded when `rules` and the paths were found.
+    /// Count of unloads when `rules` and the paths were found.
     pub unloads: usize,
-    /// Whether this is the process's first thread: a Python interpreter that ends there takes nothing away under its feet.
+    /// True if this is the process's first thread: a Python interpreter that ends there takes nothing away under its feet.
     pub is_first_thread: bool,
     /// The time spent on unwinding.
     pub effort: UnwindingEffort,
@@ -92,18 +92,18 @@ pub struct CallPaths {
 pub struct UnwindingEffort {
     /// Frames of a path at most.
     pub depth: usize,
-    /// When the tree was last empty, in ticks.
+    /// Time at which the tree was last empty, in ticks.
     pub since: u64,
     /// Ticks in which paths were unwound and defined.
     pub ticks: u64,
     /// Frames of these paths.
     pub frames: usize,
-    /// How many paths they were.
+    /// Number of paths.
     pub paths: usize,
 }
 
 impl UnwindingEffort {
-    /// None yet, for paths of `depth` frames at most.
+    /// Creates an empty table for paths of `depth` frames at most.
     pub fn new(depth: usize, now: u64) -> Self {
         UnwindingEffort { depth, since: now, ticks: 0, frames: 0, paths: 0 }
     }
@@ -174,8 +174,8 @@ impl CallPaths {
         self.name(place, root, id, spare);
     }
 
-    /// As [`CallPaths::compare`], of the words in `found`, without allocating, for a handler may leave from here by siglongjmp. Where a place is free or
-    /// the path that is replaced has no room for so many words, nothing is done.
+    /// Compares the words in `found` like [`CallPaths::compare`], without allocating, because a handler may leave from here by siglongjmp.
+    /// If a place is free or the path that is replaced has no room for so many words, nothing is done.
     pub fn compare_found(&mut self, place: usize, root: PathRoot, id: u64, spare: StackWord) {
         let index = self.next_index(place);
         let Some(path) = self.known.get_mut(index).filter(|path| path.caller != 0) else { return };

@@ -1,10 +1,10 @@
-//! What is known of a communicator.
+//! The facts about a communicator.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use lbprof_collector::record::NONE;
 
-/// What calls need to know of a communicator.
+/// The facts about a communicator that calls need.
 #[derive(Debug)]
 pub struct CommInfo {
     /// Id of its definition in the log.
@@ -15,15 +15,15 @@ pub struct CommInfo {
     pub size: i64,
     /// Size of the group that a collective addresses: the remote one of an inter-communicator, else the local one.
     pub others: i64,
-    /// Whether it is an inter-communicator.
+    /// True if it is an inter-communicator.
     pub inter: bool,
     /// Neighbours that send to this rank, in its topology.
     pub sources: i64,
     /// Neighbours that this rank sends to.
     pub destinations: i64,
-    /// Which of both are MPI_PROC_NULL, beyond the edge of a grid: a bit for each.
+    /// Bits of the neighbours that are MPI_PROC_NULL, beyond the edge of a grid.
     pub absent: u64,
-    /// The same number on all members.
+    /// Number that is the same on all members.
     pub uid: u64,
     /// Communicators made from it so far.
     pub children: AtomicU32,
@@ -35,7 +35,7 @@ impl CommInfo {
         u64::from(self.children.fetch_add(1, Relaxed))
     }
 
-    /// What of it goes into the ids of communicators that are made from it.
+    /// Returns what of it goes into the ids of communicators that are made from it.
     pub fn as_parent(&self) -> ParentId {
         ParentId { id: self.id, uid: self.uid }
     }
@@ -59,11 +59,11 @@ impl CommInfo {
 /// MPI_COMM_NULL, and whatever cannot be asked.
 pub static UNKNOWN: CommInfo = CommInfo::unknown();
 
-/// What a communicator's id is made of that outlives its parent.
+/// The components of a communicator's id that outlive its parent.
 #[derive(Clone, Copy)]
 pub struct ParentId {
-    /// As [`CommInfo::id`].
+    /// Id, see [`CommInfo::id`].
     pub id: u32,
-    /// As [`CommInfo::uid`].
+    /// Unique number, see [`CommInfo::uid`].
     pub uid: u64,
 }

@@ -1,4 +1,4 @@
-//! What an entry notes of a call, and how it outlives a handler that interrupts the call before it has been used.
+//! Calls as their entries note them, kept when a handler interrupts a call before they have been used.
 //!
 //! From the entry's first store, that of the stack pointer, to [`forget`] a call is being entered. The entry of a call that a handler makes meanwhile finds the stack
 //! pointer there and first parks the four words ([`crate::processor`]); with [`bring_back`] they come back. Handlers interrupt one another in turn, so the
@@ -30,7 +30,7 @@ pub unsafe fn note(thread: *mut RecorderThread, call: EnteredCall) {
     }
 }
 
-/// What the entry has noted is used no more: the call path of its call is known.
+/// Forgets the entry's note: the call path of its call is known.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, entered by a stub of the wrappers.

@@ -1,4 +1,4 @@
-//! What a thread does in parallel regions of OpenMP.
+//! The state of a thread in parallel regions of OpenMP.
 
 use std::ffi::c_void;
 
@@ -14,7 +14,7 @@ pub struct MemberSlot {
     pub region: u64,
 }
 
-/// What a compiler of LLVM's passes where a region starts.
+/// The arguments that a compiler of LLVM's passes at the start of a region.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RegionLaunch {
@@ -28,15 +28,15 @@ pub struct RegionLaunch {
 pub struct ReportedRegion {
     /// Its call site, as the sums have it.
     pub site: *const c_void,
-    /// Where the team's times go.
+    /// Slots of the team's times.
     pub slots: *mut MemberSlot,
-    /// How many slots it may use.
+    /// Number of slots that it may use.
     pub room: usize,
     /// Threads of the team; 0: not known yet.
     pub team: u32,
     /// Its number among those of the thread that has started it.
     pub number: u64,
-    /// When it was started, in ticks.
+    /// Time at which it was started, in ticks.
     pub begin: u64,
 }
 
@@ -46,12 +46,12 @@ impl ReportedRegion {
         ReportedRegion { site: std::ptr::null(), slots: std::ptr::null_mut(), room: 0, team: 0, number: 0, begin: 0 };
 }
 
-/// What a thread does in parallel regions. All zero: it is in none.
+/// The state of a thread in parallel regions. All zero: it is in none.
 #[derive(Clone, Copy)]
 pub struct TeamMember {
-    /// Where the thread's times go; null where it is in no region that counts.
+    /// Slot of the thread's times; null if it is in no region that counts.
     pub slot: *mut MemberSlot,
-    /// The same of the region whose function it has left last: it may run tasks in the barrier that ends it.
+    /// Slot in the region whose function it has left last: it may run tasks in the barrier that ends it.
     pub left: *mut MemberSlot,
     /// In how many regions it is.
     pub depth: u32,
@@ -61,17 +61,18 @@ pub struct TeamMember {
     pub tasks: u64,
     /// From when on its time in MPI is of interest, in ticks; 0: it is not.
     pub mpi_since: u64,
-    /// What of that is in no ring any more, in ticks.
+    /// The part of it that is in no ring any more, in ticks.
     pub mpi_flushed: u64,
     /// Slots for the teams that it starts. They are never freed.
     pub slots: *mut MemberSlot,
-    /// How many there are.
+    /// Number of slots.
     pub room: usize,
     /// Regions that it has started.
     pub regions: u64,
     /// The outermost region that it starts where the run-time library reports it; made with the slots.
     pub reported: *mut ReportedRegion,
-    /// What the last call that starts one has passed to an entry of ours: the address of its location in the source, and its function.
+    /// Arguments that the last call that starts a region has passed to an entry of ours: the address of its location in the source, and its
+    /// function.
     pub launch: RegionLaunch,
     /// The site of such a region that is about to start, where a wrapper has found it.
     pub reported_site: *const c_void,
@@ -79,12 +80,12 @@ pub struct TeamMember {
     pub number: u64,
     /// The library's data of the task that it runs, where that is known; else null.
     pub task: *mut u64,
-    /// What it waits for, as the library reports: the number of a kind, or 0.
+    /// Reason of the wait, as the library reports: the number of a kind, or 0.
     pub wait: u32,
     /// The kind of its last wait.
     pub pending_wait: u32,
-    /// When the wait began, in ticks.
+    /// Start of the wait, in ticks.
     pub wait_since: u64,
-    /// How long it waited last, in ticks, where that is not in its times yet.
+    /// Time of the last wait, in ticks, if it is not in its times yet.
     pub pending: u64,
 }

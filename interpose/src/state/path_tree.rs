@@ -25,7 +25,7 @@ pub struct PathRoot {
     pub python_state: usize,
 }
 
-/// What a word belongs to, which decides how it may be read.
+/// The owner of a word, which decides how it may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordOwner {
     /// The thread's own stack, above the stack pointer of the call: it is there as long as the call lasts.
@@ -41,11 +41,11 @@ pub enum WordOwner {
 /// A word that is read to follow a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordPlace {
-    /// Where it is.
+    /// Address.
     pub address: usize,
     /// The bits of it that matter.
     pub mask: u64,
-    /// What it belongs to.
+    /// Owner of the word.
     pub owner: WordOwner,
 }
 
@@ -70,9 +70,9 @@ pub enum NotEntered {
 /// Words that follow one another on all paths through this branch, and what comes then.
 #[derive(Clone, Copy)]
 struct PathBranch {
-    /// Where they begin in [`PathTree::words`].
+    /// Start in [`PathTree::words`].
     begin: u32,
-    /// One past the last of them.
+    /// End in [`PathTree::words`].
     end: u32,
     then: BranchEnd,
 }
@@ -95,7 +95,7 @@ struct PathFork {
     first: [Option<(u64, u32)>; 2],
 }
 
-/// Where a branch hangs.
+/// The stem of a branch.
 #[derive(Clone, Copy)]
 enum BranchStem {
     Root(PathRoot),
@@ -106,7 +106,7 @@ enum BranchStem {
 /// The paths of a thread.
 #[derive(Default)]
 pub struct PathTree {
-    /// Where paths of a call begin.
+    /// Starts of the paths of a call.
     roots: HashMap<PathRoot, u32, FixedState>,
     branches: Vec<PathBranch>,
     words: Vec<PathWord>,
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(tree.enter(ROOT, &words(&[1, 2, 4]), 1, 5), Err(NotEntered::Full));
     }
 
-    /// All rows of five values below 3.
+    /// Returns all rows of five values below 3.
     fn all_values() -> impl Iterator<Item = Vec<u64>> {
         (0..3u64.pow(5)).map(|number| (0..5).map(|digit| number / 3u64.pow(digit) % 3).collect())
     }

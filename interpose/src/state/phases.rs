@@ -15,7 +15,7 @@ pub struct OpenPhase {
     pub region: OpenRegion,
     /// Its name.
     pub name: Arc<str>,
-    /// When it was begun, in ticks.
+    /// Time at which it was begun, in ticks.
     pub begun: u64,
 }
 
@@ -25,9 +25,9 @@ pub struct OpenPhase {
 /// has changed when recording goes on is written then ([`crate::markers::stack::catch_up`]), with the times of the changes.
 #[derive(Default)]
 pub struct OpenPhases {
-    /// As the program has them, outermost first.
+    /// The phases in the program, outermost first.
     pub stack: Vec<OpenPhase>,
-    /// As the records have them. Unless recording is paused, the same as `stack`.
+    /// The phases in the records. Unless recording is paused, the same as `stack`.
     pub recorded: Vec<OpenRegion>,
     /// While paused: when the innermost of `recorded` was ended, then the one around it, and so on.
     pub ended: Option<Vec<u64>>,
@@ -46,12 +46,12 @@ impl OpenPhases {
         self.ended = Some(Vec::new());
     }
 
-    /// Whether recording is paused.
+    /// Returns whether recording is paused.
     pub fn paused(&self) -> bool {
         self.ended.is_some()
     }
 
-    /// How many records `catch_up` would write.
+    /// Returns how many records `catch_up` would write.
     pub fn changes_in_pause(&self) -> usize {
         let ended = self.ended.as_ref().map_or(0, Vec::len);
         (ended + self.stack.len() + ended).saturating_sub(self.recorded.len())

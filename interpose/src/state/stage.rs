@@ -1,11 +1,11 @@
-//! What the process does about recording.
+//! The stage of recording in the process.
 
 use std::sync::atomic::{
     AtomicBool, AtomicU8,
     Ordering::{Relaxed, SeqCst},
 };
 
-/// What the process is doing about recording.
+/// The stage of recording in the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RecordingState {
@@ -37,7 +37,7 @@ pub fn set_state(state: RecordingState) {
 /// Set once the library gave up; nothing is recorded from then on.
 static DISABLED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the library gave up.
+/// Returns whether the library gave up.
 pub fn disabled() -> bool {
     DISABLED.load(Relaxed)
 }

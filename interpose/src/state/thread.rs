@@ -34,17 +34,17 @@ pub struct RecorderThread {
     pub sp: usize,
     /// The frame pointer of the call being entered.
     pub bp: usize,
-    /// How many calls are parked ([`crate::state::entered`]).
+    /// Number of calls that are parked ([`crate::state::entered`]).
     pub n_parked: usize,
     /// Address of the canary of the outermost call under way, 0 before the first.
     pub inside: usize,
     /// The next free slot of the ring; null while the thread does not record.
     pub cursor: *mut Record,
-    /// One past the ring's last slot.
+    /// End of the ring's slots.
     pub limit: *mut Record,
     /// The paths that each call is compared with; null while the thread has no ring.
     pub known_paths: *const KnownPath,
-    /// What the stack pointer is mixed with in the key of a path ([`crate::recording::call_path`]). Other threads change it, too.
+    /// Value that the stack pointer is mixed with in the key of a path ([`crate::recording::call_path`]). Other threads change it, too.
     pub path_key: usize,
     /// The communicator last used, as a handle.
     pub comm_handle: usize,
@@ -52,7 +52,7 @@ pub struct RecorderThread {
     pub comm: *const CommInfo,
     /// Its id.
     pub comm_id: u32,
-    /// What makes a call one that the usual path does not serve: [`UNSEEN`], [`CLOCK_MONOTONIC`].
+    /// Bits that make a call one that the usual path does not serve: [`UNSEEN`], [`CLOCK_MONOTONIC`].
     pub unusual: u32,
     /// The datatype last used, as a handle.
     pub type_handle: usize,
@@ -66,7 +66,7 @@ pub struct RecorderThread {
     pub first_poll: *mut Record,
     /// The one of them that has the time of all polls since it began; those after it have none.
     pub timed_poll: *mut Record,
-    /// When the last poll in them ended.
+    /// Time at which the last poll in them ended.
     pub poll_end: u64,
     /// Ticks within the polls whose time that record has.
     pub poll_ticks: u64,
@@ -78,13 +78,13 @@ pub struct RecorderThread {
     pub unmeasured_polls: u32,
     /// The last of the records of calls on a window that repeat one another, or null.
     pub spin: *mut Record,
-    /// How many of them repeat one before.
+    /// Number of them that repeat one before.
     pub spin_repetitions: u32,
     /// Status to pass where the program ignores it.
     pub status: [u64; 8],
     /// The call paths that the thread has had; null while it has no ring.
     pub paths: *mut CallPaths,
-    /// What the thread needs when its ring is full; null before its first call.
+    /// Further state that the thread needs when its ring is full; null before its first call.
     pub log: *mut ThreadLog,
     /// Requests of an array as they were before the call, where they are few, as in most calls.
     pub few_requests: [usize; FEW],
@@ -96,36 +96,36 @@ pub struct RecorderThread {
     pub requests: *mut usize,
     /// Their room, in requests.
     pub requests_room: usize,
-    /// How often the recorder itself is entered on this thread, so that nothing of its own is recorded. While it is not 0 the
+    /// Number of times that the recorder itself is entered on this thread, so that nothing of its own is recorded. While it is not 0 the
     /// thread may be using its log; see [`crate::recording::close::close_all`].
     pub busy: u32,
-    /// Where records go while recording is paused: what calls do to requests and communicators is followed all the same.
+    /// Scratch record for calls made while recording is paused: what they do to requests and communicators is followed all the same.
     pub aside: MaybeUninit<Record>,
-    /// Whether such a handle is known to be good, so that MPI may be asked about it.
+    /// True if such a handle is known to be good, so that MPI may be asked about it.
     pub asking: bool,
     /// The thread can have no ring; what it calls is not recorded.
     pub refused: bool,
-    /// How often the thread has begun to end.
+    /// Number of times that the thread has begun to end.
     pub ends: u8,
     /// The index of the function that the thread last called though MPI does not have it ([`crate::forward`]).
     pub missing: usize,
-    /// How many critical sections the thread is in ([`crate::harmless::signals`]).
+    /// Number of critical sections that the thread is in ([`crate::harmless::signals`]).
     pub critical: u32,
     /// Address of the canary of the recorder's own innermost frame, while it is at work on this thread.
     pub at_work: usize,
-    /// That of its outermost one.
+    /// Address of its outermost one.
     pub first_at_work: usize,
-    /// How the thread may be cancelled, while the recorder is at work on it and puts that off.
+    /// State of the thread's cancellation, while the recorder is at work on it and puts that off.
     pub cancellation: CancelState,
-    /// Whether it does put that off.
+    /// True if it does put that off.
     pub put_off: bool,
     /// The thread's number in the system; 0: not known.
     pub id: c_int,
     /// The locks that it holds, each by a counter of its own ([`crate::harmless::signals::HandlerLock`]); null: none.
     pub held: [*const AtomicU32; MAX_HELD],
-    /// Whether the recorder is known to have been left by siglongjmp while it was at work on this thread.
+    /// True if the recorder is known to have been left by siglongjmp while it was at work on this thread.
     pub left: bool,
-    /// What the thread does in parallel regions.
+    /// State of the thread in parallel regions.
     pub team: TeamMember,
 }
 
@@ -134,7 +134,8 @@ pub const UNSEEN: u32 = 1;
 /// In [`RecorderThread::unusual`]: ticks are read from CLOCK_MONOTONIC ([`crate::system::clock`]).
 pub const CLOCK_MONOTONIC: u32 = 2;
 
-/// What fewer calls use than what is in [`RecorderThread`], before which it lies: so that is near to the C library's data of the thread, most often in the same page.
+/// The tables that fewer calls use than the fields of [`RecorderThread`], before which they lie: so that is near to the C library's data of
+/// the thread, most often in the same page.
 #[repr(C, align(64))]
 pub struct ThreadTables {
     /// Communicators lately used, by a hash of their handles.
@@ -151,20 +152,20 @@ pub fn tables(thread: *mut RecorderThread) -> *mut ThreadTables {
     thread.wrapping_byte_sub(PARKED_BYTES + size_of::<ThreadTables>()).cast()
 }
 
-/// How many functions are in the list of build.rs of those that programs call most.
+/// Number of functions in build.rs's list of those that programs call most.
 pub const N_FREQUENT: usize = 40;
 
 /// The functions that their wrappers in C forward to, in the order of that list, while recording; each thread has a copy beside what else its calls
 /// read.
 pub static NEXT_FREQUENT: [AtomicUsize; N_FREQUENT] = [const { AtomicUsize::new(0) }; N_FREQUENT];
 
-/// Where the state has what was passed to the call that starts a region, for the entry of that call.
+/// Offset in the state of the arguments of the call that starts a region, for the entry of that call.
 pub const LAUNCH_OFFSET: usize = std::mem::offset_of!(RecorderThread, team.launch);
 
 /// So many requests of an array have room in the thread's state.
 pub const FEW: usize = 8;
 
-/// How a thread may be cancelled (pthread_setcancelstate(3)).
+/// The state of a thread's cancellation (pthread_setcancelstate(3)).
 #[derive(Clone, Copy)]
 pub struct CancelState {
     /// Enabled or disabled.

@@ -1,4 +1,4 @@
-//! What a recording thread needs besides the hot state.
+//! The state of a recording thread besides the hot state.
 
 use std::path::PathBuf;
 
@@ -15,13 +15,13 @@ use crate::system::faults;
 /// A ring's file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RingFile {
-    /// Where it is.
+    /// Path of the ring.
     pub path: PathBuf,
-    /// Whether it is the node's, of which the ring has a piece.
+    /// True if it is the node's, of which the ring has a piece.
     pub is_of_node: bool,
 }
 
-/// What a recording thread needs besides the hot state.
+/// The state of a recording thread besides the hot state.
 pub struct ThreadLog {
     /// Its ring.
     pub ring: Ring,
@@ -29,17 +29,17 @@ pub struct ThreadLog {
     pub file: RingFile,
     /// Number of the thread in the log.
     pub number: u32,
-    /// Where the ring's first slot stands.
+    /// Position of the ring's first slot.
     pub head: BatchHead,
     /// Sums of what is not written as events, or of what the summary needs.
     pub fold: Option<ProfileFold>,
     /// Samples of the thread's CPU time for what is not folded yet.
     pub cpu_samples: Vec<CpuSample>,
-    /// When the sums were last taken from it.
+    /// Time at which the sums were last taken from it.
     pub folded_at: u64,
-    /// Whether the log has the records in the fold as events: its sums are for the summary alone.
+    /// True if the log has the records in the fold as events: its sums are for the summary alone.
     pub is_fold_logged: bool,
-    /// Whether what is written as events is folded, too, for the summary.
+    /// True if what is written as events is folded, too, for the summary.
     pub sums_events: bool,
     /// The thread's summary so far.
     pub summary: Option<SummarySums>,
@@ -47,11 +47,12 @@ pub struct ThreadLog {
     pub phases: OpenPhases,
     /// While recording is paused, or no thread has the ring: the ring's cursor.
     pub paused: Option<*mut Record>,
-    /// Whether the records so far end within a pause.
+    /// True if the records so far end within a pause.
     pub in_pause: bool,
-    /// Whether recording ended, and the log has what the ring held.
+    /// True if recording ended, and the log has what the ring held.
     pub closed: bool,
-    /// How many slots lie before the next check point, and when the last one was passed, in ticks. `None`: there is none before the ring is full.
+    /// Number of slots before the next check point, and the time at which the last one was passed, in ticks, or `None` if there is none
+    /// before the ring is full.
     pub checks: Option<(usize, u64)>,
 }
 
@@ -87,7 +88,7 @@ impl ThreadLog {
         };
     }
 
-    /// One past the last slot that is for calls.
+    /// Returns the end of the slots for calls.
     pub fn limit(&self) -> *mut Record {
         self.ring.slots().wrapping_add(self.ring.capacity() - 1)
     }

@@ -1,4 +1,4 @@
-//! What the system does about signals: the actions that count, not what a wrapper of `sigaction` says.
+//! Reads and sets the system's actions for signals: the actions that count, not what a wrapper of `sigaction` says.
 //!
 //! System calls are made directly. All here may run in a handler.
 
@@ -6,7 +6,7 @@ use std::ffi::c_int;
 
 use crate::processor;
 
-/// What the system does about a signal, in the layout that the system has.
+/// The system's action for a signal, in the layout that the system has.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SignalAction {
@@ -14,7 +14,7 @@ pub struct SignalAction {
     pub handler: usize,
     /// SA_SIGINFO and others.
     pub flags: u64,
-    /// What a handler returns to.
+    /// Address that a handler returns to.
     pub restorer: usize,
     /// Signals that are blocked while the handler runs.
     pub mask: u64,

@@ -7,7 +7,7 @@ use lbprof_collector::format::ClockSource;
 
 use crate::processor;
 
-/// Whether ticks are read from CLOCK_MONOTONIC. Not an atomic, whose load and test are one instruction more, twice a call.
+/// The choice of CLOCK_MONOTONIC for ticks. Not an atomic, whose load and test are one instruction more, twice a call.
 struct ClockChoice(UnsafeCell<bool>);
 // SAFETY: written by `choose` alone, before MPI_Init, when no thread records yet.
 unsafe impl Sync for ClockChoice {}
@@ -39,8 +39,8 @@ pub fn sample_clock() -> libc::clockid_t {
     }
 }
 
-/// The same instant on the rank's clock and on that of the samples: ticks, nanoseconds, and the bound of the error in ticks. Of several readings the
-/// one that took the shortest time.
+/// Reads the rank's clock and that of the samples at the same instant: ticks, nanoseconds, and the bound of the error in ticks. Of several
+/// readings the one that took the shortest time counts.
 pub fn sample_instant() -> (u64, u64, u64) {
     let mut best = (0, 0, u64::MAX);
     for _ in 0..8 {
@@ -86,7 +86,7 @@ fn is_trusted_by_kernel() -> bool {
     }
 }
 
-/// The same instant on both clocks: of several readings the one that took the shortest time.
+/// Reads both clocks at the same instant: of several readings the one that took the shortest time counts.
 pub fn instant() -> ClockPair {
     let mut best = (u64::MAX, ClockPair { ticks: 0, monotonic_ns: 0 });
     for _ in 0..8 {

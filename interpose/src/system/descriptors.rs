@@ -54,7 +54,7 @@ fn signal_of(error: &io::Error) -> Option<libc::c_int> {
     }
 }
 
-/// As write(2), without signals.
+/// Writes like write(2), without signals.
 ///
 /// Errors: what the system says.
 ///
@@ -69,14 +69,14 @@ pub unsafe fn write_quietly(number: RawFd, bytes: &[u8]) -> io::Result<usize> {
 }
 
 /// Returns whether a line can be written to what is open under `number` without waiting for a reader.
-pub fn takes_a_line(number: RawFd) -> bool {
+pub fn can_take_line(number: RawFd) -> bool {
     let mut asked = libc::pollfd { fd: number, events: libc::POLLOUT, revents: 0 };
     // SAFETY: one live structure, and no waiting. That the number may be closed is an answer.
     let found = unsafe { libc::poll(&mut asked, 1, 0) };
     found == 1 && asked.revents & libc::POLLOUT != 0
 }
 
-/// The same file under a number that no one counts on.
+/// Moves the file to a number that no one counts on.
 ///
 /// Errors: what the system says.
 pub fn out_of_the_way(file: File) -> io::Result<File> {
@@ -103,7 +103,7 @@ pub fn high(number: RawFd) -> io::Result<RawFd> {
     Err(io::Error::last_os_error())
 }
 
-/// Which file is open under a number, and how many names it has in folders.
+/// Returns which file is open under a number, and how many names it has in folders.
 ///
 /// Errors: what the system says, such as that none is.
 pub fn identify(number: RawFd) -> io::Result<(Identity, libc::nlink_t)> {

@@ -28,7 +28,7 @@ type Handler = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_v
 /// An action of the program, and the handler that stands in its place.
 struct CoveredAction {
     ours: Handler,
-    /// Whether `theirs` is there; it never changes from then on.
+    /// True if `theirs` is there; it never changes from then on.
     taken: AtomicBool,
     theirs: UnsafeCell<SignalAction>,
 }
@@ -37,7 +37,7 @@ struct CoveredAction {
 unsafe impl Sync for CoveredAction {}
 
 impl CoveredAction {
-    const fn by(ours: Handler) -> Self {
+    const fn with_handler(ours: Handler) -> Self {
         CoveredAction { ours, taken: AtomicBool::new(false), theirs: UnsafeCell::new(SignalAction::DEFAULT) }
     }
 
@@ -47,7 +47,7 @@ impl CoveredAction {
         self.taken.load(Acquire).then(|| unsafe { *self.theirs.get() })
     }
 
-    /// What is installed in its place. No other handler is to come in between. On the stack that the program has
+    /// Returns what is installed in its place. No other handler is to come in between. On the stack that the program has
     /// chosen, for it may have taken another one away; a system call that it would see interrupted is interrupted.
     fn action(&self, theirs: SignalAction) -> SignalAction {
         let kept = theirs.flags & (libc::SA_ONSTACK | libc::SA_RESTART) as u64;
@@ -58,17 +58,17 @@ impl CoveredAction {
 
 /// Actions of the program: one as it comes from MPI, and some that it installs. With one more it is left alone.
 static COVERED: [CoveredAction; 8] = [
-    CoveredAction::by(caught::<0>),
-    CoveredAction::by(caught::<1>),
-    CoveredAction::by(caught::<2>),
-    CoveredAction::by(caught::<3>),
-    CoveredAction::by(caught::<4>),
-    CoveredAction::by(caught::<5>),
-    CoveredAction::by(caught::<6>),
-    CoveredAction::by(caught::<7>),
+    CoveredAction::with_handler(caught::<0>),
+    CoveredAction::with_handler(caught::<1>),
+    CoveredAction::with_handler(caught::<2>),
+    CoveredAction::with_handler(caught::<3>),
+    CoveredAction::with_handler(caught::<4>),
+    CoveredAction::with_handler(caught::<5>),
+    CoveredAction::with_handler(caught::<6>),
+    CoveredAction::with_handler(caught::<7>),
 ];
 
-/// Whether a thread is covering an action.
+/// True if a thread is covering an action.
 static COVERING: AtomicBool = AtomicBool::new(false);
 
 fn covered_by(handler: usize) -> Option<&'static CoveredAction> {
@@ -161,7 +161,7 @@ unsafe fn handle(covered: &CoveredAction, signal: c_int, info: *mut libc::siginf
     }
 }
 
-/// Whether an instruction raised the signal, and does so again when it is run again.
+/// Returns whether an instruction raised the signal, and does so again when it is run again.
 fn is_fault(code: c_int) -> bool {
     /// The processor's own, such as an address that no pointer can have.
     const SI_KERNEL: c_int = 0x80;
@@ -196,7 +196,7 @@ const OF_FILE: u8 = 0;
 const MOVING: u8 = 1;
 /// The file is not there any more for us, which nobody has noticed yet.
 const LOST: u8 = 2;
-/// The same, and the log says so.
+/// State of a ring whose loss is known, and reported in the log.
 const KNOWN: u8 = 3;
 /// There was no memory to put in its place.
 const STUCK: u8 = 4;
@@ -211,13 +211,13 @@ static RINGS: [RingMapping; MAX_RINGS + 1] = [const {
     }
 }; MAX_RINGS + 1];
 
-/// As many as are looked after.
+/// Maximum number of rings that are looked after.
 pub const MAX_RINGS: usize = 4096;
 
 /// In place of a ring's number: the head of the node's file of rings.
 pub const HEAD_OF_NODE: u32 = MAX_RINGS as u32;
 
-/// One past the highest number so far.
+/// End of the numbers in use so far.
 static N_RINGS: AtomicUsize = AtomicUsize::new(0);
 
 /// The pages from `start` are those of ring `number` from here on.
@@ -237,17 +237,17 @@ pub fn forget(number: u32) {
     }
 }
 
-/// Whether ring `number` is a file's memory.
+/// Returns whether ring `number` is a file's memory.
 pub fn is_of_file(number: u32) -> bool {
     RINGS.get(number as usize).is_some_and(|ring| ring.state.load(SeqCst) == OF_FILE)
 }
 
-/// Whether ring `number` lost its file since [`newly_lost`] was last asked.
+/// Returns whether ring `number` lost its file since [`newly_lost`] was last asked.
 pub fn is_newly_lost(number: u32) -> bool {
     RINGS.get(number as usize).is_some_and(|ring| ring.state.load(SeqCst) == LOST)
 }
 
-/// Where ring `number` lost its file since this was last asked: the ticks before and after memory was put in its place.
+/// Returns where ring `number` lost its file since this was last asked: the ticks before and after memory was put in its place.
 pub fn newly_lost(number: u32) -> Option<[u64; 2]> {
     let ring = RINGS.get(number as usize)?;
     ring.state.compare_exchange(LOST, KNOWN, SeqCst, Relaxed).ok()?;
@@ -279,7 +279,7 @@ pub fn try_pages(number: u32) {
     }
 }
 
-/// Whether the address is in a ring and can be used now.
+/// Returns whether the address is in a ring and can be used now.
 fn rescue(address: usize) -> bool {
     let rings = RINGS.get(..N_RINGS.load(Acquire)).unwrap_or_default();
     let holds = |ring: &&RingMapping| {

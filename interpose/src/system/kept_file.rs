@@ -20,17 +20,17 @@ use crate::system::descriptors::{self, Identity};
 pub struct KeptFile {
     /// Its descriptor; -1: none.
     number: AtomicI32,
-    /// Which file that is: device and number.
+    /// Device and number of the file.
     identity: [AtomicU64; 2],
 }
 
 impl KeptFile {
-    /// None yet.
+    /// Creates an empty place for a file.
     pub const fn new() -> Self {
         KeptFile { number: AtomicI32::new(-1), identity: [const { AtomicU64::new(0) }; 2] }
     }
 
-    /// Whether a file was opened.
+    /// Returns whether a file was opened.
     pub fn is_open(&self) -> bool {
         self.number.load(Acquire) >= 0
     }

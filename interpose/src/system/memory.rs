@@ -7,7 +7,7 @@ use crate::processor::ask_valgrind;
 
 const PAGE: usize = 4096;
 
-/// Whether the process is run by Valgrind, which looks at what a system call is given.
+/// True if the process is run by Valgrind, which looks at what a system call is given.
 static IS_UNDER_VALGRIND: AtomicBool = AtomicBool::new(false);
 
 /// Finds out how the system is to be asked.
@@ -32,7 +32,7 @@ impl MemoryReader {
         MemoryReader { known, page: None }
     }
 
-    /// Whether the word at an address is known to be there.
+    /// Returns whether the word at an address is known to be there.
     pub fn is_known(&self, address: usize) -> bool {
         self.known.start <= address && address.saturating_add(size_of::<usize>()) <= self.known.end
     }
@@ -62,7 +62,7 @@ impl MemoryReader {
     }
 }
 
-/// Whether a page can be read.
+/// Returns whether a page can be read.
 fn is_readable(page: usize) -> bool {
     // SAFETY: keeps what the functions below change; they look at no address themselves.
     unsafe {

@@ -1,4 +1,4 @@
-//! What the operating system gives: time, files, facts of the process, loaded objects, faults of memory.
+//! The services of the operating system: time, files, facts of the process, loaded objects, faults of memory.
 
 pub mod actions;
 pub mod clock;

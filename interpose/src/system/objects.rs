@@ -12,10 +12,10 @@ use crate::system::memory::MemoryReader;
 /// The loader's function that finds an object without a lock; 0: it has none, as before version 2.35 of the GNU C library.
 pub static FIND: AtomicUsize = AtomicUsize::new(0);
 
-/// How often the program has unloaded something.
+/// Number of times that the program has unloaded something.
 static UNLOADS: AtomicU64 = AtomicU64::new(0);
 
-/// What the loader keeps for debuggers (`_r_debug` of link.h); 0: not known.
+/// Address of the loader's list for debuggers (`_r_debug` of link.h); 0: not known.
 static LIST: AtomicUsize = AtomicUsize::new(0);
 
 /// Finds out how objects can be found. May take the loader's lock.
@@ -35,12 +35,12 @@ pub fn begin_unload() {
     UNLOADING.fetch_add(1, SeqCst);
 }
 
-/// That call is over.
+/// Ends the call that unloads.
 pub fn end_unload() {
     UNLOADING.fetch_sub(1, SeqCst);
 }
 
-/// Whether objects may vanish.
+/// Returns whether objects may vanish.
 pub fn is_unloading() -> bool {
     UNLOADING.load(SeqCst) != 0
 }
@@ -50,7 +50,7 @@ pub fn note_unload() {
     UNLOADS.fetch_add(1, SeqCst);
 }
 
-/// How often the program has unloaded something.
+/// Returns how often the program has unloaded something.
 pub fn unloads() -> u64 {
     UNLOADS.load(SeqCst)
 }
@@ -108,7 +108,7 @@ pub fn look_at<T>(address: usize, look: impl FnOnce(&LoadedObject) -> T) -> Opti
     Some(look(&LoadedObject(&info)))
 }
 
-/// As [`look_at`], with the loader's lock.
+/// Looks at objects like [`look_at`], with the loader's lock.
 fn look_in_all<T>(address: usize, look: impl FnOnce(&LoadedObject) -> T) -> Option<T> {
     let mut look = Some(look);
     let mut result = None;
@@ -203,7 +203,7 @@ fn segments_of(object: std::ops::Range<usize>) -> Option<(usize, u16)> {
 /// A loaded object, while all of them are visited.
 pub struct LoadedObject<'a>(&'a libc::dl_phdr_info);
 
-/// How many objects were loaded and unloaded so far. Where another object has come to the place of one, both have changed.
+/// The numbers of objects loaded and unloaded so far. If another object has come to the place of one, both have changed.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct ObjectChanges {
     /// Objects loaded.
@@ -245,7 +245,7 @@ unsafe extern "C" fn step<F: FnMut(&LoadedObject)>(
 }
 
 impl LoadedObject<'_> {
-    /// What addresses in its file are relative to.
+    /// Returns what addresses in its file are relative to.
     pub fn base(&self) -> usize {
         self.0.dlpi_addr as usize
     }
@@ -255,7 +255,7 @@ impl LoadedObject<'_> {
         self.segments(libc::PT_LOAD).reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))
     }
 
-    /// What has changed until now.
+    /// Returns what has changed until now.
     pub fn changes(&self) -> ObjectChanges {
         ObjectChanges { loaded: self.0.dlpi_adds, unloaded: self.0.dlpi_subs }
     }
@@ -266,7 +266,7 @@ impl LoadedObject<'_> {
         if self.0.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(self.0.dlpi_name) } }
     }
 
-    /// Whether it is the program.
+    /// Returns whether it is the program.
     pub fn is_program(&self) -> bool {
         // SAFETY: a plain query.
         let segments = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
@@ -275,17 +275,20 @@ impl LoadedObject<'_> {
 
     /// Its segments of a kind: the first address of each, and one past its last.
     pub fn segments(&self, kind: u32) -> impl Iterator<Item = (usize, usize)> {
-        self.all().iter().filter(move |segment| segment.p_type == kind).map(|segment| self.bounds_of(segment))
+        self.program_headers()
+            .iter()
+            .filter(move |segment| segment.p_type == kind)
+            .map(|segment| self.bounds_of(segment))
     }
 
     /// Its segments of data.
     pub fn writable(&self) -> impl Iterator<Item = (usize, usize)> {
         let is_data =
             |segment: &&libc::Elf64_Phdr| segment.p_type == libc::PT_LOAD && segment.p_flags & libc::PF_W != 0;
-        self.all().iter().filter(is_data).map(|segment| self.bounds_of(segment))
+        self.program_headers().iter().filter(is_data).map(|segment| self.bounds_of(segment))
     }
 
-    fn all(&self) -> &[libc::Elf64_Phdr] {
+    fn program_headers(&self) -> &[libc::Elf64_Phdr] {
         // SAFETY: the loader's table, which lives as long as the description.
         unsafe { std::slice::from_raw_parts(self.0.dlpi_phdr, usize::from(self.0.dlpi_phnum)) }
     }

@@ -121,8 +121,8 @@ fn require_owned(number: RawFd, file_type: libc::mode_t) -> io::Result<()> {
     }
 }
 
-/// Whether the file system of what is open under `number` has permissions of its own. FAT and shares of other systems show the same ones for all files,
-/// as their mount says.
+/// Returns whether the file system of what is open under `number` has permissions of its own. FAT and shares of other systems show the same
+/// ones for all files, as their mount says.
 fn has_modes(number: RawFd) -> bool {
     /// Magic numbers (statfs(2)): FAT, exFAT, CIFS, SMB2, 9p.
     const WITHOUT: [i64; 5] = [0x4d44, 0x2011_bab0, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997];

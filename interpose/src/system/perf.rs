@@ -34,7 +34,7 @@ use self::period::SamplePeriod;
 /// Bytes of a page.
 pub const PAGE: usize = 4096;
 
-/// What an event is to do.
+/// The options of an event.
 #[derive(Clone, Copy, Debug)]
 pub struct EventOptions {
     /// CPU time between two samples, in nanoseconds.
@@ -43,7 +43,7 @@ pub struct EventOptions {
     pub has_changing_period: bool,
     /// The clock of the samples' times, as clock_gettime(2) has it.
     pub clock: libc::clockid_t,
-    /// Whether instructions and cycles are counted, too.
+    /// True if instructions and cycles are counted, too.
     pub counted: bool,
     /// Bytes for samples, a power of two of pages; where the system does not grant them, fewer.
     pub bytes: usize,
@@ -60,7 +60,7 @@ pub struct StackCopies {
     pub ring_bytes: usize,
 }
 
-/// What the kernel wrote.
+/// A record written by the kernel.
 pub enum KernelRecord<'a> {
     /// The thread was executing somewhere.
     Sample(RawSample, Option<StackCopy<'a>>),
@@ -73,11 +73,11 @@ pub enum KernelRecord<'a> {
 pub struct RawSample {
     /// Address of the instruction that came next.
     pub address: u64,
-    /// When, in nanoseconds of the event's clock.
+    /// Time, in nanoseconds of the event's clock.
     pub time_ns: u64,
     /// CPU time that it stands for.
     pub period_ns: u64,
-    /// What was counted since the event was opened.
+    /// Counts since the event was opened.
     pub counts: Option<RawCounts>,
 }
 
@@ -104,10 +104,10 @@ impl StackCopy<'_> {
 /// Counts of the processor's counters, which may have been shared with other events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RawCounts {
-    /// How long they could have counted, and how long they did, in nanoseconds.
+    /// Times for which they could have counted, and for which they did, in nanoseconds.
     pub enabled_ns: u64,
     pub running_ns: u64,
-    /// What they counted in that time.
+    /// Counts in that time.
     pub instructions: u64,
     pub cycles: u64,
 }
@@ -119,7 +119,7 @@ pub enum SamplingRefusal {
     Event(io::Error),
     /// There is no memory for its samples: it is locked, of which users have little.
     Memory(io::Error),
-    /// What the recorder may take of that memory is used up.
+    /// The recorder's part of that memory is used up.
     Share,
 }
 
@@ -135,13 +135,13 @@ pub struct PerfEvent {
     copied_bytes: u32,
     /// The time of the sample that was read last from `ring`.
     last_ns: u64,
-    /// Whether samples have counts.
+    /// True if samples have counts.
     counted: bool,
-    /// What keeps its counters alive.
+    /// Mappings that keep its counters alive.
     _counters: Vec<EventMapping>,
 }
 
-/// What the kernel fills: a page of positions, then the samples.
+/// The memory that the kernel fills: a page of positions, then the samples.
 #[derive(Debug)]
 struct SampleRing {
     pages: EventMapping,
@@ -174,7 +174,7 @@ const WATERMARK: u64 = 1 << 14;
 const USE_CLOCK: u64 = 1 << 25;
 const RECORD_LOST: u32 = 2;
 const RECORD_SAMPLE: u32 = 9;
-/// Where the first page of a mapping has the positions up to which the kernel has written, and we have read.
+/// Offset in the first page of a mapping of the positions up to which the kernel has written, and we have read.
 const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 
@@ -238,7 +238,7 @@ impl PerfEvent {
         Ok(PerfEvent { ring, period, backup, copied_bytes, last_ns: 0, counted, _counters: counters })
     }
 
-    /// Whether the processor has counters that this process may use.
+    /// Returns whether the processor has counters that this process may use.
     pub fn has_counters() -> bool {
         let attributes = EventAttributes {
             kind: TYPE_HARDWARE,
@@ -260,12 +260,12 @@ impl PerfEvent {
         (self.ring.bytes + backup) as u64 + PerfEvent::bytes_beside(self.counted)
     }
 
-    /// How many samples wait to be read, of those that are read first.
+    /// Returns how many samples wait to be read, of those that are read first.
     pub fn n_waiting(&self) -> usize {
         self.ring.waiting() / self.sample_bytes()
     }
 
-    /// Whether there is soon no place for more.
+    /// Returns whether there is soon no place for more.
     pub fn is_half_full(&self) -> bool {
         let is_half_full = |ring: &SampleRing| ring.waiting() >= ring.bytes / 2;
         is_half_full(&self.ring) || self.backup.as_ref().is_some_and(is_half_full)
@@ -321,7 +321,7 @@ impl PerfEvent {
 }
 
 impl SampleRing {
-    /// How many bytes wait to be read.
+    /// Returns how many bytes wait to be read.
     fn waiting(&self) -> usize {
         let waiting = self.position(HEAD_AT).load(Relaxed).wrapping_sub(self.position(TAIL_AT).load(Relaxed));
         // No more than there is place for, whatever the positions say.

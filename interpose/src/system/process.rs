@@ -40,7 +40,7 @@ pub fn executable() -> PathBuf {
     PATH.get_or_init(|| std::fs::read_link("/proc/self/exe").unwrap_or_default()).clone()
 }
 
-/// Where the process was started, as far as its environment says; else where it was when recording started.
+/// Folder in which the process was started, as far as its environment says; else the one when recording started.
 static STARTED_IN: OnceLock<PathBuf> = OnceLock::new();
 
 /// Notes where the process is. Reads the environment, which other threads of the program may change later.
@@ -112,7 +112,7 @@ pub fn age_ns() -> Option<u64> {
     (now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64).checked_sub(start_ns)
 }
 
-/// What the system counts of the thread that called MPI_Init.
+/// The system's counts of the thread that called MPI_Init.
 static FIRST_SCHEDSTAT: KeptFile = KeptFile::new();
 
 /// The number of that thread; 0: none.
@@ -127,7 +127,7 @@ pub fn watch_usage() {
     FIRST_THREAD.store(unsafe { libc::gettid() }, Relaxed);
 }
 
-/// How long the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel
+/// Returns how long the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel
 /// does not count it.
 fn delayed_ns() -> u64 {
     let mut bytes = [0; 128];
@@ -142,7 +142,7 @@ fn delayed_ns() -> u64 {
     schedstat.split_whitespace().nth(1).and_then(|delay| delay.parse().ok()).unwrap_or(0)
 }
 
-/// Whether no limit of locked memory holds for this process; `false` also where that is not known.
+/// Returns whether no limit of locked memory holds for this process; `false` also where that is not known.
 pub fn may_lock_all() -> bool {
     const CAP_IPC_LOCK: u64 = 14;
     // In a namespace of users a capability does not count against the limits of the system's user.
@@ -153,8 +153,8 @@ pub fn may_lock_all() -> bool {
     ids.split_whitespace().eq(["0", "0", "4294967295"]) && capabilities >> CAP_IPC_LOCK & 1 == 1
 }
 
-/// Whether threads have the numbers in /proc that system calls give them. They have others where /proc is that of another namespace of processes,
-/// outside of the one that this process runs in; `true` also where there is no /proc. Allocates nothing.
+/// Returns whether threads have the numbers in /proc that system calls give them. They have others where /proc is that of another namespace
+/// of processes, outside of the one that this process runs in; `true` also where there is no /proc. Allocates nothing.
 pub fn is_proc_of_own_namespace() -> bool {
     /// 0: not looked at yet; 1: it is; 2: it is not.
     static KNOWN: AtomicU8 = AtomicU8::new(0);
@@ -183,16 +183,16 @@ pub fn number_in_own_namespace(number: libc::pid_t) -> Option<libc::pid_t> {
     status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_whitespace().last()?.parse().ok()
 }
 
-/// What a thread is doing.
+/// The activity of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadActivity {
-    /// It runs, or would if it had a core, or waits for a page of memory.
+    /// The thread runs, or would if it had a core, or waits for a page of memory.
     Runs,
-    /// It waits in a system call of this number, with this stack pointer.
+    /// The thread waits in a system call of this number, with this stack pointer.
     Waits(libc::c_long, usize),
 }
 
-/// What a thread of this process is doing; `None`: there is none, or the system does not say. Allocates nothing.
+/// Returns what a thread of this process is doing; `None`: there is none, or the system does not say. Allocates nothing.
 pub fn doing(thread: i32) -> Option<ThreadActivity> {
     let (mut path, mut bytes) = ([0; 64], [0; 256]);
     write!(&mut path[..], "/proc/self/task/{thread}/syscall").ok()?;

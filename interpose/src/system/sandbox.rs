@@ -1,4 +1,4 @@
-//! Whether the program has put itself under a system call filter (seccomp) since recording started.
+//! Checks whether the program has put itself under a system call filter (seccomp) since recording started.
 //!
 //! A filter may end the process for a call that it does not list, and it lists what the program calls, not what a recorder calls. What
 //! a flush cannot do without (fstat, rt_sigprocmask, rt_sigaction, write; mmap where the heap grows) nearly every filter allows. All else is left out
@@ -16,7 +16,7 @@ use crate::system::kept_file::KeptFile;
 static STATUS: KeptFile = KeptFile::new();
 /// Filters when recording started, as [`filters`] gives them.
 static BEFORE: AtomicU64 = AtomicU64::new(0);
-/// Whether one was added since. No filter is ever taken away.
+/// True if one was added since. No filter is ever taken away.
 static FILTERED: AtomicBool = AtomicBool::new(false);
 
 /// Notes which filters there are when recording starts. The calling thread is watched: others inherit its filters.
@@ -26,12 +26,12 @@ pub fn remember() {
     }
 }
 
-/// Whether the process had a filter when recording started; also where that is not known.
+/// Returns whether the process had a filter when recording started; also where that is not known.
 pub fn was_filtered() -> bool {
     !STATUS.is_open() || BEFORE.load(Relaxed) != 0
 }
 
-/// Whether a filter has been installed since [`remember`]. Allocates nothing and takes no lock: it may run in a signal handler.
+/// Returns whether a filter has been installed since [`remember`]. Allocates nothing and takes no lock: it may run in a signal handler.
 pub fn is_filtered() -> bool {
     if FILTERED.load(Relaxed) {
         return true;

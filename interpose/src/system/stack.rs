@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::processor::word_of_thread;
 
-/// Where a thread's description has its stack's address, in bytes from the thread pointer, and a word later its size; 0: not known.
+/// Offset of the stack's address in a thread's description, in bytes from the thread pointer, and a word later its size; 0: not known.
 static BLOCK: AtomicUsize = AtomicUsize::new(0);
-/// One past the stack of the process's first thread; 0: not known.
+/// End of the stack of the process's first thread; 0: not known.
 static FIRST_END: AtomicUsize = AtomicUsize::new(0);
 
 /// Nothing else is mapped so close below the end of the first thread's stack: the system keeps at least twice as much free for it.
@@ -61,7 +61,7 @@ pub fn in_use(sp: usize) -> Range<usize> {
     described(sp).unwrap_or(0..0)
 }
 
-/// The same of a thread whose description is known.
+/// Returns the stack of a thread whose description is known.
 fn described(sp: usize) -> Option<Range<usize>> {
     let block = BLOCK.load(Relaxed);
     if block == 0 {

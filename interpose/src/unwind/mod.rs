@@ -26,9 +26,9 @@ pub const MAX_DEPTH: usize = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct StackWord {
-    /// Where it is.
+    /// Address.
     pub address: usize,
-    /// What it holds.
+    /// Value.
     pub value: usize,
 }
 
@@ -43,7 +43,7 @@ pub struct EntryRegisters {
     pub bp: StackWord,
 }
 
-/// Where a thread was interrupted: the instruction that comes next, stack pointer and frame pointer.
+/// The registers at which a thread was interrupted: the instruction that comes next, stack pointer and frame pointer.
 #[derive(Clone, Copy, Debug)]
 pub struct InterruptedRegisters {
     /// The instruction's address.
@@ -57,7 +57,7 @@ pub struct InterruptedRegisters {
 /// Why a path goes no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathEnd {
-    /// It is whole: the outermost frame is that of main, or of what a thread runs.
+    /// The path is whole: the outermost frame is that of main, or of a thread's start function.
     Outermost,
     /// The outermost frame does not show who called it, or there are more frames than asked for.
     Cut,
@@ -70,9 +70,9 @@ pub struct StackPath {
     pub callers: Vec<usize>,
     /// The stack pointers at which the functions go on there; there may be more.
     pub stack_pointers: Vec<usize>,
-    /// Whether a signal has interrupted one of the functions.
+    /// True if a signal has interrupted one of the functions.
     pub interrupted: bool,
-    /// What was read for that, in order.
+    /// Words that were read for that, in order.
     pub words: Vec<StackWord>,
     /// Why there are no more.
     pub end: PathEnd,
@@ -81,30 +81,30 @@ pub struct StackPath {
 /// A call of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathCall {
-    /// It returns to this address.
+    /// The call returns to this address.
     To(usize),
-    /// It is in a function of Python's.
+    /// The call is in a function of Python's.
     Python(python::PythonCall),
 }
 
-/// What is known of the frame pointer of a frame.
+/// The knowledge of a frame's frame pointer.
 #[derive(Clone, Copy)]
 enum FramePointer {
-    /// It is as it was on entry.
+    /// The frame pointer is as on entry.
     AsOnEntry,
-    /// It is in this word, which was not read yet.
+    /// The frame pointer is in this word, which was not read yet.
     In(usize),
-    /// It is this, from a word that was read.
+    /// The frame pointer is this, from a word that was read.
     Is(usize),
     Unknown,
 }
 
 struct StackFrame {
-    /// Where its code goes on.
+    /// Address at which its code goes on.
     pc: usize,
     sp: usize,
     bp: FramePointer,
-    /// Whether a signal has interrupted it: `pc` is no return address.
+    /// True if a signal has interrupted it: `pc` is no return address.
     interrupted: bool,
 }
 
@@ -177,7 +177,7 @@ impl<Read: FnMut(usize) -> Option<usize>> StackWalk<Read> {
     /// Goes to the frame of the caller.
     fn step(&mut self, frame: &StackFrame, rules: &mut RuleCache) -> UnwindStep {
         // A call may be a function's last instruction: what follows it is another function.
-        let Some(rule) = rules.at(frame.pc - usize::from(!frame.interrupted)) else {
+        let Some(rule) = rules.rule_at(frame.pc - usize::from(!frame.interrupted)) else {
             // The C library's code has tables but where a stack begins: a thread's, or one of makecontext's.
             return UnwindStep::Stop(if rules.is_start(frame.pc) { PathEnd::Outermost } else { PathEnd::Cut });
         };
@@ -190,22 +190,28 @@ impl<Read: FnMut(usize) -> Option<usize>> StackWalk<Read> {
 
     fn caller(&mut self, frame: &StackFrame, rule: rule::UnwindRule, caller: RuleLocation) -> Option<StackFrame> {
         let mut bp = frame.bp;
-        let mut cfa = self.at(frame, &mut bp, 0, rule.cfa)?;
+        let mut cfa = self.resolve_location(frame, &mut bp, 0, rule.cfa)?;
         if rule.cfa_is_there {
             cfa = self.word(cfa)?;
         }
-        let address = self.at(frame, &mut bp, cfa, caller)?;
+        let address = self.resolve_location(frame, &mut bp, cfa, caller)?;
         let pc = code_address(self.word(address)?);
         let outer = match rule.bp {
             SavedRegister::No => bp,
-            SavedRegister::In(location) => FramePointer::In(self.at(frame, &mut bp, cfa, location)?),
+            SavedRegister::In(location) => FramePointer::In(self.resolve_location(frame, &mut bp, cfa, location)?),
             SavedRegister::Unknown => FramePointer::Unknown,
         };
         Some(StackFrame { pc, sp: cfa, bp: outer, interrupted: rule.is_signal })
     }
 
     /// The address that a location stands for. Where that takes the frame pointer, it is read.
-    fn at(&mut self, frame: &StackFrame, bp: &mut FramePointer, cfa: usize, location: RuleLocation) -> Option<usize> {
+    fn resolve_location(
+        &mut self,
+        frame: &StackFrame,
+        bp: &mut FramePointer,
+        cfa: usize,
+        location: RuleLocation,
+    ) -> Option<usize> {
         let base = match location.base {
             RuleBase::StackPointer => frame.sp,
             RuleBase::Cfa => cfa,
@@ -281,9 +287,8 @@ impl StackPath {
         self
     }
 
-    /// The same without the C library's frames around main or a thread's function, and the program's own start. The first of these shows that
-    /// the path ends there: the words read beyond it do not matter.
-    /// `fewest` frames stay.
+    /// Strips the C library's frames around main or a thread's function, and the program's own start. The first of these shows that the
+    /// path ends there: the words read beyond it do not matter. `fewest` frames stay.
     fn without_start(mut self, rules: &mut RuleCache, fewest: usize) -> StackPath {
         if self.end != PathEnd::Outermost {
             return self;

@@ -1,4 +1,4 @@
-//! How to find the frame of a function's caller: what the tables for unwinding say of one instruction.
+//! Finds the frame of a function's caller by the tables for unwinding at one instruction.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use gimli::{
 use super::objects::{UnwindObject, object_at};
 use crate::processor::{FRAME_POINTER, RETURN_ADDRESS, STACK_POINTER, UNWINDING_VENDOR};
 
-/// What a location is counted from. A frame's CFA (canonical frame address) is its caller's stack pointer after the call.
+/// The base of a location. A frame's CFA (canonical frame address) is its caller's stack pointer after the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleBase {
     StackPointer,
@@ -25,29 +25,29 @@ pub struct RuleLocation {
     pub offset: i32,
 }
 
-/// What became of the caller's frame pointer.
+/// The place of the caller's frame pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SavedRegister {
     /// The frame has not changed it.
     No,
-    /// It is there.
+    /// The register is saved there.
     In(RuleLocation),
     /// The tables do not say, or in a way that is not known here.
     Unknown,
 }
 
-/// How to find the caller's frame.
+/// The rule by which the caller's frame is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnwindRule {
     /// The CFA.
     pub cfa: RuleLocation,
-    /// Whether the CFA is not that address itself but the word there.
+    /// True if the CFA is not that address itself but the word there.
     pub cfa_is_there: bool,
-    /// Where the return address is; `None`: nobody has called this frame.
+    /// Location of the return address, or `None` if nobody has called this frame.
     pub caller: Option<RuleLocation>,
     /// The caller's frame pointer.
     pub bp: SavedRegister,
-    /// Whether the frame is one that the system makes when it calls a signal's handler.
+    /// True if the frame is one that the system makes when it calls a signal's handler.
     pub is_signal: bool,
 }
 
@@ -55,7 +55,7 @@ pub struct UnwindRule {
 #[derive(Default)]
 pub struct RuleCache {
     known: HashMap<usize, Option<UnwindRule>, foldhash::fast::FixedState>,
-    /// Where the C library and the program's start are, once looked for.
+    /// Addresses of the C library and the program's start, once looked for.
     start: Option<[(usize, usize); 2]>,
 }
 
@@ -64,7 +64,7 @@ const MAX_RULES: usize = 16_384;
 
 impl RuleCache {
     /// The rule at an instruction; `None`: there is none, or one that is not known here.
-    pub fn at(&mut self, pc: usize) -> Option<UnwindRule> {
+    pub fn rule_at(&mut self, pc: usize) -> Option<UnwindRule> {
         if let Some(&rule) = self.known.get(&pc) {
             return rule;
         }
@@ -76,7 +76,7 @@ impl RuleCache {
         rule
     }
 
-    /// Whether an address lies in the C library, which calls main and the functions of threads, or in what has called that.
+    /// Returns whether an address lies in the C library, which calls main and the functions of threads, or in what has called that.
     pub fn is_start(&mut self, address: usize) -> bool {
         let start = self.start.get_or_insert_with(|| {
             let libc = object_at(libc::abort as *const () as usize).map_or((0, 0), |libc| (libc.begin, libc.end));

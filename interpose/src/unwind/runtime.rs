@@ -4,7 +4,7 @@
 
 use std::ffi::{c_int, c_void};
 
-/// What the unwinder knows of a frame.
+/// The unwinder's context of a frame.
 pub enum UnwinderContext {}
 
 // Of unwind.h (Itanium C++ ABI, exception handling, §1.3).
@@ -14,13 +14,13 @@ unsafe extern "C" {
         step: unsafe extern "C" fn(*mut UnwinderContext, *mut c_void) -> c_int,
         data: *mut c_void,
     ) -> c_int;
-    /// Where a frame's code goes on.
+    /// Returns where a frame's code goes on.
     pub fn _Unwind_GetIP(context: *mut UnwinderContext) -> usize;
     /// A frame's canonical frame address.
     pub fn _Unwind_GetCFA(context: *mut UnwinderContext) -> usize;
 }
 
-/// Where the frames' code goes on, the innermost first.
+/// Returns where the frames' code goes on, the innermost first.
 pub fn frames() -> Vec<usize> {
     unsafe extern "C" fn step(context: *mut UnwinderContext, found: *mut c_void) -> c_int {
         // SAFETY: the unwinder passes its own context, and our pointer.

@@ -12,7 +12,7 @@ use crate::word::Word;
 /// The call that a verb is about. A verb gives its methods the words that it was given, and so reads them as what they are.
 ///
 /// # Safety
-/// This is the verbs' contract, kept by whoever makes a value ([`ThisCall::of`]). The words that a verb is given with it are the
+/// This is the verbs' contract, kept by whoever makes a value ([`ThisCall::from_thread`]). The words that a verb is given with it are the
 /// arguments of the MPI function in whose row the verb stands, in this language, as the program passed them, and in the place of the
 /// row's names; the thread is the calling one. So a method may read what the standard says is there. Null addresses are allowed
 /// where [`ArgumentLanguage`] says so.
@@ -23,14 +23,14 @@ pub unsafe trait VerbCall: Copy {
     /// The calling thread's state.
     fn thread(self) -> *mut RecorderThread;
 
-    /// As [`ArgumentLanguage::int`].
+    /// Reads an int, see [`ArgumentLanguage::int`].
     #[inline(always)]
     fn int(self, word: Word) -> i32 {
         // SAFETY: the contract.
         unsafe { Self::Language::int(word) }
     }
 
-    /// As [`ArgumentLanguage::count`].
+    /// Reads a count, see [`ArgumentLanguage::count`].
     #[inline(always)]
     fn count(self, word: Word) -> u64 {
         // SAFETY: the contract.
@@ -45,42 +45,42 @@ pub unsafe trait VerbCall: Copy {
         u64::try_from(count).unwrap_or(0)
     }
 
-    /// As [`ArgumentLanguage::count_at`].
+    /// Reads a count in an array, see [`ArgumentLanguage::count_at`].
     #[inline(always)]
     fn count_at(self, array: Word, i: usize) -> u64 {
         // SAFETY: the contract.
         unsafe { Self::Language::count_at(array, i) }
     }
 
-    /// As [`ArgumentLanguage::handle`].
+    /// Reads a handle, see [`ArgumentLanguage::handle`].
     #[inline(always)]
     fn handle(self, word: Word, convert: ConvertedHandle) -> Word {
         // SAFETY: the contract.
         unsafe { Self::Language::handle(word, convert) }
     }
 
-    /// As [`ArgumentLanguage::handle_at`].
+    /// Reads a handle in an array, see [`ArgumentLanguage::handle_at`].
     #[inline(always)]
     fn handle_at(self, array: Word, i: usize, convert: ConvertedHandle) -> Word {
         // SAFETY: the contract.
         unsafe { Self::Language::handle_at(array, i, convert) }
     }
 
-    /// As [`ArgumentLanguage::status_ignored`].
+    /// Returns whether the status is ignored, see [`ArgumentLanguage::status_ignored`].
     #[inline(always)]
     fn status_ignored(self, word: Word) -> bool {
         // SAFETY: the contract.
         unsafe { Self::Language::status_ignored(word) }
     }
 
-    /// As [`ArgumentLanguage::statuses_ignored`].
+    /// Returns whether the statuses are ignored, see [`ArgumentLanguage::statuses_ignored`].
     #[inline(always)]
     fn statuses_ignored(self, word: Word) -> bool {
         // SAFETY: the contract.
         unsafe { Self::Language::statuses_ignored(word) }
     }
 
-    /// As [`ArgumentLanguage::in_place`].
+    /// Returns whether the buffer is MPI_IN_PLACE, see [`ArgumentLanguage::in_place`].
     #[inline(always)]
     fn in_place(self, word: Word) -> bool {
         // SAFETY: the contract.
@@ -93,7 +93,7 @@ pub unsafe trait VerbCall: Copy {
         unsafe { enter::cold(self.thread(), work) }
     }
 
-    /// What is known of a communicator.
+    /// Returns what is known of a communicator.
     #[inline(always)]
     fn comm(self, comm: Word) -> &'static CommInfo {
         // SAFETY: the contract.
@@ -154,7 +154,7 @@ pub unsafe trait VerbCall: Copy {
     }
 }
 
-/// As [`VerbCall::comm_id`], of a word that is not the handle used last.
+/// Looks up the communicator of a word that is not the handle used last, see [`VerbCall::comm_id`].
 ///
 /// # Safety
 /// The contract of [`VerbCall`].
@@ -165,7 +165,7 @@ unsafe fn other_comm_id<L: ArgumentLanguage>(thread: *mut RecorderThread, comm: 
     unsafe { comms::find(thread, L::handle(comm, ConvertedHandle::Comm)).id }
 }
 
-/// As [`VerbCall::size`], of a word that is not the handle used last.
+/// Looks up the size of a datatype that is not the handle used last, see [`VerbCall::size`].
 ///
 /// # Safety
 /// The contract of [`VerbCall`].
@@ -189,7 +189,7 @@ impl<L: ArgumentLanguage> ThisCall<L> {
     /// # Safety
     /// The contract of [`VerbCall`].
     #[inline(always)]
-    pub unsafe fn of(thread: *mut RecorderThread) -> Self {
+    pub unsafe fn from_thread(thread: *mut RecorderThread) -> Self {
         ThisCall { thread, language: PhantomData }
     }
 }

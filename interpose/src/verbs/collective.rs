@@ -6,13 +6,13 @@
 
 use std::ops::Range;
 
-use super::{VerbCall, VerbEvent, known};
+use super::{VerbCall, VerbEvent, complete_event};
 use crate::mpi::abi::abi;
 use crate::recording::slot::CallArguments;
 use crate::state::comm::CommInfo;
 use crate::word::Word;
 
-/// What a rank is to a rooted collective.
+/// The role of a rank in a rooted collective.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CollectiveRole {
     Root,
@@ -63,14 +63,14 @@ pub trait CollectiveData: Copy {
 
 /// The blocks of `n` ranks.
 #[inline(always)]
-fn all(n: i64) -> Range<usize> {
+fn whole_range(n: i64) -> Range<usize> {
     0..n as usize
 }
 
 /// The blocks of those of `n` neighbours that are there.
 #[inline(always)]
 fn present(n: i64, absent: u64) -> impl Iterator<Item = usize> {
-    all(n).filter(move |&i| i >= 64 || absent >> i & 1 == 0)
+    whole_range(n).filter(move |&i| i >= 64 || absent >> i & 1 == 0)
 }
 
 /// See [`block`].
@@ -130,7 +130,7 @@ impl CollectiveData for TypedBlocks {
 /// A barrier.
 #[inline(always)]
 pub fn synchronise_comm<C: VerbCall>(call: C, comm: Word) -> VerbEvent<()> {
-    known(CallArguments::on(call.comm_id(comm)))
+    complete_event(CallArguments::on(call.comm_id(comm)))
 }
 
 /// A broadcast: the root sends, the others receive.
@@ -142,7 +142,7 @@ pub fn broadcast<C: VerbCall>(call: C, count: Word, datatype: Word, root: Word, 
         CollectiveRole::Other => facts.received = call.bytes(count, datatype),
         CollectiveRole::Outside => {}
     }
-    known(facts)
+    complete_event(facts)
 }
 
 /// A reduction to a root.
@@ -158,7 +158,7 @@ pub fn reduce<C: VerbCall>(call: C, count: Word, datatype: Word, root: Word, com
             facts.sent = n;
         }
     }
-    known(facts)
+    complete_event(facts)
 }
 
 /// A reduction whose result all, or each in turn, are given.
@@ -167,7 +167,7 @@ pub fn all_reduce<C: VerbCall>(call: C, count: Word, datatype: Word, comm: Word)
     let mut facts = CallArguments::on(call.comm_id(comm));
     facts.sent = call.bytes(count, datatype);
     facts.received = facts.sent;
-    known(facts)
+    complete_event(facts)
 }
 
 /// A reduction whose result is scattered in equal blocks.
@@ -177,7 +177,7 @@ pub fn all_reduce_blocks<C: VerbCall>(call: C, recvcount: Word, datatype: Word, 
     let mut facts = CallArguments::on(info.id);
     facts.received = call.bytes(recvcount, datatype);
     facts.sent = times(facts.received, info.size);
-    known(facts)
+    complete_event(facts)
 }
 
 /// A reduction whose result is scattered.
@@ -185,12 +185,12 @@ pub fn all_reduce_blocks<C: VerbCall>(call: C, recvcount: Word, datatype: Word, 
 pub fn reduce_scatter<C: VerbCall>(call: C, recvcounts: Word, datatype: Word, comm: Word) -> VerbEvent<()> {
     let info = on(call, comm);
     let mut facts = CallArguments::on(info.id);
-    facts.sent = EqualBlocks(recvcounts, datatype).bytes(call, all(info.size));
+    facts.sent = EqualBlocks(recvcounts, datatype).bytes(call, whole_range(info.size));
     if info.rank >= 0 {
         let own = call.count_at(recvcounts, info.rank as usize);
         facts.received = own.wrapping_mul(call.size(datatype));
     }
-    known(facts)
+    complete_event(facts)
 }
 
 /// A gather to a root.
@@ -205,12 +205,12 @@ pub fn gather<C: VerbCall>(
 ) -> VerbEvent<()> {
     let (mut facts, role, info) = rooted(call, root, comm);
     if role == CollectiveRole::Root {
-        facts.received = taken.bytes(call, all(info.others));
+        facts.received = taken.bytes(call, whole_range(info.others));
     }
     if role == CollectiveRole::Other || role == CollectiveRole::Root && !info.inter && !call.in_place(sendbuf) {
-        facts.sent = given.bytes(call, all(1));
+        facts.sent = given.bytes(call, whole_range(1));
     }
-    known(facts)
+    complete_event(facts)
 }
 
 /// A scatter from a root.
@@ -225,12 +225,12 @@ pub fn scatter<C: VerbCall>(
 ) -> VerbEvent<()> {
     let (mut facts, role, info) = rooted(call, root, comm);
     if role == CollectiveRole::Root {
-        facts.sent = given.bytes(call, all(info.others));
+        facts.sent = given.bytes(call, whole_range(info.others));
     }
     if role == CollectiveRole::Other || role == CollectiveRole::Root && !info.inter && !call.in_place(recvbuf) {
-        facts.received = taken.bytes(call, all(1));
+        facts.received = taken.bytes(call, whole_range(1));
     }
-    known(facts)
+    complete_event(facts)
 }
 
 /// A gather whose result all are given.
@@ -244,11 +244,11 @@ pub fn all_gather<C: VerbCall>(
 ) -> VerbEvent<()> {
     let info = on(call, comm);
     let mut facts = CallArguments::on(info.id);
-    facts.received = taken.bytes(call, all(info.others));
+    facts.received = taken.bytes(call, whole_range(info.others));
     if !call.in_place(sendbuf) {
-        facts.sent = given.bytes(call, all(1));
+        facts.sent = given.bytes(call, whole_range(1));
     }
-    known(facts)
+    complete_event(facts)
 }
 
 /// A total exchange.
@@ -262,11 +262,11 @@ pub fn all_to_all<C: VerbCall>(
 ) -> VerbEvent<()> {
     let info = on(call, comm);
     let mut facts = CallArguments::on(info.id);
-    facts.received = taken.bytes(call, all(info.others));
+    facts.received = taken.bytes(call, whole_range(info.others));
     if !call.in_place(sendbuf) {
-        facts.sent = given.bytes(call, all(info.others));
+        facts.sent = given.bytes(call, whole_range(info.others));
     }
-    known(facts)
+    complete_event(facts)
 }
 
 /// A gather among neighbours: each is given the same block.
@@ -279,9 +279,9 @@ pub fn neighbor_all_gather<C: VerbCall>(
 ) -> VerbEvent<()> {
     let info = on(call, comm);
     let mut facts = CallArguments::on(info.id);
-    facts.sent = given.bytes(call, all(1));
+    facts.sent = given.bytes(call, whole_range(1));
     facts.received = taken.bytes(call, present(info.sources, info.absent));
-    known(facts)
+    complete_event(facts)
 }
 
 /// An exchange among neighbours: each is given its own block.
@@ -296,5 +296,5 @@ pub fn neighbor_all_to_all<C: VerbCall>(
     let mut facts = CallArguments::on(info.id);
     facts.sent = given.bytes(call, present(info.destinations, info.absent));
     facts.received = taken.bytes(call, present(info.sources, info.absent));
-    known(facts)
+    complete_event(facts)
 }

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use lbprof_collector::record::{NONE, Record};
 
 use super::point_to_point::status_or_own;
-use super::{AfterCall, PostedOperation, VerbCall, VerbEvent, known};
+use super::{AfterCall, PostedOperation, VerbCall, VerbEvent, complete_event};
 use crate::handles::objects::{FILES, ObjectIds};
 use crate::handles::requests::{READS, WRITES};
 use crate::harmless::enter;
@@ -73,13 +73,13 @@ pub fn close_file<C: VerbCall>(call: C, fh: Word) -> VerbEvent<()> {
     let handle = call.handle_at(fh, 0, ConvertedHandle::File);
     let file = FILES.find(handle);
     call.cold(|| FILES.forget(handle));
-    known(facts(file))
+    complete_event(facts(file))
 }
 
 /// Any other call on a file that can block.
 #[inline(always)]
 pub fn act_on_file<C: VerbCall>(call: C, fh: Word) -> VerbEvent<()> {
-    known(on(call, fh))
+    complete_event(on(call, fh))
 }
 
 /// Takes the bytes transferred from the status.

@@ -6,7 +6,7 @@ use lbprof_collector::ProblemKind;
 use lbprof_collector::definition::Definition;
 use lbprof_collector::record::Record;
 
-use super::{AfterCall, PostedOperation, VerbCall, VerbEvent, known};
+use super::{AfterCall, PostedOperation, VerbCall, VerbEvent, complete_event};
 use crate::handles::comms;
 use crate::handles::comms::births::{self, CommOrigin};
 use crate::handles::requests::MAKES_COMM;
@@ -74,7 +74,7 @@ pub fn create_intercomm<C: VerbCall>(call: C, local_comm: Word, newcomm: Word) -
     creating(call, local_comm, newcomm, CommOrigin::Inter)
 }
 
-/// Other programs are started.
+/// A call that starts other programs.
 #[derive(Clone, Copy)]
 pub struct ProcessSpawning<L> {
     creates: CommCreation<L>,
@@ -98,7 +98,7 @@ pub fn spawn<C: VerbCall>(
     VerbEvent { facts: event.facts, after: ProcessSpawning { creates: event.after, command, root, comm } }
 }
 
-/// The same of several programs.
+/// Records the start of several programs by one call (MPI-4.1 §11.8).
 #[inline(always)]
 pub fn spawn_multiple<C: VerbCall>(
     call: C,
@@ -174,7 +174,7 @@ impl<L: ArgumentLanguage> AfterCall for CommCreationFromParent<L> {
 #[inline(always)]
 pub fn create_comm_without_parent<C: VerbCall>(_: C, newcomm: Word) -> VerbEvent<CommCreationFromParent<C::Language>> {
     VerbEvent {
-        facts: CallArguments::none(),
+        facts: CallArguments::empty(),
         after: CommCreationFromParent { newcomm, language: std::marker::PhantomData },
     }
 }
@@ -224,17 +224,17 @@ pub fn free_comm<C: VerbCall>(call: C, comm: Word) -> VerbEvent<()> {
     let info = unsafe { comms::find(call.thread(), handle) };
     // SAFETY: as above.
     call.cold(|| unsafe { comms::forget(handle) });
-    known(CallArguments::on(info.id))
+    complete_event(CallArguments::on(info.id))
 }
 
 /// Another call on a communicator.
 #[inline(always)]
 pub fn manage<C: VerbCall>(call: C, comm: Word) -> VerbEvent<()> {
-    known(CallArguments::on(call.comm(comm).id))
+    complete_event(CallArguments::on(call.comm(comm).id))
 }
 
 /// A call of which only the time is known.
 #[inline(always)]
 pub fn manage_without_comm<C: VerbCall>(_: C) -> VerbEvent<()> {
-    known(CallArguments::none())
+    complete_event(CallArguments::empty())
 }

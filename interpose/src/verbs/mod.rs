@@ -1,4 +1,4 @@
-//! What the rows of calls.table say of a call: verbs, one function each.
+//! The verbs of calls.table, one function each: they read the arguments of a call.
 //!
 //! A verb reads the arguments before the call and gives an [`VerbEvent`]: the facts for the record, and what is left to do
 //! after the call. It may replace an argument that it takes by `&mut` (a status that the program ignores). How it may read
@@ -44,12 +44,13 @@ pub struct VerbEvent<A: AfterCall> {
     pub after: A,
 }
 
-/// What is left to do after a call.
+/// The remaining work after a call.
 pub trait AfterCall: Copy {
     /// Bits for [`OpenRequest::kind`] if the operation's completion is a request's.
     const KIND: u64 = 0;
 
-    /// Whether a call that has succeeded has found nothing, so that [`AfterCall::after`] passes its slot on as that of an unsuccessful poll.
+    /// Returns whether a call that has succeeded has found nothing, so that [`AfterCall::after`] passes its slot on as that of an
+    /// unsuccessful poll.
     ///
     /// # Safety
     /// As of [`AfterCall::after`].
@@ -73,7 +74,7 @@ impl AfterCall for () {
 
 /// An event that is complete before the call.
 #[inline(always)]
-fn known(facts: CallArguments) -> VerbEvent<()> {
+fn complete_event(facts: CallArguments) -> VerbEvent<()> {
     VerbEvent { facts, after: () }
 }
 

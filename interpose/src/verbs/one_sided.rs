@@ -1,8 +1,8 @@
-//! One-sided communication (MPI-4.1 chapter 12). `tag` holds the window's id.
+//! Verbs of one-sided communication (MPI-4.1 chapter 12). `tag` holds the window's id.
 
 use lbprof_collector::record::{CallFlags, NONE, Record};
 
-use super::{AfterCall, VerbCall, VerbEvent, known};
+use super::{AfterCall, VerbCall, VerbEvent, complete_event};
 use crate::handles::groups;
 use crate::handles::objects::WINDOWS;
 use crate::harmless::enter;
@@ -26,7 +26,7 @@ fn on<C: VerbCall>(call: C, win: Word) -> CallArguments {
 
 /// Facts of a call on a window that moves data to or from a target; nothing where that is MPI_PROC_NULL.
 #[inline(always)]
-fn at<C: VerbCall>(call: C, target_rank: Word, win: Word) -> CallArguments {
+fn target_arguments<C: VerbCall>(call: C, target_rank: Word, win: Word) -> CallArguments {
     let mut facts = on(call, win);
     facts.peer = call.int(target_rank);
     if facts.peer < 0 {
@@ -38,21 +38,21 @@ fn at<C: VerbCall>(call: C, target_rank: Word, win: Word) -> CallArguments {
 /// Data go to a target.
 #[inline(always)]
 pub fn put<C: VerbCall>(call: C, target_rank: Word, win: Word, count: Word, datatype: Word) -> VerbEvent<()> {
-    let mut facts = at(call, target_rank, win);
+    let mut facts = target_arguments(call, target_rank, win);
     if facts.peer >= 0 {
         facts.sent = call.bytes(count, datatype);
     }
-    known(facts)
+    complete_event(facts)
 }
 
 /// Data come from a target.
 #[inline(always)]
 pub fn get<C: VerbCall>(call: C, target_rank: Word, win: Word, count: Word, datatype: Word) -> VerbEvent<()> {
-    let mut facts = at(call, target_rank, win);
+    let mut facts = target_arguments(call, target_rank, win);
     if facts.peer >= 0 {
         facts.received = call.bytes(count, datatype);
     }
-    known(facts)
+    complete_event(facts)
 }
 
 /// Data come from a target; others go there, unless the operation is MPI_NO_OP.
@@ -72,7 +72,7 @@ pub fn fetch<C: VerbCall>(
     event
 }
 
-/// The same with one element.
+/// Records a fetch of one element.
 #[inline(always)]
 pub fn fetch_one<C: VerbCall>(call: C, target_rank: Word, win: Word, datatype: Word, op: Word) -> VerbEvent<()> {
     let mut event = swap(call, target_rank, win, datatype);
@@ -82,21 +82,21 @@ pub fn fetch_one<C: VerbCall>(call: C, target_rank: Word, win: Word, datatype: W
     event
 }
 
-/// One element goes to a target, another comes back.
+/// Records a compare-and-swap: an element goes to a target, another comes back.
 #[inline(always)]
 pub fn swap<C: VerbCall>(call: C, target_rank: Word, win: Word, datatype: Word) -> VerbEvent<()> {
-    let mut facts = at(call, target_rank, win);
+    let mut facts = target_arguments(call, target_rank, win);
     if facts.peer >= 0 {
         facts.sent = call.size(datatype);
         facts.received = facts.sent;
     }
-    known(facts)
+    complete_event(facts)
 }
 
-/// All ranks of the window meet.
+/// Returns all ranks of the window meet.
 #[inline(always)]
 pub fn synchronise_window<C: VerbCall>(call: C, win: Word) -> VerbEvent<()> {
-    known(on(call, win))
+    complete_event(on(call, win))
 }
 
 /// Synchronisation with one target.
@@ -104,7 +104,7 @@ pub fn synchronise_window<C: VerbCall>(call: C, win: Word) -> VerbEvent<()> {
 pub fn address_rank<C: VerbCall>(call: C, rank: Word, win: Word) -> VerbEvent<()> {
     let mut facts = on(call, win);
     facts.peer = call.int(rank);
-    known(facts)
+    complete_event(facts)
 }
 
 /// A lock at one target.
@@ -144,7 +144,7 @@ impl AfterCall for AddressesGroup {
 /// Synchronisation with all ranks, or those of the epoch.
 #[inline(always)]
 pub fn address_all<C: VerbCall>(call: C, win: Word) -> VerbEvent<()> {
-    known(on(call, win))
+    complete_event(on(call, win))
 }
 
 /// A test whether an exposure epoch is over.
@@ -216,5 +216,5 @@ pub fn free_window<C: VerbCall>(call: C, win: Word) -> VerbEvent<()> {
     if window.id != NONE {
         facts.tag = window.id as i32;
     }
-    known(facts)
+    complete_event(facts)
 }

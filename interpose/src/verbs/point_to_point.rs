@@ -5,7 +5,7 @@ use std::sync::atomic::{Ordering::Release, compiler_fence};
 use lbprof_collector::joined::JOINED;
 use lbprof_collector::record::{CallFlags, Record};
 
-use super::{AfterCall, PostedOperation, VerbCall, VerbEvent, known};
+use super::{AfterCall, PostedOperation, VerbCall, VerbEvent, complete_event};
 use crate::handles::requests::RECEIVES;
 use crate::mpi::abi::abi;
 use crate::mpi::status::{self, ReceivedStatus};
@@ -55,7 +55,7 @@ pub fn send<C: VerbCall>(call: C, dest: Word, tag: Word, comm: Word, count: Word
     } else {
         facts.sent = call.bytes(count, datatype);
     }
-    known(facts)
+    complete_event(facts)
 }
 
 /// A partitioned send is made (MPI-4.1 §4.2): `partitions` × `count` elements.
@@ -77,7 +77,7 @@ pub fn send_partitioned<C: VerbCall>(
         let elements = count.wrapping_mul(u64::try_from(call.int(partitions)).unwrap_or(0));
         facts.sent = elements.wrapping_mul(call.size(datatype));
     }
-    known(facts)
+    complete_event(facts)
 }
 
 /// The receiving side of [`send_partitioned`].
@@ -150,7 +150,7 @@ pub(super) unsafe fn store_arrival(slot: *mut Record, status: Word) {
     unsafe { store_arrived(slot, status::read_status(status)) };
 }
 
-/// The same of a status that was read.
+/// Stores a status that was read.
 ///
 /// # Safety
 /// `slot` is live.
@@ -194,7 +194,7 @@ pub fn exchange<C: VerbCall>(
 ) -> VerbEvent<ExchangeReceipt> {
     let status = status_or_own(call, status);
     let send = send(call, dest, sendtag, comm, sendcount, sendtype);
-    let receive = marked(CallArguments { peer: call.int(source), tag: call.int(recvtag), ..CallArguments::none() });
+    let receive = marked(CallArguments { peer: call.int(source), tag: call.int(recvtag), ..CallArguments::empty() });
     let wildcards = CallFlags(receive.flags & (CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0));
     VerbEvent {
         facts: send.facts,

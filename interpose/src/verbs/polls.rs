@@ -41,7 +41,7 @@ const _: () = assert!(MANY_QUICK as u64 >= SPINNING);
 /// So many quick polls take a few microseconds together.
 const STRIDE: u32 = 16;
 
-/// Whether the poll that takes `slot` does not read the clock.
+/// Returns whether the poll that takes `slot` does not read the clock.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -99,7 +99,7 @@ pub(super) unsafe fn found_nothing(thread: *mut RecorderThread, slot: *mut Recor
         let flags = (*slot).flags | CallFlags::NOTHING;
         (*slot).flags = flags;
         if (*slot).end == 0 {
-            if let Some(known) = known(thread, slot, flags, IN_TURN) {
+            if let Some(known) = record_known_poll(thread, slot, flags, IN_TURN) {
                 (*known).count = (*known).count.saturating_add(1);
                 // A multiple of the stride follows the largest number, so that one of several is measured however long it goes on.
                 (*thread).quick_polls = (*thread).quick_polls.wrapping_add(1).max(MANY_QUICK);
@@ -115,7 +115,7 @@ pub(super) unsafe fn found_nothing(thread: *mut RecorderThread, slot: *mut Recor
         (*thread).poll_end = end;
         if poll.wrapping_add(1) != slot || gap >= longest_gap() {
             (*thread).first_poll = slot;
-        } else if let Some(known) = known(thread, slot, flags, IN_TURN) {
+        } else if let Some(known) = record_known_poll(thread, slot, flags, IN_TURN) {
             (*known).count = (*known).count.saturating_add(1);
             let unmeasured = count_measured(thread, gap, within);
             lengthen(thread, gap - unmeasured, within + unmeasured, end);
@@ -147,7 +147,7 @@ pub(super) unsafe fn nothing_active(thread: *mut RecorderThread, slot: *mut Reco
             return;
         }
         (*thread).poll_end = end;
-        if let Some(known) = known(thread, slot, flags, IN_TURN) {
+        if let Some(known) = record_known_poll(thread, slot, flags, IN_TURN) {
             (*known).count = (*known).count.saturating_add(1);
             slot::take_back(thread, slot);
         } else {
@@ -205,7 +205,7 @@ const _: () = assert!(offset_of!(Record, tag) == offset_of!(Record, peer) + 4 &&
 /// # Safety
 /// As [`found_nothing`].
 #[inline]
-pub(super) unsafe fn known(
+pub(super) unsafe fn record_known_poll(
     thread: *mut RecorderThread,
     slot: *mut Record,
     flags: CallFlags,

@@ -164,7 +164,7 @@ impl<L: ArgumentLanguage> AfterCall for MatchedProbe<L> {
 /// Facts of the message that a matched receive takes.
 fn matched<C: VerbCall>(call: C, message: Word) -> CallArguments {
     let handle = call.handle_at(message, 0, ConvertedHandle::Message);
-    let mut facts = CallArguments::none();
+    let mut facts = CallArguments::empty();
     match requests::take(handle) {
         Some(open) => {
             facts.comm = open.comm;

@@ -11,7 +11,7 @@
 use lbprof_collector::record::Record;
 use lbprof_collector::spinning::{IN_TURN, encode_gaps};
 
-use super::polls::{known, pull_after, short_gap};
+use super::polls::{pull_after, record_known_poll, short_gap};
 use crate::recording::slot;
 use crate::state::thread::RecorderThread;
 
@@ -29,7 +29,7 @@ pub unsafe fn fold_repetition(thread: *mut RecorderThread, slot: *mut Record) {
         let (begin, end) = ((*slot).begin, (*slot).end);
         let gap = begin.wrapping_sub((*thread).poll_end);
         let follows = (*thread).spin.wrapping_add(1) == slot;
-        let known = if follows { known(thread, slot, (*slot).flags, IN_TURN) } else { None };
+        let known = if follows { record_known_poll(thread, slot, (*slot).flags, IN_TURN) } else { None };
         (*thread).poll_end = end;
         (*thread).spin_repetitions = if known.is_some() { (*thread).spin_repetitions + 1 } else { 0 };
         if let Some(known) = known.filter(|_| gap < short_gap() && (*thread).spin_repetitions > ENOUGH_REPETITIONS) {

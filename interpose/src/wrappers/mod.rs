@@ -53,9 +53,9 @@ macro_rules! word {
 /// The three steps of a body. `$next` is the function to forward to; `$resolved` the same where it is known to be looked up.
 macro_rules! body {
     ($next:expr, $resolved:expr, $language:ty, $operation:ident, ($($argument:ident),*), $verb:expr, |$result:ident| $ok:expr) => {{
-        /// What is rare from the begin of a call to its end, apart from the code of other calls: the clock is another one than the processor's counter, or
-        /// the call is the first to name a communicator or datatype. Nothing may be asked of that until the call has shown that the handle is good, for a
-        /// look-up that fails runs the program's error handler. Then the arguments are read anew.
+        /// Returns what is rare from the begin of a call to its end, apart from the code of other calls: the clock is another one than the
+        /// processor's counter, or the call is the first to name a communicator or datatype. Nothing may be asked of that until the call
+        /// has shown that the handle is good, for a look-up that fails runs the program's error handler. Then the arguments are read anew.
         #[cold]
         #[inline(never)]
         unsafe extern "C-unwind" fn call_unusual(
@@ -80,7 +80,7 @@ macro_rules! body {
                 }
                 // A call that was left by longjmp may have noted it, or another thread has just learnt what was unseen.
                 (*thread).unusual &= !UNSEEN;
-                let facts = apply(ThisCall::<$language>::of(thread), $verb).facts;
+                let facts = apply(ThisCall::<$language>::from_thread(thread), $verb).facts;
                 let unseen = (*thread).unusual & UNSEEN != 0;
                 (*thread).unusual &= !UNSEEN;
                 if !unseen {
@@ -89,7 +89,7 @@ macro_rules! body {
                 let $result = next($($argument),*);
                 slot::close(slot, ticks());
                 if unseen && $ok {
-                    slot::learn(thread, slot, || apply(ThisCall::<$language>::of(thread), $verb).facts);
+                    slot::learn(thread, slot, || apply(ThisCall::<$language>::from_thread(thread), $verb).facts);
                 }
                 $result
             }
@@ -109,7 +109,7 @@ macro_rules! body {
             };
             let slot = slot.as_ptr();
             $(let mut $argument = $argument;)*
-            let event = apply(ThisCall::<$language>::of(thread), $verb);
+            let event = apply(ThisCall::<$language>::from_thread(thread), $verb);
             // Asked before the call: what it calls may change the answer.
             let is_unmeasured =
                 const { Operation::polls(Operation::$operation as u16) } && verbs::is_unmeasured(thread, slot);

@@ -147,7 +147,8 @@ waiting!(GOMP_taskwait, "GOMP_taskwait", Tasks);
 waiting!(GOMP_taskwait_depend, "GOMP_taskwait_depend", Tasks);
 waiting!(GOMP_taskgroup_end, "GOMP_taskgroup_end", Tasks);
 
-/// Where LLVM's and Intel's compilers start regions: location, number of the other arguments, the region's function, those arguments.
+/// Function with which LLVM's and Intel's compilers start regions: location, number of the other arguments, the region's function, those
+/// arguments.
 mod fork_call {
     use super::{RuntimeFunction, launch_entry, next};
     use crate::openmp::runtime::VISIBLE;

@@ -38,7 +38,7 @@ fn cold(work: impl FnOnce(*mut RecorderThread)) {
     unsafe { enter::cold(thread, || work(thread)) };
 }
 
-/// Whether a Fortran call succeeded; `ierror` is optional in mpi_f08.
+/// Returns whether a Fortran call succeeded; `ierror` is optional in mpi_f08.
 ///
 /// # Safety
 /// `ierror` is null or the address of an INTEGER.
@@ -77,7 +77,7 @@ fn initialised(level: c_int) {
     unsafe { enter::quiet(thread, || guard::caught(start)) };
 }
 
-/// Whether a wrapper of the same family is under way on this thread: Fortran's MPI_Init may call C's.
+/// Returns whether a wrapper of the same family is under way on this thread: Fortran's MPI_Init may call C's.
 fn outermost<T>(work: impl FnOnce(bool) -> T) -> T {
     use std::cell::Cell;
     thread_local!(static DEPTH: Cell<u32> = const { Cell::new(0) });

@@ -39,7 +39,8 @@ unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
     result
 }
 
-/// What was sampled so far is found in what is loaded now. Not where a handler has interrupted the recorder: then the result is false.
+/// Returns what was sampled so far is found in what is loaded now. Not where a handler has interrupted the recorder: then the result is
+/// false.
 fn before() -> bool {
     let thread = thread::current();
     // SAFETY: the calling thread's state.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use lbprof_collector::sample::ModuleAddress;
+use lbprof_collector::sample::CodeAddress;
 use lbprof_simulator::samples::Speed;
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use object::{Object, ObjectSymbol};
@@ -45,15 +45,15 @@ impl Program {
     }
 
     /// The first instruction of a function.
-    pub fn begin(&self, function: &str) -> ModuleAddress {
+    pub fn begin(&self, function: &str) -> CodeAddress {
         let data = std::fs::read(&self.path).unwrap();
         let file = object::File::parse(&*data).unwrap();
         let found = file.symbols().find(|symbol| symbol.name() == Ok(function)).unwrap();
-        ModuleAddress { module: 0, offset: found.address() }
+        CodeAddress { module: 0, offset: found.address() }
     }
 
     /// An instruction in `force` that is of `density`; without debug information any.
-    fn inlined(&self) -> ModuleAddress {
+    fn inlined(&self) -> CodeAddress {
         let loader = addr2line::Loader::new(&self.path).unwrap();
         let begin = self.begin("force").offset;
         let is_inlined = |&address: &u64| {
@@ -61,7 +61,7 @@ impl Program {
             let of = |frame: addr2line::Frame<_>| frame.function.is_some();
             std::iter::from_fn(|| frames.next().unwrap()).filter_map(|frame| of(frame).then_some(())).count() == 2
         };
-        ModuleAddress { module: 0, offset: (begin..begin + 64).find(is_inlined).unwrap_or(begin + 1) }
+        CodeAddress { module: 0, offset: (begin..begin + 64).find(is_inlined).unwrap_or(begin + 1) }
     }
 }
 

@@ -228,7 +228,7 @@ impl Solver {
             rank.call(Site::Sendrecv, time, |record| (record.peer, record.tag, record.sent) = (dest as i32, 9, 4096));
             let mut received = Record::new(Operation::Received, rank.now);
             (received.peer, received.tag, received.comm, received.received) = (source as i32, 9, 0, 4096);
-            received.flags = CallFlags::of(Activity::PointToPoint);
+            received.flags = CallFlags::from_activity(Activity::PointToPoint);
             received.call_site = Site::Sendrecv as u64;
             rank.batch.push(received);
         }
@@ -394,7 +394,7 @@ impl Rank {
         let end = self.batch.last().map_or(self.now, |before| before.end);
         let mut record = Record::new(Operation::Completed, end);
         (record.comm, record.request, record.call_site) = (0, request, Site::Waitall as u64);
-        record.flags = CallFlags::of(Activity::PointToPoint);
+        record.flags = CallFlags::from_activity(Activity::PointToPoint);
         fill(&mut record);
         self.batch.push(record);
     }

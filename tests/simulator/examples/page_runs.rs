@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, log_name};
-use lbprof_collector::sample::ModuleAddress;
+use lbprof_collector::sample::CodeAddress;
 use lbprof_simulator::scenario::{RankScript, Scenario};
 
 const RANKS: u32 = 4;
@@ -186,7 +186,7 @@ fn step(names: &'static Names, rank: u32, at: u32, script: RankScript) -> RankSc
     let (own, done) = (computation(rank, at), exchanged(rank, at));
     let peer = (rank ^ 1).cast_signed();
     // Samples see two places: the program, and code that was generated.
-    let generated = ModuleAddress::outside(0x7000);
+    let generated = CodeAddress::outside(0x7000);
     let script = script.region(names.force, |now| {
         let now = now.worker(4000 + rank, "force", 0.6 * own);
         now.compute_in("force", 0.7 * own).compute_at(generated, 0.3 * own)

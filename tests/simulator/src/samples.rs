@@ -2,7 +2,7 @@
 //! CPU time.
 
 use lbprof_collector::definition::Definition;
-use lbprof_collector::sample::{HardwareCounts, ModuleAddress, Sample, SampleHead, SampledThread};
+use lbprof_collector::sample::{CodeAddress, ProcessorCounts, Sample, SampleHead, SampledThread};
 
 /// Instructions and cycles of a nanosecond of CPU time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl Sampled {
     }
 
     /// The thread executes at `location` from `begin` for `ns`, all of it CPU time.
-    pub(crate) fn run(&mut self, begin: u64, ns: u64, location: ModuleAddress, call_path: u32) {
+    pub(crate) fn run(&mut self, begin: u64, ns: u64, location: CodeAddress, call_path: u32) {
         let (mut now, end) = (begin, begin + ns);
         while self.period - self.since <= end - now {
             let step = self.period - self.since;
@@ -49,7 +49,7 @@ impl Sampled {
             now += step;
             self.since = 0;
             let counts = std::mem::take(&mut self.counts);
-            let whole = |_| HardwareCounts { instructions: counts.0.round() as u64, cycles: counts.1.round() as u64 };
+            let whole = |_| ProcessorCounts { instructions: counts.0.round() as u64, cycles: counts.1.round() as u64 };
             let (ticks, weight_ns) = (now, self.period);
             self.samples.push(Sample { ticks, location, call_path, weight_ns, counts: self.speed.map(whole) });
         }

@@ -40,7 +40,7 @@ use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, RingHead};
-use lbprof_collector::sample::{ModuleAddress, SamplePlaces, SamplingOutcome, SamplingSetup};
+use lbprof_collector::sample::{CodeAddress, SamplePlaces, SamplingOutcome, SamplingSetup};
 use lbprof_collector::writer::LogWriter;
 
 use crate::samples::{Sampled, Speed};
@@ -261,7 +261,7 @@ pub struct RankScript {
     /// Whether the log says where the first thread was at each sample.
     places_samples: bool,
     /// Where calls execute that keep their core.
-    busy: Option<ModuleAddress>,
+    busy: Option<CodeAddress>,
     /// Whether samples know their callers.
     chains: bool,
 }
@@ -381,7 +381,7 @@ impl RankScript {
     }
 
     /// Computes for `ms` at any location.
-    pub fn compute_at(mut self, location: ModuleAddress, ms: impl Into<f64>) -> Self {
+    pub fn compute_at(mut self, location: CodeAddress, ms: impl Into<f64>) -> Self {
         let time = ticks(ms);
         self.execute(self.now, time, location);
         self.now += time;
@@ -389,8 +389,8 @@ impl RankScript {
     }
 
     /// The location of the place of this name.
-    pub fn location(&mut self, place: &str) -> ModuleAddress {
-        ModuleAddress { module: 0, offset: self.offset(place.to_owned()) }
+    pub fn location(&mut self, place: &str) -> CodeAddress {
+        CodeAddress { module: 0, offset: self.offset(place.to_owned()) }
     }
 
     /// The rank keeps its core in the calls that follow, and executes at the place of this name; `None`: it waits without a core.
@@ -406,7 +406,7 @@ impl RankScript {
     }
 
     /// The same at any location.
-    pub fn worker_at(mut self, system_id: u32, location: ModuleAddress, ms: impl Into<f64>) -> Self {
+    pub fn worker_at(mut self, system_id: u32, location: CodeAddress, ms: impl Into<f64>) -> Self {
         let (now, id) = (self.now, self.sampled.len() as u32);
         let period = self.sampling.map_or(5_000_000, |sampling| sampling.period_ns);
         let known = self.sampled.iter().position(|one| one.thread.system_id == system_id);
@@ -432,7 +432,7 @@ impl RankScript {
     }
 
     /// The thread that called MPI_Init executes at `location` from `begin` for `time`.
-    fn execute(&mut self, begin: u64, time: u64, location: ModuleAddress) {
+    fn execute(&mut self, begin: u64, time: u64, location: CodeAddress) {
         let call_path = match self.callers.clone() {
             callers if self.chains && !callers.is_empty() => {
                 let address = self.path_address(&callers);
@@ -912,7 +912,7 @@ impl RankScript {
             }
         }
         let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
-        let polls = PollGapClassifier::new(PollGapRule::Auto, PollGapLimits::of(&header), begin);
+        let polls = PollGapClassifier::new(PollGapRule::Auto, PollGapLimits::from_header(&header), begin);
         let mut fold = ProfileFold::new(head.clone()).deciding(polls);
         let (written, ringed) = self.records.split_at(self.records.len() - in_ring);
         let begins = head.clone();
@@ -932,8 +932,12 @@ impl RankScript {
             let mut places = ThreadLocator::new(&begins, written);
             for (head, samples) in thread.blocks(self.batch, ahead) {
                 if self.places_samples {
-                    let places = samples.iter().map(|sample| places.at(sample.ticks));
-                    log.definitions(&[Definition::SamplePlaces(SamplePlaces::of(head.thread, head.first, places))])?;
+                    let places = samples.iter().map(|sample| places.place_at(sample.ticks));
+                    log.definitions(&[Definition::SamplePlaces(SamplePlaces::from_places(
+                        head.thread,
+                        head.first,
+                        places,
+                    ))])?;
                 }
                 log.samples(&head, &samples)?;
                 facts_end = log.bytes();
@@ -970,7 +974,7 @@ fn complete(record: &mut Record, start: &Record, received: u64) {
     let activity: Activity = start.activity();
     (record.peer, record.tag, record.comm, record.request) = (start.peer, start.tag, start.comm, start.request);
     (record.sent, record.received) = (start.sent, received);
-    record.flags = CallFlags::of(activity);
+    record.flags = CallFlags::from_activity(activity);
 }
 
 /// The bytes of a ring file with `records` after `head`, with place for as many again. Their `call_site` is stored as it is.

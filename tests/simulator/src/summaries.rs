@@ -82,7 +82,7 @@ pub fn summed_up(log: &[u8], most_iterations: usize) -> io::Result<Option<Vec<u8
 
 /// A fold of what follows `head`, as the recorder's.
 pub fn folding(header: &LogHeader, head: &lbprof_collector::format::BatchHead) -> ProfileFold {
-    let polls = PollGapClassifier::new(PollGapRule::Auto, PollGapLimits::of(header), head.previous_end);
+    let polls = PollGapClassifier::new(PollGapRule::Auto, PollGapLimits::from_header(header), head.previous_end);
     ProfileFold::new(head.clone()).deciding(polls)
 }
 

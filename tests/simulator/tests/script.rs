@@ -262,7 +262,10 @@ fn a_log_is_read_back_as_it_was_simulated() {
     // 7 to 30.1 ms on a clock that is 3 ms ahead and gains 1 µs a millisecond.
     let recv = records[4];
     assert_eq!((recv.begin - START, recv.end - START), (10_007_000, 33_130_100));
-    assert_eq!(recv.flags, CallFlags::of(Operation::Recv.activity()) | CallFlags::ANY_SOURCE | CallFlags::ANY_TAG);
+    assert_eq!(
+        recv.flags,
+        CallFlags::from_activity(Operation::Recv.activity()) | CallFlags::ANY_SOURCE | CallFlags::ANY_TAG
+    );
     assert_eq!((recv.peer, recv.tag, recv.received, recv.request), (0, 0, 100, NONE));
     let offsets: Vec<_> = definitions
         .iter()

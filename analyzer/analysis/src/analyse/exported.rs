@@ -59,8 +59,8 @@ impl<'a> RegionObserver<'a> {
 
 impl ReplayObserver for RegionObserver<'_> {
     fn on_interval(&mut self, state: &StateInterval) {
-        let is_in = |regions: &Vec<bool>| regions.get(state.kind.region() as usize) == Some(&true);
-        self.inside = self.regions.as_ref().is_none_or(is_in);
+        self.inside =
+            self.regions.as_ref().is_none_or(|regions| regions.get(state.kind.region() as usize) == Some(&true));
         if self.inside {
             self.format.on_interval(state);
         }

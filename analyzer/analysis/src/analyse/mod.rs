@@ -10,7 +10,7 @@ use lbprof_collector::format::RecordingMode;
 
 use self::exported::{ExportFormat, ExportSelection, RegionObserver};
 use self::observers::{RequiredObservers, RunObservers};
-use crate::metrics::cluster::{self, ClusterOrRank};
+use crate::metrics::cluster::{self};
 use crate::metrics::findings::findings;
 use crate::model::Model;
 use crate::model::replay_results::ReplayResults;
@@ -133,7 +133,7 @@ pub fn analyse(
         let found = first.follow_watched(
             (&model, &all),
             &model,
-            ReplayWishes { watchers: wanted, scenarios },
+            ReplayWishes { observers: wanted, scenarios },
             (true, options),
         )?;
         let followed;
@@ -200,8 +200,8 @@ fn analyse_with(
                 let part = ExportSelection { model: &model, places: &first.names.places, region };
                 format.on_start(&part)?;
                 loop {
-                    let watcher = &mut RegionObserver::new(&part, format);
-                    let options = ReplayOptions { watcher: Some(watcher), ..ReplayOptions::new(&scope) };
+                    let observer = &mut RegionObserver::new(&part, format);
+                    let options = ReplayOptions { observer: Some(observer), ..ReplayOptions::new(&scope) };
                     let followed = first.follow(all, options)?;
                     if !format.again() {
                         break (followed, None, None);
@@ -216,7 +216,7 @@ fn analyse_with(
                 };
                 let scenarios = region
                     .map_or_else(|| plan(&model, &model.asked), |region| plan_within(&model, region, &model.asked));
-                let wishes = ReplayWishes { watchers: wanted, scenarios };
+                let wishes = ReplayWishes { observers: wanted, scenarios };
                 first.follow_watched((all, &scope), &model, wishes, (!narrows, options))?
             }
         };
@@ -256,16 +256,19 @@ fn asked(
 /// Numbers of clusters of ranks that run the same code, and their ranks.
 fn clusters(model: &Model, places: &[CodePlace], options: &AnalysisOptions) -> Vec<(u32, Vec<u32>)> {
     let found = cluster::clusters(&cluster::codes(model, places), options.cluster_radius);
-    let numbered = |part: ClusterOrRank| {
-        let ranks = part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect();
-        Some((part.cluster? as u32 + 1, ranks))
-    };
-    found.parts().into_iter().filter_map(numbered).collect()
+    found
+        .parts()
+        .into_iter()
+        .filter_map(|part| {
+            let ranks = part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect();
+            Some((part.cluster? as u32 + 1, ranks))
+        })
+        .collect()
 }
 
 /// The desired output of a replay.
 struct ReplayWishes {
-    watchers: RequiredObservers,
+    observers: RequiredObservers,
     scenarios: Vec<WhatIfScenario>,
 }
 
@@ -323,7 +326,7 @@ impl<'a> RunPreparation<'a> {
         Some(&self.names.sampled).filter(|code| !code.is_empty())
     }
 
-    /// Follows the ranks of the run, of which `all` is, for what is known and wanted of `model` in the part in `scope`: also what watchers have seen.
+    /// Follows the ranks of the run, of which `all` is, for what is known and wanted of `model` in the part in `scope`: also what observers have seen.
     /// `shares`: whether other processes may follow a part of it.
     fn follow_watched(
         &self,
@@ -333,21 +336,21 @@ impl<'a> RunPreparation<'a> {
         (shares, options): (bool, &AnalysisOptions),
     ) -> Result<ReplayOutcome, TransportFailure> {
         // What a rank did whose calls are sums cannot be replayed.
-        let ReplayWishes { watchers: wanted, scenarios } = wanted;
+        let ReplayWishes { observers: wanted, scenarios } = wanted;
         let scenarios = if self.survey.profiles { Vec::new() } else { scenarios };
         let segment_steps = options.segment_steps;
         let input = || replay_job::input((all, &self.structure, self.code()), &scenarios, wanted, segment_steps);
-        let mut watchers = RunObservers::new(model, wanted);
+        let mut observers = RunObservers::new(model, wanted);
         let options = ReplayOptions {
             scenarios: scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
-            watcher: watchers.any(),
+            observer: observers.any(),
             code: self.code(),
             segment_steps,
             input: shares.then_some(&input),
             ..ReplayOptions::new(scope)
         };
         let followed = self.follow(all, options)?;
-        let (watched, statistics) = watchers.finish(followed.is_some());
+        let (watched, statistics) = observers.finish(followed.is_some());
         Ok((followed, watched, statistics))
     }
 
@@ -358,16 +361,17 @@ impl<'a> RunPreparation<'a> {
             return Ok(None);
         }
         let scope = options.scope;
-        let mut part = options.watcher.map(|watcher| ScopeObserver::new(scope, watcher));
-        let watcher = part.as_mut().map(|part| part as &mut dyn ReplayObserver);
+        let mut part = options.observer.map(|observer| ScopeObserver::new(scope, observer));
+        let observer = part.as_mut().map(|part| part as &mut dyn ReplayObserver);
         let surveyed = SurveyedRun { run: self.run, survey: &self.survey, structure: &self.structure, model: all };
-        let options = ReplayOptions { watcher, ..options };
+        let options = ReplayOptions { observer, ..options };
         follow(surveyed, options, |progress| (self.report)(AnalysisStage::Following(progress))).map(Some)
     }
 
     fn gather(&self, run: &RecordedRun) -> Result<Model, TransportFailure> {
-        let progress = |progress| (self.report)(AnalysisStage::AddingUp(progress));
-        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, progress)?;
+        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, |progress| {
+            (self.report)(AnalysisStage::AddingUp(progress))
+        })?;
         model.problems.extend(self.names.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         Ok(model)

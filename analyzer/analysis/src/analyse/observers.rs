@@ -56,51 +56,69 @@ impl<'a> RunObservers<'a> {
 
 impl ReplayObserver for RunObservers<'_> {
     fn on_interval(&mut self, state: &StateInterval) {
-        self.watch.iter_mut().for_each(|watch| watch.on_interval(state));
-        self.statistics.iter_mut().for_each(|statistics| statistics.on_interval(state));
+        if let Some(watch) = &mut self.watch {
+            watch.on_interval(state);
+        }
+        if let Some(statistics) = &mut self.statistics {
+            statistics.on_interval(state);
+        }
     }
 
     fn on_message(&mut self, message: &MatchedMessage) {
-        self.watch.iter_mut().for_each(|watch| watch.on_message(message));
-        self.statistics.iter_mut().for_each(|statistics| statistics.on_message(message));
+        if let Some(watch) = &mut self.watch {
+            watch.on_message(message);
+        }
+        if let Some(statistics) = &mut self.statistics {
+            statistics.on_message(message);
+        }
     }
 
     fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        let watchers = [
+        let observers = [
             self.watch.as_ref().map(ReplayObserver::fork_for_segment),
             self.statistics.as_ref().map(ReplayObserver::fork_for_segment),
         ];
-        Some(Box::new(SegmentObservers(watchers.map(Option::flatten))))
+        Some(Box::new(SegmentObservers(observers.map(Option::flatten))))
     }
 
     fn merge(&mut self, seen: ObserverState) {
         let Some([watched, statistics]) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
-        self.watch.iter_mut().zip(watched).for_each(|(watch, seen)| watch.merge(seen));
-        self.statistics.iter_mut().zip(statistics).for_each(|(statistics, seen)| statistics.merge(seen));
+        for (watch, seen) in self.watch.iter_mut().zip(watched) {
+            watch.merge(seen);
+        }
+        for (statistics, seen) in self.statistics.iter_mut().zip(statistics) {
+            statistics.merge(seen);
+        }
     }
 }
 
-/// The watchers of a segment, in the order of [`RunObservers`].
+/// The observers of a segment, in the order of [`RunObservers`].
 struct SegmentObservers<'a>([Option<Box<dyn SegmentObserver + 'a>>; 2]);
 
 impl ReplayObserver for SegmentObservers<'_> {
     fn on_interval(&mut self, state: &StateInterval) {
-        self.0.iter_mut().flatten().for_each(|watcher| watcher.on_interval(state));
+        for observer in self.0.iter_mut().flatten() {
+            observer.on_interval(state);
+        }
     }
 
     fn on_message(&mut self, message: &MatchedMessage) {
-        self.0.iter_mut().flatten().for_each(|watcher| watcher.on_message(message));
+        for observer in self.0.iter_mut().flatten() {
+            observer.on_message(message);
+        }
     }
 
     fn merge(&mut self, seen: ObserverState) {
         let Some(seen) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
-        let own = self.0.iter_mut().zip(seen).filter_map(|(watcher, seen)| watcher.as_mut().zip(seen));
-        own.for_each(|(watcher, seen)| watcher.merge(seen));
+        let own = self.0.iter_mut().zip(seen).filter_map(|(observer, seen)| observer.as_mut().zip(seen));
+        for (observer, seen) in own {
+            observer.merge(seen);
+        }
     }
 }
 
 impl SegmentObserver for SegmentObservers<'_> {
     fn into_state(self: Box<Self>) -> ObserverState {
-        encoded(&self.0.map(|watcher| watcher.map(SegmentObserver::into_state)))
+        encoded(&self.0.map(|observer| observer.map(SegmentObserver::into_state)))
     }
 }

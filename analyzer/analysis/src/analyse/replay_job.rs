@@ -18,7 +18,7 @@ pub(crate) struct ReplayJob {
     structure: RunStructure,
     code: Option<SampledCode>,
     scenarios: Vec<WhatIfScenario>,
-    watchers: RequiredObservers,
+    observers: RequiredObservers,
     segment_steps: Option<usize>,
 }
 
@@ -26,17 +26,17 @@ pub(crate) struct ReplayJob {
 pub(super) fn input(
     (model, structure, code): (&Model, &RunStructure, Option<&SampledCode>),
     scenarios: &[WhatIfScenario],
-    watchers: RequiredObservers,
+    observers: RequiredObservers,
     segment_steps: Option<usize>,
 ) -> Vec<u8> {
-    encoded(&(model, structure, code, scenarios, watchers, segment_steps))
+    encoded(&(model, structure, code, scenarios, observers, segment_steps))
 }
 
 impl ReplayJob {
     /// From what process 0 sent; `None`: the bytes are not that.
     pub(crate) fn new(bytes: &[u8]) -> Option<ReplayJob> {
-        let (model, structure, code, scenarios, watchers, segment_steps) = decoded(bytes)?;
-        Some(ReplayJob { model, structure, code, scenarios, watchers, segment_steps })
+        let (model, structure, code, scenarios, observers, segment_steps) = decoded(bytes)?;
+        Some(ReplayJob { model, structure, code, scenarios, observers, segment_steps })
     }
 
     /// Follows segments of `run`, which has the ranks of this process, in whose logs it found `own`.
@@ -51,11 +51,11 @@ impl ReplayJob {
         let ReplayJob { model, structure, code, scenarios, segment_steps, .. } = self;
         let survey = own.with_sites(model.sites.clone());
         let scope = ReplayScope::whole_run(model);
-        let mut watchers = RunObservers::new(model, self.watchers);
-        let mut part = watchers.any().map(|watchers| ScopeObserver::new(&scope, watchers));
+        let mut observers = RunObservers::new(model, self.observers);
+        let mut part = observers.any().map(|observers| ScopeObserver::new(&scope, observers));
         let options = ReplayOptions {
             scenarios: scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
-            watcher: part.as_mut().map(|part| part as &mut dyn ReplayObserver),
+            observer: part.as_mut().map(|part| part as &mut dyn ReplayObserver),
             code: code.as_ref(),
             segment_steps: *segment_steps,
             ..ReplayOptions::new(&scope)

@@ -14,8 +14,8 @@ use crate::read::open::n_recorded;
 
 /// Returns the findings about the ranks of `model`, starting with the rank that lost most: only the first are reported.
 pub fn findings(model: &Model) -> Vec<Problem> {
-    let is_not_closed = |one: &&Problem| one.kind == ProblemKind::NotClosed;
-    let not_closed: BTreeSet<u32> = model.problems.iter().filter(is_not_closed).filter_map(|one| one.rank).collect();
+    let not_closed: BTreeSet<u32> =
+        model.problems.iter().filter(|one| one.kind == ProblemKind::NotClosed).filter_map(|one| one.rank).collect();
     let mut by_loss: Vec<(Option<PreemptionLoss>, &RankModel)> =
         model.ranks.iter().map(|rank| (preemption(rank), rank)).collect();
     let delayed_s = |lost: &Option<PreemptionLoss>| lost.map_or(0.0, |lost| lost.delayed_s);
@@ -50,8 +50,9 @@ fn of_run(model: &Model) -> Vec<Problem> {
         found.push(problem(ProblemKind::LeftOut, u64::from(model.facts.n_ranks) - n_recorded, detail));
     }
     // MPI_Finalize is a call, too, but says nothing of the program.
-    let finalize = |rank: &RankModel| u64::from(matches!(rank.end_reason, Some(EndReason::Finalize)));
-    let is_silent = model.ranks.iter().all(|rank| rank.calls <= finalize(rank)) && model.facts.selected.is_all();
+    let is_silent =
+        model.ranks.iter().all(|rank| rank.calls <= u64::from(matches!(rank.end_reason, Some(EndReason::Finalize))))
+            && model.facts.selected.is_all();
     if is_silent && model.elapsed_s() >= LONG_WITHOUT_CALLS_S {
         found.push(problem(ProblemKind::NothingSeen, 1, String::new()));
     }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use crate::model::samples::{CpuTime, CpuTimeOverRanks, SampledAt, SampledThreads};
+use crate::model::samples::{CpuTime, CpuTimeOverRanks, SampledThreads};
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::sampled_code::{SampledCode, SampledLink};
 
@@ -106,9 +106,14 @@ impl<'a> FunctionTimes<'a> {
     pub fn new(model: &'a Model, code: &'a SampledCode, threads: SampledThreads) -> Option<Self> {
         let ranks = model.ranks.iter().filter(|rank| is_sampled(rank)).count();
         let mut sum = CpuTime::default();
-        model.ranks.iter().flat_map(|rank| rank.samples.times(threads)).for_each(|(_, time)| sum.add(time));
-        let stated = || model.ranks.iter().find_map(|rank| rank.samples.period_s()).unwrap_or(0.0);
-        let period_s = if sum.samples > 0 { sum.seconds / sum.samples as f64 } else { stated() };
+        for (_, time) in model.ranks.iter().flat_map(|rank| rank.samples.times(threads)) {
+            sum.add(time);
+        }
+        let period_s = if sum.samples > 0 {
+            sum.seconds / sum.samples as f64
+        } else {
+            model.ranks.iter().find_map(|rank| rank.samples.period_s()).unwrap_or(0.0)
+        };
         (ranks > 0).then_some(FunctionTimes { model, code, threads, ranks, period_s })
     }
 
@@ -226,7 +231,9 @@ impl<'a> FunctionTimes<'a> {
     pub fn not_running(&self, region: Option<RegionIdx>) -> Vec<(usize, f64, f64)> {
         let of = |(at, rank): (usize, &RankModel)| {
             let mut sum = CpuTime::default();
-            computing(rank, region).for_each(|(_, time)| sum.add(time));
+            for (_, time) in computing(rank, region) {
+                sum.add(time);
+            }
             let wall = region.map_or_else(|| rank.inclusive(0), |region| rank.exclusive(region));
             (at, wall[Activity::Computation as usize] - sum.seconds, sum.squares.max(self.period_s.powi(2)))
         };
@@ -265,8 +272,10 @@ pub fn executing(
         Some(region) => rank.samples.within(threads, region),
         None => rank.samples.times(threads),
     };
-    let counts = move |at: &SampledAt| threads != SampledThreads::First || at.activity == Activity::Computation;
-    times.iter().filter(move |(at, _)| counts(at)).map(|(at, time)| (at.node, time))
+    times
+        .iter()
+        .filter(move |(at, _)| threads != SampledThreads::First || at.activity == Activity::Computation)
+        .map(|(at, time)| (at.node, time))
 }
 
 #[cfg(test)]
@@ -276,7 +285,9 @@ mod tests {
     /// So many samples of 10 ms.
     fn samples(n: u32) -> CpuTime {
         let mut sum = CpuTime::default();
-        (0..n).for_each(|_| sum.add(&CpuTime::sample(0.01)));
+        for _ in 0..n {
+            sum.add(&CpuTime::sample(0.01));
+        }
         sum
     }
 

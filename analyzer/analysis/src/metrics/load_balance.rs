@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use crate::model::{IterationSeries, Model, RankModel, RegionIdx, SlowestInIteration, recorded_s};
+use crate::model::{Model, RankModel, RegionIdx, SlowestInIteration, recorded_s};
 
 /// Load balance: the mean of the ranks' computation time over its maximum.
 ///
@@ -157,10 +157,12 @@ pub struct PhaseProfileIdeal {
 /// the loop, but there is no meeting between: it counts together with the iteration that the rank enters the loop with ([`IterationSeries::entering`]).
 pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let inside = outermost_iterated(model, region);
-    let slowest = |&idx: &RegionIdx| model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice);
     let ranks = || model.ranks.iter();
     all_iterate(ranks(), region, &inside).then(|| {
-        PhaseProfileIdeal::from_slowest(inside.iter().map(slowest), &IterationEdges::measure(ranks(), region, &inside))
+        PhaseProfileIdeal::from_slowest(
+            inside.iter().map(|&idx| model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)),
+            &IterationEdges::measure(ranks(), region, &inside),
+        )
     })
 }
 
@@ -176,12 +178,14 @@ pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx)
         return phase_profile_ideal(model, region).filter(|_| is_all);
     }
     let chosen = || chosen(model, ranks);
-    let slowest = |&idx: &RegionIdx| match is_all {
-        true => Cow::from(model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)),
-        false => Cow::from(slowest_of(chosen(), idx)),
-    };
     all_iterate(chosen(), region, &inside).then(|| {
-        PhaseProfileIdeal::from_slowest(inside.iter().map(slowest), &IterationEdges::measure(chosen(), region, &inside))
+        PhaseProfileIdeal::from_slowest(
+            inside.iter().map(|&idx| match is_all {
+                true => Cow::from(model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)),
+                false => Cow::from(slowest_of(chosen(), idx)),
+            }),
+            &IterationEdges::measure(chosen(), region, &inside),
+        )
     })
 }
 
@@ -225,13 +229,14 @@ impl IterationEdges {
         region: RegionIdx,
         inside: &[RegionIdx],
     ) -> IterationEdges {
-        let regions = || (0..).zip(inside);
-        let series = |rank: &'a RankModel| regions().filter_map(|(at, &idx)| Some((at, rank.series(idx)?)));
+        let series = |rank: &'a RankModel| (0..).zip(inside).filter_map(|(at, &idx)| Some((at, rank.series(idx)?)));
         // A window may begin after them.
-        let is_there = |one: &IterationSeries, number: &&u32| one.numbers.binary_search(number).is_ok();
         let entered = |rank: &'a RankModel| {
             series(rank).flat_map(move |(at, one)| {
-                one.entering.iter().filter(move |number| is_there(one, number)).map(move |&number| (at, number))
+                one.entering
+                    .iter()
+                    .filter(move |number| one.numbers.binary_search(number).is_ok())
+                    .map(move |&number| (at, number))
             })
         };
         let numbers: BTreeSet<(usize, u32)> = ranks.clone().flat_map(entered).collect();

@@ -99,8 +99,13 @@ impl OverheadBreakdown {
     /// The overheads of phases in which ranks spend `phases` seconds of `elapsed_s` each. `t_seq_s`: the time on one rank where
     /// it is known.
     pub fn new(phases: Vec<PhaseTime>, elapsed_s: f64, t_seq_s: Option<f64>) -> OverheadBreakdown {
-        let work = || phases.iter().filter(|one| one.phase.is_work()).map(PhaseTime::total_s).sum();
-        OverheadBreakdown { t_seq_s: t_seq_s.unwrap_or_else(work), is_given: t_seq_s.is_some(), elapsed_s, phases }
+        OverheadBreakdown {
+            t_seq_s: t_seq_s
+                .unwrap_or_else(|| phases.iter().filter(|one| one.phase.is_work()).map(PhaseTime::total_s).sum()),
+            is_given: t_seq_s.is_some(),
+            elapsed_s,
+            phases,
+        }
     }
 
     /// Ovh_phase,p = T_phase,p / (T_seq/P): the phase's share of what a rank's part of the work would take alone, one entry a
@@ -179,12 +184,16 @@ fn phase_of(activity: Activity, kind: RegionKind) -> TimeCategory {
 
 /// Returns the kind of computation in each region: what it is marked, or as "useful" is the default, what the region around it is.
 fn kinds(model: &Model) -> Vec<RegionKind> {
-    let marked = |idx: RegionIdx| model.regions[idx as usize].kind;
-    let kind = |idx| {
-        let chain = model.chain(idx);
-        chain.into_iter().map(marked).find(|kind| *kind != RegionKind::Useful).unwrap_or(RegionKind::Useful)
-    };
-    (0..model.regions.len() as RegionIdx).map(kind).collect()
+    (0..model.regions.len() as RegionIdx)
+        .map(|idx| {
+            let chain = model.chain(idx);
+            chain
+                .into_iter()
+                .map(|idx| model.regions[idx as usize].kind)
+                .find(|kind| *kind != RegionKind::Useful)
+                .unwrap_or(RegionKind::Useful)
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -56,10 +56,8 @@ mod tests {
 
     /// Of 3 ranks in 2 iterations: seconds by iteration and rank, the ideal time by replay as drawn, and the two parts.
     fn assert_parts(iterations: [[f64; 3]; 2], replay_s: f64, slow_in_turn_s: f64, chains_s: f64) {
-        let by_rank = |rank: usize| iterations.iter().map(|ranks| ranks[rank]).sum::<f64>();
-        let max_s = (0..3).map(by_rank).fold(0.0, f64::max);
-        let longest = |ranks: &[f64; 3]| ranks.iter().copied().fold(0.0, f64::max);
-        let by_iteration_s = iterations.iter().map(longest).sum();
+        let max_s = (0..3).map(|rank| iterations.iter().map(|ranks| ranks[rank]).sum::<f64>()).fold(0.0, f64::max);
+        let by_iteration_s = iterations.iter().map(|ranks| ranks.iter().copied().fold(0.0, f64::max)).sum();
         let found = serialization(max_s, replay_s, true, Some(by_iteration_s));
         assert_eq!((found.slow_in_turn_s, found.chains_s), (Some(slow_in_turn_s), Some(chains_s)));
         assert_eq!(found.total_s, slow_in_turn_s + chains_s);

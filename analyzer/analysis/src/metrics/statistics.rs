@@ -161,12 +161,22 @@ fn add(all: &mut RunStatistics, more: RunStatistics) {
     all.unlisted.add(unlisted.messages, unlisted.bytes);
     bound_pairs(all);
     all.message_sizes.add(&message_sizes);
-    sizes.into_iter().for_each(|(operation, sizes)| all.sizes.entry(operation).or_default().add(&sizes));
-    calls.into_iter().for_each(|(call, durations)| all.calls.entry(call).or_default().add(&durations));
-    communicators.into_iter().for_each(|(comm, on)| *all.communicators.entry(comm).or_default() += on);
+    for (operation, sizes) in sizes {
+        all.sizes.entry(operation).or_default().add(&sizes);
+    }
+    for (call, durations) in calls {
+        all.calls.entry(call).or_default().add(&durations);
+    }
+    for (comm, on) in communicators {
+        *all.communicators.entry(comm).or_default() += on;
+    }
     let sum = |all: &mut [Ns], more: &[Ns]| all.iter_mut().zip(more).for_each(|(ns, more)| *ns += more);
-    all.windows.states.iter_mut().zip(&windows.states).for_each(|(all, more)| sum(all, more));
-    all.windows.computation.iter_mut().zip(&windows.computation).for_each(|(all, more)| sum(all, more));
+    for (all, more) in all.windows.states.iter_mut().zip(&windows.states) {
+        sum(all, more);
+    }
+    for (all, more) in all.windows.computation.iter_mut().zip(&windows.computation) {
+        sum(all, more);
+    }
 }
 
 /// Lists the first pairs, where there are too many: in whatever groups segments are joined, these are the same, and so are their sums.

@@ -19,8 +19,8 @@
 
 use lbprof_collector::Activity;
 
+use crate::model::Model;
 use crate::model::threads::{ParallelRegion, TeamSeconds};
-use crate::model::{Model, RankModel};
 
 /// Share of a rank's time that teams of a size take at least where that is its number of cores.
 const MIN_SHARE: f64 = 0.01;
@@ -87,8 +87,7 @@ fn cores(regions: &[ParallelRegion], window_s: f64) -> u32 {
     let mut sizes: Vec<u32> = regions.iter().map(|region| region.team).collect();
     sizes.sort_unstable();
     let elapsed_s = |size: u32| regions.iter().filter(|one| one.team == size).map(|one| one.elapsed_s).sum::<f64>();
-    let of_weight = |size: &&u32| elapsed_s(**size) >= MIN_SHARE * window_s;
-    sizes.iter().rev().find(of_weight).copied().unwrap_or(1).max(1)
+    sizes.iter().rev().find(|size| elapsed_s(**size) >= MIN_SHARE * window_s).copied().unwrap_or(1).max(1)
 }
 
 /// Efficiencies of the run's cores, and the times that they follow from, in seconds of core time.
@@ -112,9 +111,20 @@ impl ThreadEfficiency {
         if model.facts.selected.region.is_some() {
             return None;
         }
-        let computation_s = |rank: &RankModel| rank.inclusive(0)[Activity::Computation as usize];
-        let of_rank = |rank: &RankModel| RankCores::new(&rank.parallel, computation_s(rank), rank.end_s - rank.begin_s);
-        ThreadEfficiency::from_ranks(model.ranks.iter().map(of_rank).collect(), model.recorded_s())
+        ThreadEfficiency::from_ranks(
+            model
+                .ranks
+                .iter()
+                .map(|rank| {
+                    RankCores::new(
+                        &rank.parallel,
+                        rank.inclusive(0)[Activity::Computation as usize],
+                        rank.end_s - rank.begin_s,
+                    )
+                })
+                .collect(),
+            model.recorded_s(),
+        )
     }
 
     /// Returns those of ranks; `None` where none has several cores.

@@ -110,7 +110,9 @@ pub fn shape(values: &[f64]) -> SeriesShape {
     }
     let periods = periods(values);
     let mut rest = values.to_vec();
-    periods.iter().for_each(|period| flatten(&mut rest, period));
+    for period in periods.iter() {
+        flatten(&mut rest, period);
+    }
     let warm_up = warm_up(&rest);
     let trend = trend(&rest[warm_up.map_or(0, |warm_up| warm_up.iterations)..]);
     SeriesShape { warm_up, periods, trend }
@@ -190,11 +192,15 @@ fn period(values: &[f64]) -> Option<RecurringPeriod> {
         Some(RecurringPeriod { length, first: (first + shift) % length, kind, size: 0.0, p_value })
     };
     // What recurs as a peak rises as well: of the same length the simpler word is the better one.
-    let by_order = |a: &RecurringPeriod, b: &RecurringPeriod| a.p_value.total_cmp(&b.p_value);
     let found: Vec<RecurringPeriod> =
         candidates.into_iter().filter_map(best).filter(|one| one.p_value < SIGNIFICANCE).collect();
-    let of =
-        |wave: bool| found.iter().filter(|one| (one.kind == RecurringChange::Wave) == wave).copied().min_by(by_order);
+    let of = |wave: bool| {
+        found
+            .iter()
+            .filter(|one| (one.kind == RecurringChange::Wave) == wave)
+            .copied()
+            .min_by(|a, b| a.p_value.total_cmp(&b.p_value))
+    };
     let period = of(false).or_else(|| of(true))?;
     Some(RecurringPeriod { size: size(values, &period), ..period })
 }
@@ -216,7 +222,9 @@ fn peaks(values: &[f64]) -> Option<(usize, usize, f64)> {
         highest.truncate(highest.partition_point(|&at| lower[at] >= half));
         let mut hits = vec![0_u32; length];
         // Places are below 2^32: as such numbers they are divided in half the time.
-        highest.iter().filter(|at| judged.contains(at)).for_each(|&at| hits[(at as u32 % length as u32) as usize] += 1);
+        for &at in highest.iter().filter(|at| judged.contains(at)) {
+            hits[(at as u32 % length as u32) as usize] += 1;
+        }
         let tried = (longest - 1) as f64 * length as f64;
         for (place, hits) in hits.into_iter().enumerate().filter(|(_, hits)| *hits > 0) {
             let first = half + (place + length - half % length) % length;
@@ -240,8 +248,12 @@ fn highest_first(lower: &[usize], most: usize) -> Vec<usize> {
     let rank = |at: usize| most - lower[at].min(most);
     let places = || (0..lower.len()).filter(|&at| lower[at] > 0);
     let mut begins = vec![0; most + 2];
-    places().for_each(|at| begins[rank(at) + 1] += 1);
-    (1..begins.len()).for_each(|rank| begins[rank] += begins[rank - 1]);
+    for at in places() {
+        begins[rank(at) + 1] += 1;
+    }
+    for rank in 1..begins.len() {
+        begins[rank] += begins[rank - 1];
+    }
     let mut sorted = vec![0; begins[most + 1]];
     for at in places() {
         let next = &mut begins[rank(at)];
@@ -283,9 +295,11 @@ fn size(values: &[f64], period: &RecurringPeriod) -> f64 {
             high - low
         }
         RecurringChange::Peak | RecurringChange::Trough => {
-            let is_one = |at: usize| at % period.length == period.first;
             let of = |picked: bool| -> Vec<f64> {
-                (0..values.len()).filter(|&at| is_one(at) == picked).map(|at| values[at]).collect()
+                (0..values.len())
+                    .filter(|&at| (at % period.length == period.first) == picked)
+                    .map(|at| values[at])
+                    .collect()
             };
             (typical_of(&of(true)) - typical_of(&of(false))).abs()
         }
@@ -294,8 +308,9 @@ fn size(values: &[f64], period: &RecurringPeriod) -> f64 {
 
 /// The median of the values at each place of a period.
 fn levels(values: &[f64], length: usize) -> Vec<f64> {
-    let at = |first| typical_of(&values.iter().skip(first).step_by(length).copied().collect::<Vec<f64>>());
-    (0..length).map(at).collect()
+    (0..length)
+        .map(|first| typical_of(&values.iter().skip(first).step_by(length).copied().collect::<Vec<f64>>()))
+        .collect()
 }
 
 /// Takes what recurs out of `values`.
@@ -304,8 +319,7 @@ fn flatten(values: &mut [f64], period: &RecurringPeriod) {
         RecurringChange::Wave => levels(values, period.length),
         RecurringChange::Peak | RecurringChange::Trough => {
             let sign = if period.kind == RecurringChange::Peak { 1.0 } else { -1.0 };
-            let picked = |at| if at == period.first { sign * period.size } else { 0.0 };
-            (0..period.length).map(picked).collect()
+            (0..period.length).map(|at| if at == period.first { sign * period.size } else { 0.0 }).collect()
         }
     };
     let base = typical_of(&levels);
@@ -505,10 +519,9 @@ mod tests {
         ) {
             let first = first % length;
             let mut next = noise(seed);
-            let value = |at: usize| 10.0 + slope * at as f64 + if at % length == first { 1.0 + size } else { 0.0 };
             // The shorter the period, the more often it must recur to be no chance.
             let n = length * turns.max(100 / length);
-            let values: Vec<f64> = (0..n).map(|at| value(at) + 0.5 * next()).collect();
+            let values: Vec<f64> = (0..n).map(|at| (10.0 + slope * at as f64 + if at % length == first { 1.0 + size } else { 0.0 }) + 0.5 * next()).collect();
             let found = shape(&values);
             prop_assert_eq!(found.periods.len(), 1, "{:?}", found);
             let period = found.periods[0];

@@ -42,7 +42,7 @@ mod tests {
         fn groups_do_not_matter(numbers in prop::collection::vec(-1e6_f64..1e6, 1..40), at in 0_usize..40) {
             let sum = |numbers: &[f64]| {
                 let mut all = ExactNs::default();
-                numbers.iter().for_each(|&number| all += ExactNs::from_f64(number));
+                for &number in numbers.iter() { all += ExactNs::from_f64(number); }
                 all
             };
             let (first, last) = numbers.split_at(at.min(numbers.len()));
@@ -57,7 +57,9 @@ mod tests {
     fn whole_nanoseconds_of_a_year_on_a_million_ranks_are_exact() {
         let year = (365 * 86_400_000_000_000_i64) as f64;
         let mut all = ExactNs::from_f64(year);
-        (0..20).for_each(|_| all += all);
+        for _ in 0..20 {
+            all += all;
+        }
         assert_eq!(all.number(), year * f64::from(1 << 20));
         let mut none = ExactNs::from_f64(0.1);
         none += ExactNs::from_f64(-0.1);

@@ -152,10 +152,11 @@ impl Model {
     /// The sums of the ranks with these numbers, as if there were no others, without their iterations.
     pub fn sums_of(&self, ranks: &[u32]) -> Model {
         let chosen = self.ranks.iter().filter(|rank| ranks.binary_search(&rank.rank).is_ok());
-        let sums = |rank: &RankModel| RankModel { iterations: Vec::new(), in_iterations: Vec::new(), ..rank.clone() };
         Model {
             facts: self.facts.clone(),
-            ranks: chosen.map(sums).collect(),
+            ranks: chosen
+                .map(|rank| RankModel { iterations: Vec::new(), in_iterations: Vec::new(), ..rank.clone() })
+                .collect(),
             regions: self.regions.clone(),
             sites: self.sites.clone(),
             slowest: vec![Vec::new(); self.regions.len()],

@@ -3,7 +3,7 @@
 //! What these compute there is no part of the others' work: in such a loop they are compared with each other alone, and bringing one of them
 //! to the mean of all ranks is no gain.
 
-use crate::model::{Model, Region, RegionIdx};
+use crate::model::{Model, RegionIdx};
 
 /// The loops of a run whose ranks do not all pass the same one.
 #[derive(Debug, Default)]
@@ -30,7 +30,9 @@ impl OwnLoops {
                 None => loops.push((one.name.clone(), places.collect())),
             }
         }
-        loops.iter_mut().for_each(|(_, places)| places.sort_unstable());
+        for (_, places) in loops.iter_mut() {
+            places.sort_unstable();
+        }
         loops.retain(|(_, places)| !places.is_empty() && places.len() < model.ranks.len());
         OwnLoops { loops }
     }
@@ -43,8 +45,10 @@ impl OwnLoops {
     /// The ranks of the loop that a region is, or lies in, as places in [`Model::ranks`]; `None` where all ranks may come there.
     pub fn ranks_in(&self, model: &Model, region: RegionIdx) -> Option<&[usize]> {
         let chain = model.chain(region);
-        let is_main = |one: &&Region| one.found && one.iterated && one.parent == 0;
-        let main = chain.iter().filter_map(|&at| model.regions.get(at as usize)).find(is_main)?;
+        let main = chain
+            .iter()
+            .filter_map(|&at| model.regions.get(at as usize))
+            .find(|one| one.found && one.iterated && one.parent == 0)?;
         self.loops.iter().find(|(name, _)| *name == main.name).map(|(_, places)| places.as_slice())
     }
 }

@@ -78,7 +78,9 @@ impl SlowestInIteration {
     ) -> Vec<SlowestInIteration> {
         let mut all_s = vec![0.0; numbers.len()];
         for column in seconds {
-            all_s.iter_mut().zip(column).for_each(|(sum, seconds)| *sum += seconds);
+            for (sum, seconds) in all_s.iter_mut().zip(column) {
+                *sum += seconds;
+            }
         }
         let at = |activity: Activity, at: usize| seconds[activity as usize].get(at).copied().unwrap_or(0.0);
         let of = |(place, (&iteration, all_s)): (usize, (&u32, f64))| {

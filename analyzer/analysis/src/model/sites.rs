@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use lbprof_collector::definition;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{ModuleAddress, SampleCaller};
+use lbprof_collector::sample::{CodeAddress, SampleCaller};
 
 use crate::read::definitions::RankDefinitions;
 
@@ -103,11 +103,11 @@ impl CallSiteTable {
     pub fn enter_sampled<'a>(
         &mut self,
         definitions: &RankDefinitions,
-        samples: impl Iterator<Item = &'a (ModuleAddress, u32)>,
+        samples: impl Iterator<Item = &'a (CodeAddress, u32)>,
     ) {
         let mut modules: HashMap<u32, Option<u32>> = HashMap::new();
         let mut chains: HashMap<u32, u32> = HashMap::new();
-        for &(ModuleAddress { module, offset }, call_path) in samples {
+        for &(CodeAddress { module, offset }, call_path) in samples {
             let module = *modules.entry(module).or_insert_with(|| {
                 definitions.modules.get(&module).map(|module| self.module(&module.path, &module.build_id))
             });
@@ -198,8 +198,7 @@ impl CallSiteTable {
         let sampled =
             other.sampled.iter().map(|&(module, offset)| (module.map(|module| modules[module as usize]), offset));
         self.sampled.extend(sampled);
-        let of_module = |module: Option<u32>| module.map(|module| modules[module as usize]);
-        let moved = |&(module, offset): &SiteAddress| (of_module(module), offset);
+        let moved = |&(module, offset): &SiteAddress| (module.map(|module| modules[module as usize]), offset);
         let chains: Vec<u32> = other
             .chains
             .iter()
@@ -245,17 +244,18 @@ impl CallSiteTable {
         for chain in by_order {
             all.chain(chain.clone());
         }
-        let place = |chain: u32| all.chains_by_key[&chains[chain as usize]];
-        all.sampled_by = sampled_by.into_iter().map(|(at, chain)| (at, place(chain))).collect();
+        all.sampled_by =
+            sampled_by.into_iter().map(|(at, chain)| (at, (all.chains_by_key[&chains[chain as usize]]))).collect();
         let places = self.places_by_level();
-        let own = |at: &u32| {
+        let mut order: Vec<u32> = (0..self.call_sites.len() as u32).collect();
+        order.sort_by_key(|at| {
             let site = &self.call_sites[*at as usize];
             (site.own_order(), places[*at as usize])
-        };
-        let mut order: Vec<u32> = (0..self.call_sites.len() as u32).collect();
-        order.sort_by_key(own);
+        });
         let mut indices = vec![0; order.len()];
-        (0..).zip(&order).for_each(|(new, &old)| indices[old as usize] = new);
+        for (new, &old) in (0..).zip(&order) {
+            indices[old as usize] = new;
+        }
         all.call_sites = order.iter().map(|&old| self.call_sites[old as usize]).collect();
         for site in &mut all.call_sites {
             site.parent = site.parent.map(|parent| indices[parent as usize]);
@@ -283,7 +283,9 @@ impl CallSiteTable {
                 let around = site.parent.map(|parent| places[parent as usize].1);
                 (site.own_order(), site.cut, around)
             });
-            (0..).zip(level).for_each(|(place, at)| places[at as usize].1 = place);
+            for (place, at) in (0..).zip(level) {
+                places[at as usize].1 = place;
+            }
         }
         places
     }
@@ -309,9 +311,12 @@ impl Encode for CallSiteTable {
 impl<Context> Decode<Context> for CallSiteTable {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<CallSiteTable, DecodeError> {
         let (modules, functions, call_sites, sampled, chains, sampled_by) = ListedTables::decode(decoder)?;
-        let of_module = |(module, at): (&Module, u32)| (key(&module.path, &module.build_id).to_vec(), at);
         Ok(CallSiteTable {
-            modules_by_key: modules.iter().zip(0..).map(of_module).collect(),
+            modules_by_key: modules
+                .iter()
+                .zip(0..)
+                .map(|(module, at)| (key(&module.path, &module.build_id).to_vec(), at))
+                .collect(),
             functions_by_key: functions.iter().cloned().zip(0..).collect(),
             sites_by_key: call_sites.iter().copied().zip(0..).collect(),
             chains_by_key: chains.iter().cloned().zip(0..).collect(),

@@ -68,7 +68,9 @@ impl SizeHistogram {
 
     /// Adds others.
     pub fn add(&mut self, other: &SizeHistogram) {
-        self.classes.iter_mut().zip(&other.classes).for_each(|(all, more)| all.add(more.messages, more.bytes));
+        for (all, more) in self.classes.iter_mut().zip(&other.classes) {
+            all.add(more.messages, more.bytes);
+        }
     }
 
     /// The classes that occur, as their least and largest size and what there is of it.
@@ -191,7 +193,9 @@ mod tests {
     #[test]
     fn sizes_fall_into_powers_of_two() {
         let mut sizes = SizeHistogram::default();
-        [0, 1, 2, 3, 4, 7, 8, u64::MAX].into_iter().for_each(|size| sizes.count(size));
+        for size in [0, 1, 2, 3, 4, 7, 8, u64::MAX] {
+            sizes.count(size);
+        }
         let found: Vec<(u64, u64, u64)> =
             sizes.occurring().map(|(from, to, volume)| (from, to, volume.messages)).collect();
         let expected = [(0, 0, 1), (1, 1, 1), (2, 3, 2), (4, 7, 2), (8, 15, 1), (1 << 63, u64::MAX, 1)];
@@ -203,13 +207,19 @@ mod tests {
         let s = 1_000_000_000;
         let times = [s, 2 * s, 4 * s, 9 * s, 4 * s];
         let mut all = CallDurations::default();
-        times.iter().zip(0..).for_each(|(&time, rank)| all.count(time, rank));
+        for (&time, rank) in times.iter().zip(0..) {
+            all.count(time, rank);
+        }
         assert_eq!((all.calls, all.mean_s(), all.min, all.max), (5, Some(4.0), (s, 0), (9 * s, 3)));
         // √((9 + 4 + 0 + 25 + 0) / 5)
         assert!((all.deviation_s().unwrap() - 7.6_f64.sqrt()).abs() < 1e-12);
         let (mut one, mut other) = (CallDurations::default(), CallDurations::default());
-        times[..2].iter().zip(0..).for_each(|(&time, rank)| one.count(time, rank));
-        times[2..].iter().zip(2..).for_each(|(&time, rank)| other.count(time, rank));
+        for (&time, rank) in times[..2].iter().zip(0..) {
+            one.count(time, rank);
+        }
+        for (&time, rank) in times[2..].iter().zip(2..) {
+            other.count(time, rank);
+        }
         one.add(&other);
         assert_eq!(one, all);
     }
@@ -217,12 +227,14 @@ mod tests {
     #[test]
     fn the_deviation_of_many_long_calls_that_hardly_differ_is_known() {
         let (mut all, hour) = (CallDurations::default(), 3_600_000_000_000);
-        [hour - 3, hour + 3].into_iter().for_each(|time| all.count(time, 0));
+        for time in [hour - 3, hour + 3] {
+            all.count(time, 0);
+        }
         // A million million of them.
-        (0..40).for_each(|_| {
+        for _ in 0..40 {
             let half = all;
             all.add(&half);
-        });
+        }
         assert!((all.deviation_s().unwrap() - 3e-9).abs() < 1e-20);
     }
 }

@@ -107,7 +107,9 @@ impl ConcurrencySlices {
             other.coarsen();
         }
         let at = (other.first - self.first) as usize;
-        self.samples.iter_mut().skip(at).zip(&other.samples).for_each(|(own, other)| own.add(other));
+        for (own, other) in self.samples.iter_mut().skip(at).zip(&other.samples) {
+            own.add(other);
+        }
         self
     }
 
@@ -187,12 +189,13 @@ impl ConcurrencySlices {
     fn coarsen(&mut self) {
         self.level += 1;
         let (first, last) = (self.first >> 1, (self.first + self.samples.len() as i64 - 1) >> 1);
-        let kept = |slice: i64| {
-            let at = usize::try_from(half(self.level, slice) - self.first).ok();
-            at.and_then(|at| self.samples.get(at)).copied().unwrap_or(NOBODY)
-        };
         if !self.samples.is_empty() {
-            self.samples = (first..=last).map(kept).collect();
+            self.samples = (first..=last)
+                .map(|slice| {
+                    let at = usize::try_from(half(self.level, slice) - self.first).ok();
+                    at.and_then(|at| self.samples.get(at)).copied().unwrap_or(NOBODY)
+                })
+                .collect();
         }
         self.first = first;
     }
@@ -291,7 +294,7 @@ impl RankSampler {
     /// Takes what was folded when it was recorded: of that time nothing is known.
     pub fn absorb(&mut self, batch: &ProfileBatch) {
         self.go_to(&batch.head);
-        self.span(RankState::Unknown, self.time.now(), batch.next.previous_end);
+        self.span(RankState::Unknown, self.time.current_ticks(), batch.next.previous_end);
         self.place(&batch.next);
     }
 
@@ -303,8 +306,8 @@ impl RankSampler {
     fn go_to(&mut self, head: &BatchHead) {
         if self.next != Some(head.first) {
             if self.next.is_some() {
-                self.leave(self.time.state(), self.time.now());
-                self.span(RankState::Unknown, self.time.now(), head.previous_end);
+                self.leave(self.time.state(), self.time.current_ticks());
+                self.span(RankState::Unknown, self.time.current_ticks(), head.previous_end);
             }
             self.place(head);
         }
@@ -432,11 +435,13 @@ mod tests {
     /// The samples of a rank that computes and is in calls by turns, for so many nanoseconds each, from `begin` on.
     fn rank(number: u32, begin: u64, turns: &[(u64, u64)]) -> ConcurrencySlices {
         let mut now = begin;
-        let record = |&(computes, waits): &(u64, u64)| {
-            now += computes + waits;
-            Record { end: now, ..Record::new(Operation::Barrier, now - waits) }
-        };
-        let records: Vec<Record> = turns.iter().map(record).collect();
+        let records: Vec<Record> = turns
+            .iter()
+            .map(|&(computes, waits)| {
+                now += computes + waits;
+                Record { end: now, ..Record::new(Operation::Barrier, now - waits) }
+            })
+            .collect();
         let mut sampler = RankSampler::new(number, clock());
         let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
         for batch in records.chunks(7) {

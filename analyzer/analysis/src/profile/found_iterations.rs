@@ -41,10 +41,10 @@ impl FoundIterations {
                 }),
             }
         }
-        let is_in = |one: &IterationBounds| {
-            one.begin.is_none_or(|at| at < span.end) && one.end.is_none_or(|at| at > span.begin)
-        };
-        bounds.retain(|one| span == TickSpan::ALL || is_in(one));
+        bounds.retain(|one| {
+            span == TickSpan::ALL
+                || ({ one.begin.is_none_or(|at| at < span.end) && one.end.is_none_or(|at| at > span.begin) })
+        });
         for one in &mut bounds {
             one.end = one.end.filter(|&end| end <= span.end);
         }

@@ -92,7 +92,9 @@ impl RankBuilder<'_> {
         self.rank.iterations.reverse();
         if let Some((found, numbers)) = entering {
             let series = self.rank.iterations.iter_mut().filter(|(idx, _)| *idx == found);
-            series.for_each(|(_, series)| series.entering.clone_from(&numbers));
+            for (_, series) in series {
+                series.entering.clone_from(&numbers);
+            }
         }
     }
 

@@ -4,17 +4,17 @@
 //! sums by region, iteration and activity, is turned from ticks into seconds and from the rank's ids into those of the run.
 //! Memory grows with ranks × regions × iterations × call sites, never with records.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
 //! | `mod.rs` | the fold of a rank's log |
 //! | `sums.rs` | what a thread's records add up to; `times.rs`: its time by iteration; `span.rs`: where only a span of time counts |
 //! | `rank.rs` | a rank's sums → its model |
-//! | `iterations.rs` | the part of that which is by iteration, with `bounds.rs` (when iterations were) and `found.rs` (those of a found loop) |
+//! | `iterations.rs` | the part of that which is by iteration, with `bounds.rs` (when iterations were) and `found_iterations.rs` (those of a detected loop) |
 //! | `samples.rs` | samples, each where the first thread was then |
 //! | `lines.rs` | CPU time by line, summed exactly |
 //! | `others.rs` | threads other than the first, of which only the sum is of interest |
 //! | `parallel.rs` | sums of parallel regions; `parallel_marks.rs`: those of their instances |
-//! | `summed_up.rs` | a rank's summaries, in place of its records or held against them |
+//! | `rank_summaries.rs` | a rank's summaries, in place of its records or held against them |
 //! | `tables.rs` | names that ranks share, and their numbers |
 //! | `partial_model.rs` | the models of several ranks as one, and at last as the run's |
 //! | `concurrency.rs` | how much of the run one rank alone computes |
@@ -78,9 +78,12 @@ pub fn gather(
     code: &SampledCode,
     progress: impl Fn(FoldProgress) + Sync,
 ) -> Result<Model, TransportFailure> {
-    let input = || encoded(&(&survey.sites, structure, code));
-    let start = |header: &LogHeader| RankGather::new((run, header), survey, structure, code);
-    let part = pass::fold(run, (RecordPass::Profile, input), start, progress)?;
+    let part = pass::fold(
+        run,
+        (RecordPass::Profile, || encoded(&(&survey.sites, structure, code))),
+        |header: &LogHeader| RankGather::new((run, header), survey, structure, code),
+        progress,
+    )?;
     let summed_up = part.as_ref().map(|part| part.summed_up).unwrap_or_default();
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
     if run.is_first_look {
@@ -125,8 +128,14 @@ pub(crate) fn gather_part(
     input: &GatherInput,
 ) -> pass::PartialFold<impl MergeHigher + Encode + Decode<()> + use<>> {
     let GatherInput { survey, structure, code } = input;
-    let start = |header: &LogHeader| RankGather::new((run, header), survey, structure, code);
-    pass::PartialFold { output: pass::fold_ranks(run, &run.headers, start, |_| ()) }
+    pass::PartialFold {
+        output: pass::fold_ranks(
+            run,
+            &run.headers,
+            |header: &LogHeader| RankGather::new((run, header), survey, structure, code),
+            |_| (),
+        ),
+    }
 }
 
 /// The fold of one rank.
@@ -203,7 +212,9 @@ impl<'a> RankGather<'a> {
     /// Adds what the recorder has summed up.
     fn absorb(&mut self, batch: &ProfileBatch) {
         if batch.head.thread == 0 {
-            self.sampler.iter_mut().for_each(|sampler| sampler.absorb(batch));
+            for sampler in self.sampler.iter_mut() {
+                sampler.absorb(batch);
+            }
             self.polls.add(&batch.profile.polls);
             self.polls_decided = self.polls_decided.saturating_add(batch.profile.polls.polls);
         }
@@ -218,11 +229,10 @@ impl<'a> RankGather<'a> {
 
     /// Returns whether its summaries can be held against its records: those are all there, and as they were when they were summed up.
     fn can_compare(&self) -> bool {
-        let is_partial = |problem: &Problem| problem.kind.severity() != Severity::Note;
         self.span == TickSpan::ALL
             && self.is_as_recorded
             && !self.is_first_look
-            && !self.problems.iter().any(is_partial)
+            && !self.problems.iter().any(|problem| problem.kind.severity() != Severity::Note)
     }
 }
 
@@ -231,7 +241,11 @@ impl RankPass for RankGather<'_> {
 
     fn item(&mut self, item: LogItem) {
         match item {
-            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            LogItem::Definitions(definitions) => {
+                for one in definitions {
+                    self.definitions.add(one);
+                }
+            }
             LogItem::Records { head, records } => {
                 self.parallel.records(&head, &records);
                 let thread = match head.thread {
@@ -248,10 +262,12 @@ impl RankPass for RankGather<'_> {
                     if let Some(sampler) = &mut self.sampler {
                         sampler.records(&head, &records, |region| self.definitions.is_serial(region));
                     }
-                    let is_call = |record: &&Record| record.operation < Operation::RegionEnter as u16;
                     // After it there may be the end of the program.
                     let last = records.iter().rfind(|record| record.operation != Operation::ProgramEnd as u16);
-                    self.pending = last.filter(|record| record.end == 0).filter(is_call).copied();
+                    self.pending = last
+                        .filter(|record| record.end == 0)
+                        .filter(|record| record.operation < Operation::RegionEnter as u16)
+                        .copied();
                 }
             }
             LogItem::Profile(batch) => self.absorb(&batch),

@@ -48,12 +48,16 @@ impl OtherThreadSums {
             let mut halves = all.into_iter();
             let mut added = Vec::new();
             while let Some(mut one) = halves.next() {
-                halves.next().into_iter().for_each(|other| one.add_other(other));
+                if let Some(other) = halves.next() {
+                    one.add_other(other);
+                }
                 added.push(one);
             }
             all = added;
         }
-        all.into_iter().for_each(|one| self.sums.add_other(one));
+        for one in all {
+            self.sums.add_other(one);
+        }
     }
 
     /// Returns the number of threads with records, and their sums.

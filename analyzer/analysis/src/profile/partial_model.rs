@@ -47,7 +47,9 @@ impl MergeHigher for PartialModel {
         for (uid, comm) in higher.tables.communicators {
             tables.communicators.entry(uid).or_insert(comm);
         }
-        higher.ranks.iter_mut().for_each(|rank| numbers.apply(rank));
+        for rank in higher.ranks.iter_mut() {
+            numbers.apply(rank);
+        }
         self.ranks.append(&mut higher.ranks);
         self.uncut.append(&mut higher.uncut);
         for (idx, list) in numbers.slowest(higher.slowest) {
@@ -87,7 +89,9 @@ impl PartialModel {
         }
         let (counters, counter_numbers) = sorted(tables.counters, String::clone);
         let numbers = TableRenumbering { regions: region_numbers, counters: counter_numbers };
-        self.ranks.iter_mut().for_each(|rank| numbers.apply(rank));
+        for rank in self.ranks.iter_mut() {
+            numbers.apply(rank);
+        }
         let mut slowest = vec![Vec::new(); regions.len()];
         for (idx, list) in numbers.slowest(self.slowest) {
             slowest[idx as usize] = list;
@@ -115,11 +119,12 @@ impl PartialModel {
             problems: self.problems,
             found: Vec::new(),
         };
-        let is_outermost = |&idx: &RegionIdx| {
-            let around = model.regions[idx as usize].parent;
-            model.is_by_iteration(idx) && (idx == 0 || !model.is_by_iteration(around))
-        };
-        model.outermost_iterated = (0..model.regions.len() as RegionIdx).filter(is_outermost).collect();
+        model.outermost_iterated = (0..model.regions.len() as RegionIdx)
+            .filter(|&idx| {
+                let around = model.regions[idx as usize].parent;
+                model.is_by_iteration(idx) && (idx == 0 || !model.is_by_iteration(around))
+            })
+            .collect();
         common_clock(&mut model);
         model.alone = self.concurrency.alone(&windows_ns(&model.ranks)).filter(|_| model.facts.common_clock);
         model
@@ -128,8 +133,10 @@ impl PartialModel {
 
 /// Returns begin and end of each rank's window, in nanoseconds of the common clock.
 fn windows_ns(ranks: &[RankModel]) -> Vec<(i64, i64)> {
-    let end = |rank: &RankModel| rank.begin_ns.saturating_add(((rank.end_s - rank.begin_s) * 1e9) as i64);
-    ranks.iter().map(|rank| (rank.begin_ns, end(rank))).collect()
+    ranks
+        .iter()
+        .map(|rank| (rank.begin_ns, rank.begin_ns.saturating_add(((rank.end_s - rank.begin_s) * 1e9) as i64)))
+        .collect()
 }
 
 /// Shifts all times so that the run's window begins at 0. Where the clocks of hosts cannot be compared, every rank's window
@@ -145,7 +152,9 @@ fn common_clock(model: &mut Model) {
         };
         rank.end_s += rank.begin_s;
         for (_, series) in &mut rank.iterations {
-            series.begin_s.iter_mut().chain(&mut series.end_s).for_each(|time| *time += rank.begin_s);
+            for time in series.begin_s.iter_mut().chain(&mut series.end_s) {
+                *time += rank.begin_s;
+            }
         }
     }
     if !model.facts.common_clock && !model.problems.iter().any(|one| one.kind == ProblemKind::ClocksUnknown) {

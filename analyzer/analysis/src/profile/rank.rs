@@ -91,7 +91,7 @@ impl<'a> RankBuilder<'a> {
             started_unix_s: header.started_unix_s,
             settings: header.settings.clone(),
             params: definitions.params.clone(),
-            common_clock: clock.known(),
+            common_clock: clock.is_calibrated(),
             clock_error_s: definitions.offsets.iter().map(|offset| offset.error_ns).max().map(|ns| ns as f64 * 1e-9),
         };
         let rank = RankModel {
@@ -243,8 +243,7 @@ impl<'a> RankBuilder<'a> {
             sum.invocations = sum.invocations.saturating_add(calls.map(|(_, cell)| cell.calls).sum());
         }
         let has_time = |at: usize| {
-            let is_in = |id: &u32| matches!(FoundRegion::of_number(*id), Some(FoundRegion::Found { in_loop, .. }) if in_loop == Some(at));
-            sums.regions.keys().any(is_in)
+            sums.regions.keys().any(|id| matches!(FoundRegion::of_number(*id), Some(FoundRegion::Found { in_loop, .. }) if in_loop == Some(at)))
         };
         let inner = std::mem::take(&mut self.inner_iterations);
         let is_whole = self.span == TickSpan::ALL;

@@ -67,7 +67,9 @@ impl RankSummary {
 fn found(totals: &ThreadTotals) -> StatedSums {
     let mut sums = StatedSums { records: totals.rest.records, calls: totals.rest.calls, ..StatedSums::default() };
     for region in totals.regions.values() {
-        sums.cells.iter_mut().zip(&region.cells).for_each(|(sum, cell)| sum.add(cell));
+        for (sum, cell) in sums.cells.iter_mut().zip(&region.cells) {
+            sum.add(cell);
+        }
     }
     sums
 }
@@ -81,10 +83,12 @@ fn difference(stated: &StatedSums, found: &StatedSums) -> Option<String> {
         (stated != found)
             .then(|| format!("its summary states another {what} in {} than its events have", activity.name()))
     };
-    let of_count = |(what, stated, found): (&str, u64, u64)| {
-        (stated != found).then(|| format!("its summary states {stated} {what}, its events are {found}"))
-    };
-    counts.into_iter().find_map(of_count).or_else(|| ticks.into_iter().find_map(of_activity))
+    counts
+        .into_iter()
+        .find_map(|(what, stated, found)| {
+            (stated != found).then(|| format!("its summary states {stated} {what}, its events are {found}"))
+        })
+        .or_else(|| ticks.into_iter().find_map(of_activity))
 }
 
 /// Takes back what is known by iteration: where it is not known of all ranks, the longest of an iteration is not known either.
@@ -99,6 +103,8 @@ pub(super) fn forget_iterations(model: &mut Model) {
 
 /// Takes back what is known by samples: summaries have none, and those of the other ranks alone would be taken for those of all.
 pub(super) fn forget_samples(model: &mut Model) {
-    model.ranks.iter_mut().for_each(|rank| rank.samples = RankSamples::default());
+    for rank in model.ranks.iter_mut() {
+        rank.samples = RankSamples::default();
+    }
     model.lines.clear();
 }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::format::{BatchHead, LogHeader};
 use lbprof_collector::reader::LogItem;
-use lbprof_collector::sample::{self, HardwareCounts, Sample, SamplePlaces};
+use lbprof_collector::sample::{self, ProcessorCounts, Sample, SamplePlaces};
 use lbprof_collector::walk::{ThreadTime, WalkState};
 use lbprof_collector::{Activity, Definition, Record};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -98,11 +98,13 @@ impl SortedSamples {
                     }
                 }
                 LogItem::Samples { head, samples: list } => {
-                    let is_known = |place: &sample::Place| place.0 == 0 || definitions.regions.contains_key(&place.0);
                     let mut found =
                         places.places().filter(|_| (places.thread, places.first) == (head.thread, head.first));
                     for (number, sample) in (head.first..).zip(&list) {
-                        let place = found.next().flatten().filter(is_known);
+                        let place = found
+                            .next()
+                            .flatten()
+                            .filter(|place| place.0 == 0 || definitions.regions.contains_key(&place.0));
                         let path = sample.call_path;
                         let at = (sample.location.module, sample.location.offset, path);
                         let mut chain = || *chains.entry(path).or_insert_with(|| sites.chain_of(&definitions, path));
@@ -145,7 +147,7 @@ impl SortedSamples {
             self.every *= 2;
         }
         let mut time = CpuTime::sample(sample.weight_ns as f64 * 1e-9);
-        if let Some(HardwareCounts { instructions, cycles }) = sample.counts {
+        if let Some(ProcessorCounts { instructions, cycles }) = sample.counts {
             time.counted = HardwareCounters { instructions, cycles, seconds: time.seconds };
         }
         let time = standing_for(time, self.every);
@@ -163,8 +165,10 @@ pub fn of_first_thread(
     let Some(SortedSamples { all, whose, .. }) = SortedSamples::read_at_most(of, code, (TickSpan::ALL, most)) else {
         return Vec::new();
     };
-    let is_first = |one: &&ThreadSample| whose[one.thread as usize] == SampledThreads::First;
-    all.iter().filter(is_first).map(|one| (one.ticks, code.1.leaf_of(one.stack), one.time.seconds)).collect()
+    all.iter()
+        .filter(|one| whose[one.thread as usize] == SampledThreads::First)
+        .map(|one| (one.ticks, code.1.leaf_of(one.stack), one.time.seconds))
+        .collect()
 }
 
 /// Returns the group of the rank's thread with this number.
@@ -303,12 +307,12 @@ impl PlacedSamples {
 mod tests {
     use lbprof_collector::Operation;
     use lbprof_collector::record::NONE;
-    use lbprof_collector::sample::ModuleAddress;
+    use lbprof_collector::sample::CodeAddress;
 
     use super::*;
 
     fn sample(ticks: u64) -> Sample {
-        Sample { ticks, location: ModuleAddress::outside(0), call_path: NONE, weight_ns: 1_000_000, counts: None }
+        Sample { ticks, location: CodeAddress::outside(0), call_path: NONE, weight_ns: 1_000_000, counts: None }
     }
 
     fn head(previous_end: u64) -> BatchHead {
@@ -318,10 +322,14 @@ mod tests {
     #[test]
     fn of_very_many_samples_each_of_the_kept_ones_stands_for_its_neighbours() {
         let mut samples = SortedSamples::at_most(8);
-        (0..64).for_each(|number| samples.add(0, number, (0, None), &sample(number)));
+        for number in 0..64 {
+            samples.add(0, number, (0, None), &sample(number));
+        }
         assert!(samples.all.len() <= 8);
         let mut sum = CpuTime::default();
-        samples.all.iter().for_each(|one| sum.add(&one.time));
+        for one in samples.all.iter() {
+            sum.add(&one.time);
+        }
         let one_s = 1e-3;
         assert!((sum.seconds - 64.0 * one_s).abs() < 1e-9, "{sum:?}");
         // Fewer and larger ones: the error grows.
@@ -335,7 +343,9 @@ mod tests {
         //       100                   200                     300                     500                    600    700
         let mut samples = SortedSamples::at_most(100);
         let ticks = [90, 150, 200, 201, 300, 400, 500, 501, 650, 710];
-        (0..).zip(ticks).for_each(|(number, ticks)| samples.add(0, number, (0, None), &sample(ticks)));
+        for (number, ticks) in (0..).zip(ticks) {
+            samples.add(0, number, (0, None), &sample(ticks));
+        }
         // Another thread has one, while records are missing.
         samples.add(1, 0, (0, None), &sample(450));
         samples.all.sort_by_key(|one| one.ticks);

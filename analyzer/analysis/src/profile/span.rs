@@ -265,11 +265,13 @@ fn is_before(record: &Record, edge: u64) -> bool {
 
 /// The first of `records` that come before `edge` and have ended there.
 fn whole_before(records: &[Record], edge: u64) -> &[Record] {
-    let is_whole = |record: &&Record| {
-        let is_part_before = record.begin == edge && record.is_part();
-        (is_before(record, edge) || is_part_before) && record.end <= edge
-    };
-    let n = records.iter().take_while(is_whole).count();
+    let n = records
+        .iter()
+        .take_while(|record| {
+            let is_part_before = record.begin == edge && record.is_part();
+            (is_before(record, edge) || is_part_before) && record.end <= edge
+        })
+        .count();
     records.get(..n).unwrap_or_default()
 }
 

@@ -70,7 +70,9 @@ impl ThreadTotals {
     pub fn add_other(&mut self, other: ThreadTotals) {
         for (region, more) in other.regions {
             let own = self.regions.entry(region).or_default();
-            own.cells.iter_mut().zip(&more.cells).for_each(|(own, more)| own.add(more));
+            for (own, more) in own.cells.iter_mut().zip(&more.cells) {
+                own.add(more);
+            }
         }
         self.rest = mem::take(&mut self.rest).merge(other.rest);
         self.uncut |= other.uncut;
@@ -93,7 +95,9 @@ impl ThreadSums {
     /// Adds the samples of the rank to a fold of its first thread.
     pub fn with_samples(self, head: &BatchHead, samples: Option<SortedSamples>) -> Self {
         let mut placed = samples.map(PlacedSamples::new);
-        placed.iter_mut().for_each(|samples| samples.skip_to(head));
+        for samples in placed.iter_mut() {
+            samples.skip_to(head);
+        }
         ThreadSums { samples: placed, ..self }
     }
 
@@ -151,7 +155,9 @@ impl ThreadSums {
                 self.place(&rest[call], before);
                 self.fold.advance(rest[call].begin);
                 let region = self.fold.placed_in().0;
-                self.samples.iter_mut().for_each(|samples| samples.advance(rest[call].begin, region));
+                for samples in self.samples.iter_mut() {
+                    samples.advance(rest[call].begin, region);
+                }
             }
             self.place(&rest[call], placed);
             self.fold(std::slice::from_ref(&rest[call]));
@@ -185,7 +191,9 @@ impl ThreadSums {
         self.go_to(&batch.head);
         self.fold.absorb(batch);
         // When its calls were, sums do not say.
-        self.samples.iter_mut().for_each(|samples| samples.skip_to(&batch.next));
+        for samples in self.samples.iter_mut() {
+            samples.skip_to(&batch.next);
+        }
         self.take();
     }
 
@@ -208,7 +216,9 @@ impl ThreadSums {
     fn go_to(&mut self, head: &BatchHead) {
         if self.fold.head().first != head.first {
             self.fold.skip_to(head);
-            self.samples.iter_mut().for_each(|samples| samples.skip_to(head));
+            for samples in self.samples.iter_mut() {
+                samples.skip_to(head);
+            }
         }
     }
 

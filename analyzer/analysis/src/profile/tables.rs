@@ -112,13 +112,21 @@ pub(super) struct TableRenumbering {
 impl TableRenumbering {
     pub(super) fn apply(&self, rank: &mut RankModel) {
         let region = |idx: &mut RegionIdx| *idx = self.regions[*idx as usize];
-        rank.cells.iter_mut().for_each(|((idx, _), _)| region(idx));
+        for ((idx, _), _) in rank.cells.iter_mut() {
+            region(idx);
+        }
         rank.cells.sort_by_key(|&(key, _)| key);
-        rank.inclusive.iter_mut().for_each(|(idx, _)| region(idx));
+        for (idx, _) in rank.inclusive.iter_mut() {
+            region(idx);
+        }
         rank.inclusive.sort_by_key(|&(key, _)| key);
-        rank.in_iterations.iter_mut().for_each(|(idx, _)| region(idx));
+        for (idx, _) in rank.in_iterations.iter_mut() {
+            region(idx);
+        }
         rank.in_iterations.sort_by_key(|&(key, _)| key);
-        rank.totals.iter_mut().for_each(|(idx, _)| region(idx));
+        for (idx, _) in rank.totals.iter_mut() {
+            region(idx);
+        }
         rank.totals.sort_by_key(|&(key, _)| key);
         for (idx, series) in &mut rank.iterations {
             region(idx);
@@ -139,7 +147,9 @@ impl TableRenumbering {
             sites.sort_by_key(|&(key, _)| key);
         }
         for threads in &mut rank.samples.of {
-            threads.times.iter_mut().for_each(|(at, _)| region(&mut at.region));
+            for (at, _) in threads.times.iter_mut() {
+                region(&mut at.region);
+            }
             threads.times.sort_by_key(|&(at, _)| at);
         }
     }

@@ -36,7 +36,9 @@ impl ActivityTicks {
         if self.numbers == other.numbers {
             for (own, more) in self.ticks.iter_mut().zip(&other.ticks) {
                 own.resize(own.len().max(more.len()), 0);
-                own.iter_mut().zip(more).for_each(|(own, more)| *own = own.saturating_add(*more));
+                for (own, more) in own.iter_mut().zip(more) {
+                    *own = own.saturating_add(*more);
+                }
             }
             return;
         }
@@ -58,11 +60,11 @@ impl ActivityTicks {
 
     /// Returns the times under other numbers; those that have none, and iterations without any time, are left out.
     pub fn renumbered(&self, number: impl Fn(u32) -> Option<u32>) -> ActivityTicks {
-        let has_time = |at: usize| self.ticks.iter().any(|column| column.get(at).is_some_and(|&ticks| ticks > 0));
         let mut numbers: Vec<u32> = Vec::new();
         let mut places: Vec<u32> = Vec::with_capacity(self.numbers.len());
         for (at, &old) in self.numbers.iter().enumerate() {
-            let new = number(old).filter(|_| has_time(at));
+            let new =
+                number(old).filter(|_| self.ticks.iter().any(|column| column.get(at).is_some_and(|&ticks| ticks > 0)));
             if new.is_some() && numbers.last() != new.as_ref() {
                 numbers.extend(new);
             }
@@ -116,11 +118,13 @@ impl ActivityTicks {
     pub fn aligned(&self, activity: Activity, numbers: &[u32]) -> Vec<u64> {
         let column = self.column(activity);
         let mut own = self.numbers.iter().zip(column.iter().chain(std::iter::repeat(&0))).peekable();
-        let ticks = |number: &u32| {
-            while own.next_if(|(known, _)| *known < number).is_some() {}
-            own.next_if(|(known, _)| *known == number).map_or(0, |(_, &ticks)| ticks)
-        };
-        numbers.iter().map(ticks).collect()
+        numbers
+            .iter()
+            .map(|number| {
+                while own.next_if(|(known, _)| *known < number).is_some() {}
+                own.next_if(|(known, _)| *known == number).map_or(0, |(_, &ticks)| ticks)
+            })
+            .collect()
     }
 
     /// Returns whether it holds no iteration.
@@ -204,7 +208,9 @@ mod tests {
 
     fn times(rows: &[(u32, u8, u64)]) -> ActivityTicks {
         let mut times = ActivityTicks::default();
-        rows.iter().for_each(|&(iteration, activity, ticks)| times.add(iteration, activity, ticks));
+        for &(iteration, activity, ticks) in rows.iter() {
+            times.add(iteration, activity, ticks);
+        }
         times
     }
 

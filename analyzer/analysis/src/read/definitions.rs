@@ -203,13 +203,12 @@ impl RankDefinitions {
 
     /// The problems that the recorder met, as those of `rank`.
     pub fn problems_of(&self, rank: u32) -> impl Iterator<Item = Problem> + '_ {
-        let problem = move |(&kind, (count, detail)): (&ProblemKind, &(u64, String))| Problem {
+        self.problems.iter().map(move |(&kind, (count, detail))| Problem {
             kind,
             rank: Some(rank),
             count: *count,
             detail: detail.clone(),
-        };
-        self.problems.iter().map(problem)
+        })
     }
 }
 

@@ -107,12 +107,12 @@ impl OpenRun {
             let what = "process 0 sees this file. Is the folder on a file system that all nodes share?";
             return Err(team.failure(format!("{}: {error}; {what}", dir.join(name).display())));
         }
-        Ok(RunFolder::of(&dir, share))
+        Ok(RunFolder::with_names(&dir, share))
     }
 
     /// Opens all of its files, and finds the ranks that are this process's.
     pub(crate) fn by_rank(&self, team: &ProcessGroup) -> (RunFolder, Range<usize>) {
-        let folder = RunFolder::of(&self.dir(), self.names.clone());
+        let folder = RunFolder::with_names(&self.dir(), self.names.clone());
         let n = folder.ranks().count();
         let of = |process: usize| n * process / team.processes();
         (folder, of(team.process())..of(team.process() + 1))
@@ -174,7 +174,9 @@ impl LeaderProcess {
             let (folder, own) = run.by_rank(&self.team);
             let mut shares = self.team.gather(Ok(LogInventory::of_ranks(&folder, own)))?.unwrap_or_default();
             // All see the same files.
-            shares.iter_mut().skip(1).for_each(|share| (share.of_rings, share.of_nodes) = Default::default());
+            for share in shares.iter_mut().skip(1) {
+                (share.of_rings, share.of_nodes) = Default::default();
+            }
             return Ok((number, folder, shares));
         };
         Ok((number, folder, shares))

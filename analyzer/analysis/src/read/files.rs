@@ -56,11 +56,10 @@ impl LogInventory {
             chosen.flat_map(|rank| (0..folder.logs_of(rank)).map(move |number| (rank, number))).collect();
         let open = |&(rank, number): &(u32, usize)| {
             let opened = folder.open_log(rank, number);
-            let not_opened = |error: OpenError| LogOpenError {
+            let header = opened.map(|log| log.header().clone()).map_err(|error| LogOpenError {
                 is_empty: matches!(error, OpenError::Short { found: 0, .. }),
                 text: error.to_string(),
-            };
-            let header = opened.map(|log| log.header().clone()).map_err(not_opened);
+            });
             OpenedLog { rank, number, name: folder.name_of_log(rank, number), header }
         };
         let (of_rings, of_nodes) = folder.problems_of_rings_and_nodes();
@@ -118,7 +117,9 @@ impl RunFiles {
 
     /// From here on log `number` is the only one of its rank.
     pub(crate) fn choose(&mut self, chosen: &[(u32, usize)]) {
-        chosen.iter().for_each(|&(rank, number)| self.folder.choose(rank, number));
+        for &(rank, number) in chosen.iter() {
+            self.folder.choose(rank, number);
+        }
     }
 
     /// The folder that has the log of `rank`.
@@ -143,8 +144,10 @@ impl RemoteLogs {
 
     fn folder(&self) -> &RunFolder {
         self.all.get_or_init(|| {
-            let mut folder = RunFolder::of(&self.dir, self.names.clone());
-            self.chosen.get().into_iter().flatten().for_each(|&(rank, number)| folder.choose(rank, number));
+            let mut folder = RunFolder::with_names(&self.dir, self.names.clone());
+            for &(rank, number) in self.chosen.get().into_iter().flatten() {
+                folder.choose(rank, number);
+            }
             folder
         })
     }

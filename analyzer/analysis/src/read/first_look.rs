@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use bincode::{Decode, Encode};
 use lbprof_collector::at_end::{AtEnd, AtEndError};
 use lbprof_collector::format::{BlockKind, LogHeader};
-use lbprof_collector::index::IndexEntry;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, OpenError};
 use lbprof_collector::{Problem, ProblemKind};
@@ -112,11 +111,12 @@ impl RecordedRun {
     }
 
     fn records_of(&self, rank: u32) -> u64 {
-        let is_of_events = |entry: &&IndexEntry| entry.kind == BlockKind::Records as u8;
         match self.files.folder_of_rank(rank).index(rank) {
-            Ok(Some(entries)) => {
-                entries.iter().filter(is_of_events).map(|entry| entry.records).fold(0, u64::saturating_add)
-            }
+            Ok(Some(entries)) => entries
+                .iter()
+                .filter(|entry| entry.kind == BlockKind::Records as u8)
+                .map(|entry| entry.records)
+                .fold(0, u64::saturating_add),
             // What is wrong with it is reported when it is read.
             Ok(None) | Err(_) => self.files.folder_of_rank(rank).log_bytes(rank) / BYTES_OF_A_RECORD,
         }

@@ -17,8 +17,9 @@ const MOST: f64 = 0.5;
 
 /// Returns the threads whose records are to be merged with those of the first one; none where it is itself at work.
 pub(super) fn leading_threads(header: &LogHeader, found: &AtEnd) -> BTreeSet<u32> {
-    let is_first = |summary: &&ThreadSummary| summary.thread() == 0;
-    let Some(first) = found.summaries.iter().find(is_first) else { return BTreeSet::new() };
+    let Some(first) = found.summaries.iter().find(|summary| summary.thread() == 0) else {
+        return BTreeSet::new();
+    };
     let mut definitions = RankDefinitions::default();
     for definition in found.definitions.iter().cloned() {
         definitions.add(definition);

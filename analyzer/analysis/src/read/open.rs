@@ -229,14 +229,20 @@ impl RecordedRun {
     pub fn with_ranks(&self, ranks: &[u32]) -> RecordedRun {
         let is_selected = |rank: u32| ranks.binary_search(&rank).is_ok();
         let headers: Vec<LogHeader> = self.headers.iter().filter(|header| is_selected(header.rank)).cloned().collect();
-        let is_theirs = |problem: &&Problem| problem.rank.map_or(problem.kind != ProblemKind::MissingRank, is_selected);
-        let mut problems: Vec<Problem> = self.problems.iter().filter(is_theirs).cloned().collect();
-        let has_log = |rank: &u32| headers.binary_search_by_key(rank, |header| header.rank).is_ok();
+        let mut problems: Vec<Problem> = self
+            .problems
+            .iter()
+            .filter(|problem| problem.rank.map_or(problem.kind != ProblemKind::MissingRank, is_selected))
+            .cloned()
+            .collect();
         let has_ended = |rank: &u32| {
-            let says_so = |problem: &Problem| problem.kind == ProblemKind::EndedInInit && problem.rank == Some(*rank);
-            problems.iter().any(says_so)
+            problems.iter().any(|problem| problem.kind == ProblemKind::EndedInInit && problem.rank == Some(*rank))
         };
-        let missing: Vec<u32> = ranks.iter().copied().filter(|rank| !has_log(rank) && !has_ended(rank)).collect();
+        let missing: Vec<u32> = ranks
+            .iter()
+            .copied()
+            .filter(|rank| headers.binary_search_by_key(rank, |header| header.rank).is_err() && !has_ended(rank))
+            .collect();
         if !missing.is_empty() {
             let detail = format!("of {}: {}", CountedNoun(ranks.len() as u64, "selected rank"), ranges(&missing));
             let count = missing.len() as u64;
@@ -327,7 +333,6 @@ fn unreadable(dir: &Path, error: io::Error) -> RunError {
 
 /// The folder in `parent` that the recorder may have made and whose run began last; else the newest without a run.
 fn newest_folder(parent: &Path) -> Result<PathBuf, RunError> {
-    let nothing = || RunError::NothingHere(fs::canonicalize(parent).unwrap_or_else(|_| parent.into()));
     let entries = fs::read_dir(parent).map_err(|error| RunError::Unreadable { path: parent.into(), error })?;
     entries
         .flatten()
@@ -337,7 +342,7 @@ fn newest_folder(parent: &Path) -> Result<PathBuf, RunError> {
         .map(|path| (began(&path), modified(&path), path.strip_prefix("./").unwrap_or(&path).to_owned()))
         .max()
         .map(|(_, _, path)| path)
-        .ok_or_else(nothing)
+        .ok_or_else(|| RunError::NothingHere(fs::canonicalize(parent).unwrap_or_else(|_| parent.into())))
 }
 
 /// Returns the start of the run in `path`, in seconds since 1970, as stated by the log of its lowest rank.
@@ -415,8 +420,9 @@ fn missing_ranks(headers: &[LogHeader], ended: &[u32]) -> Option<Problem> {
     let mut present: Vec<u32> = headers.iter().map(|header| header.rank).chain(ended.iter().copied()).collect();
     present.sort_unstable();
     let missing = if !recorded.is_empty() && recorded.len() <= MAX_EXPECTED {
-        let is_missing = |rank: &u32| *rank < n_ranks && present.binary_search(rank).is_err();
-        runs(&recorded.iter().filter(is_missing).collect::<Vec<_>>())
+        runs(
+            &recorded.iter().filter(|rank| *rank < n_ranks && present.binary_search(rank).is_err()).collect::<Vec<_>>(),
+        )
     } else {
         gaps(&present, n_ranks)
     };
@@ -486,12 +492,15 @@ pub fn ranges(ranks: &[u32]) -> String {
 
 fn in_words(runs: &[(u32, u32)]) -> String {
     const MOST: usize = 8;
-    let word = |&(first, last): &(u32, u32)| match last - first {
-        0 => first.to_string(),
-        1 => format!("{first}, {last}"),
-        _ => format!("{first}-{last}"),
-    };
-    let shown: Vec<String> = runs.iter().take(MOST).map(word).collect();
+    let shown: Vec<String> = runs
+        .iter()
+        .take(MOST)
+        .map(|&(first, last)| match last - first {
+            0 => first.to_string(),
+            1 => format!("{first}, {last}"),
+            _ => format!("{first}-{last}"),
+        })
+        .collect();
     let more = if runs.len() > MOST { " …" } else { "" };
     format!("{}{more}", shown.join(", "))
 }

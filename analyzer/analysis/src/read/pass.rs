@@ -66,8 +66,12 @@ where
     let Some(together) = &run.together else { return Ok(fold_ranks(run, &run.headers, start, progress)) };
     let own = run.own_headers();
     let scale = ProgressScale::new(own.len(), run.headers.len());
-    let fold = || PartialFold { output: fold_ranks(run, own, &start, |done| scale.show(done, &progress)) };
-    match together.pass((pass, run.part()), input(), fold, PartialFold::merge)? {
+    match together.pass(
+        (pass, run.part()),
+        input(),
+        || PartialFold { output: fold_ranks(run, own, &start, |done| scale.show(done, &progress)) },
+        PartialFold::merge,
+    )? {
         Some(part) => Ok(part.output),
         None => Ok(fold_ranks(run, &run.headers, start, progress)),
     }
@@ -107,7 +111,9 @@ impl ProgressScale {
             FoldProgress::Rank => {
                 let before = self.done.fetch_add(1, Relaxed);
                 let shown = |ranks: u64| ranks * self.all / self.own;
-                (shown(before)..shown(before + 1)).for_each(|_| progress(FoldProgress::Rank));
+                for _ in shown(before)..shown(before + 1) {
+                    progress(FoldProgress::Rank);
+                }
             }
         }
     }

@@ -74,7 +74,7 @@ impl RecordedRun {
 
     fn survey_gaps(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {
         let ThreadCpuSamples { definitions, mut by_thread } = self.read_cpu_samples(header, leading)?;
-        let lengths = PollGapLimits::of(header).surveyed();
+        let lengths = PollGapLimits::from_header(header).surveyed();
         let mut log = self.merged_log(header, leading)?;
         let mut surveys: BTreeMap<u32, GapSurvey> = BTreeMap::new();
         let mut summed_up = ThreadGaps::default();
@@ -171,11 +171,13 @@ struct ThreadCpuSamples {
 
 /// Returns every other sample, which stands for its neighbour, too.
 fn halve(samples: &[CpuSample]) -> Vec<CpuSample> {
-    let merge = |pair: &[CpuSample]| {
-        let weight_ns = pair.iter().map(|sample| sample.weight_ns).sum();
-        CpuSample { weight_ns, ..pair[0] }
-    };
-    samples.chunks(2).map(merge).collect()
+    samples
+        .chunks(2)
+        .map(|pair| {
+            let weight_ns = pair.iter().map(|sample| sample.weight_ns).sum();
+            CpuSample { weight_ns, ..pair[0] }
+        })
+        .collect()
 }
 
 /// Returns what the log says of the CPU time of a thread.

@@ -1,15 +1,16 @@
-//! Consistent cuts: ends of collectives that synchronise all ranks. at the end of a collective in which each rank waits for all others.
+//! Consistent cuts: ends of collectives that synchronise all ranks, at which a run can be split into segments.
 //!
 //! ```text
-//!   rank 0   ──|== compute ==|Allreduce ....:..|── compute ──          b_i  each rank goes on from its end of the collective
-//!   rank 1   ──|====== compute =======|Allreduce|── compute ──         :    since here all are synchronised: no cause of a
-//!   rank 2   ──|=== compute ===|Allreduce ..:.|── compute ──                later wait lies before it, and no critical path
-//!                                           :                               comes here but through one that entered last
+//!   rank 0   ──|== compute ==|Allreduce ....:..|── compute ──          each rank resumes at its own end of the collective
+//!   rank 1   ──|====== compute =======|Allreduce|── compute ──         :  all ranks are synchronised from here on: no cause of a
+//!   rank 2   ──|=== compute ===|Allreduce ..:.|── compute ──              later wait lies before it, and the critical path crosses
+//!                                           :                             it only through the rank that entered last
 //! ```
 //!
-//! If, besides, no message is in transit, no request is open and no clock was corrected there, then whoever follows the ranks from here on needs to know
-//! nothing else of what they did before. Replays, too: when a rank leaves the collective, it has waited for the latest clock of all, so that what its clock shows is the same on all
-//! ranks but for what its call took after that. So the time of a replay is the sum of the times of its segments.
+//! The run can be cut there if, in addition, no message is in transit, no request is open and no clock was corrected. The replay of what
+//! follows then needs no further knowledge of the past. This holds for what-if scenarios, too: a rank that leaves the collective has waited
+//! for the latest clock of all ranks, so that the clocks differ only by the time of the call itself. The predicted time of a run is
+//! therefore the sum of the predicted times of its segments.
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ use bincode::{Decode, Encode};
 use lbprof_collector::Operation;
 use lbprof_collector::semantics::{CommunicationPattern, SynchronisesWith};
 
+use crate::model::Model;
 use crate::model::region_state::{Ns, RegionState};
-use crate::model::{Communicator, Model};
 use crate::replay::comm_members::CommMembers;
 use crate::replay::timeline::{CommEvent, CommRole, TimelineStep};
 
@@ -52,12 +53,14 @@ pub struct RankAtCut {
 pub fn communicators_of_all(model: &Model, members: &CommMembers) -> Vec<bool> {
     let n_ranks = model.ranks.len() as u64;
     // Members are listed when first asked for, and of most communicators nobody asks.
-    let may_have_all = |comm: &Communicator| comm.group.len().saturating_add(comm.remote.len()) >= n_ranks;
     let has_all = |comm: u32| match members.world_ranks(comm) {
         None => true,
         Some(members) => model.ranks.iter().all(|rank| members.binary_search(&rank.rank).is_ok()),
     };
-    (0..).zip(&model.communicators).map(|(index, comm)| may_have_all(comm) && has_all(index)).collect()
+    (0..)
+        .zip(&model.communicators)
+        .map(|(index, comm)| (comm.group.len().saturating_add(comm.remote.len()) >= n_ranks) && has_all(index))
+        .collect()
 }
 
 /// The communicator of a call at whose end a run may be cut; `of_all`: as [`communicators_of_all`] has them.

@@ -1,20 +1,20 @@
-//! Follows all ranks through the run at once: who waits for whom, why, and how long the run would take otherwise.
+//! Replays all ranks of a run in the order of time: who waited for whom, why, and how long the run would take under other conditions.
 //!
 //! ```text
-//!   steps of all ranks ─→ segments/   of the run, up to a collective of all ranks each (cut.rs): some are followed at a time
-//!   (timeline)                │
-//!                         engine/     in the order of time: what begins, what ends
+//!   steps of all ranks ─→ segments/   splits the run at collectives of all ranks (consistent_cut.rs); cores replay segments in parallel
+//!   (timeline/)               │
+//!                         engine/     replays one segment in the order of time
 //!                             │ ↑
-//!                             │ └── matching/  who communicates with whom, and what a call needs of others (needs.rs)
-//!                             └→ sinks/        what is found out goes to
-//!                                 ├→ what_if/   clocks: how long the run would take otherwise
-//!                                 ├→ blocking/  on another core: what a wait is caused by, the critical path
-//!                                 └→ watcher.rs who wants to know what ranks do when, in a part of the run (scope.rs)
+//!                             │ └── matching/    who communicates with whom, and what a call needs of other ranks (needs.rs)
+//!                             └──→ sinks/        consume the events of the replay:
+//!                                 ├→ what_if/    clocks of what-if scenarios: how long the run would take
+//!                                 ├→ blocking/   causes of waits and the critical path, on another core
+//!                                 └→ observer.rs activities over time, restricted to a part of the run (scope.rs)
 //! ```
 //!
-//! A call that ends must have what it waited for behind it: a message that was sent, members that have entered. Where clocks say otherwise
-//! the call ends later, and what the thread does after it moves along until its next call that waits. Memory grows with ranks and with
-//! messages in transit, not with events: histories are kept only so far back.
+//! A call cannot end before its needs were satisfied: a message was sent, all members have entered. If the clocks of two nodes contradict
+//! that, the end of the call is moved to a later time, and the thread's next events with it, until its next call that waits. Memory grows
+//! with ranks and with messages in transit, not with events: histories have a limited length.
 
 pub mod blocking;
 mod comm_members;

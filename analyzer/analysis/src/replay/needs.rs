@@ -1,4 +1,4 @@
-//! The needs of a call, and how it waited for them: what matching finds out, and sinks are given.
+//! The needs of a call and its wait for them: the output of matching, and the input of the sinks.
 
 use lbprof_collector::Operation;
 use lbprof_collector::semantics::CompletionEffect;

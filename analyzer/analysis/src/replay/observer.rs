@@ -1,4 +1,4 @@
-//! Observers of the replay: the records are gone afterwards.
+//! Observers of the replay. They see each event once, because the records are not kept.
 
 use bincode::{Decode, Encode};
 

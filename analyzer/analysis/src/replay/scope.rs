@@ -1,5 +1,5 @@
-//! The part of a run of which waits count and that replays are of. All ranks are followed all the time in any case: who waits in the
-//! part waits for others outside of it, and for what was done before it.
+//! The scope of a replay: the part of a run in which waits are counted and to which predictions refer. All ranks are replayed from their
+//! begin in any case, because a wait in the scope may be for ranks outside of it, or for work done before it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -65,17 +65,22 @@ impl ReplayScope {
             all.ranks.iter().zip(&rank_of).map(|(rank, place)| place.and_then(|_| window(rank))).collect();
         let begin = windows.iter().flatten().map(|&(begin, _, own)| begin.max(own)).min().unwrap_or(0);
         // Where it is not cut a window begins with that of the first rank: a rank that begins later waits.
-        let cut = |(own_begin, end, own): (Ns, Ns, Ns)| {
-            TimeInterval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
-        };
         let index: BTreeMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
         let region_of: Arc<[Option<RegionIdx>]> =
             all.regions.iter().map(|one| index.get(one.path.as_str()).copied()).collect();
-        let is_in = |inner: &Option<RegionIdx>, region| inner.is_some_and(|one| model.chain(one).contains(&region));
         ReplayScope {
             begin,
-            windows: windows.into_iter().map(|window| window.map(cut)).collect(),
-            regions: region.map(|region| region_of.iter().map(|inner| is_in(inner, region)).collect()),
+            windows: windows
+                .into_iter()
+                .map(|window| {
+                    window.map(|(own_begin, end, own)| {
+                        TimeInterval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
+                    })
+                })
+                .collect(),
+            regions: region.map(|region| {
+                region_of.iter().map(|inner| inner.is_some_and(|one| model.chain(one).contains(&region))).collect()
+            }),
             region_of,
             rank_of,
         }
@@ -126,18 +131,18 @@ impl ReplayScope {
     }
 }
 
-/// Reports to another watcher what lies in a part, in the terms of the part's model: cut at the ends of windows, in time since the first begin.
+/// Reports to another observer what lies in a part, in the terms of the part's model: cut at the ends of windows, in time since the first begin.
 pub struct ScopeObserver<'a, W> {
     scope: &'a ReplayScope,
-    watcher: W,
+    observer: W,
     /// True if the interval that was shown last lies in it.
     inside: bool,
 }
 
 impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
-    /// Reports to `watcher` what lies in `scope`.
-    pub fn new(scope: &'a ReplayScope, watcher: W) -> Self {
-        ScopeObserver { scope, watcher, inside: false }
+    /// Reports to `observer` what lies in `scope`.
+    pub fn new(scope: &'a ReplayScope, observer: W) -> Self {
+        ScopeObserver { scope, observer, inside: false }
     }
 
     /// Returns the part of an interval that lies in the scope.
@@ -167,7 +172,9 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
     fn on_interval(&mut self, state: &StateInterval) {
         let cut = self.cut(state);
         self.inside = cut.is_some();
-        cut.iter().for_each(|state| self.watcher.on_interval(state));
+        for state in cut.iter() {
+            self.observer.on_interval(state);
+        }
     }
 
     fn on_team(&mut self, team: &TeamInterval) {
@@ -179,7 +186,7 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
             let interval = TimeInterval::new(within.begin - self.scope.begin, within.end - self.scope.begin);
             if !interval.is_empty() {
                 let thread = ReplayedThread { rank, ..team.thread };
-                self.watcher.on_team(&TeamInterval { thread, interval, region, ..*team });
+                self.observer.on_team(&TeamInterval { thread, interval, region, ..*team });
             }
         }
     }
@@ -187,7 +194,7 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
     fn on_message(&mut self, message: &MatchedMessage) {
         if self.inside {
             let since = |time: Ns| time - self.scope.begin;
-            self.watcher.on_message(&MatchedMessage {
+            self.observer.on_message(&MatchedMessage {
                 sent: since(message.sent),
                 posted: since(message.posted),
                 received: since(message.received),
@@ -198,28 +205,28 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
 
     fn on_request_end(&mut self, ended: &EndedRequest) {
         if self.inside {
-            self.watcher.on_request_end(&EndedRequest { started: ended.started - self.scope.begin, ..*ended });
+            self.observer.on_request_end(&EndedRequest { started: ended.started - self.scope.begin, ..*ended });
         }
     }
 
     fn on_epoch_step(&mut self, ranks: &[u32]) {
         if self.inside {
-            self.watcher.on_epoch_step(ranks);
+            self.observer.on_epoch_step(ranks);
         }
     }
 
     fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        let watcher = self.watcher.fork_for_segment()?;
-        Some(Box::new(ScopeObserver { scope: self.scope, watcher, inside: false }))
+        let observer = self.observer.fork_for_segment()?;
+        Some(Box::new(ScopeObserver { scope: self.scope, observer, inside: false }))
     }
 
     fn merge(&mut self, seen: ObserverState) {
-        self.watcher.merge(seen);
+        self.observer.merge(seen);
     }
 }
 
 impl SegmentObserver for ScopeObserver<'_, Box<dyn SegmentObserver + '_>> {
     fn into_state(self: Box<Self>) -> ObserverState {
-        self.watcher.into_state()
+        self.observer.into_state()
     }
 }

@@ -21,18 +21,20 @@ pub struct SegmentResult {
     pub counts: ReplayCounts,
     /// Work that was handed out on demand.
     pub on_demand: OnDemand,
-    /// The threads, by number; none where the run goes on.
+    /// The threads, by number; empty unless the run ends here.
     pub threads: Vec<ReplayedThread>,
-    /// Of how many segments that is.
+    /// Number of segments.
     pub segments: usize,
-    /// Nanoseconds from the begin of the run to its end; 0 where it goes on.
+    /// Nanoseconds from the begin of the run to its end; 0 unless the run ends here.
     pub elapsed: Ns,
 }
 
 impl SegmentResult {
-    /// This and what came after it: in whatever groups parts are joined, if in their order, the whole is the same.
-    pub fn and(mut self, after: SegmentResult) -> SegmentResult {
-        self.replays_ns.iter_mut().zip(after.replays_ns).for_each(|(all, more)| *all += more);
+    /// Merges the result of the segments that follow. Their grouping does not matter, their order does.
+    pub fn merge(mut self, after: SegmentResult) -> SegmentResult {
+        for (all, more) in self.replays_ns.iter_mut().zip(after.replays_ns) {
+            *all += more;
+        }
         SegmentResult {
             explained: self.explained.and(after.explained),
             replays_ns: self.replays_ns,

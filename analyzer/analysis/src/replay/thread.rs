@@ -166,8 +166,7 @@ impl ReplayThread {
 
     /// Returns the thread's presence since a time.
     pub fn presence(&self, since: Ns) -> ThreadPresence {
-        let was_away = |(_, away): &(u8, &TimeInterval)| away.begin <= since && since < away.end;
-        match (0..).zip(&self.returns).find(was_away) {
+        match (0..).zip(&self.returns).find(|(_, away)| away.begin <= since && since < away.end) {
             Some((slot, away)) => ThreadPresence::Back { at: away.end, slot },
             None if self.now <= since && !self.in_call && !self.ended => ThreadPresence::Away,
             None => ThreadPresence::There,

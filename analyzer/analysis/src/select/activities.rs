@@ -27,15 +27,16 @@ impl FromStr for ActivitySet {
     fn from_str(text: &str) -> Result<Self, ActivityError> {
         let mut wanted = [false; Activity::COUNT];
         for part in text.split(',').map(str::trim) {
-            let is_named = |activity: Activity| match part {
+            let named = Activity::ALL.map(|activity| match part {
                 "mpi" => !matches!(activity, Activity::Computation | Activity::Recorder),
                 _ => activity.name() == part,
-            };
-            let named = Activity::ALL.map(is_named);
+            });
             if !named.contains(&true) {
                 return Err(ActivityError { part: part.to_owned() });
             }
-            wanted.iter_mut().zip(named).for_each(|(wanted, named)| *wanted |= named);
+            for (wanted, named) in wanted.iter_mut().zip(named) {
+                *wanted |= named;
+            }
         }
         Ok(ActivitySet(Activity::ALL.into_iter().filter(|&activity| wanted[activity as usize]).collect()))
     }
@@ -52,10 +53,14 @@ pub fn only(model: &Model, activities: &[Activity]) -> Model {
         rank.other_sites.retain(|(key, _)| is_in(key.activity));
         let others = || Activity::ALL.into_iter().filter(|&activity| !is_in(activity)).map(|other| other as usize);
         for (_, seconds) in &mut rank.inclusive {
-            others().for_each(|other| seconds[other] = 0.0);
+            for other in others() {
+                seconds[other] = 0.0;
+            }
         }
         for (_, IterationSeries { seconds, parts, .. }) in &mut rank.iterations {
-            others().for_each(|other| seconds[other].clear());
+            for other in others() {
+                seconds[other].clear();
+            }
             if !is_in(Activity::Computation) {
                 parts.clear();
             }

@@ -21,7 +21,7 @@ use crate::structure::survey::CallSurvey;
 pub use activities::ActivitySet;
 pub use ranks::RankSet;
 
-/// What a user asks for; all of the run where nothing is said.
+/// The part of a run that a user selects; all of the run where nothing is said.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     /// Only these ranks.
@@ -58,7 +58,7 @@ pub enum SelectionError {
     /// There is no such parallel region to ask about.
     #[error("--what-if threads-balanced={name}: there is no such parallel region; there are {}", if .regions.is_empty() { "none" } else { .regions })]
     NoParallelRegion {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The first of those that there are.
         regions: String,
@@ -66,9 +66,9 @@ pub enum SelectionError {
     /// There is no such function to ask about.
     #[error("--what-if parallel={name}: no sample outside of parallel regions is in such a function; there are samples in {}", if .functions.is_empty() { "none" } else { .functions })]
     NoSerialFunction {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Those with most samples.
+        /// The functions with most samples.
         functions: String,
     },
     /// The user had left it out of the recording.
@@ -77,7 +77,7 @@ pub enum SelectionError {
         /// The rank.
         rank: u32,
     },
-    /// None of the ranks has a log.
+    /// No rank of the selection has a log.
     #[error("--ranks: {}", no_log_of(.ranks))]
     NoLogs {
         /// The ranks, in words.
@@ -86,7 +86,7 @@ pub enum SelectionError {
     /// No host has such a name.
     #[error("--ranks: no rank is on a host {pattern}; the hosts are {hosts}")]
     NoHost {
-        /// What was asked for.
+        /// The requested pattern.
         pattern: String,
         /// The first of those that there are.
         hosts: String,
@@ -96,15 +96,15 @@ pub enum SelectionError {
     NoCluster {
         /// The cluster.
         cluster: u32,
-        /// Those that there are.
+        /// The existing clusters.
         clusters: String,
     },
     /// The run is shorter.
     #[error("--from {from_s} s: the run lasts {elapsed_s:.6} s")]
     PastEnd {
-        /// What was asked for.
+        /// The requested begin.
         from_s: f64,
-        /// What there is.
+        /// Elapsed time of the run.
         elapsed_s: f64,
     },
     /// The window ends before it begins.
@@ -123,7 +123,7 @@ pub enum SelectionError {
     /// The main loop has others.
     #[error("there is no iteration {number}: the main loop {path} has {first} to {last}")]
     NoIteration {
-        /// What was asked for.
+        /// The requested number.
         number: u32,
         /// The main loop.
         path: String,
@@ -137,9 +137,9 @@ pub enum SelectionError {
     NoRegion {
         /// The option that named it.
         option: &'static str,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Those that it may have meant, or that there are.
+        /// Similar regions, or the existing ones.
         regions: String,
     },
     /// Several regions have such a name.
@@ -147,7 +147,7 @@ pub enum SelectionError {
     Ambiguous {
         /// The option that named it.
         option: &'static str,
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The first of them.
         regions: String,

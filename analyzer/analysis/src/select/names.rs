@@ -17,21 +17,26 @@ pub fn some_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
 /// The names that are most like `wanted`, the best first; none where none is like it.
 pub fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = wanted.to_lowercase();
-    let likeness = |name: &str| {
-        let name = name.to_lowercase();
-        if name.contains(&wanted) { 1.0 } else { strsim::jaro_winkler(&name, &wanted) }
-    };
-    let mut found: Vec<(f64, &str)> =
-        names.map(|name| (likeness(name), name)).filter(|(like, _)| *like >= LIKE).collect();
+    let mut found: Vec<(f64, &str)> = names
+        .map(|name| {
+            (
+                ({
+                    let name = name.to_lowercase();
+                    if name.contains(&wanted) { 1.0 } else { strsim::jaro_winkler(&name, &wanted) }
+                }),
+                name,
+            )
+        })
+        .filter(|(like, _)| *like >= LIKE)
+        .collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.into_iter().map(|(_, name)| name).take(MOST).collect()
 }
 
-/// That no call site has `wanted` in its label, as --loop asks, with those of the `functions` that call MPI which it may have meant.
+/// Returns the error that no call site has `wanted` in its label, as --loop requires, with similar names of the `functions` that call MPI.
 pub fn no_call_site<'a>(wanted: &str, functions: impl Iterator<Item = &'a str>) -> String {
     // What a function belongs to is seldom typed.
-    let own_name = |function: &'a str| function.rsplit("::").next().unwrap_or(function);
-    let mut names: Vec<&str> = functions.map(own_name).collect();
+    let mut names: Vec<&str> = functions.map(|function| function.rsplit("::").next().unwrap_or(function)).collect();
     names.sort_unstable();
     names.dedup();
     let (meant, which) = match near(wanted, names.iter().copied()) {

@@ -24,9 +24,9 @@ pub struct RankSet {
 enum RankItem {
     /// From the first to the last, or to the last of the run, every `step`th.
     Range { first: u32, last: Option<u32>, step: u32 },
-    /// Those on hosts of this name, in which `*` and `?` stand for any characters and any one.
+    /// Ranks on hosts of this name, in which `*` and `?` stand for any characters and any one.
     Host(String),
-    /// Those of a cluster.
+    /// Ranks of a cluster.
     Cluster(u32),
 }
 
@@ -65,11 +65,11 @@ impl fmt::Display for RankSet {
     }
 }
 
-/// What a run has.
+/// The ranks of a run that can be selected.
 struct SelectableRanks<'a> {
     headers: &'a [LogHeader],
     n_ranks: u32,
-    /// Those that recorded; `None`: all.
+    /// Ranks that recorded; `None`: all.
     recorded: Option<BTreeSet<u32>>,
 }
 
@@ -95,10 +95,14 @@ impl<'a> SelectableRanks<'a> {
         if first == last && !did_record(&first) {
             return Err(SelectionError::NotRecorded { rank: first });
         }
-        let is_in = |rank: &u32| (first..=last).contains(rank) && (rank - first).is_multiple_of(step);
         if u64::from(last) >= MAX_EXPECTED {
             // No run has so many ranks: its logs say which there are.
-            return Ok(self.headers.iter().map(|header| header.rank).filter(is_in).collect());
+            return Ok(self
+                .headers
+                .iter()
+                .map(|header| header.rank)
+                .filter(|rank| (first..=last).contains(rank) && (rank - first).is_multiple_of(step))
+                .collect());
         }
         Ok((first..=last).step_by(step as usize).filter(did_record).collect())
     }
@@ -135,11 +139,16 @@ impl FromStr for RankSet {
     type Err = RankSetError;
 
     fn from_str(text: &str) -> Result<Self, RankSetError> {
-        let item = |part: &str| {
-            let part = part.trim();
-            item(part).map_err(|reason| RankSetError { part: part.to_owned(), reason })
-        };
-        Ok(RankSet { items: text.split(',').map(item).collect::<Result<_, _>>()?, text: text.trim().to_owned() })
+        Ok(RankSet {
+            items: text
+                .split(',')
+                .map(|part| {
+                    let part = part.trim();
+                    item(part).map_err(|reason| RankSetError { part: part.to_owned(), reason })
+                })
+                .collect::<Result<_, _>>()?,
+            text: text.trim().to_owned(),
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! One region of a model: found by its name, and as a model of its own.
+//! Selects one region of a model: found by its name, and as a model of its own.
 
 use std::collections::BTreeSet;
 
@@ -67,11 +67,10 @@ fn find_among(
     let names: BTreeSet<&str> = meant().map(|(_, region)| region.name.as_str()).collect();
     let own_name = name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(name);
     let like = near(own_name.trim_matches(['*', '?']), names.into_iter());
-    let paths_of = |name: &&str| {
+    let like = some_of(like.iter().flat_map(|name| {
         let name = (*name).to_owned();
         meant().filter(move |(_, region)| region.name == name).map(|(_, region)| region.path.as_str())
-    };
-    let like = some_of(like.iter().flat_map(paths_of));
+    }));
     let all = some_of(meant().map(|(_, region)| region.path.as_str()));
     let regions = match (like.is_empty(), all.is_empty()) {
         (false, _) => format!("did you mean {like}?"),
@@ -96,17 +95,20 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     let regions: Vec<Region> = inside.old.iter().filter_map(|&old| inside.region(&model, old)).collect();
     model.facts.selected.region = regions.first().map(|region| region.path.clone());
     (model.regions, model.slowest) = (regions, kept);
-    model.ranks.iter_mut().for_each(|rank| inside.narrow(rank));
+    for rank in model.ranks.iter_mut() {
+        inside.narrow(rank);
+    }
     let lines = std::mem::take(&mut model.lines).into_iter();
     model.lines =
         lines.filter_map(|((whose, idx, leaf), times)| Some(((whose, inside.index(idx)?, leaf), times))).collect();
     model.chosen_loop = model.chosen_loop.and_then(|chosen| inside.index(chosen));
     let in_iterated = |idx: RegionIdx| model.chain(idx).iter().any(|&around| model.regions[around as usize].iterated);
-    let is_outermost = |&idx: &RegionIdx| {
-        let Region { iterated, parent, .. } = model.regions[idx as usize];
-        iterated && (idx == 0 || !in_iterated(parent))
-    };
-    model.outermost_iterated = (0..model.regions.len() as RegionIdx).filter(is_outermost).collect();
+    model.outermost_iterated = (0..model.regions.len() as RegionIdx)
+        .filter(|&idx| {
+            let Region { iterated, parent, .. } = model.regions[idx as usize];
+            iterated && (idx == 0 || !in_iterated(parent))
+        })
+        .collect();
     model.alone = None;
     if let Some(followed) = &mut model.followed {
         let replays = std::mem::take(&mut followed.replays).into_iter();

@@ -1,4 +1,4 @@
-//! What the user asks of how long the run would take otherwise: `balanced=force`, `rank=3`, `faster=force:2`, `network=1.5us,10GB/s`, `threads-balanced`,
+//! The what-if scenarios that the user requests: `balanced=force`, `rank=3`, `faster=force:2`, `network=1.5us,10GB/s`, `threads-balanced`,
 //! `threads-balanced=force`, `parallel=read_input`.
 
 use std::str::FromStr;

@@ -45,7 +45,7 @@ fn check_order(from: Option<WindowBoundary>, to: Option<WindowBoundary>) -> Resu
     if has_time { Ok(()) } else { Err(SelectionError::NoTime { from, to }) }
 }
 
-/// Where the window begins, in seconds on the run's clock.
+/// Begin of the window, in seconds on the run's clock.
 enum WindowStart {
     At(f64),
     /// With the begin of an iteration; for ranks without it, when it begins on the first rank.
@@ -84,7 +84,7 @@ impl WindowStart {
     }
 }
 
-/// Where the window ends, in seconds on the run's clock.
+/// End of the window, in seconds on the run's clock.
 enum WindowEnd {
     At(f64),
     /// With the end of an iteration; for ranks without it, when it ends on the last rank. NaN: it does not end.
@@ -98,8 +98,10 @@ impl WindowEnd {
             WindowBoundary::Iteration(number) => {
                 let iteration = MainIteration::new(model, number)?;
                 let ends = model.ranks.iter().filter_map(|rank| Some(iteration.span_on(rank)?.1));
-                let later = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) };
-                let others_s = ends.fold(f64::NEG_INFINITY, later);
+                let others_s = ends.fold(
+                    f64::NEG_INFINITY,
+                    |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) },
+                );
                 Ok(WindowEnd::With(iteration, others_s))
             }
         }
@@ -135,7 +137,7 @@ impl MainIteration {
         Err(SelectionError::NoIteration { number, path, first, last })
     }
 
-    /// When it begins and ends on `rank`, NaN where that is not known; `None` where the rank does not have it.
+    /// Returns begin and end of the iteration on `rank`, NaN where that is not known; `None` where the rank does not have it.
     fn span_on(&self, rank: &RankModel) -> Option<(f64, f64)> {
         let IterationSeries { numbers, begin_s, end_s, .. } = rank.series(self.region)?;
         let at = numbers.binary_search(&self.number).ok()?;

@@ -29,10 +29,10 @@ pub(super) struct ActivationFinder<'a> {
     names: &'a ResolvedNames,
     sites: &'a CallSiteTable,
     modules: HashMap<u32, Option<ModuleCode>>,
-    /// What can follow a call, by its call site and the depth of its function among those inlined into one another there.
+    /// Calls that can follow a call, by its call site and the depth of its function among those inlined into one another there.
     reachable: HashMap<(u32, usize), Option<ReachableCalls>>,
     instructions: usize,
-    /// What calls are to loops, by the call sites.
+    /// Relations of calls to loops, by the call sites.
     in_loops: HashMap<LoopedSites, Option<(RunningFunction, CallInLoop)>>,
 }
 
@@ -267,7 +267,7 @@ fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &SharedFrame) -> bo
     }
 }
 
-/// One of the places at which a function is inlined.
+/// A place at which a function is inlined.
 struct InlineInstance {
     function: Option<String>,
     /// The frames around it, the innermost first.

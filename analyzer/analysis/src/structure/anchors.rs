@@ -1,5 +1,5 @@
-//! Which call ends the iterations of a loop that was found, and how well their number is known: from how often all ranks make the calls
-//! that come once in each iteration.
+//! Selects the call that ends the iterations of a detected loop, and judges how well their number is known: from how often all ranks make
+//! the calls that come once in each iteration.
 //!
 //! The calls of one rank leave both open. Ranks that make other calls in an iteration have in common only some of those that come once in
 //! each, and only such a call ends the iterations of all. And where a program runs the body of its loop once more, to warm up, or
@@ -21,16 +21,16 @@ use crate::structure::call_tree::CallTree;
 use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::survey::{CallSurvey, RankSurvey};
 
-/// How many iterations more or fewer there may be than were counted: what comes once in each may be missing in the first or the last,
-/// and be made once or twice beside them. More than that is another use of the same function.
+/// Maximum difference between the possible and the counted number of iterations: what comes once in each may be missing in the first or the
+/// last, and be made once or twice beside them. More than that is another use of the same function.
 const ASTRAY: u64 = 2;
 
-/// What is known of the calls of all ranks.
+/// The calls of all ranks, as evidence for loops.
 #[derive(Clone, Copy)]
 pub(super) struct CallEvidence<'a> {
-    /// How often each rank makes which calls.
+    /// Number of each kind of calls by rank.
     pub survey: &'a CallSurvey,
-    /// Whether each call site is in `main`.
+    /// For each call site, true if it is in `main`.
     pub in_main: &'a [bool],
     /// The calls of the source that call sites are.
     pub calls: &'a CallTree,
@@ -51,10 +51,9 @@ impl CallEvidence<'_> {
         self.is_in_main(token) || self.site(token).is_some_and(|site| self.calls.is_whole(site))
     }
 
-    /// How many of the ranks make this call as often as one that makes it `count` times.
+    /// Returns the number of ranks that make this call as often as one that makes it `count` times.
     fn ranks_with(&self, token: u32, count: u64) -> usize {
-        let is_near = |rank: &&RankSurvey| rank.count(token).abs_diff(count) <= (count / 50).max(1);
-        self.survey.ranks.iter().filter(is_near).count()
+        self.survey.ranks.iter().filter(|rank| rank.count(token).abs_diff(count) <= (count / 50).max(1)).count()
     }
 
     /// The call that ends the iterations of more ranks than those of `main` end with, of the calls that `rank` makes once in
@@ -72,11 +71,12 @@ impl CallEvidence<'_> {
             // How often such calls come in an iteration may differ from rank to rank.
             _ => 1,
         };
-        let comes_once = |token: &u32| rank.count(*token).abs_diff(u64::from(iterations)) <= ASTRAY;
-        let best =
-            main.core.iter().copied().filter(comes_once).max_by_key(|&token| {
-                (of(token), is_collective(token), self.is_in_main(token), rank.count(token), token)
-            })?;
+        let best = main
+            .core
+            .iter()
+            .copied()
+            .filter(|token| rank.count(*token).abs_diff(u64::from(iterations)) <= ASTRAY)
+            .max_by_key(|&token| (of(token), is_collective(token), self.is_in_main(token), rank.count(token), token))?;
         (of(best) > own).then(|| LoopAnchor { tokens: vec![best], run: false })
     }
 
@@ -93,8 +93,7 @@ impl CallEvidence<'_> {
         Some(LoopAnchor { tokens: vec![token], run: false })
     }
 
-    /// How well the number of iterations is known that was counted on `rank`, and the anchor that makes it certain, where there is
-    /// one.
+    /// Judges the number of iterations counted on `rank`, and returns the anchor that makes it certain, if any.
     pub fn count(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32) -> (IterationCount, Option<LoopAnchor>) {
         let counts = main.core.iter().map(|&token| (token, rank.count(token)));
         let near: Vec<(u32, u64)> =
@@ -150,14 +149,16 @@ mod tests {
 
     /// A survey of ranks that make calls 0, 1, 2 … so often; call `n` is at call site `n`.
     fn survey(ranks: &[&[u64]]) -> CallSurvey {
-        let rank = |(rank, counts): (u32, &&[u64])| RankSurvey {
-            rank,
-            counts: (0..).zip(counts.iter().copied()).collect(),
-            ..RankSurvey::default()
-        };
         CallSurvey {
             tokens: (0..4).map(|site| CallToken { site: Some(site), operation: 0, comm: 0 }).collect(),
-            ranks: (0..).zip(ranks).map(rank).collect(),
+            ranks: (0..)
+                .zip(ranks)
+                .map(|(rank, counts)| RankSurvey {
+                    rank,
+                    counts: (0..).zip(counts.iter().copied()).collect(),
+                    ..RankSurvey::default()
+                })
+                .collect(),
             ..CallSurvey::default()
         }
     }

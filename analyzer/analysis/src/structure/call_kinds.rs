@@ -20,7 +20,7 @@ pub struct CallKind {
 pub struct CallKinds {
     all: Vec<CallKind>,
     numbers: FxHashMap<CallKind, u32>,
-    /// What followed each kind the last time: programs repeat themselves, so that it mostly follows again.
+    /// Kind that followed each kind the last time: programs repeat themselves, so that it mostly follows again.
     followed: Vec<u32>,
     last: u32,
 }
@@ -63,7 +63,7 @@ impl CallKinds {
         self.last
     }
 
-    /// All kinds, by number.
+    /// Iterates over the kinds, by number.
     pub fn iter(&self) -> impl Iterator<Item = &CallKind> {
         self.all.iter()
     }

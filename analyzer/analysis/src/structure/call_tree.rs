@@ -48,12 +48,12 @@ pub struct CallTree {
     nodes: Vec<CallTreeNode>,
     /// The node of each call site.
     of_site: Vec<u32>,
-    /// Whether the whole path of each call site is known, from where the program or the thread starts, and by the program's own functions: the
-    /// frames of an interpreter are the same for all functions of a script, unless the log has these.
+    /// For each call site, true if its whole path is known, from the start of the program or thread, and by the program's own functions:
+    /// the frames of an interpreter are the same for all functions of a script, unless the log has these.
     is_whole: Vec<bool>,
     /// See [`CallTree::shown_as`].
     shown_as: Vec<u32>,
-    /// Whether each call site is none that others were called from: it calls MPI.
+    /// For each call site, true if no others were called from it: it calls MPI.
     is_leaf: Vec<bool>,
     /// Of each node the first in the function that it calls.
     first_callee: Vec<Option<u32>>,
@@ -77,9 +77,9 @@ pub(super) struct NodeOrigin {
 pub struct CallTreeNode {
     /// The call by which the function around it was called; `None`: it is the outermost known.
     pub parent: Option<u32>,
-    /// How many are around it.
+    /// Number of nodes around it.
     pub depth: u32,
-    /// Where it is; without offset if the line is known.
+    /// Place of the call; without offset if the line is known.
     pub place: CodePlace,
     /// Its column in the line, if it is known.
     pub column: Option<u32>,
@@ -146,11 +146,15 @@ impl CallTree {
                 builder.add(around[at], SiteFrames { site: at as u32, frames: &frames[at] }, None).unwrap_or(0);
         }
         let mut is_leaf = vec![true; all.call_sites.len()];
-        all.call_sites.iter().filter_map(|site| site.parent).for_each(|parent| is_leaf[parent as usize] = false);
+        for parent in all.call_sites.iter().filter_map(|site| site.parent) {
+            is_leaf[parent as usize] = false;
+        }
         let mut first_callee = vec![None; builder.nodes.len()];
         for (at, node) in (0..).zip(&builder.nodes) {
             let own = node.parent.and_then(|parent| first_callee.get_mut(parent as usize));
-            own.into_iter().for_each(|first| *first = first.or(Some(at)));
+            if let Some(first) = own {
+                *first = first.or(Some(at));
+            }
         }
         let mut tree = CallTree {
             nodes: builder.nodes,
@@ -333,7 +337,7 @@ impl CallTree {
     }
 }
 
-/// What is known of scripts on the path of a call site.
+/// Script frames on the path of a call site.
 #[derive(Clone, Copy, Default)]
 struct ScriptFrames {
     /// True if the path's begin is not known.
@@ -347,7 +351,7 @@ struct ScriptFrames {
 }
 
 impl ScriptFrames {
-    /// The same of the call site `at`; `outer`: of the one around it.
+    /// Returns the frames including those of the call site `at`; `outer`: of the one around it.
     fn within(outer: Option<ScriptFrames>, site: &CallSite, at: usize, place: &CodePlace) -> ScriptFrames {
         let is_script = site.function.is_some();
         let is_own = is_script && !place.file.as_deref().is_some_and(is_python_library);
@@ -373,7 +377,9 @@ fn by_depth(all: &CallSiteTable) -> Vec<usize> {
             next = all.call_sites[at].parent.map(|parent| parent as usize);
         }
         let outermost = next.and_then(|at| depths[at]).map_or(0_u32, |depth| depth + 1);
-        (outermost..).zip(path.into_iter().rev()).for_each(|(depth, at)| depths[at] = Some(depth));
+        for (depth, at) in (outermost..).zip(path.into_iter().rev()) {
+            depths[at] = Some(depth);
+        }
     }
     let mut order: Vec<usize> = (0..depths.len()).collect();
     order.sort_by_key(|&at| depths[at]);

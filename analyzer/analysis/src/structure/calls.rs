@@ -161,9 +161,15 @@ impl RankCalls<'_> {
         let mut next = |token, begin, end| _ = splitter.next(token, begin, end);
         match self.is_in_window() {
             // Polls, which it lacks, end no iteration.
-            true => window.iter().for_each(|step| next(step.token, step.begin, step.end)),
+            true => {
+                for step in window.iter() {
+                    next(step.token, step.begin, step.end);
+                }
+            }
             false => drop(self.each_call(|token, record| {
-                token.into_iter().for_each(|token| next(token, record.begin, record.end.max(record.begin)));
+                if let Some(token) = token {
+                    next(token, record.begin, record.end.max(record.begin));
+                }
                 ControlFlow::Continue(())
             })),
         }
@@ -215,7 +221,7 @@ impl RankCalls<'_> {
         })
     }
 
-    /// The same of each record; with that of a batch's first record comes its head.
+    /// Calls a function for each record; with that of a batch's first record comes its head.
     pub(super) fn each_record(
         &self,
         mut take: impl FnMut(Option<&BatchHead>, Option<u32>, &Record) -> ControlFlow<()>,
@@ -227,7 +233,11 @@ impl RankCalls<'_> {
         let mut tokens: Vec<Option<u32>> = Vec::new();
         while let Some(item) = log.next_item() {
             match item {
-                LogItem::Definitions(found) => found.into_iter().for_each(|one| definitions.add(one)),
+                LogItem::Definitions(found) => {
+                    for one in found {
+                        definitions.add(one);
+                    }
+                }
                 LogItem::Records { head, records } if head.thread == 0 => {
                     let heads = std::iter::once(Some(&head)).chain(std::iter::repeat(None));
                     for (record, head) in records.iter().zip(heads) {
@@ -251,7 +261,7 @@ impl RankCalls<'_> {
     }
 }
 
-/// What each kind of call is to a loop.
+/// Returns the meaning of each kind of call for a loop.
 pub(super) fn classes(one: &FoundLoop, survey: &CallSurvey) -> Vec<TokenClass> {
     let mut classes: Vec<TokenClass> = survey
         .tokens

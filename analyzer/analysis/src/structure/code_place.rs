@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-/// What is known of a place in a program.
+/// The known facts about a place in a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CodePlace {
@@ -47,7 +47,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// That at a place.
+    /// Creates the caller at a place.
     pub fn from_place(place: &CodePlace) -> Caller {
         let CodePlace { function, file, line, module, offset, .. } = place.clone();
         Caller { function, file, line, module, offset }
@@ -88,7 +88,7 @@ impl CodePlace {
         }
     }
 
-    /// The same with the short name of the function.
+    /// Returns the place with the short name of the function.
     fn shortened(&self) -> CodePlace {
         CodePlace { function: self.function.as_ref().map(|_| short(self.function_label()).to_owned()), ..self.clone() }
     }
@@ -109,8 +109,8 @@ impl CodePlace {
         format!("{} via {}", outermost.shortened().own_label(), through.join(", "))
     }
 
-    /// The same of a parallel region, whose code compilers move to a function of its own: of that, the function in the source. From where it is
-    /// reached does not matter where it has a name.
+    /// Returns the place of a parallel region, whose code compilers move to a function of its own: of that, the function in the source.
+    /// From where it is reached does not matter where it has a name.
     pub fn of_region(&self) -> CodePlace {
         let Some(function) = &self.function else { return self.clone() };
         let end = OUTLINED.iter().filter_map(|mark| function.find(mark)).filter(|&at| at > 0).min();
@@ -124,7 +124,7 @@ impl CodePlace {
         self.function.is_some() || self.line.is_some()
     }
 
-    /// The same of the place alone, however the program gets there.
+    /// Returns the label of the place alone, however the program gets there.
     pub fn own_label(&self) -> String {
         let source = self.file.as_deref().map(|file| match self.line {
             Some(line) => format!("{}:{line}", base_name(file)),
@@ -194,15 +194,17 @@ pub fn base_name(path: &str) -> &str {
 /// For each place the index of the first one on its source line; its own where the line is not known.
 pub fn first_on_line(places: &[CodePlace]) -> Vec<u32> {
     let mut first: BTreeMap<CodePlace, u32> = BTreeMap::new();
-    let index = |(at, place): (u32, &CodePlace)| match place.line {
-        Some(_) => *first.entry(CodePlace { offset: 0, ..place.clone() }).or_insert(at),
-        None => at,
-    };
-    (0..).zip(places).map(index).collect()
+    (0..)
+        .zip(places)
+        .map(|(at, place)| match place.line {
+            Some(_) => *first.entry(CodePlace { offset: 0, ..place.clone() }).or_insert(at),
+            None => at,
+        })
+        .collect()
 }
 
-/// Where a call stands in the source: its place and column, then those of the calls that it was inlined into, up to a function
-/// of the program. Places are without module and offset.
+/// The position of a call in the source: its place and column, then those of the calls that it was inlined into, up to a function of the
+/// program. Places are without module and offset.
 pub type SourcePosition = Vec<(CodePlace, Option<u32>)>;
 
 /// A qualified name of C++ by its last two parts: `LAMMPS_NS::CommBrick::exchange` is `CommBrick::exchange`.

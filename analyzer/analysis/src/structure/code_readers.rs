@@ -54,9 +54,9 @@ enum ReadAnswer {
 /// The names of calls in a file.
 #[derive(Debug, Encode, Decode)]
 pub(super) enum FileNames {
-    /// Those of all addresses asked for, and what kept others from being found.
+    /// Calls at the requested addresses, and the faults that kept others from being found.
     Found { calls: Vec<NamedCall>, faults: Vec<String> },
-    /// It took too long.
+    /// The process took too long.
     Late,
     /// The file is not the one of the run.
     Changed,
@@ -64,7 +64,7 @@ pub(super) enum FileNames {
     Damaged,
 }
 
-/// What reads files with code: this process, or others.
+/// The readers of files with code: this process, or others.
 #[derive(Clone, Debug, Default)]
 pub struct CodeReaders(Option<Arc<ReaderPool>>);
 
@@ -83,11 +83,11 @@ struct ReaderProcess {
     answers: BufReader<ChildStdout>,
 }
 
-/// One file, as a reader gives it.
+/// A file that a reader process reads.
 pub(super) struct FileReader {
     file: CodeFile,
     pool: Option<Arc<ReaderPool>>,
-    /// What was read in this process.
+    /// Results that were read in this process.
     here: OpenFiles,
     /// True if a process has ended that read it.
     is_given_up: bool,
@@ -114,11 +114,10 @@ impl FileReader {
     /// Returns the names of the calls that end at `addresses`, and the processor time that they took: `limit` and a little more at most. Where the debug
     /// information ends the process that reads it, or keeps it for too long, they are those of the symbol tables.
     pub(super) fn names(&mut self, addresses: Vec<u64>, limit: Duration) -> (FileNames, Duration) {
-        let request = |has_lines| {
+        let [with_lines, without] = [true, false].map(|has_lines| {
             let (file, addresses) = (self.file.clone(), addresses.clone());
             ReadRequest::Names { file, addresses, limit, has_lines }
-        };
-        let [with_lines, without] = [true, false].map(request);
+        });
         let (fault, taken) = match self.ask(&with_lines) {
             Ok(ReadAnswer::Names(names, taken)) => return (names, taken),
             Err(ProcessEnd::OutOfTime) => ("takes too long to read", limit),
@@ -151,7 +150,7 @@ impl FileReader {
         answer
     }
 
-    /// As [`FileReader::ask`], even if a process has ended before.
+    /// Asks like [`FileReader::ask`], even if a process has ended before.
     fn ask_anew(&mut self, request: &ReadRequest) -> Result<ReadAnswer, ProcessEnd> {
         let Some(pool) = &self.pool else { return Ok(self.here.answer(request, &|_| {})) };
         let Some(mut process) = pool.take() else {

@@ -52,9 +52,9 @@ enum NextStep {
     AfterCall { leads_to_mpi: bool },
     /// The one at an address, or with a condition the one after it.
     Jump { target: u64, is_conditional: bool },
-    /// One at an unknown address.
+    /// An instruction at an unknown address.
     Unknown,
-    /// None.
+    /// No instruction.
     End,
 }
 
@@ -160,9 +160,11 @@ impl ControlFlow {
 
     /// Returns the step that is the call which returns to an address.
     pub(super) fn call_index(&self, return_address: u64) -> Option<usize> {
-        let is_call = |step: &FlowStep| step.end == return_address && matches!(step.next, NextStep::AfterCall { .. });
         let at = self.steps.partition_point(|step| step.end < return_address);
-        self.steps.get(at).is_some_and(is_call).then_some(at)
+        self.steps
+            .get(at)
+            .is_some_and(|step| step.end == return_address && matches!(step.next, NextStep::AfterCall { .. }))
+            .then_some(at)
     }
 
     /// Returns which steps can follow which, as far as that is known.

@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 /// Finds the kinds of calls of a rank that only ever hand out or collect, by the survey's index.
 #[derive(Default)]
 pub(super) struct DistributionFinder {
-    /// How many marked regions are open.
+    /// Number of open marked regions.
     depth: usize,
     /// Kinds of calls, and with whom, since a region was entered or left last.
     seen: FxHashSet<(u32, i32)>,

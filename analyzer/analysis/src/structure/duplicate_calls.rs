@@ -8,19 +8,23 @@ use crate::structure::survey::{CallSurvey, CallToken, RankSurvey};
 /// The number of each kind of call, by which copies of one call are one kind, and the survey with the calls of each kind under that
 /// number. `first_copy`: for each call site the first one that is the same call of the source.
 pub fn as_one(survey: &CallSurvey, first_copy: &[u32]) -> (HashMap<CallToken, u32>, CallSurvey) {
-    let first = |site: u32| first_copy.get(site as usize).copied().unwrap_or(site);
     let mut numbers: HashMap<CallToken, u32> = HashMap::new();
-    let number = |(own, token): (u32, &CallToken)| {
-        let original = CallToken { site: token.site.map(first), ..*token };
-        *numbers.entry(original).or_insert(own)
-    };
-    let of_kind: Vec<u32> = (0..).zip(&survey.tokens).map(number).collect();
+    let of_kind: Vec<u32> = (0..)
+        .zip(&survey.tokens)
+        .map(|(own, token)| {
+            let original = CallToken {
+                site: token.site.map(|site| first_copy.get(site as usize).copied().unwrap_or(site)),
+                ..*token
+            };
+            *numbers.entry(original).or_insert(own)
+        })
+        .collect();
     let ranks = survey.ranks.iter().map(|rank| counted(rank, &of_kind)).collect();
     let tokens = survey.tokens.iter().copied().zip(of_kind.iter().copied()).collect();
     (tokens, CallSurvey { ranks, ..survey.clone() })
 }
 
-/// The same rank with its calls under other numbers.
+/// Returns the rank with its calls under other numbers.
 fn counted(rank: &RankSurvey, of_kind: &[u32]) -> RankSurvey {
     let mut counts: Vec<(u32, u64)> = Vec::with_capacity(rank.counts.len());
     let mut all: Vec<(u32, u64)> =

@@ -1,4 +1,4 @@
-//! Which frames of a call path are the program's own.
+//! Finds the frames of a call path that belong to the program.
 //!
 //! Start-up code, the C, C++, Fortran, OpenMP and Rust run-times, MPI libraries and their bindings call the program, or are called by it on
 //! the way to MPI, and say nothing of it.
@@ -38,13 +38,13 @@ const LIBRARIES: [&str; 29] = [
     "libstdc++",
 ];
 
-/// What programs and libraries of interpreters are called, up to a version.
+/// Names of interpreters' programs and libraries, up to a version.
 const INTERPRETERS: [&str; 5] = ["libpython", "libR.so", "liblua", "libperl", "python"];
 
 /// Functions that are linked into programs and start them.
 const STARTING: [&str; 4] = ["_start", "__libc_start_main", "__libc_start_call_main", "__libc_csu_init"];
 
-/// What names of functions of the run-times of C++ and Rust begin with.
+/// Prefixes of functions in the run-time libraries of C++ and Rust.
 const OF_LANGUAGES: [&str; 4] = ["std::", "core::ops::function::", "<F as core::ops::", "__rust_"];
 
 /// Returns whether a frame belongs to a run-time, by its library or function.

@@ -66,7 +66,7 @@ struct SymbolLookup {
     best: Vec<Option<FunctionSymbol>>,
     /// Bytes of names that may still be read.
     left: usize,
-    /// How many names were too long.
+    /// Number of names that were too long.
     n_long: u64,
 }
 
@@ -114,10 +114,11 @@ impl SymbolLookup {
             for best in self.best.get_mut(from..to).into_iter().flatten() {
                 let is_global = symbol.is_global();
                 // The innermost; of several names of one function a public one.
-                let is_better = |known: &FunctionSymbol| {
-                    (begin, is_global, known.name.as_str()) > (known.begin, known.is_global, name)
-                };
-                if !name.is_empty() && best.as_ref().is_none_or(is_better) {
+                if !name.is_empty()
+                    && best.as_ref().is_none_or(|known| {
+                        (begin, is_global, known.name.as_str()) > (known.begin, known.is_global, name)
+                    })
+                {
                     *best = Some(FunctionSymbol { begin, is_global, name: name.to_owned() });
                 }
             }

@@ -1,9 +1,8 @@
-//! Groups of ranks that go through their iterations together: though they make different calls in them, they make as many, and meet
-//! in each.
+//! Teams of groups that run in lockstep: their ranks make different calls, but the same number of iterations, and meet in each.
 //!
-//! Ranks meet in a collective operation on a communicator that all of them belong to, or exchange messages; or their iterations end
-//! with the same call of the program, and are those of one loop. Groups that make equally many iterations by chance, as two
-//! programs in one run do, have loops of their own.
+//! Ranks meet in a collective on a communicator that contains all of them, or by exchanging messages. Otherwise their iterations must be those
+//! of one loop, and end with the same call of the program. Groups with the same number of iterations by chance, like two programs in one run,
+//! have loops of their own.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -19,7 +18,7 @@ use crate::structure::iterations::found_loop::FoundLoop;
 
 /// Groups of ranks that go through their iterations together.
 pub struct LockstepTeam<'a> {
-    /// How many iterations each of them makes.
+    /// Number of iterations of each group.
     pub iterations: u32,
     groups: Vec<TeamGroup<'a>>,
 }
@@ -63,8 +62,11 @@ impl<'a> LockstepTeam<'a> {
     /// it in their loops, and make another number of iterations by other calls: the work of a set of ranks that serve others is not the
     /// others'.
     pub fn others_count(&self, teams: &[LockstepTeam]) -> Option<u32> {
-        let other = |team: &&LockstepTeam| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks();
-        let mut others: Vec<&LockstepTeam> = teams.iter().filter(other).filter(|team| self.deals_with(team)).collect();
+        let mut others: Vec<&LockstepTeam> = teams
+            .iter()
+            .filter(|team| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks())
+            .filter(|team| self.deals_with(team))
+            .collect();
         others.retain(|team| !self.has_common_calls(team));
         others.sort_by_key(|team| (team.n_ranks(), team.iterations));
         others.last().map(|team| team.iterations)
@@ -121,7 +123,7 @@ impl TeamGroup<'_> {
         self.messages_with(other) >= u64::from(self.iterations)
     }
 
-    /// How many messages its rank exchanges with ranks of `other` in the loop.
+    /// Returns the number of messages that its rank exchanges with ranks of `other` in the loop.
     fn messages_with(&self, other: &TeamGroup) -> u64 {
         let messages = self.messages.get_or_init(|| self.messages());
         other.ranks.iter().filter_map(|rank| messages.get(rank)).sum()

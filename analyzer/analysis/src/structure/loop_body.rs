@@ -1,4 +1,5 @@
-//! What a call in a compiled function is to the loop around another one: outside of it, in each of its iterations, or in some.
+//! Determines the relation of a call in a compiled function to the loop around another one: outside of it, in each of its iterations, or in
+//! some.
 //!
 //! ```text
 //!   for (step …) {              for (cycle …) {
@@ -17,12 +18,12 @@ use rustc_hash::FxHashSet;
 
 use super::control_flow::ControlFlow;
 
-/// What a call is to the loop around another one.
+/// The relation of a call to the loop around another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallInLoop {
     /// There is no loop around the other one.
     NoLoop,
-    /// It lies outside of the innermost loop around the other one.
+    /// The call lies outside of the innermost loop around the other one.
     Outside,
     /// The loop cannot go around from the other one to itself without it.
     Always,

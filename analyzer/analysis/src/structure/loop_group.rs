@@ -1,4 +1,4 @@
-//! Ranks that have the same loops.
+//! A group of ranks that have the same loops.
 
 use std::num::NonZeroU32;
 
@@ -19,13 +19,13 @@ pub(super) struct LoopGroup<'a> {
     pub(super) calls: RankCalls<'a>,
     /// Their numbers.
     pub(super) ranks: Vec<u32>,
-    /// What its calls refer to, as far as those searched do.
+    /// Definitions that the calls refer to, as far as those searched do.
     pub(super) definitions: RankDefinitions,
     /// The number of iterations of the main loop.
     pub(super) iterations: u32,
-    /// What is known of their ends.
+    /// Reliability of the ends.
     pub(super) ends: IterationEnds,
-    /// How well their number is known.
+    /// Uncertainty of the number of iterations.
     pub(super) count: IterationCount,
     /// True if no other code of the program makes the calls that come once in each.
     pub(super) is_unique: bool,
@@ -33,13 +33,13 @@ pub(super) struct LoopGroup<'a> {
     pub(super) is_in_main: bool,
     /// Every so manieth anchor of the main loop ends one.
     pub(super) every: NonZeroU32,
-    /// What is found in the calls where the user named what ends an iteration.
+    /// The loop detected in the calls, if the user named what ends an iteration.
     pub(super) detected: Option<DetectedLoop>,
     /// The rank that stands for the others.
     pub(super) chosen: UnassignedRank<'a>,
     /// The loops, each after the one around it.
     pub(super) found: Vec<FoundLoop>,
-    /// Which of them is the main one.
+    /// Index of the main loop.
     pub(super) main: usize,
     /// Kinds of calls that the main one makes in some iterations alone.
     pub(super) occasional: Vec<u32>,
@@ -68,7 +68,7 @@ impl<'a> LoopGroup<'a> {
         })
     }
 
-    /// Which anchors of the main loop end an iteration.
+    /// Returns the anchors of the main loop that end an iteration.
     pub(super) fn anchors(&self) -> IterationAnchors {
         IterationAnchors { run: self.main().anchor.run, every: self.every }
     }
@@ -86,8 +86,9 @@ impl<'a> LoopGroup<'a> {
         if self.ends == IterationEnds::Each {
             return;
         }
-        let is_collective = |token| calls.is_collective(token);
-        if let Some(shared) = evidence.shared_end(self.main(), calls.rank, self.iterations, is_collective) {
+        if let Some(shared) =
+            evidence.shared_end(self.main(), calls.rank, self.iterations, |token| calls.is_collective(token))
+        {
             self.found[self.main].anchor = shared;
             self.iterations = count(self);
         }
@@ -113,11 +114,19 @@ impl<'a> LoopGroup<'a> {
     /// Returns how often the rank makes that of the main loop's own calls which it makes most often, of those that come in more than its iterations, but not
     /// in half as many again; 0 where there is none. Some iterations may lack the call that ends the others.
     fn oftenest(&self, evidence: CallEvidence) -> u64 {
-        let inner = || self.found.iter().filter(|one| one.parent == Some(self.main));
-        let is_own = |token: &&u32| !inner().any(|one| one.tokens.binary_search(token).is_ok());
-        let own = self.main().tokens.iter().filter(is_own).filter(|&&token| evidence.is_unique(token));
-        let is_near = |&count: &u64| is_oftener(count, self.iterations) && 2 * count < 3 * u64::from(self.iterations);
-        own.map(|&token| self.calls.rank.count(token)).filter(is_near).max().unwrap_or(0)
+        let own = self
+            .main()
+            .tokens
+            .iter()
+            .filter(|token| {
+                !(self.found.iter().filter(|one| one.parent == Some(self.main)))
+                    .any(|one| one.tokens.binary_search(token).is_ok())
+            })
+            .filter(|&&token| evidence.is_unique(token));
+        own.map(|&token| self.calls.rank.count(token))
+            .filter(|&count| is_oftener(count, self.iterations) && 2 * count < 3 * u64::from(self.iterations))
+            .max()
+            .unwrap_or(0)
     }
 
     /// The main loop.
@@ -133,8 +142,9 @@ impl<'a> LoopGroup<'a> {
     /// Returns whether ranks of `other` end as many iterations in the same way, and all that they do in one these do, too.
     pub(super) fn does_what(&self, other: &LoopGroup) -> bool {
         let (own, others) = (self.main(), other.main());
-        let is_known = |token: &u32| own.tokens.binary_search(token).is_ok();
-        own.anchor == others.anchor && self.ends_as(other.chosen) && others.tokens.iter().all(is_known)
+        own.anchor == others.anchor
+            && self.ends_as(other.chosen)
+            && others.tokens.iter().all(|token| own.tokens.binary_search(token).is_ok())
     }
 
     /// Returns whether its iterations are several in each one of `other`, which ends with a call that comes in some of them.

@@ -1,13 +1,14 @@
-//! Loops of a run: ranks that run the same code are one group, and the calls of one of its ranks stand for all.
+//! Loop detection: finds the loops of all ranks by searching the calls of a few.
 //!
-//! The loops of one rank are found ([`crate::structure::iterations::find`]) in a window of its calls from the middle of the run. Other ranks
-//! have the same loops where they have the same calls at the ends of the main one, as often, and repeat no others than it does. Those
-//! that have not are searched in turn:
+//! Ranks that run the same code form a group, and the calls of one representative stand for the group. The search looks for loops in a window
+//! of the representative's calls from the middle of the run ([`crate::structure::iterations::find`]). A rank joins the group if it makes the
+//! call that ends the main loop as often, and repeats no call that the representative lacks. The remaining ranks are searched in turn:
 //!
 //! ```text
-//!   rank 0   | Send Recv    Allreduce | …        the same end, as often, but other calls within: a group of its own, whose
-//!   rank 1   | Recv* Send*  Allreduce | …        iterations are those of the first ([`super::lockstep`])
-//!   rank 2   | Gather | Gather | …               another end: a loop of its own, as of a master
+//!   rank 0   | Send Recv    Allreduce | …        group A
+//!   rank 1   | Recv* Send*  Allreduce | …        group B: ends iterations as A does, with other calls in them; A and B run in
+//!                                                lockstep ([`super::lockstep`])
+//!   rank 2   | Gather | Gather | …               group C: ends iterations differently, like a master
 //! ```
 
 use std::cell::RefCell;
@@ -88,8 +89,8 @@ pub fn find(
     loops
 }
 
-/// Where groups end their iterations with the same call, and make it equally often, each of these calls ends one on all of them: what one
-/// group does before the first may be no whole iteration on another.
+/// Lets groups that end their iterations with the same call, and make it equally often, end one with each of these calls: what one group
+/// does before the first may be no whole iteration on another.
 fn agree(groups: &mut [LoopGroup]) {
     for at in 1..groups.len() {
         let (known, rest) = groups.split_at_mut(at);
@@ -127,9 +128,8 @@ fn groups<'a>(
         }
         // Ranks that meet at the end of an iteration have the same iterations, whatever else might end one on a rank. But that may be
         // the end of some of its iterations alone, in which the others have something to do.
-        let is_finer = |known: &LoopGroup| own.as_ref().is_some_and(|own| own.is_finer_than(known));
         let own = match groups.iter().find(|group| group.ends_as(chosen)) {
-            Some(known) if !is_finer(known) => {
+            Some(known) if !(own.as_ref().is_some_and(|own| own.is_finer_than(known))) => {
                 own.filter(|own| own.main().anchor == known.main().anchor).or_else(|| known.on(calls, chosen, &window))
             }
             _ => own,

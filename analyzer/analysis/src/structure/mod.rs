@@ -1,15 +1,16 @@
 //! The structure of a program without markers: its loops, and regions named by the call sites around them.
 //!
 //! ```text
-//!   survey ─→ loops.rs     groups of ranks that run the same calls (group.rs, groups.rs); of one rank of each, the loops in its calls (calls.rs);
-//!          │               groups that meet in each iteration have the same iterations (together.rs); what hands out data in
-//!          │               a marked phase is none (distribution.rs)
-//!          └→ segments.rs  the code between two call sites, where enough time goes to it, as a region
-//!                placer.rs  both held against a rank's calls, one by one, while they are folded
+//!   survey ─→ loops.rs     groups ranks that run the same calls (loop_group.rs, unassigned_ranks.rs), and searches the calls of one rank of
+//!          │               each group for loops (calls.rs); groups that meet in each iteration have the same iterations (lockstep.rs);
+//!          │               calls that hand out data in a marked phase form no loop (distribution.rs)
+//!          └→ segments.rs  makes a region of the code between two call sites if enough time is spent there
+//!                placer.rs assigns a rank's calls to loops and regions, one by one, while they are folded
 //! ```
 //!
-//! A call belongs to the loop that its token belongs to, and so does the computation before it, but for that before the loop's
-//! first call, and code of a function around the loop's: it runs before the loop is entered. What the user marked is left as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
+//! A call belongs to the loop of its token, and so does the computation before it. The computation before the loop's first call is outside, as
+//! is code of a function around the loop's: it runs before the loop is entered. Markers take precedence: with marked iterations no loop is
+//! searched, and with marked phases no code is named by its call sites.
 
 mod activations;
 mod anchors;
@@ -59,7 +60,7 @@ use crate::structure::symbols::ResolvedNames;
 use segments::CodeSegments;
 pub use segments::{CodePath, OTHER};
 
-/// What the user wants found.
+/// The structure to find, and the user's hints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructureOptions {
     /// True if to look for loops and regions at all.
@@ -111,7 +112,9 @@ impl RunStructure {
                 true if wanted.loop_at.is_some() => NoLoopReason::NoSuchCallSite,
                 true => NoLoopReason::NoneFound,
             };
-            structure.loops.iter_mut().for_each(|one| one.named = wanted.loop_at.is_some());
+            for one in structure.loops.iter_mut() {
+                one.named = wanted.loop_at.is_some();
+            }
             for (at, one) in structure.loops.iter().enumerate().filter(|(_, one)| one.main) {
                 structure.main_of.extend(one.ranks.iter().map(|&rank| (rank, at)));
             }
@@ -137,12 +140,10 @@ impl RunStructure {
     /// an inner loop's first call is not the inner loop's, unless it also comes between two of its calls.
     fn loop_around(&self, in_loop: usize, segment: u32) -> Option<usize> {
         let Some(segments) = &self.segments else { return Some(in_loop) };
-        let is_around = |at: &usize| {
+        std::iter::successors(Some(in_loop), |at| self.loops.get(*at)?.parent.filter(|parent| parent < at)).find(|at| {
             let call = self.loop_calls.get(*at).copied().flatten();
             self.has_code(*at, segment) && segments.is_in(segment, call)
-        };
-        let outer = |at: &usize| self.loops.get(*at)?.parent.filter(|parent| parent < at);
-        std::iter::successors(Some(in_loop), outer).find(is_around)
+        })
     }
 
     /// Returns whether code between calls is between two of a loop's calls.

@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 
 use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::iterations::window::CallInterval;
-use crate::structure::survey::{CallSurvey, CallToken};
+use crate::structure::survey::CallSurvey;
 use crate::structure::symbols::CodePlace;
 
-/// What ends an iteration, as the user says.
+/// The end of an iteration as named by the user.
 pub(super) struct NamedLoop {
     /// The kinds of calls, by the survey's index.
     tokens: Vec<u32>,
@@ -19,11 +19,14 @@ impl NamedLoop {
     /// The calls at those call sites whose label holds `text`; a number after a slash at its end says which of them end an iteration.
     pub fn new(text: &str, survey: &CallSurvey, places: &[CodePlace]) -> NamedLoop {
         let (label, every) = parts(text);
-        let is_there = |token: &CallToken| {
-            let place = token.site.and_then(|site| places.get(site as usize));
-            place.is_some_and(|place| place.label().contains(label))
-        };
-        let tokens = (0..).zip(&survey.tokens).filter(|(_, token)| is_there(token)).map(|(at, _)| at).collect();
+        let tokens = (0..)
+            .zip(&survey.tokens)
+            .filter(|(_, token)| {
+                let place = token.site.and_then(|site| places.get(site as usize));
+                place.is_some_and(|place| place.label().contains(label))
+            })
+            .map(|(at, _)| at)
+            .collect();
         NamedLoop { tokens, every }
     }
 

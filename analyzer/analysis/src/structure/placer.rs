@@ -88,7 +88,7 @@ impl FoundRegion {
     }
 }
 
-/// Where a call belongs, with the computation before it.
+/// The place of a call in the structure, with the computation before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedCall {
     /// The number of the found region; `None` where the regions are the marked ones.
@@ -119,7 +119,7 @@ impl PlacedCall {
     }
 }
 
-/// What a kind of calls is to the structure.
+/// The place of a kind of calls in the structure.
 #[derive(Clone, Copy)]
 struct KindPlacement {
     token: u32,

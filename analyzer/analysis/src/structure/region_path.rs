@@ -31,7 +31,7 @@ pub struct PathPart {
 }
 
 impl PathPart {
-    /// That of a region of a model.
+    /// Returns the part of a model's region.
     pub fn from_region(region: &Region) -> Self {
         PathPart {
             name: region.name.clone(),

@@ -51,9 +51,9 @@ pub struct SampledNode {
 pub enum SampledLink {
     /// The compiler put it there.
     Inlined,
-    /// It is a function of the program's and was called, or nothing is known around it.
+    /// The function belongs to the program and was called, or nothing is known around it.
     Called,
-    /// It is a function of a library and was called by the program.
+    /// The function belongs to a library and was called by the program.
     Library,
 }
 
@@ -80,7 +80,7 @@ pub struct SampledStack {
 pub struct SampledCode {
     /// Functions.
     pub functions: Vec<SampledFunction>,
-    /// The same in one another, each after the one around it.
+    /// Nodes of functions in one another, each after the one around it.
     pub nodes: Vec<SampledNode>,
     /// For each node that of the same function put into the same functions, whatever calls have led there: itself, if none are known.
     pub uncalled: Vec<u32>,
@@ -165,14 +165,14 @@ impl SampledFrame {
         if is_recorder_file(module) {
             return None;
         }
-        let is_own = |frame: &CodePlace| !frame.file.as_deref().is_some_and(is_system_file);
         let function = |frame: &CodePlace| SampledFunction {
             name: frame.function_label().to_owned(),
             file: frame.file.clone(),
             module: Some(module.to_owned()),
         };
         let frames = || position.iter().map(|(frame, _)| frame).filter(|frame| frame.function.is_some());
-        let own: Vec<&CodePlace> = frames().filter(|frame| is_own(frame)).collect();
+        let own: Vec<&CodePlace> =
+            frames().filter(|frame| !frame.file.as_deref().is_some_and(is_system_file)).collect();
         // Of code that is all a library's, the function that the linker knows.
         let shown = if own.is_empty() { frames().next_back().into_iter().collect() } else { own };
         match shown.first() {
@@ -332,7 +332,7 @@ impl CodeBuilder {
         })
     }
 
-    /// All that was entered.
+    /// Returns the entered code.
     pub(super) fn finish(self) -> SampledCode {
         self.code
     }
@@ -391,8 +391,11 @@ mod tests {
         };
         assert_eq!(shown((Some(0), 5)), (String::new(), None));
         assert_eq!((module((Some(0), 5)), module((None, 5))), (Some("/opt/app".to_owned()), None));
-        let is_recorder = |address| code.is_recorder(code.node_of(code.stack(address, None).unwrap()));
-        assert_eq!([(Some(0), 4), (Some(0), 5), (Some(1), 6), (None, 5)].map(is_recorder), [false, false, true, false]);
+        assert_eq!(
+            [(Some(0), 4), (Some(0), 5), (Some(1), 6), (None, 5)]
+                .map(|address| code.is_recorder(code.node_of(code.stack(address, None).unwrap()))),
+            [false, false, true, false]
+        );
         // So is what the recorder does, though all is known of it.
         assert_eq!(
             (shown((Some(1), 6)), module((Some(1), 6))),

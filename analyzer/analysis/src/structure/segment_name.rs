@@ -26,7 +26,7 @@ const MAX_LISTED: usize = 4;
 /// A call in a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CallPoint {
-    /// Where it is, without the offset if more is known.
+    /// Place of the call, without the offset if more is known.
     place: CodePlace,
     /// The function that is called, or the operation of MPI, with a number if there are several such calls at the place; `None` if it is not known.
     called: Option<String>,

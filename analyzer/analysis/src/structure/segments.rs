@@ -66,7 +66,7 @@ struct CodeSegment {
     function: Option<usize>,
     /// The call of the function whose code it is; `None`: that of several, or not known.
     call: Option<u32>,
-    /// These calls in words, if they are known and in one function.
+    /// Description of these calls, if they are known and in one function.
     between: Option<String>,
     /// The nodes of the calls before and after it; of the first one `None` at the begin of the program.
     calls: Option<(Option<u32>, u32)>,
@@ -86,7 +86,7 @@ struct FunctionRegion {
 pub struct CodePath {
     /// The names of the functions around it that are regions, the outermost first, and then its own.
     pub names: Vec<String>,
-    /// How many of them are functions.
+    /// Number of functions among the regions.
     pub n_functions: usize,
     /// The call of the function that each is, or whose code it is, as a node of the call tree; `None` where it is not known.
     pub calls: Vec<Option<u32>>,
@@ -97,7 +97,7 @@ pub struct CodePath {
     pub between: Option<String>,
 }
 
-/// What distinguishes the code between two calls: the call of the innermost function around both, and what this one calls.
+/// The key that distinguishes the code between two calls: the call of the innermost function around both, and what this one calls.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct SegmentKey {
     function: Option<u32>,
@@ -105,7 +105,7 @@ struct SegmentKey {
     to: CallPoint,
 }
 
-/// What is known of the code of a key.
+/// The code of a key.
 #[derive(Clone, Debug, Default)]
 struct SegmentCode {
     ns: u64,

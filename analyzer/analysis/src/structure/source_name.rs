@@ -5,7 +5,7 @@ use addr2line::gimli::{
     DwLang,
 };
 
-/// What glibc calls a public function for its own calls, before the function's name.
+/// Prefix that glibc gives a public function's name for its own calls.
 const WITHIN_GLIBC: &str = "__GI_";
 
 /// The name in the source of a demangled `name`; `language`: that of its source file, if it is known.

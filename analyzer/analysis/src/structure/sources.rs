@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use addr2line::{FunctionName, Loader};
+use addr2line::Loader;
 use bincode::{Decode, Encode};
 use object::Object;
 use object::read::ReadCache;
@@ -20,7 +20,7 @@ use super::frames::is_system_file;
 use super::function_symbols::function_names;
 use super::source_name::source_name;
 
-/// What a file says of the call that returns to an address.
+/// The name and position of the call that returns to an address.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub(super) struct NamedCall {
     pub place: CodePlace,
@@ -39,7 +39,8 @@ pub(super) struct SymbolSources {
 }
 
 impl SymbolSources {
-    /// Those of `addresses`, without `has_lines` from the symbol tables alone. `None` where the file is not the one with `build_id` (if that is known).
+    /// Reads the names of `addresses`, without `has_lines` from the symbol tables alone. `None` where the file is not the one with
+    /// `build_id` (if that is known).
     pub(super) fn open(path: &Path, build_id: &[u8], addresses: &[u64], has_lines: bool) -> Option<SymbolSources> {
         let facts = DebugFacts::read(path);
         let found = facts.as_ref().map_or(&[][..], |facts| &facts.build_id);
@@ -100,7 +101,7 @@ fn open_loader(path: &Path, alternate: Option<PathBuf>, faults: &mut Vec<String>
 /// Fortran's main programs in the symbol tables of gfortran, NVIDIA's compiler and flang.
 const MAIN_PROGRAMS: [&str; 3] = ["MAIN__", "MAIN_", "_QQmain"];
 
-/// Where the call at `address` stands in the source, from the inside out; empty where nothing is known.
+/// Returns the source position of the call at `address`, from the inside out; empty where nothing is known.
 fn dwarf_position(loader: &Loader, address: u64) -> SourcePosition {
     let mut position = Vec::new();
     let Ok(mut frames) = loader.find_frames(address) else { return position };
@@ -109,10 +110,9 @@ fn dwarf_position(loader: &Loader, address: u64) -> SourcePosition {
         let file = location.and_then(|location| location.file).map(str::to_owned);
         let line = location.and_then(|location| location.line).filter(|&line| line > 0);
         let column = location.and_then(|location| location.column);
-        let name = |function: FunctionName<_>| {
+        let function = frame.function.and_then(|function| {
             Some(source_name(demangled_name(&function.raw_name().ok()?, function.language), function.language))
-        };
-        let function = frame.function.and_then(name);
+        });
         position.push((CodePlace { function, file, line, ..CodePlace::default() }, column));
     }
     position
@@ -120,13 +120,15 @@ fn dwarf_position(loader: &Loader, address: u64) -> SourcePosition {
 
 /// The innermost place that is the user's own, else the innermost; `None` where nothing is known of it.
 fn own_place(position: &SourcePosition) -> Option<&CodePlace> {
-    let is_own = |place: &&CodePlace| place.file.as_deref().is_some_and(|file| !is_system_file(file));
     let mut places = position.iter().map(|(place, _)| place);
-    let own = places.clone().find(is_own).or_else(|| places.next());
+    let own = places
+        .clone()
+        .find(|place| place.file.as_deref().is_some_and(|file| !is_system_file(file)))
+        .or_else(|| places.next());
     own.filter(|place| **place != CodePlace::default())
 }
 
-/// Where debug information may be, as a file says itself.
+/// The file's own statements about the location of its debug information.
 struct DebugFacts {
     build_id: Vec<u8>,
     has_dwarf: bool,
@@ -136,7 +138,7 @@ struct DebugFacts {
     alternate: Option<(String, Vec<u8>)>,
 }
 
-/// Where distributions install debug files.
+/// The folder in which distributions install debug files.
 const DEBUG_ROOT: &str = "/usr/lib/debug";
 
 impl DebugFacts {
@@ -178,7 +180,7 @@ impl DebugFacts {
     }
 }
 
-/// Where the debug file of a build id is installed.
+/// Returns the path at which the debug file of a build id is installed.
 fn build_id_path(build_id: &[u8]) -> Option<PathBuf> {
     let (first, rest) = build_id.split_first()?;
     let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();

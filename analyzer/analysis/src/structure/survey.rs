@@ -11,7 +11,7 @@ use lbprof_collector::clock::RankClock;
 use lbprof_collector::format::{LogHeader, RecordingMode};
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::ModuleAddress;
+use lbprof_collector::sample::CodeAddress;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::sites::CallSiteTable;
@@ -22,14 +22,14 @@ use crate::read::pass::{self, FoldProgress, MergeHigher, RankPass};
 use crate::structure::call_kinds::{CallKind, CallKinds};
 use crate::transport::TransportFailure;
 
-/// What the first pass found.
+/// The results of the first pass.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct CallSurvey {
     /// Files and call sites of all ranks and threads.
     pub sites: CallSiteTable,
     /// Kinds of calls.
     pub tokens: Vec<CallToken>,
-    /// One entry a rank, by number.
+    /// Survey of each rank, by number.
     pub ranks: Vec<RankSurvey>,
     /// Pairs of call sites that follow one another on the ranks' first threads, summed over ranks. `None`: before the first
     /// call of a rank, or a call site that the recorder did not know.
@@ -92,7 +92,7 @@ impl RankSurvey {
 /// A pair of call sites that follow one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct SitePair {
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
     /// Nanoseconds from the end of the first call to the end of the second. Whole ones, so that their sum does not depend on the
     /// order of adding.
@@ -103,30 +103,33 @@ pub struct SitePair {
 ///
 /// Errors: of several processes that read it together, one failed.
 pub fn survey(run: &RecordedRun, progress: impl Fn(FoldProgress) + Sync) -> Result<CallSurvey, TransportFailure> {
-    let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
-    let found = pass::fold(run, (RecordPass::Survey, Vec::new), start, progress)?;
+    let found = pass::fold(
+        run,
+        (RecordPass::Survey, Vec::new),
+        |header: &LogHeader| RankPassState::new(header, run.is_first_look),
+        progress,
+    )?;
     Ok(found.unwrap_or_default().sorted())
 }
 
 /// Surveys the ranks of `run` that this process has: a part of the run's survey. `None`: it has none.
 pub(crate) fn survey_part(run: &RecordedRun) -> Option<CallSurvey> {
-    let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
-    pass::fold_ranks(run, &run.headers, start, |_| ())
+    pass::fold_ranks(run, &run.headers, |header| RankPassState::new(header, run.is_first_look), |_| ())
 }
 
 impl CallSurvey {
-    /// What was found of the rank with this number.
+    /// Returns the survey of the rank with this number.
     pub fn rank(&self, rank: u32) -> Option<&RankSurvey> {
         let found = self.ranks.binary_search_by_key(&rank, |survey| survey.rank);
         found.ok().and_then(|at| self.ranks.get(at))
     }
 
-    /// What this process has found of its ranks, with the call sites of all, to which they refer from then on.
+    /// Returns the survey of this process's ranks, with the call sites of all, to which it refers from then on.
     pub(crate) fn with_sites(&self, sites: CallSiteTable) -> CallSurvey {
         CallSurvey { sites, ranks: self.ranks.clone(), ..CallSurvey::default() }
     }
 
-    /// The same with call sites and kinds of calls in an order that does not depend on that of merging.
+    /// Returns the survey with call sites and kinds of calls in an order that does not depend on that of merging.
     fn sorted(self) -> CallSurvey {
         let (sites, indices) = self.sites.sorted();
         let of = |site: Option<u32>| site.map(|site| indices[site as usize]);
@@ -135,12 +138,16 @@ impl CallSurvey {
         let mut order: Vec<u32> = (0..tokens.len() as u32).collect();
         order.sort_by_key(|&at| tokens[at as usize]);
         let mut numbers = vec![0; tokens.len()];
-        (0..).zip(&order).for_each(|(new, &old)| numbers[old as usize] = new);
+        for (new, &old) in (0..).zip(&order) {
+            numbers[old as usize] = new;
+        }
         let mut ranks = self.ranks;
         for (token, _) in ranks.iter_mut().flat_map(|rank| &mut rank.counts) {
             *token = numbers[*token as usize];
         }
-        ranks.iter_mut().for_each(|rank| rank.counts.sort_unstable());
+        for rank in ranks.iter_mut() {
+            rank.counts.sort_unstable();
+        }
         CallSurvey {
             sites,
             tokens: order.iter().map(|&old| tokens[old as usize]).collect(),
@@ -165,7 +172,9 @@ impl MergeHigher for CallSurvey {
             }));
         }
         for mut rank in higher.ranks {
-            rank.counts.iter_mut().for_each(|(token, _)| *token = numbers[*token as usize]);
+            for (token, _) in rank.counts.iter_mut() {
+                *token = numbers[*token as usize];
+            }
             self.ranks.push(rank);
         }
         for ((from, to), pair) in higher.pairs {
@@ -189,12 +198,12 @@ struct RankPassState {
     /// True if it is surveyed by its summary.
     is_summed_up: bool,
     is_first_look: bool,
-    /// When a tick of the rank's clock is how many seconds is known at the end only.
+    /// Header of the log, which converts ticks to seconds once its end is known.
     clock: LogHeader,
     calls: ThreadCalls,
     threads: BTreeMap<u32, u64>,
     /// Addresses at which samples were taken, with the ids of their call paths.
-    sampled: FxHashSet<(ModuleAddress, u32)>,
+    sampled: FxHashSet<(CodeAddress, u32)>,
 }
 
 impl RankPassState {
@@ -224,7 +233,11 @@ impl RankPass for RankPassState {
 
     fn item(&mut self, item: LogItem) {
         match item {
-            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            LogItem::Definitions(definitions) => {
+                for one in definitions {
+                    self.definitions.add(one);
+                }
+            }
             LogItem::Records { head, records } => {
                 self.extend_to(head.thread, head.first.saturating_add(records.len() as u64));
                 if head.thread == 0 {
@@ -305,9 +318,9 @@ struct ThreadCalls {
     /// Calls of each kind.
     counts: Vec<u64>,
     pairs: FxHashMap<(u32, u32), PairSums>,
-    /// When the last call ended; `None` before the first.
+    /// End of the last call; `None` before the first.
     last_end: Option<u64>,
-    /// What followed each kind the last time, with sums that are not in `pairs` yet: programs repeat themselves.
+    /// Kind that followed each kind the last time, with sums that are not in `pairs` yet: programs repeat themselves.
     followed: Vec<(u32, PairSums)>,
 }
 

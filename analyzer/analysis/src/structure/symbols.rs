@@ -37,7 +37,7 @@ use crate::structure::sampled_code::{CodeBuilder, ProgramCalls, SampledCode, Sam
 use crate::structure::sources::NamedCall;
 use crate::structure::time_budget::TimeBudget;
 
-/// What is known of call sites.
+/// The resolved names and places of call sites.
 #[derive(Clone, Debug, Default)]
 pub struct ResolvedNames {
     /// Their places, at the same indices.
@@ -47,23 +47,23 @@ pub struct ResolvedNames {
     /// For each the first one that is the same call of the source, reached in the same way: compilers copy a call where they unroll a loop
     /// or let branches end apart. Its own index where the line is not known.
     pub first_copy: Vec<u32>,
-    /// Whether each of them is in `main`, functions inlined into it included: `main` runs once, so that its loop makes each of these calls.
-    /// Not where that is not known.
+    /// For each call site, true if it is in `main`, functions inlined into it included: `main` runs once, so that its loop makes each of
+    /// these calls. Not where that is not known.
     pub in_main: Vec<bool>,
     /// The code that samples hit.
     pub sampled: SampledCode,
-    /// What kept names from being found.
+    /// Problems that kept names from being found.
     pub problems: Vec<Problem>,
     /// Modules whose files are there, and are those of the run.
     pub files: BTreeSet<u32>,
-    /// What reads them.
+    /// The readers of code.
     pub(super) readers: CodeReaders,
 }
 
 /// Processor time that names are worth by default: a program of 2 GB with debug information takes a few seconds.
 pub const MOST_TIME: Duration = Duration::from_secs(8);
 
-/// What is known of the call sites `all`, and can be found out by `readers` in so much processor time.
+/// Resolves the call sites `all` with `readers` in a limited processor time.
 pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> ResolvedNames {
     let mut places = unresolved(all);
     let mut by_module: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
@@ -121,9 +121,8 @@ pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> 
         }
     }
     problems.extend(find_stripped(all, &places, &whole_files));
-    let is_in_main = |at: usize| of(at).is_some_and(|found| found.is_in_main);
     let position = |at: usize| of(at).map_or(const { &Vec::new() }, |found| &found.position);
-    let mut resolved = known_calls(all, places, position, is_in_main);
+    let mut resolved = known_calls(all, places, position, |at| of(at).is_some_and(|found| found.is_in_main));
     resolved.sampled = sampled_code(all, &resolved.places, |at| {
         let (found, file) = known.get(&at).zip(all.modules.get(at.0 as usize))?;
         SampledFrame::new(&file.path, &found.place, &found.position)
@@ -154,9 +153,12 @@ fn sampled_code(
             code.add(address, &found);
         }
     }
-    let is_recorder = |module: u32| all.modules.get(module as usize).is_some_and(|file| is_recorder_file(&file.path));
     let mut by_chain: BTreeMap<u32, Vec<(SiteAddress, Option<SampledFrame>, bool)>> = BTreeMap::new();
-    for &(address, chain) in all.sampled_by.iter().filter(|(address, _)| !address.0.is_some_and(is_recorder)) {
+    for &(address, chain) in all.sampled_by.iter().filter(|(address, _)| {
+        !address
+            .0
+            .is_some_and(|module| all.modules.get(module as usize).is_some_and(|file| is_recorder_file(&file.path)))
+    }) {
         by_chain.entry(chain).or_default().push((address, hit(address), of_program.contains(&address.0)));
     }
     for (chain, addresses) in by_chain {
@@ -185,8 +187,9 @@ fn find_stripped(all: &CallSiteTable, places: &[CodePlace], files: &BTreeSet<u32
         sites().filter(|(_, place)| is_named(place)).filter_map(|(site, _)| site.module).collect();
     let mut unnamed: BTreeMap<&str, u64> = BTreeMap::new();
     for (site, place) in sites() {
-        let is_stripped = |module| files.contains(&module) && !with_names.contains(&module);
-        let is_unnamed = site.module.is_some_and(is_stripped) && !is_named(place) && !is_runtime(place);
+        let is_unnamed = site.module.is_some_and(|module| files.contains(&module) && !with_names.contains(&module))
+            && !is_named(place)
+            && !is_runtime(place);
         if let Some(path) = place.module.as_deref().filter(|_| is_unnamed) {
             *unnamed.entry(path).or_default() += 1;
         }
@@ -203,12 +206,12 @@ fn find_stripped(all: &CallSiteTable, places: &[CodePlace], files: &BTreeSet<u32
 /// Maximum number of files without symbols that are listed.
 const MAX_STRIPPED: usize = 3;
 
-/// What a call would return to that is the instruction at an address: return addresses are looked up less one.
+/// Returns the return address of a call that is the instruction at an address: return addresses are looked up less one.
 fn return_to(address: u64) -> u64 {
     address.wrapping_add(1)
 }
 
-/// The same where no names are to be looked up.
+/// Returns call sites without names, if none are to be looked up.
 pub fn unnamed(all: &CallSiteTable) -> ResolvedNames {
     let calls = known_calls(all, unresolved(all), |_| const { &Vec::new() }, |_| false);
     ResolvedNames { sampled: CodeBuilder::new(&all.modules).finish(), ..calls }
@@ -221,15 +224,15 @@ fn known_calls<'a>(
     is_in_main: impl Fn(usize) -> bool,
 ) -> ResolvedNames {
     let scripts: Vec<Option<SourcePosition>> = all.call_sites.iter().zip(&places).map(script_position).collect();
-    let position = |at: usize| scripts[at].as_ref().unwrap_or_else(|| position(at));
-    let calls = CallTree::new(all, |at| (&places[at], position(at)));
+    let calls = CallTree::new(all, |at| (&places[at], (scripts[at].as_ref().unwrap_or_else(|| position(at)))));
     // What calls MPI for a script has the place of the script's own call.
     let shown: Vec<usize> = (0..).zip(&places).map(|(site, _)| calls.shown_as(site) as usize).collect();
-    let is_in_main = |at: usize| match &scripts[shown[at]] {
-        Some(_) => places[shown[at]].function.as_deref() == Some(MAIN_SCRIPT),
-        None => is_in_main(at),
-    };
-    let in_main = (0..places.len()).map(is_in_main).collect();
+    let in_main = (0..places.len())
+        .map(|at| match &scripts[shown[at]] {
+            Some(_) => places[shown[at]].function.as_deref() == Some(MAIN_SCRIPT),
+            None => is_in_main(at),
+        })
+        .collect();
     let mut places: Vec<CodePlace> = shown.into_iter().map(|at| places[at].clone()).collect();
     for (site, place) in (0..).zip(&mut places) {
         let Some(node) = calls.node_of(site) else { continue };
@@ -259,7 +262,7 @@ fn known_calls<'a>(
     }
 }
 
-/// What Python calls the code of a file outside of its functions.
+/// The name that Python gives to the code of a file outside of its functions.
 const MAIN_SCRIPT: &str = "<module>";
 
 /// The position of a call in an interpreted function.
@@ -282,12 +285,12 @@ fn unresolved(all: &CallSiteTable) -> Vec<CodePlace> {
     all.call_sites.iter().map(place).collect()
 }
 
-/// What a module gives.
+/// The names that a module provides.
 #[derive(Default)]
 struct ModuleNames {
     /// Of all call sites in it, or none.
     found: Vec<NamedCall>,
-    /// What kept names from being found.
+    /// Faults that kept names from being found.
     faults: Vec<Problem>,
 }
 

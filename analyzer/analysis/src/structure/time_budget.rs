@@ -11,9 +11,9 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// The budget of all files.
 pub(super) struct TimeBudget {
-    /// What no file has taken yet.
+    /// Time that no file has taken yet.
     left: Mutex<Duration>,
-    /// What each file has for itself.
+    /// Time that each file has for itself.
     share: Duration,
 }
 

@@ -1,11 +1,11 @@
-//! Which ranks run the same code, as far as the numbers of their calls show.
+//! Groups ranks that run the same code, judged by the numbers of their calls.
 
 use std::collections::BTreeMap;
 
 use crate::structure::iterations::found_loop::LoopAnchor;
 use crate::structure::survey::{CallSurvey, RankSurvey};
 
-/// How much the number of a loop's ends may differ between ranks that run the same code.
+/// Maximum relative difference between the numbers of a loop's ends on ranks that run the same code.
 const SAME_NUMBER: f64 = 0.02;
 
 /// A rank whose loops are not known yet.
@@ -23,8 +23,11 @@ pub fn candidates(survey: &CallSurvey) -> Vec<UnassignedRank<'_>> {
     for rank in survey.ranks.iter().filter(|rank| rank.calls > 0) {
         sets.entry(kinds_of(rank).collect()).or_default().push(rank);
     }
-    let of_set = |(kinds, ranks): (usize, Vec<_>)| ranks.into_iter().map(move |rank| UnassignedRank { rank, kinds });
-    let mut all: Vec<UnassignedRank> = sets.into_values().enumerate().flat_map(of_set).collect();
+    let mut all: Vec<UnassignedRank> = sets
+        .into_values()
+        .enumerate()
+        .flat_map(|(kinds, ranks)| ranks.into_iter().map(move |rank| UnassignedRank { rank, kinds }))
+        .collect();
     all.sort_by_key(|one| one.rank.rank);
     all
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!   passes            survey, sums, the folder's logs
 //!      │ values
-//!   team.rs           broadcast, reduce and gather by a tree, in the order of processes; exchange by pairs
+//!   process_group.rs  broadcast, reduce and gather by a tree, in the order of processes; exchange by pairs
 //!      │ messages: checked, cut into pieces
 //!   Transport         pieces of at most 8 MiB between two processes: MPI (the program lb-report-mpi), threads (threads.rs)
 //! ```
@@ -24,7 +24,7 @@ pub trait Transport: Send + Sync {
     /// The number of this process.
     fn process(&self) -> usize;
 
-    /// How many there are.
+    /// Returns the number of processes.
     fn processes(&self) -> usize;
 
     /// The name of the host that it runs on, where processes run on several.
@@ -49,6 +49,6 @@ pub trait Transport: Send + Sync {
 pub struct TransportFailure {
     /// The process.
     pub process: usize,
-    /// What happened to it.
+    /// Description of the failure.
     pub what: String,
 }

@@ -1,4 +1,4 @@
-//! What all processes of a team do together: messages, and trees of them.
+//! Collective operations between processes, built on point-to-point messages: messages, and trees of them.
 //!
 //! ```text
 //!   process   0     1     2     3     4     5     6     7          a broadcast goes the other way
@@ -42,12 +42,12 @@ impl ProcessGroup {
         self.transport.process()
     }
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     pub fn processes(&self) -> usize {
         self.transport.processes()
     }
 
-    /// That something failed here.
+    /// Creates a failure of this process.
     pub fn failure(&self, what: impl Into<String>) -> TransportFailure {
         let on = self.transport.host().map_or(String::new(), |host| format!("on host {host}: "));
         TransportFailure { process: self.process(), what: format!("{on}{}", what.into()) }
@@ -81,8 +81,8 @@ impl ProcessGroup {
         let mut all = own;
         for child in children(self.process(), self.processes()) {
             let bytes = self.receive(child)?;
-            let no_value = || TransportFailure { process: child, what: "what it sent cannot be read".to_owned() };
-            let higher = decoded::<Result<T, TransportFailure>>(&bytes).ok_or_else(no_value)?;
+            let higher = decoded::<Result<T, TransportFailure>>(&bytes)
+                .ok_or_else(|| TransportFailure { process: child, what: "what it sent cannot be read".to_owned() })?;
             all = match (all, higher) {
                 (Ok(lower), Ok(higher)) => Ok(merge(lower, higher)),
                 (Err(failure), _) | (_, Err(failure)) => Err(failure),
@@ -107,7 +107,7 @@ impl ProcessGroup {
         })
     }
 
-    /// What each process has for this one, in their order; `own`: what this one has for each of them.
+    /// Exchanges values, and returns one from each process, in their order; `own`: what this one has for each of them.
     ///
     /// Errors: the failure of a process, that of the lowest; a process is not there any more.
     pub fn exchange<T: Encode + Decode<()>>(
@@ -132,14 +132,15 @@ impl ProcessGroup {
                 self.send(partner, &sent)?;
                 received
             };
-            let no_value = || TransportFailure { process: partner, what: "what it sent cannot be read".to_owned() };
             // All pairs still meet: others would wait.
-            all[partner] = Some(decoded(&received).unwrap_or_else(|| Err(no_value())));
+            all[partner] = Some(decoded(&received).unwrap_or_else(|| {
+                Err(TransportFailure { process: partner, what: "what it sent cannot be read".to_owned() })
+            }));
         }
         all.into_iter().flatten().collect()
     }
 
-    /// What `work` gives; a panic in it is a failure of this process, as others are.
+    /// Runs `work` and turns a panic into a failure; a panic in it is a failure of this process, as others are.
     pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T, TransportFailure>) -> Result<T, TransportFailure> {
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(self.failure(words(panic.as_ref()))))
     }
@@ -187,7 +188,7 @@ impl ProcessGroup {
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!("a mistake in lbprof: {}", text.unwrap_or("a panic"))
@@ -240,10 +241,9 @@ mod tests {
     #[test]
     fn each_gets_from_each_what_that_has_for_it() {
         for n in 1..=9 {
-            let own = |team: &ProcessGroup| (0..n).map(|to| (team.process(), to)).collect();
             let check = |team: &ProcessGroup| {
                 let expected: Vec<(usize, usize)> = (0..n).map(|from| (from, team.process())).collect();
-                team.exchange(Ok(own(team))).map(|received| received == expected)
+                team.exchange(Ok((0..n).map(|to| (team.process(), to)).collect())).map(|received| received == expected)
             };
             let all = in_threads(n, |team| team.gather(check(&team)), |team| drop(team.gather(check(&team))));
             assert_eq!(all, Ok(Some(vec![true; n])));
@@ -252,8 +252,10 @@ mod tests {
 
     #[test]
     fn all_know_of_a_failure_in_an_exchange() {
-        let own = |team: &ProcessGroup| if team.process() == 2 { Err(team.failure("no")) } else { Ok(vec![0; 5]) };
-        let fails = |team: &ProcessGroup| team.exchange(own(team)).is_err_and(|failure| failure.process == 2);
+        let fails = |team: &ProcessGroup| {
+            team.exchange(if team.process() == 2 { Err(team.failure("no")) } else { Ok(vec![0; 5]) })
+                .is_err_and(|failure| failure.process == 2)
+        };
         let all = in_threads(5, |team| team.gather(Ok(fails(&team))), |team| drop(team.gather(Ok(fails(&team)))));
         assert_eq!(all, Ok(Some(vec![true; 5])));
     }

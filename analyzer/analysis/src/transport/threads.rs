@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::{ProcessGroup, Transport, TransportFailure};
 
-/// One of the threads.
+/// The transport of a thread that acts as a process.
 struct ThreadTransport {
     process: usize,
     /// To each of the others, and to itself.

@@ -23,9 +23,9 @@ const LEAST_SHARE: f64 = 1e-3;
 pub struct IterationView {
     /// Path of the iterated region.
     pub region: String,
-    /// Which iterations share a column.
+    /// Assignment of iterations to columns.
     pub columns: IterationColumns,
-    /// When the first iteration of each column began on the first rank to do so, in seconds; NaN where that is not known.
+    /// Begin of the first iteration of each column on the first rank to start it, in seconds; NaN where that is not known.
     pub begin_s: Vec<f32>,
     /// Seconds of a rank in an iteration, by activity, row and column; computation is there always, MPI's activities where they take
     /// 0.1 % of the time. None where none of the row's ranks went through any of the column's iterations; of computation, where it
@@ -61,9 +61,9 @@ const MOST_OUTLIERS: usize = 1000;
 pub struct SlowRanks {
     /// Median of the ranks' computation in all iterations where it is known, in seconds.
     pub median_s: f64,
-    /// Those are outliers that compute longer than this, in seconds.
+    /// Computation beyond which a rank is an outlier, in seconds.
     pub limit_s: f64,
-    /// How many there are.
+    /// Number of slow ranks.
     pub count: usize,
     /// Their numbers, those with most computation first; at most 1,000.
     pub ranks: Vec<u32>,
@@ -72,7 +72,7 @@ pub struct SlowRanks {
 }
 
 impl SlowRanks {
-    /// Those of ranks that compute so long in all; NaN where it is not known.
+    /// Finds the slow ranks by their total computation; NaN where it is not known.
     fn new(model: &Model, computation_s: &[f64]) -> Option<SlowRanks> {
         let found = outliers(computation_s)?;
         let named = &found.places[..found.places.len().min(MOST_OUTLIERS)];
@@ -139,22 +139,24 @@ impl IterationColumns {
 
     /// Iterations in each column, but for some.
     fn sizes_without(&self, some: &BTreeSet<u32>) -> Vec<f64> {
-        let size = |numbers: &[u32]| numbers.iter().filter(|number| !some.contains(number)).count() as f64;
-        self.numbers.chunks(self.per_column.max(1)).map(size).collect()
+        self.numbers
+            .chunks(self.per_column.max(1))
+            .map(|numbers| numbers.iter().filter(|number| !some.contains(number)).count() as f64)
+            .collect()
     }
 }
 
-/// Which loop is shown, and how.
+/// The loop that is shown, and its columns.
 pub(super) struct ViewPlan {
     /// The iterated region.
     pub(super) idx: RegionIdx,
-    /// Which iterations share a column.
+    /// Assignment of iterations to columns.
     pub(super) columns: IterationColumns,
     shown: Vec<Activity>,
 }
 
 impl ViewPlan {
-    /// That of [`Model::main_loop`]; `None` where none is known.
+    /// Plans the view of [`Model::main_loop`]; `None` where none is known.
     pub fn new(model: &Model, rows: &RankRows) -> Option<ViewPlan> {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize).filter(|slowest| !slowest.is_empty())?;
@@ -180,15 +182,16 @@ impl IterationView {
             }
         }
         let mut view = sums.finish(model, idx, slowest);
-        let fits = |matrix: &Matrix| matrix.columns == columns.len() && matrix.values.len() == view.counts.len();
-        view.blocking = blocked.filter(fits).map(|mut seconds| {
-            seconds.divide(&view.counts);
-            seconds
-        });
+        view.blocking = blocked
+            .filter(|matrix| matrix.columns == columns.len() && matrix.values.len() == view.counts.len())
+            .map(|mut seconds| {
+                seconds.divide(&view.counts);
+                seconds
+            });
         Some(view)
     }
 
-    /// What was reduced, if anything.
+    /// Describes what was reduced, if anything.
     pub fn reduced(&self) -> Option<String> {
         let (per_column, all) =
             (GroupedNumber(self.columns.per_column as u64), GroupedNumber(self.columns.iterations() as u64));
@@ -201,7 +204,9 @@ impl IterationView {
 fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
     let mut sums = [0.0; Activity::COUNT];
     for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
-        sums.iter_mut().zip(&series.seconds).for_each(|(sum, column)| *sum += column.iter().sum::<f64>());
+        for (sum, column) in sums.iter_mut().zip(&series.seconds) {
+            *sum += column.iter().sum::<f64>();
+        }
     }
     let all: f64 = sums.iter().sum();
     let shows = |activity: &Activity| {
@@ -211,7 +216,7 @@ fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
     Activity::ALL.into_iter().filter(shows).collect()
 }
 
-/// What is added up, a rank after the other.
+/// The sums by column, added up rank by rank.
 struct ColumnSums<'a> {
     columns: &'a IterationColumns,
     /// Iterations whose computation is not known of all ranks.
@@ -219,7 +224,7 @@ struct ColumnSums<'a> {
     /// By row and column how often a rank went through an iteration whose computation is known.
     known: Vec<u32>,
     activities: Vec<(Activity, Matrix)>,
-    /// As in the view; NaN where nothing is known.
+    /// Longest times as in the view; NaN where nothing is known.
     longest: Option<Matrix>,
     /// By rank's place its computation in all iterations where it is known; NaN where that is none.
     by_rank_s: Vec<f64>,
@@ -299,10 +304,11 @@ impl<'a> ColumnSums<'a> {
         for (of, matrix) in &mut self.activities {
             matrix.divide(if *of == Activity::Computation { &self.known } else { &self.counts });
         }
-        let is_known = |one: &&SlowestInIteration| !self.entering.contains(&one.iteration);
         let longest_s: Vec<f64> = slowest
             .chunks(columns.per_column)
-            .map(|column| column.iter().filter(is_known).map(|one| one.computation_s).sum())
+            .map(|column| {
+                column.iter().filter(|one| !self.entering.contains(&one.iteration)).map(|one| one.computation_s).sum()
+            })
             .collect();
         // 0 of 0, where nothing is known, is no number.
         let sizes = columns.sizes_without(&self.entering);
@@ -395,7 +401,9 @@ mod tests {
         let slowest = &model.slowest[0];
         let columns = IterationColumns { numbers: slowest.iter().map(|one| one.iteration).collect(), per_column };
         let mut sums = ColumnSums::new(&columns, rows, shown(model, 0), model.entering(0));
-        (0..).zip(&model.ranks).for_each(|(place, rank)| sums.add(rows.row_of(place), place, rank.series(0).unwrap()));
+        for (place, rank) in (0..).zip(&model.ranks) {
+            sums.add(rows.row_of(place), place, rank.series(0).unwrap());
+        }
         sums.finish(model, 0, slowest)
     }
 
@@ -418,7 +426,9 @@ mod tests {
     #[test]
     fn what_is_not_known_of_the_first_iteration_is_no_zero() {
         let mut model = model(&[&[(0, 0.0), (1, 1.0), (2, 3.0)], &[(0, 0.0), (1, 3.0), (2, 1.0)]]);
-        model.ranks.iter_mut().for_each(|rank| rank.iterations[0].1.entering = vec![0]);
+        for rank in model.ranks.iter_mut() {
+            rank.iterations[0].1.entering = vec![0];
+        }
         let each = view_of(&model, 1);
         assert!(each.max[0].is_nan() && each.mean[0].is_nan() && each.micro_load_balance[0].is_nan());
         assert!(each.activities[0].1.values[0].is_nan(), "computation");

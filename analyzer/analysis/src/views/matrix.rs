@@ -49,9 +49,9 @@ mod tests {
     #[test]
     fn a_place_holds_the_mean_of_what_was_added_and_nothing_where_nothing_was() {
         let mut matrix = Matrix::zeros(2, 2);
-        [(0, 0, 1.0), (0, 0, 3.0), (1, 1, 5.0), (7, 0, 9.0)]
-            .iter()
-            .for_each(|&(row, column, value)| matrix.add(row, column, value));
+        for &(row, column, value) in [(0, 0, 1.0), (0, 0, 3.0), (1, 1, 5.0), (7, 0, 9.0)].iter() {
+            matrix.add(row, column, value);
+        }
         assert_eq!(matrix.sum(), 9.0);
         matrix.divide(&[2, 0, 1, 1]);
         assert_eq!((matrix.values[0], matrix.values[2], matrix.values[3]), (2.0, 0.0, 5.0));

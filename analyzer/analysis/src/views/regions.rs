@@ -64,10 +64,14 @@ fn view(model: &Model, rows: &RankRows, idx: RegionIdx) -> RegionView {
     let means = |sums: Vec<f64>| -> Vec<f32> {
         sums.into_iter().zip(rows.sizes()).map(|(sum, size)| (sum / size as f64) as f32).collect()
     };
-    let occurs = |(_, sums): &(Activity, Vec<f64>)| sums.iter().any(|&sum| sum > 0.0);
     RegionView {
         path: model.regions[idx as usize].path.clone(),
-        seconds: Activity::ALL.into_iter().zip(seconds).filter(occurs).map(|(of, sums)| (of, means(sums))).collect(),
+        seconds: Activity::ALL
+            .into_iter()
+            .zip(seconds)
+            .filter(|(_, sums)| sums.iter().any(|&sum| sum > 0.0))
+            .map(|(of, sums)| (of, means(sums)))
+            .collect(),
         calls: means(calls),
     }
 }

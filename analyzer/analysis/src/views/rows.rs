@@ -85,7 +85,7 @@ impl RankRows {
         self.numbers.chunks(self.per_row.max(1)).map(<[u32]>::len)
     }
 
-    /// What was reduced, if anything.
+    /// Describes what was reduced, if anything.
     pub fn reduced(&self) -> Option<String> {
         let (per_row, ranks) = (GroupedNumber(self.per_row as u64), GroupedNumber(self.numbers.len() as u64));
         (self.per_row > 1).then(|| format!("rows are means of {per_row} successive ranks, of {ranks}"))

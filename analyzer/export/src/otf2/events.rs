@@ -38,7 +38,7 @@ pub enum TraceEvent {
     BeginCollective,
     /// A collective operation ends.
     EndCollective { operation: u8, comm: Ref, root: u32, sent: u64, received: u64 },
-    /// One-sided communication.
+    /// A one-sided operation.
     OnWindow(WindowEvent),
 }
 

@@ -7,7 +7,7 @@ use lbprof_analysis::model::region_state::Ns;
 /// A send that was started under a request: the sender's world rank, the request, and when it was started.
 pub type StartedSend = (u32, u32, Ns);
 
-/// Where and when a send was complete.
+/// The completion of a send: thread and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendCompletion {
     /// The location of the thread that completed the request.

@@ -1,4 +1,4 @@
-//! One-sided communication as OTF2's events of remote memory access.
+//! Converts one-sided communication to OTF2's events of remote memory access.
 //!
 //! ```text
 //!   MPI_Win_create   MPI_Put   MPI_Win_flush_local      MPI_Win_unlock
@@ -34,7 +34,7 @@ const ACCUMULATE: u8 = 0;
 const COMPARE_AND_SWAP: u8 = 3;
 const FETCH_AND_ACCUMULATE: u8 = 7;
 
-/// What a call does with a window.
+/// The use that a call makes of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WindowUse {
     Create {
@@ -96,9 +96,9 @@ impl WindowUse {
 pub struct TraceWindow {
     /// Its communicator.
     pub comm: Ref,
-    /// Which of its windows it is, from 0.
+    /// Number of the window, from 0.
     pub number: u32,
-    /// Whether its creation is in the trace.
+    /// True if its creation is in the trace.
     pub is_created: bool,
     allocates: bool,
 }
@@ -107,9 +107,9 @@ pub struct TraceWindow {
 #[derive(Default)]
 struct NumberedTransfers {
     next: u64,
-    /// Those before it are complete at their origin.
+    /// Operations with lower numbers are complete at their origin.
     local: u64,
-    /// Those before it are complete at their target.
+    /// Operations with lower numbers are complete at their target.
     remote: u64,
 }
 

@@ -54,7 +54,7 @@ pub const WAIT_STATES: [WaitState; 14] = [
     WaitState::EarlyEnd,
 ];
 
-/// What `.pcf` is made of.
+/// The names in a `.pcf` file.
 #[derive(Clone, Debug, Default)]
 pub struct ConfigNames {
     /// Paths of regions.
@@ -67,8 +67,8 @@ pub struct ConfigNames {
 }
 
 impl ConfigNames {
-    /// Those of a model, whose call sites are at these places.
-    pub fn of(model: &Model, places: &[CodePlace]) -> ConfigNames {
+    /// Collects the names of a model whose call sites are at `places`.
+    pub fn from_model(model: &Model, places: &[CodePlace]) -> ConfigNames {
         let regions = model.regions.iter().map(|region| clean(&region.path)).collect();
         let mut iterated: Vec<u32> =
             model.ranks.iter().flat_map(|rank| &rank.iterations).map(|(region, _)| *region).collect();
@@ -109,7 +109,7 @@ impl ConfigNames {
         let values = values();
         let mut functions: BTreeMap<u32, BTreeMap<u32, String>> = BTreeMap::new();
         for &operation in Operation::ALL.iter().filter(|&&operation| (operation as u16) < Operation::FIRST_MARKER) {
-            let call = ParaverCallEvent::of(operation as u16, &values);
+            let call = ParaverCallEvent::for_operation(operation as u16, &values);
             let name = format!("MPI_{}", operation_name(operation as u16));
             functions.entry(call.kind).or_default().insert(call.value, name);
         }

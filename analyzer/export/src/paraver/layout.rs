@@ -1,4 +1,4 @@
-//! Where the lines of a trace belong: nodes with processors, tasks with threads, communicators.
+//! Lays out the lines of a trace: nodes with processors, tasks with threads, communicators.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -39,8 +39,8 @@ pub struct ParaverTask {
 }
 
 impl ParaverLayout {
-    /// That of a model.
-    pub fn of(model: &Model) -> ParaverLayout {
+    /// Lays out the ranks of a model.
+    pub fn from_model(model: &Model) -> ParaverLayout {
         let (mut nodes, mut known): (Vec<ParaverNode>, HashMap<&str, usize>) = Default::default();
         let mut tasks: Vec<ParaverTask> = Vec::with_capacity(model.ranks.len());
         for rank in &model.ranks {
@@ -53,12 +53,16 @@ impl ParaverLayout {
         }
         let before = |node: usize| nodes[..node].iter().map(|node| node.cpus).sum();
         let first: Vec<u32> = (0..nodes.len()).map(before).collect();
-        tasks.iter_mut().for_each(|task| task.cpu += first[task.node]);
+        for task in tasks.iter_mut() {
+            task.cpu += first[task.node];
+        }
         let mut order: Vec<usize> = (0..model.communicators.len()).collect();
         // The first that has all tasks is taken for MPI_COMM_WORLD.
         order.sort_by_key(|&at| (model.communicators[at].number, at));
         let mut comms = vec![0; order.len()];
-        (1..).zip(&order).for_each(|(number, &at)| comms[at] = number);
+        for (number, &at) in (1..).zip(&order) {
+            comms[at] = number;
+        }
         ParaverLayout { nodes, tasks, comms }
     }
 

@@ -126,7 +126,9 @@ impl ParaverWriter {
     pub fn finish<W: Write>(mut self, files: TraceFiles<W>) -> io::Result<()> {
         for ((task, thread), open) in std::mem::take(&mut self.threads) {
             let of = ReplayedThread { rank: task, number: thread };
-            (0..open.regions.len()).for_each(|_| self.event(of, open.until, &[(REGION, 0)]));
+            for _ in 0..open.regions.len() {
+                self.event(of, open.until, &[(REGION, 0)]);
+            }
         }
         if let Some(error) = self.error {
             return Err(error);
@@ -157,7 +159,7 @@ impl ParaverWriter {
         Some(format!("{}:1:{}:{}", task.cpu, thread.rank + 1, thread.number + 1))
     }
 
-    fn state(&mut self, thread: ReplayedThread, (begin, end): (Ns, Ns), state: u8) {
+    fn state(&mut self, thread: ReplayedThread, begin: Ns, end: Ns, state: u8) {
         if let Some(object) = self.object(thread).filter(|_| begin < end) {
             self.end = self.end.max(end);
             self.line(STATE, begin, &format!("1:{object}:{begin}:{end}:{state}\n"));
@@ -192,14 +194,16 @@ impl ParaverWriter {
     }
 
     /// Leaves and enters regions, so that the thread is in `region` from `begin` on.
-    fn enter(&mut self, thread: ReplayedThread, region: RegionIdx, (begin, end): (Ns, Ns)) {
+    fn enter(&mut self, thread: ReplayedThread, region: RegionIdx, begin: Ns, end: Ns) {
         let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
         let open = self.threads.entry((thread.rank, thread.number)).or_default();
         let until = std::mem::replace(&mut open.until, end);
         let before = std::mem::replace(&mut open.regions, wanted.clone());
         let goes_on = until == begin;
         let same = before.iter().zip(&wanted).take_while(|(a, b)| goes_on && a == b).count();
-        (same..before.len()).for_each(|_| self.event(thread, until, &[(REGION, 0)]));
+        for _ in same..before.len() {
+            self.event(thread, until, &[(REGION, 0)]);
+        }
         for &inner in &wanted[same..] {
             self.event(thread, begin, &[(REGION, u64::from(inner) + 1)]);
         }
@@ -208,7 +212,7 @@ impl ParaverWriter {
     /// The events of a call, and its state.
     fn call(&mut self, state: &StateInterval) {
         let &StateInterval { thread, interval, operation, facts, .. } = state;
-        let ParaverCallEvent { kind, value, state } = ParaverCallEvent::of(operation, &self.values);
+        let ParaverCallEvent { kind, value, state } = ParaverCallEvent::for_operation(operation, &self.values);
         let mut values = vec![(kind, u64::from(value))];
         let comm = self.layout.comm(facts.comm).filter(|_| kind == operations::TYPES[1].0);
         if let Some(comm) = comm {
@@ -219,7 +223,7 @@ impl ParaverWriter {
         }
         self.event(thread, interval.begin, &values);
         self.event(thread, interval.end, &[(kind, 0)]);
-        self.state(thread, (interval.begin, interval.end), state);
+        self.state(thread, interval.begin, interval.end, state);
     }
 
     fn wait(&mut self, state: &StateInterval) {
@@ -241,13 +245,15 @@ fn date(unix_s: u64) -> String {
 impl ExportFormat for ParaverWriter {
     fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
-        self.layout = ParaverLayout::of(model);
-        self.names = ConfigNames::of(model, part.places);
+        self.layout = ParaverLayout::from_model(model);
+        self.names = ConfigNames::from_model(model, part.places);
         self.communicators.clone_from(&model.communicators);
         self.started_unix_s = model.facts.started_unix_s;
         let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
         self.chains = (0..model.regions.len() as RegionIdx).map(chain).collect();
-        (0..).zip(&model.ranks).for_each(|(place, rank)| self.iterations(place, rank));
+        for (place, rank) in (0..).zip(&model.ranks) {
+            self.iterations(place, rank);
+        }
         Ok(())
     }
 }
@@ -255,16 +261,16 @@ impl ExportFormat for ParaverWriter {
 impl ReplayObserver for ParaverWriter {
     fn on_interval(&mut self, state: &StateInterval) {
         let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
-        let time = (interval.begin, interval.end);
+        let (begin, end) = (interval.begin, interval.end);
         let is_outside = wait.is_some_and(|wait| matches!(wait.state, WaitState::LateBegin | WaitState::EarlyEnd));
         if !is_outside {
-            self.enter(thread, kind.region(), time);
+            self.enter(thread, kind.region(), begin, end);
         }
         match kind.activity() {
-            _ if is_outside => self.state(thread, time, NOT_CREATED),
-            Some(Activity::Computation) => self.state(thread, time, RUNNING),
-            None | Some(Activity::Recorder) => self.state(thread, time, DISABLED),
-            Some(_) if operation == 0 => self.state(thread, time, RUNNING),
+            _ if is_outside => self.state(thread, begin, end, NOT_CREATED),
+            Some(Activity::Computation) => self.state(thread, begin, end, RUNNING),
+            None | Some(Activity::Recorder) => self.state(thread, begin, end, DISABLED),
+            Some(_) if operation == 0 => self.state(thread, begin, end, RUNNING),
             Some(_) => self.call(state),
         }
         self.wait(state);

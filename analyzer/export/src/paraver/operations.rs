@@ -159,8 +159,8 @@ pub struct ParaverCallEvent {
 }
 
 impl ParaverCallEvent {
-    /// That of an operation, by its number.
-    pub fn of(number: u16, values: &BTreeMap<&str, u32>) -> ParaverCallEvent {
+    /// Returns the event of an operation, given by its number.
+    pub fn for_operation(number: u16, values: &BTreeMap<&str, u32>) -> ParaverCallEvent {
         let name = operation_name(number);
         let name: &str = &name;
         let value = values.get(name).copied().unwrap_or(OTHERS + u32::from(number));
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn functions_have_the_values_that_readers_know_and_others_one_of_their_own() {
         let values = values();
-        let of = |operation: Operation| ParaverCallEvent::of(operation as u16, &values);
+        let of = |operation: Operation| ParaverCallEvent::for_operation(operation as u16, &values);
         assert_eq!(of(Operation::Waitall), ParaverCallEvent { kind: 50_000_001, value: 6, state: 8 });
         assert_eq!(of(Operation::Barrier), ParaverCallEvent { kind: 50_000_002, value: 8, state: 5 });
         assert_eq!(of(Operation::Send_init), ParaverCallEvent { kind: 50_000_003, value: 117, state: 15 });

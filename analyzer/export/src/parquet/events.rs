@@ -14,7 +14,7 @@ use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::replay::{MatchedMessage, ReplayObserver, StateInterval};
 use lbprof_analysis::select::SelectionError;
 
-/// One row per wait.
+/// Table with a row per wait.
 pub const WAITS: TableDescription = TableDescription { name: "waits", row: "a wait of a thread", columns: waits };
 
 fn waits() -> Vec<ParquetColumn> {
@@ -36,7 +36,7 @@ fn waits() -> Vec<ParquetColumn> {
     ]
 }
 
-/// One row per message.
+/// Table with a row per message.
 pub const MESSAGES: TableDescription = TableDescription {
     name: "messages",
     row: "a point-to-point message of which both sides are known",
@@ -55,7 +55,7 @@ fn messages() -> Vec<ParquetColumn> {
     ]
 }
 
-/// One row per call.
+/// Table with a row per call.
 pub const CALLS: TableDescription = TableDescription { name: "calls", row: "an MPI call", columns: calls };
 
 fn calls() -> Vec<ParquetColumn> {
@@ -156,8 +156,8 @@ impl<W: Write + Send> EventTables<W> {
 }
 
 /// A number where there is one.
-fn known(number: u32) -> ParquetCell {
-    ParquetCell::known(Some(number).filter(|&number| number != NONE))
+fn optional_cell(number: u32) -> ParquetCell {
+    ParquetCell::optional_number(Some(number).filter(|&number| number != NONE))
 }
 
 impl<W: Write + Send> ReplayObserver for EventTables<W> {
@@ -174,10 +174,10 @@ impl<W: Write + Send> ReplayObserver for EventTables<W> {
                 ParquetCell::Whole(wait.awaited),
                 ParquetCell::Whole(wait.until),
                 ParquetCell::text(wait.state.name()),
-                ParquetCell::known(wait.by),
+                ParquetCell::optional_number(wait.by),
                 self.texts.operation(operation),
                 region.clone(),
-                known(site),
+                optional_cell(site),
             ]);
         }
         let activity = kind.activity().filter(|&activity| activity != Activity::Recorder && operation != 0);
@@ -191,9 +191,9 @@ impl<W: Write + Send> ReplayObserver for EventTables<W> {
                 self.texts.operation(operation),
                 self.texts.activity(activity),
                 region,
-                known(site),
+                optional_cell(site),
                 self.texts.communicator(facts.comm),
-                known(facts.peer),
+                optional_cell(facts.peer),
                 Some(facts.tag)
                     .filter(|&tag| tag != NO_PEER)
                     .map_or(ParquetCell::Null, |tag| ParquetCell::Whole(tag.into())),

@@ -24,7 +24,7 @@ pub use self::events::EventTables;
 pub use self::sums::write_sums;
 pub use self::table::{ColumnKind, ParquetColumn};
 
-/// What the files say of themselves, as the value of the key `schema`.
+/// The format of the files: the value of the key `schema`.
 pub const SCHEMA: &str = "lbprof-parquet/1";
 
 /// A table: the name of its file without `.parquet`, and what a row is.
@@ -32,7 +32,7 @@ pub const SCHEMA: &str = "lbprof-parquet/1";
 pub struct TableDescription {
     /// Its name.
     pub name: &'static str,
-    /// What a row is.
+    /// Meaning of a row.
     pub row: &'static str,
     columns: fn() -> Vec<ParquetColumn>,
 }
@@ -54,7 +54,7 @@ pub const SUMS: [TableDescription; 4] = [sums::RANKS, sums::REGIONS, sums::CALL_
 /// Tables of events.
 pub const EVENTS: [TableDescription; 3] = [events::WAITS, events::MESSAGES, events::CALLS];
 
-/// Whether the file at a path is a table that we wrote.
+/// Returns whether the file at a path is a table that we wrote.
 pub fn is_ours(path: &Path) -> bool {
     let reader = File::open(path).map_err(ParquetError::from).and_then(SerializedFileReader::new);
     reader.is_ok_and(|reader| {

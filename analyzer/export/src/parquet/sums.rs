@@ -12,7 +12,7 @@ use lbprof_analysis::model::{CallTotals as Sums, Model, RankModel, SiteTotalsKey
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 
-/// One row per rank.
+/// Table with a row per rank.
 pub const RANKS: TableDescription = TableDescription { name: "ranks", row: "a rank", columns: ranks };
 
 fn ranks() -> Vec<ParquetColumn> {
@@ -32,7 +32,7 @@ fn ranks() -> Vec<ParquetColumn> {
     first.into_iter().chain(by_activity()).chain(last).collect()
 }
 
-/// One row per region and rank.
+/// Table with a row per region and rank.
 pub const REGIONS: TableDescription =
     TableDescription { name: "regions", row: "a region on a rank that entered it", columns: regions };
 
@@ -50,7 +50,7 @@ fn regions() -> Vec<ParquetColumn> {
     first.into_iter().chain(by_activity()).chain(inclusive).collect()
 }
 
-/// One row per call path, operation, region and rank.
+/// Table with a row per call path, operation, region and rank.
 pub const CALL_PATHS: TableDescription =
     TableDescription { name: "call_paths", row: "a call path, operation, region and rank", columns: call_paths };
 
@@ -87,7 +87,7 @@ fn call_paths() -> Vec<ParquetColumn> {
     ]
 }
 
-/// One row per iteration and rank.
+/// Table with a row per iteration and rank.
 pub const ITERATIONS: TableDescription =
     TableDescription { name: "iterations", row: "an iteration of a region on a rank", columns: iterations };
 
@@ -126,11 +126,14 @@ pub fn write_sums<W: Write + Send>(
     let sites: Vec<[ParquetCell; 7]> = (0..).zip(run.places).map(|(at, place)| site_cells(run, at, place)).collect();
     for rank in &model.ranks {
         ranks.push_all(rank_row(rank));
-        region_rows(rank, model, &paths).for_each(|row| regions.push_all(row));
+        for row in region_rows(rank, model, &paths) {
+            regions.push_all(row);
+        }
         for (threads, all) in [("first", &rank.sites), ("others", &rank.other_sites)] {
             let threads = ParquetCell::text(threads);
-            all.iter()
-                .for_each(|(key, sums)| call_paths.push_all(site_row(rank, &threads, (&sites, &paths), key, sums)));
+            for totals in all {
+                call_paths.push_all(site_row(rank, &threads, &sites, &paths, totals));
+            }
         }
         for (region, series) in &rank.iterations {
             for (at, &number) in series.numbers.iter().enumerate() {
@@ -183,7 +186,7 @@ fn region_rows<'a>(
     })
 }
 
-/// What is known of a call site, the first columns of [`CALL_PATHS`].
+/// Returns what is known of a call site, the first columns of [`CALL_PATHS`].
 fn site_cells(run: &AnalysedRun, at: u32, place: &CodePlace) -> [ParquetCell; 7] {
     let text = |text: Option<&str>| text.filter(|text| !text.is_empty()).map_or(ParquetCell::Null, ParquetCell::text);
     [
@@ -192,7 +195,7 @@ fn site_cells(run: &AnalysedRun, at: u32, place: &CodePlace) -> [ParquetCell; 7]
         ParquetCell::text(&place.label()),
         text(Some(place.function_label())),
         text(place.file.as_deref()),
-        ParquetCell::known(place.line),
+        ParquetCell::optional_number(place.line),
         text(place.module.as_deref()),
     ]
 }
@@ -200,10 +203,11 @@ fn site_cells(run: &AnalysedRun, at: u32, place: &CodePlace) -> [ParquetCell; 7]
 fn site_row<'a>(
     rank: &RankModel,
     threads: &ParquetCell,
-    (sites, paths): (&'a [[ParquetCell; 7]], &[ParquetCell]),
-    key: &SiteTotalsKey,
-    sums: &Sums,
+    sites: &'a [[ParquetCell; 7]],
+    paths: &[ParquetCell],
+    totals: &(SiteTotalsKey, Sums),
 ) -> impl Iterator<Item = ParquetCell> + use<'a> {
+    let (key, sums) = totals;
     const UNKNOWN: [ParquetCell; 7] = [const { ParquetCell::Null }; 7];
     let place = key.site.and_then(|site| sites.get(site as usize)).unwrap_or(const { &UNKNOWN });
     let operation = match key.activity {

@@ -15,7 +15,7 @@ use parquet::schema::types::{ColumnPath, Type};
 /// Rows of a group: so many are in memory at a time.
 const GROUP: usize = 1 << 16;
 
-/// What a column has.
+/// The type of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Numbers of ranks, threads and the like: 32 bits.
@@ -47,11 +47,11 @@ impl ColumnKind {
 pub struct ParquetColumn {
     /// Its name.
     pub name: String,
-    /// What it has.
+    /// Type of the cells.
     pub kind: ColumnKind,
-    /// Whether it may have no value.
+    /// True if it may have no value.
     pub optional: bool,
-    /// What it means.
+    /// Meaning of the cells.
     pub meaning: &'static str,
 }
 
@@ -75,7 +75,7 @@ impl ParquetCell {
     }
 
     /// A number that may be missing.
-    pub fn known(number: Option<u32>) -> ParquetCell {
+    pub fn optional_number(number: Option<u32>) -> ParquetCell {
         number.map_or(ParquetCell::Null, |number| ParquetCell::Whole(number.into()))
     }
 
@@ -150,7 +150,7 @@ impl ColumnValues {
 
     /// Writes them as a column of a group.
     fn write(&mut self, writer: &mut SerializedColumnWriter) -> Result<(), ParquetError> {
-        fn all<T: DataType>(
+        fn write_values<T: DataType>(
             to: &mut ColumnWriterImpl<T>,
             values: &mut Vec<T::T>,
             levels: Option<&[i16]>,
@@ -161,10 +161,10 @@ impl ColumnValues {
         }
         let levels = self.optional.then_some(self.levels.as_slice());
         match self.kind {
-            ColumnKind::Number => all(writer.typed::<Int32Type>(), &mut self.numbers, levels),
-            ColumnKind::Count | ColumnKind::Time => all(writer.typed::<Int64Type>(), &mut self.counts, levels),
-            ColumnKind::Real => all(writer.typed::<DoubleType>(), &mut self.reals, levels),
-            ColumnKind::Text => all(writer.typed::<ByteArrayType>(), &mut self.texts, levels),
+            ColumnKind::Number => write_values(writer.typed::<Int32Type>(), &mut self.numbers, levels),
+            ColumnKind::Count | ColumnKind::Time => write_values(writer.typed::<Int64Type>(), &mut self.counts, levels),
+            ColumnKind::Real => write_values(writer.typed::<DoubleType>(), &mut self.reals, levels),
+            ColumnKind::Text => write_values(writer.typed::<ByteArrayType>(), &mut self.texts, levels),
         }?;
         self.levels.clear();
         Ok(())
@@ -193,13 +193,15 @@ impl<W: Write + Send> ParquetTable<W> {
         self.push_all(row);
     }
 
-    /// The same of as many cells as come.
+    /// Pushes the cells of a row, as many as come.
     pub fn push_all(&mut self, row: impl IntoIterator<Item = ParquetCell>) {
         if self.error.is_some() {
             return;
         }
         let mut cells = row.into_iter();
-        self.columns.iter_mut().for_each(|column| column.push(cells.next().unwrap_or(ParquetCell::Null)));
+        for column in &mut self.columns {
+            column.push(cells.next().unwrap_or(ParquetCell::Null));
+        }
         self.rows += 1;
         if self.rows == GROUP {
             self.error = self.write_group().err();

@@ -19,7 +19,7 @@ pub struct CounterTrack {
     pub values: Vec<(Ns, f64)>,
 }
 
-/// What all ranks do in an iteration.
+/// The activities of all ranks in an iteration.
 #[derive(Clone, Copy)]
 struct IterationCounters {
     sum_s: f64,

@@ -1,4 +1,4 @@
-//! Which calls are written of a part with too many: those with the longest waits, then those that take longest.
+//! Chooses the calls to write if there are too many: those with the longest waits, then the longest ones.
 //!
 //! Calls are first counted by how long they wait, in classes of about 6 %, then chosen from the longest class on. So the ranks are followed
 //! twice, and memory does not grow with calls.
@@ -53,7 +53,7 @@ impl CallFilter {
         true
     }
 
-    /// Whether to write this; what is no call always.
+    /// Returns whether to write this; what is no call always.
     pub fn keeps(&mut self, state: &StateInterval) -> bool {
         let Some((from, left)) = self.chosen.as_mut().filter(|_| is_call(state)) else { return true };
         let class = class(state);
@@ -63,7 +63,7 @@ impl CallFilter {
         is_kept
     }
 
-    /// How many calls were written, and how many there are.
+    /// Returns how many calls were written, and how many there are.
     pub fn written(&self) -> (u64, u64) {
         (self.written, self.counts.iter().sum())
     }

@@ -1,4 +1,4 @@
-//! What ranks did while others waited for them.
+//! Looks up the activity of a rank that others waited for.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -32,7 +32,7 @@ impl LastIntervals {
         }
     }
 
-    /// What a rank did in a time, as far as it is known, without what is short.
+    /// Returns what a rank did in a time, as far as it is known, without what is short.
     pub fn within(&self, rank: u32, time: TimeInterval) -> Vec<(StateInterval, TimeInterval)> {
         let own = self.by_rank.get(&rank).into_iter().flatten();
         let inside = own.map(|state| (*state, state.interval.within(time)));

@@ -38,7 +38,7 @@ impl UsedNames {
         EventAnnotation { name: Some(self.fact(name)), number: None, text: Some(text) }
     }
 
-    /// Those that were not written yet; `None`: none.
+    /// Takes the names that are not written yet, or `None` if there are none.
     pub fn take_new(&mut self) -> Option<InternedData> {
         let new = std::mem::take(&mut self.new);
         (new != InternedData::default()).then_some(new)

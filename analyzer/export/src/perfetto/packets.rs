@@ -8,7 +8,7 @@ pub struct TracePacket {
     /// Nanoseconds.
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
-    /// Whose interned names count.
+    /// The sequence whose interned names are meant.
     #[prost(uint32, optional, tag = "10")]
     pub sequence: Option<u32>,
     /// Something happens on a track.
@@ -34,16 +34,16 @@ pub struct TrackDescriptor {
     /// Its name, unless it is a process or thread.
     #[prost(string, optional, tag = "2")]
     pub name: Option<String>,
-    /// It is a process.
+    /// The process, if the track is one.
     #[prost(message, optional, tag = "3")]
     pub process: Option<ProcessDescriptor>,
-    /// It is a thread.
+    /// The thread, if the track is one.
     #[prost(message, optional, tag = "4")]
     pub thread: Option<ThreadDescriptor>,
     /// The track that it belongs to.
     #[prost(uint64, optional, tag = "5")]
     pub parent: Option<u64>,
-    /// It has values, not slices.
+    /// The counter, if the track has values, not slices.
     #[prost(message, optional, tag = "8")]
     pub counter: Option<CounterDescriptor>,
 }

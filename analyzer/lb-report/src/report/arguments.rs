@@ -1,4 +1,4 @@
-//! What the user may choose of a report.
+//! The options of a report.
 
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub struct ReportArguments {
 }
 
 impl ReportArguments {
-    /// Whether a long run may be reported on by a first look: nothing is asked for that this lacks.
+    /// Returns whether a long run may be reported on by a first look: nothing is asked for that this lacks.
     pub fn allow_first_look(&self) -> bool {
         let JudgingArguments { no_blocking, full_analysis, polling, what_if, fail_if, .. } = &self.judging;
         let SelectionArguments { from, to, .. } = &self.selection;

@@ -37,7 +37,7 @@ const LONGEST_WAIT_S: f64 = 86_400.0;
 /// The value of --json that asks for the summary.
 const SUMMARY: &str = "summary";
 
-/// What was meant where more than one folder is given: another command, or one whose name is mistyped.
+/// Returns what was meant where more than one folder is given: another command, or one whose name is mistyped.
 fn several_folders(arguments: &ReportArguments, grammar: &clap::Command) -> Option<String> {
     let words: Vec<&Path> = arguments.dir.iter().chain(&arguments.more).map(PathBuf::as_path).collect();
     let plain = |path: &&Path| text::plain(&path.display().to_string());
@@ -160,7 +160,7 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
     Ok(compare::exit(&judged, report.data.complete))
 }
 
-/// Whether the user asked for a first look, and what the analysis of all events would take; `None`: that is made.
+/// Returns whether the user asked for a first look, and what the analysis of all events would take; `None`: that is made.
 fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, AnalysisEstimate)> {
     let asked = arguments.judging.summary;
     // Several processes are for the analysis of all events.
@@ -171,7 +171,8 @@ fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, A
     (asked || estimate.estimated_s > LONG_S).then_some((asked, estimate))
 }
 
-/// What conditions say of a run by itself; those that fail are reported on standard error, for standard output may be for a program.
+/// Returns what conditions say of a run by itself; those that fail are reported on standard error, for standard output may be for a
+/// program.
 fn judged(conditions: &[FailCondition], run: lbprof_study::RunMetrics) -> anyhow::Result<Vec<JudgedCondition>> {
     let side = ComparisonSide { runs: vec![NamedRun { name: String::new(), run }] };
     let judged = conditions.iter().map(|condition| condition.judge(&side, None)).collect::<Result<Vec<_>, _>>()?;
@@ -218,7 +219,7 @@ fn write_text(report: &Report, arguments: &ReportArguments, common: &CommonOptio
 /// Rows of a table that --expert shows where neither --top nor --full says how many.
 const EXPERT_ROWS: usize = 8;
 
-/// How the user wants the text.
+/// Returns how the user wants the text.
 fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::TextOptions<'a> {
     let output = &arguments.output;
     text::TextOptions {

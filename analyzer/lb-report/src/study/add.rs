@@ -132,5 +132,5 @@ fn add(study: &mut Option<StudyFile>, dir: &Path, arguments: &AddArguments) -> a
 }
 
 fn exit_of(run: &RunMetrics) -> ReportExit {
-    ReportExit::made(run.complete)
+    ReportExit::for_completeness(run.complete)
 }

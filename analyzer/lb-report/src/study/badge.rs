@@ -51,5 +51,5 @@ pub fn run(arguments: &BadgeArguments) -> anyhow::Result<ReportExit> {
     let newest = chosen.iter().max_by_key(|kept| (kept.run.started_unix_s, kept.number)).context(NotInStudy::NoRuns)?;
     let badge = RunBadge::new(*metric, &newest.run);
     replace(file, |out| write!(out, "{badge}")).with_context(|| file.display().to_string())?;
-    Ok(ReportExit::made(newest.run.complete))
+    Ok(ReportExit::for_completeness(newest.run.complete))
 }

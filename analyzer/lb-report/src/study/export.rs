@@ -66,7 +66,7 @@ fn measurements(study: &StudyFile, path: &Path, conditions: &[RunCondition]) -> 
     let all = study.runs()?;
     let kept = selected(&all, conditions)?;
     let runs: Vec<&RunMetrics> = kept.iter().map(|kept| &kept.run).collect();
-    let measurements = ExtrapMeasurements::of(&runs)?;
+    let measurements = ExtrapMeasurements::from_runs(&runs)?;
     write_file(path, |out| measurements.write(out))?;
     if measurements.left_out > 0 {
         let regions = plural(measurements.left_out as u64, "region");

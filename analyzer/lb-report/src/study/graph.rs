@@ -7,7 +7,7 @@ use lbprof_study::RunCondition;
 use lbprof_study::models::causal::CausalGraph;
 use lbprof_study::models::{dot, json, text};
 
-use super::model::of;
+use super::model::fit_models;
 use crate::exit::ReportExit;
 use crate::output::{DisplayOptions, write_file};
 
@@ -37,8 +37,8 @@ pub struct GraphArguments {
 
 /// Prints the graph.
 pub fn run(arguments: &GraphArguments) -> anyhow::Result<ReportExit> {
-    let (models, exit) = of(&arguments.study, &arguments.conditions)?;
-    let graph = CausalGraph::of(&models);
+    let (models, exit) = fit_models(&arguments.study, &arguments.conditions)?;
+    let graph = CausalGraph::from_models(&models);
     match (&arguments.dot, &arguments.json) {
         (Some(path), _) => write_file(path, |out| out.write_all(dot::dot(&graph).as_bytes()))?,
         (None, Some(path)) => {

@@ -28,5 +28,5 @@ pub fn run(arguments: &HtmlArguments) -> anyhow::Result<ReportExit> {
     }
     let name = study.file_name().unwrap_or(study.as_os_str()).to_string_lossy();
     replace(file, |out| html::write(&name, &runs, out)).with_context(|| file.display().to_string())?;
-    Ok(ReportExit::made(runs.iter().all(|kept| kept.run.complete)))
+    Ok(ReportExit::for_completeness(runs.iter().all(|kept| kept.run.complete)))
 }

@@ -55,7 +55,7 @@ fn value(text: &str) -> Result<(String, f64), String> {
 
 /// Prints the models.
 pub fn run(arguments: &ModelArguments) -> anyhow::Result<ReportExit> {
-    let (models, exit) = of(&arguments.study, &arguments.conditions)?;
+    let (models, exit) = fit_models(&arguments.study, &arguments.conditions)?;
     let asked = arguments.at.iter().cloned().collect();
     let forecast = if arguments.at.is_empty() { None } else { Some(models.forecast(&asked)?) };
     if let Some(path) = &arguments.json {
@@ -75,9 +75,9 @@ pub fn run(arguments: &ModelArguments) -> anyhow::Result<ReportExit> {
 }
 
 /// The models of those runs of a study that meet all conditions, and whether they are complete.
-pub fn of(study: &Path, conditions: &[RunCondition]) -> anyhow::Result<(StudyModels, ReportExit)> {
+pub fn fit_models(study: &Path, conditions: &[RunCondition]) -> anyhow::Result<(StudyModels, ReportExit)> {
     let all = StudyFile::open(study)?.runs()?;
     let runs = key::selected(&all, conditions)?;
-    let exit = ReportExit::made(runs.iter().all(|kept: &StoredRun| kept.run.complete));
+    let exit = ReportExit::for_completeness(runs.iter().all(|kept: &StoredRun| kept.run.complete));
     Ok((StudyModels::of_study(&runs, &all)?, exit))
 }

@@ -68,5 +68,5 @@ pub fn run(arguments: &ShowArguments) -> anyhow::Result<ReportExit> {
     let shown: Vec<u32> =
         tables.iter().flat_map(|table| &table.columns).flat_map(|column| column.runs.clone()).collect();
     let is_incomplete = |kept: &StoredRun| shown.contains(&kept.number) && !kept.run.complete;
-    Ok(ReportExit::made(!runs.iter().any(is_incomplete)))
+    Ok(ReportExit::for_completeness(!runs.iter().any(is_incomplete)))
 }

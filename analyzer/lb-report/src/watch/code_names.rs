@@ -46,7 +46,7 @@ pub struct CodeNames {
 }
 
 impl CodeNames {
-    /// None yet; they will be looked up by `readers`.
+    /// Creates an empty table. Names are looked up by `readers`.
     pub fn new(readers: CodeReaders) -> CodeNames {
         CodeNames { known: HashMap::new(), readers }
     }

@@ -1,4 +1,4 @@
-//! How well a job is balanced, by what its ranks have done: lately, and since it began.
+//! Computes the efficiencies of a job, recently and since its start.
 //!
 //! With `c` the computation of each rank in a period of length `t`:
 //!

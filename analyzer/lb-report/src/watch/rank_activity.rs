@@ -1,4 +1,5 @@
-//! What the thread of a rank that called `MPI_Init` has done so far: time in MPI by slice, how often call sites and marked iterations recur, and samples.
+//! Collects the activity of the thread that called `MPI_Init` on a rank: time in MPI by slice, repeated call sites and marked iterations,
+//! and samples.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,7 +10,7 @@ use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::salvage::SalvagedRing;
-use lbprof_collector::sample::{ModuleAddress, Sample};
+use lbprof_collector::sample::{CodeAddress, Sample};
 use lbprof_collector::{Activity, CallFlags, Definition, Operation, Record};
 
 use super::time_slices::TimeSlices;
@@ -23,7 +24,7 @@ const MOST_SITES: usize = 4096;
 /// Samples that are kept: those of ten seconds, at 200 a second.
 const MOST_SAMPLES: usize = 2048;
 
-/// What recurs in a rank.
+/// An action that a rank repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RepeatedAction {
     /// Iterations of a marked region, by its id.
@@ -37,11 +38,11 @@ pub enum RepeatedAction {
 pub struct OngoingCall {
     /// Number of the operation.
     pub operation: u16,
-    /// When it began, on the run's clock.
+    /// Start on the run's clock.
     pub begin_ns: i64,
 }
 
-/// What a rank has done.
+/// The activity of a rank so far.
 #[derive(Clone)]
 pub struct RankActivity {
     header: LogHeader,
@@ -50,9 +51,9 @@ pub struct RankActivity {
     offsets: Vec<ClockOffset>,
     polls: Option<PollGapClassifier>,
     mpi: TimeSlices,
-    /// How often calls and iterations were made; `None`: they are not counted on this rank.
+    /// Number of calls and iterations by slice, or `None` if they are not counted on this rank.
     recurring: Option<HashMap<RepeatedAction, TimeSlices>>,
-    samples: VecDeque<(i64, ModuleAddress, u64)>,
+    samples: VecDeque<(i64, CodeAddress, u64)>,
     sampled_thread: Option<u32>,
     /// Files by id.
     pub modules: HashMap<u32, Module>,
@@ -62,9 +63,9 @@ pub struct RankActivity {
     pub call_sites: HashMap<u32, CallSite>,
     /// Functions of an interpreted program by id.
     pub functions: HashMap<u32, InterpretedFunction>,
-    /// When `MPI_Init` returned.
+    /// Time at which `MPI_Init` returned.
     pub begin_ns: Option<i64>,
-    /// When `MPI_Finalize` was entered, or the process ended.
+    /// Time at which `MPI_Finalize` was entered, or at which the process ended.
     pub end_ns: Option<i64>,
     /// The last instant that is known of.
     pub seen_ns: i64,
@@ -112,7 +113,11 @@ impl RankActivity {
     /// Takes in what the log has next.
     pub fn add_item(&mut self, item: LogItem) {
         match item {
-            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.add_definition(one)),
+            LogItem::Definitions(definitions) => {
+                for one in definitions {
+                    self.add_definition(one);
+                }
+            }
             LogItem::Records { head, records } if head.thread == FIRST_THREAD => {
                 self.add_records(head.previous_end, &records);
             }
@@ -157,7 +162,7 @@ impl RankActivity {
     }
 
     /// Returns the nanoseconds of CPU time by place, of samples taken since `since_ns`.
-    pub fn sampled_since(&self, since_ns: i64) -> HashMap<ModuleAddress, u64> {
+    pub fn sampled_since(&self, since_ns: i64) -> HashMap<CodeAddress, u64> {
         let mut by_place = HashMap::new();
         for &(_, location, weight_ns) in self.samples.iter().filter(|(at, ..)| *at >= since_ns) {
             *by_place.entry(location).or_default() += weight_ns;
@@ -194,7 +199,7 @@ impl RankActivity {
     }
 
     fn add_records(&mut self, previous_end: u64, records: &[Record]) {
-        let lengths = PollGapLimits::of(&self.header);
+        let lengths = PollGapLimits::from_header(&self.header);
         let mut polls =
             self.polls.take().unwrap_or_else(|| PollGapClassifier::new(PollGapRule::Auto, lengths, previous_end));
         for record in records {

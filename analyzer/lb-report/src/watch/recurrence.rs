@@ -1,4 +1,4 @@
-//! What a job repeats, and how often: iterations that it marks, or the calls that recur.
+//! Finds the actions that a job repeats, and their rates: marked iterations, or recurring calls.
 
 use super::job_load::recent_slices;
 use super::rank_activity::{RankActivity, RepeatedAction};
@@ -7,9 +7,9 @@ use super::time_slices::SLICE_NS;
 /// Something that was done several times lately.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recurrence {
-    /// What it is.
+    /// The repeated action.
     pub what: RepeatedAction,
-    /// How often it was done, per second.
+    /// Rate, per second.
     pub per_second: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What is shown of a running job at one look.
+//! The view of a running job at one moment.
 
 use lbprof_collector::Operation;
 use lbprof_collector::words::seconds;
@@ -9,14 +9,14 @@ use super::job_load::{JobLoad, PeriodEfficiencies};
 /// Seconds in one call from which on a rank is said to be in it.
 const LONG_CALL_S: f64 = 2.0;
 
-/// How far a job is.
+/// The progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobState {
     /// Not all ranks have left `MPI_Init`.
     Starts,
     /// Ranks run.
     Runs,
-    /// All ranks have ended.
+    /// Every rank has ended.
     Ended,
 }
 
@@ -42,20 +42,20 @@ pub struct LongCall {
     pub for_s: f64,
 }
 
-/// One look at a job.
+/// The view of a job at one moment.
 #[derive(Clone, Debug)]
 pub struct JobView {
     /// The program's command line.
     pub command: String,
     /// Ranks of the job.
     pub n_ranks: usize,
-    /// How far it is.
+    /// Progress of the job.
     pub state: JobState,
     /// Efficiencies and the load of ranks.
     pub load: JobLoad,
     /// The rank that computed longest lately.
     pub slowest: Option<BusiestRank>,
-    /// What recurs: its name, and how often per second.
+    /// The recurring action: its name, and its rate per second.
     pub recurrence: Option<(String, f64)>,
     /// Ranks that have been in one call for long, the longest first.
     pub long_calls: Vec<LongCall>,
@@ -64,7 +64,7 @@ pub struct JobView {
 }
 
 impl LongCall {
-    /// Whether a call is long enough to be mentioned.
+    /// Returns whether a call is long enough to be mentioned.
     pub fn is_long(&self) -> bool {
         self.for_s >= LONG_CALL_S
     }

@@ -5,7 +5,7 @@ import { NOT_REPLAYED } from "../empty";
 import { RankMatrix, type Place } from "../matrix";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import type { BlockingTable, ByClass, CauseRow, CausesOfCluster, PhaseRow, Report, SiteRow, WaitRow } from "../report.generated";
+import type { BlockingTable, WaitsByClass, CauseRow, CausesOfCluster, PhaseRow, Report, SiteRow, WaitRow } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { waitName } from "../timeline/waits";
@@ -29,7 +29,7 @@ export const waiting: Panel = {
     },
 };
 
-const PARTS: [key: "imbalance" | keyof ByClass, term: string, depth: number][] = [
+const PARTS: [key: "imbalance" | keyof WaitsByClass, term: string, depth: number][] = [
     ["imbalance", "workload imbalance", 0],
     ["imbalance_amdahl", "Amdahl", 1],
     ["imbalance_global", "global", 1],
@@ -43,7 +43,7 @@ const PARTS: [key: "imbalance" | keyof ByClass, term: string, depth: number][] =
 ];
 
 function classes(of: BlockingTable): HTMLElement {
-    const part = (name: "imbalance" | keyof ByClass) =>
+    const part = (name: "imbalance" | keyof WaitsByClass) =>
         name === "imbalance" ? { time: of.imbalance_s, share: of.imbalance_share } : { time: of.by_class[name], share: of.by_class_share[name] };
     const rows = PARTS.map(([name, word, depth]) => ({ word, depth, ...part(name) })).filter((row) => row.time > 0);
     const element = table({

@@ -1,14 +1,15 @@
-//! What the tables of functions say: rows as they are written.
+//! The rows of the tables of functions, as they are written.
 
 use serde::Serialize;
 
 use lbprof_analysis::structure::code_place::{base_name, short};
 use lbprof_analysis::structure::sampled_code::SampledFunction;
 
-/// Which functions ranks compute in, by samples of the CPU time of the threads that called `MPI_Init`, in user space. How many samples hit a function is a
-/// count, so that all times of functions are estimates; `…_error_s` is a standard error: the root of the sum of the squares of what the samples
-/// stand for (Poisson). A function includes what compilers put into it from system headers, not what they put into it from other functions, and what it calls in libraries that call no MPI,
-/// where the log has the calls that led to samples.
+/// Functions that ranks compute in, by samples of the CPU time of the threads that called `MPI_Init`, in user space. The number of samples
+/// in a function is a count, so that all times of functions are estimates; `…_error_s` is a standard error: the root of the sum of the
+/// squares of the time that each sample stands for (Poisson). A function includes the code that compilers inline into it from system
+/// headers, not from other functions, and the functions that it calls in libraries that call no MPI, if the log has the calls that led to
+/// samples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionTable {
@@ -32,7 +33,7 @@ pub struct FunctionTable {
     pub program: RegionFunctions,
     /// Each region by itself, inner regions excluded, most CPU time first; at most 40.
     pub regions: Vec<RegionFunctions>,
-    /// What the ranks that make others wait compute in the regions where they do, the most costly first; at most 20.
+    /// Computation of the ranks that make others wait, in the regions where they do, the most costly first; at most 20.
     pub delaying_ranks: Vec<DelayingRank>,
     /// Regions and the functions in them, each after the one around it; at most 1,000 nodes, those with most CPU time.
     pub tree: Vec<FunctionNode>,
@@ -43,9 +44,9 @@ pub struct FunctionTable {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OtherThreadsRow {
-    /// Whether they call MPI: false for the threads of OpenMP and of libraries.
+    /// True if they call MPI: false for the threads of OpenMP and of libraries.
     pub call_mpi: bool,
-    /// How many of them have samples, all ranks together.
+    /// Number of those threads with samples, over all ranks.
     pub threads: u32,
     /// Ranks that have such threads.
     pub ranks: usize,
@@ -110,7 +111,7 @@ pub struct RegionFunctions {
     pub not_running_s: f64,
     /// The rank with most of that, beyond the error; null if none has any.
     pub not_running_rank: Option<u32>,
-    /// How much that rank has.
+    /// The time of that rank.
     pub max_not_running_s: f64,
     /// The rank that computes longest, which is compared with the mean.
     pub slowest_rank: Option<u32>,
@@ -118,9 +119,9 @@ pub struct RegionFunctions {
     pub slowest_computation_s: f64,
     /// `slowest_computation_s` − `computation_s`.
     pub excess_s: f64,
-    /// Where that is.
+    /// Places of the excess.
     pub explained: ExplainedExcess,
-    /// What the processors counted in that CPU time; null if they count nothing, as in most virtual machines.
+    /// Processor counters during that CPU time; null if they count nothing, as in most virtual machines.
     pub hardware: Option<HardwareRow>,
     /// The functions, most CPU time or excess first.
     pub functions: Vec<FunctionRow>,
@@ -128,7 +129,7 @@ pub struct RegionFunctions {
     pub others: OtherFunctions,
 }
 
-/// What the processors counted in computation, in user space.
+/// Processor counters during computation, in user space.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HardwareRow {
@@ -152,11 +153,11 @@ pub struct HardwareRow {
     pub slower_instructions_s: f64,
     /// The least IPC of a rank.
     pub min_ipc: Option<f64>,
-    /// That rank.
+    /// The rank with that value.
     pub min_ipc_rank: Option<u32>,
     /// The lowest frequency of a rank.
     pub min_frequency_hz: Option<f64>,
-    /// That rank.
+    /// The rank with that value.
     pub min_frequency_rank: Option<u32>,
 }
 
@@ -164,7 +165,7 @@ pub struct HardwareRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionRow {
-    /// Which.
+    /// Name of the function.
     #[serde(flatten)]
     pub name: FunctionName,
     /// Samples.
@@ -179,15 +180,15 @@ pub struct FunctionRow {
     pub min_s: f64,
     /// The most of a rank.
     pub max_s: f64,
-    /// That rank.
+    /// The rank with that time.
     pub max_rank: u32,
-    /// That of the slowest rank.
+    /// Time of the slowest rank.
     pub slowest_s: f64,
     /// `slowest_s` − `mean_s`.
     pub excess_s: f64,
     /// Standard error of that.
     pub excess_error_s: f64,
-    /// Whether `excess_s` is at least two standard errors.
+    /// True if `excess_s` is at least two standard errors.
     pub significant: bool,
     /// Instructions in user space, the mean over ranks; null if the processors count none, as in most virtual machines.
     pub instructions: Option<f64>,
@@ -218,7 +219,7 @@ pub struct LibraryRow {
     pub share: f64,
 }
 
-/// What a function is called.
+/// The name of a function.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionName {
@@ -233,7 +234,7 @@ pub struct FunctionName {
 }
 
 impl FunctionName {
-    pub(super) fn of(function: &SampledFunction, line: Option<u32>) -> FunctionName {
+    pub(super) fn for_function(function: &SampledFunction, line: Option<u32>) -> FunctionName {
         let SampledFunction { name, file, module } = function.clone();
         FunctionName { function: Some(name).filter(|name| !name.is_empty()), file, line, module }
     }
@@ -264,7 +265,7 @@ pub struct LineRow {
     pub min_s: Option<f64>,
     /// The most of a rank; null likewise.
     pub max_s: Option<f64>,
-    /// That rank.
+    /// The rank with that time.
     pub max_rank: Option<u32>,
 }
 
@@ -272,11 +273,11 @@ pub struct LineRow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OtherFunctions {
-    /// How many.
+    /// Number of functions.
     pub functions: usize,
     /// CPU time, the mean over ranks.
     pub mean_s: f64,
-    /// That of the slowest rank.
+    /// Time of the slowest rank.
     pub slowest_s: f64,
     /// `slowest_s` − `mean_s`.
     pub excess_s: f64,
@@ -293,7 +294,7 @@ pub struct ExplainedExcess {
     pub functions: Vec<ExcessIn>,
     /// Computation without samples of that rank, more than the mean, if that is significant; else null.
     pub not_running_s: Option<f64>,
-    /// That over the whole excess.
+    /// Fraction of the whole excess.
     pub not_running_share: Option<f64>,
 }
 
@@ -324,7 +325,7 @@ pub struct DelayingRank {
     pub region: String,
     /// Waiting that it causes.
     pub caused_s: f64,
-    /// How many of its samples lie in the time that others waited for.
+    /// Number of its samples in the time that others waited for.
     pub samples: u64,
     /// CPU time of all of its computation there.
     pub cpu_s: f64,
@@ -337,7 +338,7 @@ pub struct DelayingRank {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelayingFunction {
-    /// Which.
+    /// Name of the function.
     #[serde(flatten)]
     pub name: FunctionName,
     /// Waiting that it causes by computing longer in this function than those who waited, by the samples in the time since they were synchronised; below 0 where they computed longer; null
@@ -355,11 +356,11 @@ pub struct DelayingFunction {
     pub excess_s: f64,
     /// Standard error of that.
     pub excess_error_s: f64,
-    /// Whether `excess_s` is at least two standard errors.
+    /// True if `excess_s` is at least two standard errors.
     pub significant: bool,
 }
 
-/// What a node of the tree of functions is.
+/// The kind of a node of the tree of functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -376,18 +377,18 @@ pub enum FunctionNodeKind {
 pub struct FunctionNode {
     /// The node around it, as an index in the list; null for the whole program.
     pub parent: Option<usize>,
-    /// What it is.
+    /// Kind of the node.
     pub kind: FunctionNodeKind,
     /// The region's name, or the function's label.
     pub label: String,
     /// CPU time in computation, the mean over ranks.
     pub mean_s: f64,
-    /// That of the rank that computes longest in the whole program.
+    /// Time of the rank that computes longest in the whole program.
     pub slowest_s: f64,
     /// `slowest_s` − `mean_s`.
     pub excess_s: f64,
     /// Standard error of that.
     pub excess_error_s: f64,
-    /// Whether `excess_s` is at least two standard errors.
+    /// True if `excess_s` is at least two standard errors.
     pub significant: bool,
 }

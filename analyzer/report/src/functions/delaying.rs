@@ -1,4 +1,4 @@
-//! What the ranks compute that others wait for.
+//! Finds the computation that other ranks wait for.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,8 @@ impl SampledFunctions<'_> {
         (cpu_s > 0.0).then(|| DelayingRank { rank, region: row.region.clone(), caused_s, samples, cpu_s, functions })
     }
 
-    /// How many samples of the rank of a cause lie in the time that others waited for, and the waiting that it causes by each function.
+    /// Returns how many samples of the rank of a cause lie in the time that others waited for, and the waiting that it causes by each
+    /// function.
     fn caused(&self, row: &CauseRow) -> (u64, BTreeMap<u32, SampledEstimate>) {
         let (mut samples, mut functions) = (0, BTreeMap::new());
         let Some(followed) = &self.model.followed else { return (samples, functions) };

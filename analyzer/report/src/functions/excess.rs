@@ -34,7 +34,8 @@ impl SampledFunctions<'_> {
         }
     }
 
-    /// The same of a rank in the region of a path, inner regions excluded, or in the whole program; `None` where it was not sampled.
+    /// Explains the excess of a rank in the region of a path, inner regions excluded, or in the whole program. Returns `None` if it was not
+    /// sampled.
     pub(crate) fn explained_in(&self, rank: u32, path: Option<&str>) -> Option<ExplainedExcess> {
         let at = self.model.ranks.iter().position(|one| one.rank == rank)?;
         let region = match path {

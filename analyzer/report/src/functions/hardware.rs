@@ -1,4 +1,4 @@
-//! What the processors counted in a region.
+//! Summarizes the processor counters of a region.
 
 use super::SampledFunctions;
 use super::data::HardwareRow;
@@ -8,11 +8,13 @@ use lbprof_analysis::model::samples::HardwareCounters;
 use lbprof_analysis::model::{RankModel, RegionIdx};
 
 impl SampledFunctions<'_> {
-    /// What the processors counted in a region; `at`: the place of the rank that is compared with the mean.
+    /// Returns what the processors counted in a region; `at`: the place of the rank that is compared with the mean.
     pub(super) fn hardware(&self, region: Option<RegionIdx>, at: usize) -> Option<HardwareRow> {
         let counted = |rank: &RankModel| {
             let mut sum = HardwareCounters::default();
-            computing(rank, region).for_each(|(_, time)| sum.add(&time.counted));
+            for (_, time) in computing(rank, region) {
+                sum.add(&time.counted);
+            }
             sum
         };
         let ranks: Vec<(u32, HardwareCounters)> =
@@ -21,7 +23,9 @@ impl SampledFunctions<'_> {
         let known: Vec<&(u32, HardwareCounters)> =
             ranks.iter().filter(|(_, counted)| counted.instructions > 0).collect();
         let mut all = HardwareCounters::default();
-        known.iter().for_each(|(_, counted)| all.add(counted));
+        for (_, counted) in known.iter() {
+            all.add(counted);
+        }
         let times = HardwareTimes { all, ranks: known.len(), own };
         let split = times.split().filter(|_| own.instructions > 0)?;
         let least = |of: fn(&HardwareCounters) -> Option<f64>| {

@@ -24,7 +24,7 @@ use lbprof_analysis::structure::sampled_code::SampledCode;
 /// Most regions that have rows: those with most CPU time.
 const MOST_REGIONS: usize = 40;
 
-/// What samples show of `model`, in `code`.
+/// The samples of `model`, located in `code`.
 pub(super) struct SampledFunctions<'a> {
     model: &'a Model,
     code: &'a SampledCode,
@@ -37,11 +37,11 @@ pub(super) struct SampledFunctions<'a> {
 impl<'a> SampledFunctions<'a> {
     /// Of the ranks' first threads; `None` where no rank was sampled.
     pub(crate) fn new(model: &'a Model, code: &'a SampledCode) -> Option<Self> {
-        SampledFunctions::of(model, code, SampledThreads::First)
+        SampledFunctions::for_threads(model, code, SampledThreads::First)
     }
 
     /// Of such threads.
-    fn of(model: &'a Model, code: &'a SampledCode, threads: SampledThreads) -> Option<Self> {
+    fn for_threads(model: &'a Model, code: &'a SampledCode, threads: SampledThreads) -> Option<Self> {
         let times = FunctionTimes::new(model, code, threads)?;
         let mut lines: BTreeMap<(RegionIdx, u32), Vec<u32>> = BTreeMap::new();
         for &(_, region, leaf) in model.lines.keys().filter(|line| line.0 == threads) {

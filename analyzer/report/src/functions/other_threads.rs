@@ -12,20 +12,21 @@ impl SampledFunctions<'_> {
     pub(super) fn other_threads(&self) -> Vec<OtherThreadsRow> {
         let (slowest, ..) = self.slowest(None);
         let kinds = [SampledThreads::WithoutMpi, SampledThreads::WithMpi];
-        let some = kinds.into_iter().filter_map(|threads| SampledFunctions::of(self.model, self.code, threads));
+        let some =
+            kinds.into_iter().filter_map(|threads| SampledFunctions::for_threads(self.model, self.code, threads));
         some.map(|of_threads| of_threads.as_others(slowest)).filter(|others| others.samples > 0).collect()
     }
 
-    /// All threads, where it is not known what the first one did.
+    /// Returns all threads, where it is not known what the first one did.
     pub(super) fn unplaced(&self) -> Option<UnplacedFunctions> {
         let (slowest, ..) = self.slowest(None);
-        let unplaced = SampledFunctions::of(self.model, self.code, SampledThreads::Unplaced)?;
+        let unplaced = SampledFunctions::for_threads(self.model, self.code, SampledThreads::Unplaced)?;
         let OtherThreadsRow { samples, program, .. } = unplaced.as_others(slowest);
         let OtherThreadsFunctions { cpu_s, cpu_error_s, functions, others, .. } = program;
         (samples > 0).then_some(UnplacedFunctions { samples, cpu_s, cpu_error_s, functions, others })
     }
 
-    /// These threads; `slowest`: the place of the rank that is compared with the mean.
+    /// Summarizes these threads. `slowest` is the index of the rank that is compared with the mean.
     fn as_others(&self, slowest: Option<usize>) -> OtherThreadsRow {
         let regions = (0..self.model.regions.len() as RegionIdx).map(|region| self.in_region(Some(region), slowest));
         let mut regions: Vec<OtherThreadsFunctions> = regions.filter(|one| one.cpu_s > 0.0).collect();
@@ -33,7 +34,9 @@ impl SampledFunctions<'_> {
         regions.truncate(MOST_REGIONS);
         let of_ranks = || self.model.ranks.iter().map(|rank| &rank.samples.of[self.threads as usize]);
         let mut all = CpuTime::default();
-        of_ranks().flat_map(|one| &one.times).for_each(|(_, time)| all.add(time));
+        for (_, time) in of_ranks().flat_map(|one| &one.times) {
+            all.add(time);
+        }
         OtherThreadsRow {
             call_mpi: self.threads == SampledThreads::WithMpi,
             threads: of_ranks().map(|one| one.threads).sum(),
@@ -48,7 +51,9 @@ impl SampledFunctions<'_> {
     fn in_region(&self, region: Option<RegionIdx>, slowest: Option<usize>) -> OtherThreadsFunctions {
         let functions = self.times.by_function(region, slowest);
         let mut all = CpuTime::default();
-        functions.values().for_each(|time| all.add(&time.over.sum));
+        for time in functions.values() {
+            all.add(&time.over.sum);
+        }
         let times = self.model.ranks.iter().flat_map(|rank| match region {
             Some(region) => rank.samples.within(self.threads, region),
             None => rank.samples.times(self.threads),

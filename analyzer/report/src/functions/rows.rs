@@ -37,7 +37,9 @@ impl SampledFunctions<'_> {
         let most = if region.is_none() { MOST_FUNCTIONS.0 } else { MOST_FUNCTIONS.1 };
         let (listed, rest) = order.split_at(most.min(order.len()));
         let mut others = CpuTimeComparison::default();
-        rest.iter().for_each(|(function, _)| others.add(&functions[function].compared()));
+        for (function, _) in rest.iter() {
+            others.add(&functions[function].compared());
+        }
         let of_others = others.excess(self.times.ranks, self.times.period_s);
         let others = OtherFunctions {
             functions: rest.len(),
@@ -98,7 +100,7 @@ impl SampledFunctions<'_> {
     }
 
     pub(super) fn name(&self, function: u32, line: Option<u32>) -> FunctionName {
-        self.code.functions.get(function as usize).map(|one| FunctionName::of(one, line)).unwrap_or_default()
+        self.code.functions.get(function as usize).map(|one| FunctionName::for_function(one, line)).unwrap_or_default()
     }
 
     /// The lines of a function in a region, most CPU time first.
@@ -120,7 +122,9 @@ impl SampledFunctions<'_> {
             .into_iter()
             .map(|(line, parts)| {
                 let mut sum = CpuTime::default();
-                parts.iter().for_each(|part| sum.add(&part.sum));
+                for part in parts.iter() {
+                    sum.add(&part.sum);
+                }
                 // Of several parts it is not known which ranks have them all.
                 let only = parts.first().filter(|_| parts.len() == 1);
                 let least_s =

@@ -52,7 +52,9 @@ impl SampledFunctions<'_> {
         // Inner regions lie after the ones around them.
         for at in (1..self.model.regions.len()).rev() {
             let (time, parent) = (nodes[at].time, nodes[at].parent);
-            parent.into_iter().for_each(|parent| nodes[parent].time.add(&time));
+            if let Some(parent) = parent {
+                nodes[parent].time.add(&time);
+            }
         }
         self.listed(nodes)
     }

@@ -35,7 +35,7 @@ pub struct HtmlPage {
     pub style: &'static str,
     /// JavaScript.
     pub script: &'static str,
-    /// What readers without scripts see.
+    /// Text for readers without scripts.
     pub text: String,
     /// Ids of elements and the JSON in them, in which nothing is markup ([`inert`]).
     pub data: Vec<(&'static str, String)>,
@@ -45,7 +45,7 @@ pub struct HtmlPage {
 
 impl HtmlPage {
     /// A page of the panels in `style` and `script`.
-    pub fn new(title: String, (style, script): (&'static str, &'static str)) -> HtmlPage {
+    pub fn new(title: String, style: &'static str, script: &'static str) -> HtmlPage {
         HtmlPage { title, style, script, text: String::new(), data: Vec::new(), generator: GENERATOR }
     }
 
@@ -56,12 +56,12 @@ impl HtmlPage {
     }
 }
 
-/// What a page is made of.
+/// The contents of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageContent<'a> {
     /// The report.
     pub report: &'a Report,
-    /// What is shown beside it.
+    /// Views besides the report.
     pub views: &'a PageViews,
     /// The model that both are of.
     pub model: &'a Model,
@@ -73,14 +73,14 @@ pub struct PageContent<'a> {
 pub fn write(content: &PageContent, options: &text::TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let &PageContent { report, views, model, places } = content;
     let title = format!("lbprof: {}", clean(&report.facts.command.join(" ")));
-    let built = (include_str!("../../../page/dist/page.css"), include_str!("../../../page/dist/page.js"));
+    let (style, script) = (include_str!("../../../page/dist/page.css"), include_str!("../../../page/dist/page.js"));
     let page = HtmlPage {
         text: anstream::adapter::strip_str(&text::render(report, options)).to_string(),
         data: vec![
             ("report", inert(&json::document(report, &ListBounds::SMALL))?),
             ("views", inert(&views::document(views, model, places)?)?),
         ],
-        ..HtmlPage::new(title, built)
+        ..HtmlPage::new(title, style, script)
     };
     page.write(out)
 }

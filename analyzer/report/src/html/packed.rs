@@ -13,16 +13,16 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct PackedNumbers {
-    /// How a number is stored, little-endian.
+    /// Encoding of the numbers, little-endian.
     #[serde(rename = "type")]
     kind: NumberEncoding,
-    /// What a stored number is to be multiplied with.
+    /// Factor of the stored numbers.
     scale: f64,
     /// Base64 of gzip of the stored numbers.
     data: String,
 }
 
-/// How a number is stored.
+/// The encoding of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -71,7 +71,7 @@ pub(super) fn numbers(values: &[f32]) -> io::Result<PackedNumbers> {
 }
 
 /// Whole numbers below 2³² − 1, each times `scale`; that is none.
-pub(super) fn whole(values: &[u32], scale: f64) -> io::Result<PackedNumbers> {
+pub(super) fn whole_numbers(values: &[u32], scale: f64) -> io::Result<PackedNumbers> {
     packed(NumberEncoding::U32, scale, values.iter().flat_map(|value| value.to_le_bytes()))
 }
 
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_themselves() {
-        assert_eq!(bytes(&whole(&[1, u32::MAX], 0.5).unwrap()), [1, 0, 0, 0, 255, 255, 255, 255]);
+        assert_eq!(bytes(&whole_numbers(&[1, u32::MAX], 0.5).unwrap()), [1, 0, 0, 0, 255, 255, 255, 255]);
         assert_eq!(bytes(&signed(&[-1]).unwrap()), [255; 4]);
         assert_eq!(bytes(&small(&[7, 255], 1.0 / 255.0).unwrap()), [7, 255]);
     }

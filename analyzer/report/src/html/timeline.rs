@@ -4,7 +4,7 @@ use std::io;
 
 use serde::Serialize;
 
-use super::packed::{ByName, PackedNumbers, numbers, signed, small, whole};
+use super::packed::{ByName, PackedNumbers, numbers, signed, small, whole_numbers};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::waits::WaitState;
@@ -13,7 +13,7 @@ use lbprof_analysis::views::timeline::{
     MessageSeen, STATES, SpanSeen, TimelineNames, TimelineView, WaitSeen, state_name,
 };
 
-/// What ranks did when.
+/// The states of ranks over time.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct TimelineData {
@@ -35,7 +35,7 @@ pub(super) struct TimelineData {
     waits: WaitsData,
     /// At most 20,000 messages, those that ended waits first, and among these those longest in transit, by columns.
     messages: MessagesData,
-    /// What each rank did, by rank and time, for runs of up to 50,000 calls, by columns; otherwise null.
+    /// States of each rank, by rank and time, for runs of up to 50,000 calls, by columns; otherwise null.
     spans: Option<SpansData>,
     /// Paths of regions, to which waits and spans refer by index.
     regions: Vec<String>,
@@ -62,15 +62,15 @@ pub(super) struct RegionCourseData {
 pub(super) struct WaitsData {
     /// Number of the rank.
     rank: PackedNumbers,
-    /// When it began.
+    /// Start.
     begin_s: PackedNumbers,
-    /// When it ended.
+    /// End.
     end_s: PackedNumbers,
     /// Why, as an index in `states`.
     state: PackedNumbers,
     /// Names as in the report's `blocking.states`.
     states: Vec<&'static str>,
-    /// Where, as an index in the timeline's `regions`.
+    /// Region, as an index in the timeline's `regions`.
     region: PackedNumbers,
     /// The call site, as an index in the timeline's `sites`; none outside of calls, or where it is not known.
     site: PackedNumbers,
@@ -86,9 +86,9 @@ pub(super) struct MessagesData {
     from: PackedNumbers,
     /// Number of the rank that received.
     to: PackedNumbers,
-    /// When its send began.
+    /// Start of the send.
     sent_s: PackedNumbers,
-    /// When the call ended that received it.
+    /// End of the call that received it.
     received_s: PackedNumbers,
     /// Its bytes.
     bytes: PackedNumbers,
@@ -96,19 +96,19 @@ pub(super) struct MessagesData {
     tag: PackedNumbers,
 }
 
-/// What ranks did, by columns.
+/// States of ranks, by columns.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct SpansData {
     /// Number of the rank.
     rank: PackedNumbers,
-    /// When it began.
+    /// Start.
     begin_s: PackedNumbers,
-    /// When it ended.
+    /// End.
     end_s: PackedNumbers,
     /// An index in the timeline's `states`; a call that waits is first `waiting`, then its activity.
     state: PackedNumbers,
-    /// Where, as an index in the timeline's `regions`.
+    /// Region, as an index in the timeline's `regions`.
     region: PackedNumbers,
     /// The call site, as an index in the timeline's `sites`; none outside of calls, or where it is not known.
     site: PackedNumbers,
@@ -144,7 +144,7 @@ pub(super) fn object(seen: &TimelineView, model: &Model, places: &[CodePlace]) -
     })
 }
 
-/// What columns of the timeline have in common.
+/// The common columns of the timeline.
 struct TimelineWriter {
     /// Seconds of one unit of time: the window is as long as a u32 can say.
     unit_s: f64,
@@ -161,7 +161,7 @@ impl TimelineWriter {
 
     fn times(&self, times: impl Iterator<Item = Ns>) -> io::Result<PackedNumbers> {
         let unit = |time: Ns| (time.clamp(0, self.end) as f64 * 1e-9 / self.unit_s).round() as u32;
-        whole(&times.map(unit).collect::<Vec<_>>(), self.unit_s)
+        whole_numbers(&times.map(unit).collect::<Vec<_>>(), self.unit_s)
     }
 
     fn waits(&self, waits: &[WaitSeen], mut place: impl FnMut(u32, u32) -> (u32, u32)) -> io::Result<WaitsData> {
@@ -176,8 +176,8 @@ impl TimelineWriter {
             end_s: self.times(waits.iter().map(|wait| wait.end))?,
             state: small(&waits.iter().map(state).collect::<Vec<_>>(), 1.0)?,
             states: states.iter().map(|state| state.name()).collect::<Vec<_>>(),
-            region: whole(&regions, 1.0)?,
-            site: whole(&sites, 1.0)?,
+            region: whole_numbers(&regions, 1.0)?,
+            site: whole_numbers(&sites, 1.0)?,
             delay_source: ids(waits, |wait| wait.delay_source)?,
         })
     }
@@ -205,12 +205,12 @@ impl TimelineWriter {
             begin_s: self.times(spans.iter().map(|span| span.begin))?,
             end_s: self.times(spans.iter().map(|span| span.end))?,
             state: small(&spans.iter().map(state).collect::<Vec<_>>(), 1.0)?,
-            region: whole(&regions, 1.0)?,
-            site: whole(&sites, 1.0)?,
+            region: whole_numbers(&regions, 1.0)?,
+            site: whole_numbers(&sites, 1.0)?,
         })
     }
 }
 
 fn ids<T>(all: &[T], of: impl Fn(&T) -> u32) -> io::Result<PackedNumbers> {
-    whole(&all.iter().map(of).collect::<Vec<_>>(), 1.0)
+    whole_numbers(&all.iter().map(of).collect::<Vec<_>>(), 1.0)
 }

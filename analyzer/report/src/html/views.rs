@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::packed::{ByName, PackedNumbers, numbers, whole};
+use super::packed::{ByName, PackedNumbers, numbers, whole_numbers};
 use super::timeline::{self, TimelineData};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::views::{IterationView, PairView, RegionView, SlowRanks};
@@ -14,7 +14,7 @@ use lbprof_analysis::views::{IterationView, PairView, RegionView, SlowRanks};
 use crate::views::PageViews;
 use lbprof_analysis::structure::symbols::CodePlace;
 
-/// What the page reads beside the report.
+/// The data that the page reads besides the report.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(title = "Views"))]
@@ -38,15 +38,15 @@ pub(crate) struct ViewsData<'a> {
     waits: Option<PairData>,
     /// Bytes of messages from ranks (first) to others (second); null if the report's `communication` is.
     bytes: Option<PairData>,
-    /// How many messages these are.
+    /// Number of messages.
     messages: Option<PairData>,
     /// The main loop; null where none is known.
     iterations: Option<IterationsData<'a>>,
     /// Up to 200 regions with most time, in the report's order.
     regions: Vec<RegionData<'a>>,
-    /// What ranks did when; null with `--no-blocking`, for a single region, and if the calls of all ranks were recorded as sums.
+    /// States of ranks over time; null with `--no-blocking`, for a single region, and if the calls of all ranks were recorded as sums.
     timeline: Option<TimelineData>,
-    /// What was reduced, one sentence each.
+    /// The reductions that were made, a sentence each.
     left_out: &'a [String],
 }
 
@@ -135,7 +135,7 @@ struct OutliersData<'a> {
     /// Outliers compute longer than this: the larger of 4 robust standard deviations (1.4826 times the median distance to the median) and 1 %
     /// above the median.
     limit_s: f64,
-    /// How many there are.
+    /// Number of entries.
     count: usize,
     /// Their numbers, those with most computation first; at most 1,000.
     ranks: &'a [u32],
@@ -194,7 +194,7 @@ fn pairs(view: &PairView) -> io::Result<PairData> {
     Ok(PairData {
         per_block: view.per_block,
         blocks: view.blocks,
-        cells: whole(&view.cells, 1.0)?,
+        cells: whole_numbers(&view.cells, 1.0)?,
         sum: of(&view.sums)?,
         largest: (view.per_block > 1).then(|| of(&view.largest)).transpose()?,
     })
@@ -216,7 +216,7 @@ fn iterations(view: &IterationView) -> io::Result<IterationsData<'_>> {
         per_column: view.columns.per_column(),
         first: view.columns.first_numbers(),
         begin_s: numbers(&view.begin_s)?,
-        passes: whole(&view.counts, 1.0)?,
+        passes: whole_numbers(&view.counts, 1.0)?,
         computation,
         longest: view.longest.as_ref().map(|matrix| numbers(&matrix.values)).transpose()?,
         outliers: view.outliers.as_ref().map(outliers).transpose()?,

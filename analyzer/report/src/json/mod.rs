@@ -47,8 +47,8 @@ pub(crate) struct ReportDocument<'a> {
     generator: &'static str,
     /// Facts of the run and its data.
     run: RunRow<'a>,
-    /// How long the run took from the first start of a process to the last exit, and what of that lies outside of the window; null if the logs do not
-    /// say, or a part of the time or of the regions is selected.
+    /// Time from the first start of a process to the last exit, and the parts of it outside of the window; null if the logs do not say, or
+    /// a part of the time or of the regions is selected.
     lifetime: Option<&'a LifetimeTable>,
     /// The part of the run that all figures are of; null: all of it.
     selection: Option<SelectionRow<'a>>,
@@ -58,20 +58,20 @@ pub(crate) struct ReportDocument<'a> {
     losses: Vec<LossInWords<'a>>,
     /// Efficiencies of the whole run.
     efficiency: &'a EfficiencyRow,
-    /// What the cores of ranks with several threads do, measured in parallel regions of OpenMP; not there if there are none, and of a part of the
-    /// time or of a region.
+    /// Activities of the cores of ranks with several threads, measured in parallel regions of OpenMP; missing if there are none, and for a
+    /// part of the time or a region.
     #[serde(skip_serializing_if = "Option::is_none")]
     threads: Option<&'a ThreadTable>,
-    /// What the phases cost compared with the same work on one rank, and how long ranks wait for each other's computation.
+    /// Costs of the phases compared with the same work on one rank, and waiting for other ranks' computation.
     overheads: OverheadFigures,
-    /// One object per rank, by number; of more than 1,000 ranks, unless `--full` is given, of those with the largest and smallest figures of each
-    /// kind, those that deviate, and those that failed.
+    /// An object per rank, by number; of more than 1,000 ranks, unless `--full` is given, those with the largest and smallest figures of
+    /// each kind, those that deviate, and those that failed.
     ranks: Vec<&'a RankRow>,
-    /// One object per cluster of ranks, and one for the ranks of none: figures of all of its ranks, listed or not.
+    /// An object per cluster of ranks, and one for the ranks of none: figures of all of its ranks, listed or not.
     ranks_by_cluster: Vec<RanksOfCluster>,
-    /// One object per activity that occurs, the longest first.
+    /// An object per activity that occurs, the longest first.
     activities: &'a [ActivityRow],
-    /// One object per region, outer regions before inner ones; the first is `main`, the whole program.
+    /// An object per region, outer regions before inner ones; the first is `main`, the whole program.
     regions: &'a [RegionRow],
     /// Loops found in the calls, outer ones before those in them; empty if iterations are marked.
     loops: Cow<'a, [LoopRow]>,
@@ -80,8 +80,8 @@ pub(crate) struct ReportDocument<'a> {
     /// For whom ranks wait, where, and caused by what; null if waiting was not analysed: `--no-blocking`, or the calls of all ranks were recorded
     /// as sums.
     blocking: Option<Cow<'a, BlockingTable>>,
-    /// How long the run would take under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if
-    /// `blocking` is null, not all that ranks wait for is known, or a region is selected.
+    /// Predicted times under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if `blocking`
+    /// is null, not all that ranks wait for is known, or a region is selected.
     predictions: Vec<&'a PredictionRow>,
     /// Error of the replay with everything as it was: time of `as measured` / `run.elapsed_s` − 1; null if the run was not replayed.
     replay_error: Option<f64>,
@@ -89,28 +89,28 @@ pub(crate) struct ReportDocument<'a> {
     prediction_notes: Vec<NoteInWords>,
     /// The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
     critical_path: Option<CriticalPathRow<'a>>,
-    /// Where the ranks differ: everything that is not in the lists of ranks, activities and regions.
+    /// Differences between the ranks: everything that is not in the lists of ranks, activities and regions.
     dispersion: Cow<'a, DispersionRows>,
-    /// One object per cluster of ranks that run the same code; a single one where all do.
+    /// An object per cluster of ranks that run the same code; a single one if all do.
     clusters: Cow<'a, [ClusterRow]>,
-    /// How the clusters were found, and the ranks of none.
+    /// Method of clustering, and the ranks of no cluster.
     clustering: ClusteringFacts<'a>,
-    /// One object per call site, operation and activity, the longest first.
+    /// An object per call site, operation and activity, the longest first.
     callsites: &'a [SiteRow],
-    /// One object per node of the program's tree: its functions as it calls them, loops and phases in them, down to the calls of MPI; each after
-    /// the node around it. At most 2,000, those in which most time is spent, waited or caused.
+    /// An object per node of the program's tree: its functions as it calls them, loops and phases in them, down to the calls of MPI; each
+    /// after the node around it. At most 2,000, those in which most time is spent, waited or caused.
     call_tree: &'a [CallTreeRow],
-    /// Who communicates with whom, and how much at once; null if calls were not looked at one by one: `--no-blocking`, a region is selected, or the calls
-    /// of all ranks were recorded as sums.
+    /// Communication between ranks, and its sizes; null if calls were not looked at one by one: `--no-blocking`, a region is selected, or
+    /// the calls of all ranks were recorded as sums.
     communication: Option<Cow<'a, CommunicationTable>>,
     /// The run by up to 50 windows of time, all equally long; empty likewise.
     windows: &'a [WindowRow],
     /// The main loop by up to 20 blocks of equally many iterations; iterations of which the computation is not known are left out. Empty if no
     /// loop is known.
     blocks: &'a [BlockRow],
-    /// Which functions ranks compute in, by samples; null if they were not sampled.
+    /// Functions that ranks compute in, by samples; null if they were not sampled.
     functions: Option<&'a FunctionTable>,
-    /// One object per user's counter and region.
+    /// An object per user's counter and region.
     counters: &'a [CounterRow],
 }
 
@@ -125,12 +125,12 @@ struct VerdictInWords<'a> {
     situation: RunSituation,
     /// The answer of the first screen in words.
     answer: text::AnswerText,
-    /// The same as one text.
+    /// The doubt as a text.
     text: String,
     /// Doubts about the figures; their words are also in `text`.
     doubts: Vec<DoubtInWords>,
-    /// Whether the report gives advice: not for a run that failed, did not end by `MPI_Finalize` or exit, had no cores to compute, or made too few
-    /// calls.
+    /// True if the report gives advice: not for a run that failed, did not end by `MPI_Finalize` or exit, had no cores to compute, or made
+    /// too few calls.
     advised: bool,
 }
 
@@ -171,7 +171,7 @@ struct LossInWords<'a> {
     /// The figures.
     #[serde(flatten)]
     loss: &'a EfficiencyLoss,
-    /// The same as a sentence.
+    /// The entry as a sentence.
     text: String,
 }
 

@@ -92,7 +92,7 @@ fn classes(table: &BlockingTable) -> TextTable {
     out
 }
 
-/// How much waiting a selected region causes.
+/// Returns how much waiting a selected region causes.
 fn by_region(table: &BlockingTable) -> Option<String> {
     let by = table.by_region.filter(|by| by.share >= LEAST)?;
     let most =
@@ -104,7 +104,7 @@ fn by_region(table: &BlockingTable) -> Option<String> {
     ))
 }
 
-/// Who waits for whom most.
+/// Returns who waits for whom most.
 fn pairs(table: &BlockingTable) -> Option<String> {
     let total = table.sums.total_s;
     let most = table.most_by?;
@@ -120,7 +120,7 @@ fn pairs(table: &BlockingTable) -> Option<String> {
     Some(text)
 }
 
-/// What could not be matched, and what was corrected.
+/// Returns what could not be matched, and what was corrected.
 fn matching(table: &BlockingTable) -> Option<String> {
     let counts = &table.counts;
     let mut parts = Vec::new();

@@ -51,7 +51,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         }
         names.push(label(rows, at));
         let length = names.iter().map(|name| width(name) + 3).sum::<usize>();
-        let next = goes_on(rows, &shown, at).filter(|&next| length + width(&label(rows, next)) <= LONGEST);
+        let next = is_continued(rows, &shown, at).filter(|&next| length + width(&label(rows, next)) <= LONGEST);
         if !options.full && next.is_some() {
             continue;
         }
@@ -96,7 +96,7 @@ fn shown(report: &Report, options: &TextOptions) -> BTreeSet<usize> {
 }
 
 /// The function that a node does nothing but call, if that is shown.
-fn goes_on(rows: &[CallTreeRow], shown: &BTreeSet<usize>, at: usize) -> Option<usize> {
+fn is_continued(rows: &[CallTreeRow], shown: &BTreeSet<usize>, at: usize) -> Option<usize> {
     let mut within = shown.range(at + 1..).filter(|&&inner| rows[inner].parent == Some(at));
     let (&only, None) = (within.next()?, within.next()) else { return None };
     let is_all = rows[at].parent.is_some() && rows[only].time_s >= WHOLE * rows[at].time_s;

@@ -91,7 +91,7 @@ pub(super) fn who(clusters: &ClusterTable) -> String {
     who.join(" and ")
 }
 
-/// What the clusters rest on.
+/// Returns what the clusters rest on.
 fn notes(report: &Report) -> String {
     let clusters = &report.clusters;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Who communicates with whom, and how much at once: in the report with all rows alone.
+//! Writes the communication between ranks: in the report with all rows alone.
 
 use super::{DIM, TextOptions, title};
 use crate::communication::{CommunicationTable, SizeRow};
@@ -107,7 +107,7 @@ fn communicators(table: &CommunicationTable, options: &TextOptions) -> String {
     format!("{}{}", title("Communicators", n, n), render(shown, options))
 }
 
-/// How long the calls of each call site take.
+/// Returns how long the calls of each call site take.
 fn durations(report: &Report, options: &TextOptions) -> String {
     let heads = [
         "<call",

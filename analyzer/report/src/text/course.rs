@@ -1,8 +1,8 @@
-//! What the iterations of the main loop show over the run: two lines of bars, and what they show in words.
+//! Writes the course of the main loop's iterations: two lines of bars, and their meaning in words.
 
 use std::fmt::Write;
 
-use crate::course::known;
+use crate::course::measured_iterations;
 use crate::iteration::IterationRow;
 use crate::iterations::IterationTable;
 use crate::words::{count, plural, seconds_like, wrap};
@@ -21,7 +21,7 @@ const SHOWN: usize = 3;
 /// for each: then the longest of them, and their mean. Empty where the run is too short, or nothing changes.
 pub(super) fn bars(iterations: &IterationTable, columns: usize) -> String {
     const LABEL: usize = "longest  ".len();
-    let rows: Vec<&IterationRow> = known(&iterations.rows).collect();
+    let rows: Vec<&IterationRow> = measured_iterations(&iterations.rows).collect();
     let n = rows.len().min(columns.saturating_sub(LABEL));
     if n < 2 {
         return String::new();
@@ -54,7 +54,7 @@ pub(super) fn bars(iterations: &IterationTable, columns: usize) -> String {
     format!("longest  {}\nmean     {}\n         {legend}\n", line(&longest), line(&mean))
 }
 
-/// What changes and recurs, in sentences; empty where nothing does.
+/// Returns what changes and recurs, in sentences; empty where nothing does.
 pub(super) fn sentences(iterations: &IterationTable) -> String {
     let course = &iterations.course;
     let Some(trends) = &course.trends else { return String::new() };
@@ -84,7 +84,7 @@ pub(super) fn sentences(iterations: &IterationTable) -> String {
     text.trim_end().to_owned()
 }
 
-/// What recurs in the longest computation, and what of it is imbalance.
+/// Returns what recurs in the longest computation, and what of it is imbalance.
 fn recurring(
     max: &SeriesShape,
     imbalance: &SeriesShape,

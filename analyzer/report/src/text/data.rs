@@ -1,4 +1,4 @@
-//! What the data are made of, in a sentence at the end.
+//! Writes the facts about the data, in a sentence at the end.
 
 use lbprof_collector::ProblemKind;
 
@@ -50,7 +50,8 @@ fn cost_in_calls(data: &DataFacts) -> Option<String> {
         .then(|| format!("recording calls took {} ({:.2} ± {:.2} %)", seconds(cost_s), share(cost_s), share(error_s)))
 }
 
-/// How much was polled, and what the time after the polls counts as. These are sums over all polls, not the time from one to the next.
+/// Returns how much was polled, and what the time after the polls counts as. These are sums over all polls, not the time from one to the
+/// next.
 fn polling(polls: &PollTimes) -> String {
     let [found_nothing, waits] = [plural(polls.polls, "unsuccessful poll"), plural(polls.waits, "wait")];
     let between = [(polls.waiting_s, "waiting"), (polls.computation_s, "computation")];

@@ -39,13 +39,13 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{text}{DIM}  {}{DIM:#}\n\n", wrap(&legend, options.columns - 2, 2))
 }
 
-/// Whether ranks differ by more than is worth mentioning.
+/// Returns whether ranks differ by more than is worth mentioning.
 pub(super) fn differ(report: &Report) -> bool {
     report.activities.iter().any(|row| row.differs)
 }
 
-/// Whether ranks differ in an activity by more than that.
-pub(super) fn differs(report: &Report, activity: Activity) -> bool {
+/// Returns whether ranks differ in an activity by more than that.
+pub(super) fn is_different(report: &Report, activity: Activity) -> bool {
     report.activities.iter().any(|row| row.activity == activity && row.differs)
 }
 
@@ -59,7 +59,7 @@ pub(super) fn path(report: &Report, region: RegionIdx) -> String {
     report.regions.iter().find(|row| row.idx == region).map_or_else(String::new, |row| clean(&row.path))
 }
 
-/// Where most time goes, where ranks differ, and who deviates.
+/// Returns where most time goes, where ranks differ, and who deviates.
 fn sentences(report: &Report) -> String {
     let rows = &report.dispersion;
     let several = rows.regions_with_time > 1;
@@ -89,7 +89,7 @@ fn share(row: &RegionRow) -> String {
     percent(row.dispersion.share_c.unwrap_or(0.0))
 }
 
-/// Which rank divides its time differently from the others.
+/// Returns which rank divides its time differently from the others.
 fn deviating(report: &Report) -> String {
     let rows = &report.dispersion;
     let notable = |rank: Option<u32>| report.ranks.iter().find(|row| Some(row.rank) == rank && row.deviates);

@@ -21,14 +21,14 @@ const WELL: f64 = 0.97;
 /// Value from which on 100.0 % is printed.
 const WHOLE: f64 = 0.9995;
 
-/// One line of the table of efficiencies.
+/// A line of the table of efficiencies.
 struct EfficiencyLine {
     name: &'static str,
     value: Option<f64>,
     formula: &'static str,
-    /// What the formula divides, in seconds.
+    /// Dividend and divisor of the formula, in seconds.
     quotient: Option<(f64, f64)>,
-    /// What is missing to 100 %.
+    /// Name of the part missing to 100 %.
     missing: &'static str,
 }
 
@@ -45,8 +45,8 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let mut missing = Vec::new();
     for (at, line) in lines(report).into_iter().enumerate() {
         // Without an ideal time that is known well, a line below says so once.
-        let Some(quotient) = line.quotient.filter(|_| certain || at < 3) else { continue };
-        writeln!(text, "{}", in_columns(&line, quotient, report, options.columns)).ok();
+        let Some((part, whole)) = line.quotient.filter(|_| certain || at < 3) else { continue };
+        writeln!(text, "{}", in_columns(&line, part, whole, report, options.columns)).ok();
         // Communication is the product of the two lines below it, where these are known.
         if line.value.is_some_and(|value| value < WELL) && at > 0 && (at != 2 || !certain) {
             missing.push(format!("{}: {}", line.name.trim_start(), line.missing));
@@ -118,7 +118,7 @@ fn lines(report: &Report) -> [EfficiencyLine; 5] {
 }
 
 /// A line: as much as there is room for.
-fn in_columns(line: &EfficiencyLine, (part, whole): (f64, f64), report: &Report, columns: usize) -> String {
+fn in_columns(line: &EfficiencyLine, part: f64, whole: f64, report: &Report, columns: usize) -> String {
     let unit = TimeUnit::for_max(shown(report).times.elapsed_s);
     let style = Style::new().fg_color(line.value.map(|value| grade(value).into()));
     let quotient = format!("{} / {} {}", unit.number(part), unit.number(whole), unit.symbol);
@@ -144,7 +144,7 @@ fn bar(value: f64) -> String {
     format!("{bar}{}", " ".repeat(BAR - bar.chars().count()))
 }
 
-/// How well the ideal time is known.
+/// Returns how well the ideal time is known.
 fn ideal_time(report: &Report) -> String {
     let row = shown(report);
     let seconds = |part: f64| seconds_like(part, row.times.elapsed_s);
@@ -188,7 +188,7 @@ fn ideal_time(report: &Report) -> String {
     }
 }
 
-/// What follows the ideal time by replay: the estimate from `iterations`. One that is above the elapsed time is not compared.
+/// Returns what follows the ideal time by replay: the estimate from `iterations`. One that is above the elapsed time is not compared.
 fn beside_replay(iterations: &str, row: &EfficiencyRow) -> String {
     let Some(estimate_s) = row.t_ideal_phase_profile_s else { return String::new() };
     let estimate = seconds_like(estimate_s, row.times.elapsed_s);
@@ -202,7 +202,7 @@ fn beside_replay(iterations: &str, row: &EfficiencyRow) -> String {
     format!("; the estimate from {iterations} is {estimate} ({difference})")
 }
 
-/// What an estimate is made from. A region alone does not show which iterations it is in.
+/// Returns what an estimate is made from. A region alone does not show which iterations it is in.
 fn iterations(report: &Report) -> &'static str {
     match (&report.facts.selected.region, report.loops.rows.is_empty()) {
         (Some(_), _) => "iterations",
@@ -231,7 +231,7 @@ mod tests {
         let row = |estimate_s| {
             let times = EfficiencyTimes { elapsed_s: 5.57, max_computation_s: 5.0, ..EfficiencyTimes::default() };
             let estimate = PhaseProfileIdeal { seconds: estimate_s, ..PhaseProfileIdeal::default() };
-            EfficiencyRow::of(times, Some(estimate), Some(5.5))
+            EfficiencyRow::from_times(times, Some(estimate), Some(5.5))
         };
         let text = beside_replay("found iterations", &row(7.47));
         assert!(text.contains("7.47 s, is above the elapsed time") && !text.contains('%'), "{text}");

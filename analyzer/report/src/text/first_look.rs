@@ -1,4 +1,4 @@
-//! What a first look is made from, and what it lacks: its figures must not be taken for all that the events show.
+//! Writes the basis of a first look, and its limits: its figures must not be taken for all that the events show.
 
 use anstyle::{AnsiColor, Style};
 
@@ -14,7 +14,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{STYLE}{}{STYLE:#}\n\n", wrap(&text, options.columns, 2))
 }
 
-/// Where the figures come from.
+/// Returns where the figures come from.
 fn source(facts: &SummaryFacts) -> String {
     match (facts.ranks_from_summaries, facts.ranks_from_events) {
         (0, _) => "First look: the sums of all events, because the logs have no summaries.".to_owned(),
@@ -27,7 +27,7 @@ fn source(facts: &SummaryFacts) -> String {
     }
 }
 
-/// What the whole analysis would take.
+/// Returns what the whole analysis would take.
 fn why(facts: &SummaryFacts) -> String {
     let estimate = &facts.estimate;
     match facts.asked {

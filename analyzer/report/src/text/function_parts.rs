@@ -20,18 +20,18 @@ pub(super) struct FunctionSection<'a> {
     pub region: &'a str,
     /// CPU time, the mean over ranks.
     pub cpu_s: f64,
-    /// That over the CPU time of the whole program.
+    /// Fraction of the CPU time of the whole program.
     pub share: f64,
-    /// What its slowest rank computes more than the mean, and that rank.
+    /// Excess of its slowest rank over the mean, and that rank.
     pub excess: Option<(f64, u32)>,
-    /// Those that are rows.
+    /// Functions that are rows.
     pub functions: &'a [FunctionRow],
-    /// Those that are not.
+    /// Functions that are not rows.
     pub others: &'a OtherFunctions,
 }
 
 impl FunctionSection<'_> {
-    /// How many functions are not among the first `shown`, and their mean CPU time.
+    /// Returns how many functions are not among the first `shown`, and their mean CPU time.
     fn rest(&self, shown: usize) -> (usize, f64) {
         let hidden = self.functions.iter().skip(shown);
         let (n, sum_s) = hidden.fold((0, 0.0), |(n, sum_s), row| (n + 1, sum_s + row.mean_s));
@@ -52,7 +52,8 @@ pub(super) fn shown<'a, T>(program: &'a T, regions: &'a [T], options: &TextOptio
 pub(super) fn render(
     parts: &[FunctionSection],
     unit: TimeUnit,
-    (name, facts): (&str, &str),
+    name: &str,
+    facts: &str,
     options: &TextOptions,
 ) -> String {
     let few = match parts {

@@ -30,7 +30,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let is_running = table.program.cpu_s >= NOT_RUNNING * table.program.computation_s;
     let notes = notes(table);
     let mut text = match is_running || !options.is_for_all() {
-        true => render(&parts, unit, ("Functions", &facts), options),
+        true => render(&parts, unit, "Functions", &facts, options),
         // Some samples are chance.
         false if notes.is_empty() => return String::new(),
         false => title("Functions", 0, 0),
@@ -53,7 +53,7 @@ fn part(region: &RegionFunctions, whole_s: f64) -> FunctionSection<'_> {
     }
 }
 
-/// What is not in the table.
+/// Returns what is not in the table.
 fn notes(table: &FunctionTable) -> Vec<String> {
     let mut notes = Vec::new();
     let program = &table.program;
@@ -70,7 +70,7 @@ fn notes(table: &FunctionTable) -> Vec<String> {
     notes
 }
 
-/// What the processors counted.
+/// Returns what the processors counted.
 fn hardware(table: &FunctionTable) -> Option<String> {
     let program = &table.program;
     let (row, rank) = (program.hardware.as_ref()?, program.slowest_rank?);
@@ -105,7 +105,8 @@ pub(super) fn idle_in_words(report: &Report) -> &'static str {
     }
 }
 
-/// Where an excess is, in words: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, `of it` being `whole`; empty where samples do not show it.
+/// Returns where an excess is, in words: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, `of it` being `whole`; empty where
+/// samples do not show it.
 pub(super) fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> String {
     let functions = excess.functions.iter().take(MOST_NAMED);
     let named = functions.map(|one| (one.share, format!("in {}", shorten(&clean(&one.name.label()), LONGEST_NAME))));

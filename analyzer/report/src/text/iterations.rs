@@ -11,7 +11,7 @@ use crate::words::{clean, count, percent, plural, seconds, wrap};
 /// Most ranks for which it is said how often they are the slowest.
 const MOST_RANKS: usize = 3;
 
-/// What changes or recurs over the run, where anything does.
+/// Returns what changes or recurs over the run, where anything does.
 pub(super) fn section_for_all(report: &Report, options: &TextOptions) -> String {
     let sentences = report.iterations.as_ref().map(super::course::sentences).filter(|text| !text.is_empty());
     sentences.map_or_else(String::new, |text| {
@@ -56,7 +56,7 @@ fn unknown(course: &IterationCourse) -> String {
     format!("; the computation of {which}, before which ranks enter the loop, is not known")
 }
 
-/// Which ranks are the slowest most often.
+/// Returns which ranks are the slowest most often.
 fn slowest(iterations: &IterationTable) -> String {
     let mut ranks = iterations.course.slowest.iter();
     let how_often = |one: &SlowestRank| format!("in {} ({})", count(one.count), percent(one.share));

@@ -91,12 +91,12 @@ fn longest_inner(rows: &[LoopRow], outer: usize) -> Option<usize> {
     inner.max_by(|&a, &b| rows[a].covered.total_cmp(&rows[b].covered))
 }
 
-/// Whether two loops are beside one another, on the same ranks.
+/// Returns whether two loops are beside one another, on the same ranks.
 fn is_beside(rows: &[LoopRow], at: usize, main: usize) -> bool {
     at != main && rows[at].ranks == rows[main].ranks && rows[at].parent.is_none() && !around(rows, main).contains(&at)
 }
 
-/// Whether a loop is worth a row: the main one, and those in or around it that take time.
+/// Returns whether a loop is worth a row: the main one, and those in or around it that take time.
 fn is_worth_showing(rows: &[LoopRow], at: usize) -> bool {
     const LEAST_COVERED: f64 = 0.01;
     rows[at].main || (rows[at].covered >= LEAST_COVERED && kind(rows, at) != ELSEWHERE)
@@ -111,7 +111,7 @@ fn around(rows: &[LoopRow], at: usize) -> Vec<usize> {
     std::iter::successors(outer(&at), outer).take(rows.len()).collect()
 }
 
-/// What a loop is to the main one.
+/// Returns what a loop is to the main one.
 fn kind(rows: &[LoopRow], at: usize) -> &'static str {
     if around(rows, at).iter().any(|&outer| rows[outer].main) {
         "inner"
@@ -142,7 +142,7 @@ fn ends_with(row: &LoopRow) -> String {
     format!("{last}{} at {}", end.operation, shorten(&clean(&end.place.label()), LONGEST_NAME))
 }
 
-/// How sure the main loops are, and what to do where they are not right.
+/// Returns how sure the main loops are, and what to do where they are not right.
 fn confidence(report: &Report) -> String {
     let mains = || report.loops.rows.iter().filter(|row| row.main);
     let Some(worst) = mains().max_by_key(|row| row.confidence) else { return String::new() };
@@ -170,7 +170,7 @@ fn confidence(report: &Report) -> String {
     )
 }
 
-/// What keeps a main loop from being surer, of all that no doubt says; of a sure one what makes it so.
+/// Returns what keeps a main loop from being surer, of all that no doubt says; of a sure one what makes it so.
 fn why_not_surer(row: &LoopRow) -> String {
     let (fewest, most) = row.iterations;
     let alike = row.alike.unwrap_or(0.0);
@@ -192,7 +192,7 @@ fn ranks_in_words(all: &[u32]) -> String {
     format!("{} {}", if all.len() == 1 { "rank" } else { "ranks" }, ranges(all))
 }
 
-/// What speaks for another loop, or for another number of its iterations.
+/// Returns what speaks for another loop, or for another number of its iterations.
 fn because(doubt: &LoopDoubt, row: &LoopRow) -> String {
     let may_be = may_be(row);
     match doubt {
@@ -239,7 +239,7 @@ fn because(doubt: &LoopDoubt, row: &LoopRow) -> String {
     }
 }
 
-/// Which number of iterations it may be.
+/// Returns which number of iterations it may be.
 fn may_be(row: &LoopRow) -> String {
     let rounded = |(fewest, most): (f64, f64)| (fewest.round() as u64, most.round() as u64);
     let (counted, possible) = (rounded(row.iterations), rounded(row.possible.unwrap_or(row.iterations)));

@@ -148,12 +148,12 @@ fn is_in_answer(report: &Report, loss: &EfficiencyLoss, rank: u32) -> bool {
     region.is_some() && region == loss.region.as_deref()
 }
 
-/// Whether a prediction saves anything, as far as words go.
+/// Returns whether a prediction saves anything, as far as words go.
 pub(in crate::text) fn gains(row: &PredictionRow) -> bool {
     row.saved_share > NOTHING
 }
 
-/// What is lost by, and through whom.
+/// Returns what is lost by, and through whom.
 fn what(report: &Report, loss: &EfficiencyLoss) -> String {
     let of = ranks(report, loss);
     let region = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
@@ -207,7 +207,7 @@ fn region_in_words(report: &Report, path: &str) -> String {
     code_in_words(short_path(path), row.and_then(|row| row.between.as_deref()))
 }
 
-/// What helps against a kind of loss for which no replay says what would be gained.
+/// Returns what helps against a kind of loss for which no replay says what would be gained.
 fn advice(report: &Report, loss: &EfficiencyLoss) -> &'static str {
     match loss.kind {
         // A replay says that it would gain nothing.

@@ -48,27 +48,27 @@ pub use losses::sentence as loss;
 pub use markdown::markdown;
 pub use what_if::note as what_if_note;
 
-/// How much to say, and in how many columns.
+/// Amount of detail, and width in columns.
 #[derive(Clone, Copy, Debug)]
 pub struct TextOptions<'a> {
     /// The command that makes this report, for proposals of what to run next: `lb-report lbprof-out`.
     pub command: &'a str,
     /// Columns of a line.
     pub columns: usize,
-    /// Whether to say no more than the answer: the first screen.
+    /// True if to say no more than the answer: the first screen.
     pub first_screen: bool,
-    /// Whether to show tables that need knowledge of their methods, too.
+    /// True if to show tables that need knowledge of their methods, too.
     pub expert: bool,
-    /// Whether the user has asked what would be if, so that the first screen has to answer.
+    /// True if the user has asked what would be if, so that the first screen has to answer.
     pub asked: bool,
     /// Rows of a table of which not all are shown.
     pub top: usize,
-    /// Whether to show all rows of all tables.
+    /// True if to show all rows of all tables.
     pub full: bool,
 }
 
 impl TextOptions<'_> {
-    /// Whether tables that need knowledge of their methods, and rows of little weight, are left out.
+    /// Returns whether tables that need knowledge of their methods, and rows of little weight, are left out.
     fn is_for_all(&self) -> bool {
         self.first_screen || !self.expert && !self.full
     }

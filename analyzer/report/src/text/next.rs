@@ -1,4 +1,4 @@
-//! What to look at next, as commands.
+//! Suggests further commands.
 
 use std::fmt::Write;
 
@@ -52,7 +52,7 @@ fn commands(report: &Report) -> Vec<(String, &'static str)> {
     commands
 }
 
-/// Whether ranks of several hosts communicate, each on a core of its own: else what calls take is hardly the network's.
+/// Returns whether ranks of several hosts communicate, each on a core of its own: else what calls take is hardly the network's.
 fn is_on_hosts(report: &Report) -> bool {
     let several = report.ranks.windows(2).any(|two| two[0].host != two[1].host);
     let lacks = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);

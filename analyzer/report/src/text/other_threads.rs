@@ -15,17 +15,19 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     if let Some(table) = &report.functions {
         let known_s = (table.computation_s + table.mpi_s) / table.ranks.max(1) as f64;
         let unplaced = table.unplaced.iter().filter(|one| one.cpu_s > UNPLACED * known_s);
-        unplaced.for_each(|one| text += &self::unplaced(one, options));
+        for one in unplaced {
+            text += &self::unplaced(one, options);
+        }
     }
     text
 }
 
-/// Where it is not known what the ranks did.
+/// Returns where it is not known what the ranks did.
 fn unplaced(found: &UnplacedFunctions, options: &TextOptions) -> String {
     let UnplacedFunctions { samples, cpu_s, ref functions, ref others, .. } = *found;
     let part = FunctionSection { region: "", cpu_s, share: 1.0, excess: None, functions, others };
     let unit = TimeUnit::for_max(functions.iter().map(|row| row.max_s).fold(cpu_s, f64::max));
-    let mut text = render(&[part], unit, ("Functions, regions not known", ""), options);
+    let mut text = render(&[part], unit, "Functions, regions not known", "", options);
     let facts = format!(
         "CPU time of all threads by {}, at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums \
          and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished.",
@@ -45,7 +47,7 @@ fn table(threads: &OtherThreadsRow, options: &TextOptions) -> String {
         true => "Functions of other threads with MPI calls",
         false => "Functions of threads without MPI calls",
     };
-    let mut text = render(&parts, unit, (title, ""), options);
+    let mut text = render(&parts, unit, title, "", options);
     let mut facts = format!(
         "CPU time by {} of {} on {}, those of a rank together, in the region that its first thread was in",
         plural(threads.samples, "sample"),

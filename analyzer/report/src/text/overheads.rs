@@ -69,7 +69,8 @@ fn rows(report: &Report, options: &TextOptions) -> TextTable {
     rows
 }
 
-/// What ranks wait for others that compute, and its parts: the mean over ranks, and the overhead ratio. Nothing where that is next to nothing.
+/// Returns what ranks wait for others that compute, and its parts: the mean over ranks, and the overhead ratio. Nothing where that is next
+/// to nothing.
 fn waiting(table: &OverheadTable) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
     let parts = &table.figures.imbalance;
     if parts.all_ratio.is_none_or(|ratio| ratio < LEAST) {
@@ -88,7 +89,7 @@ fn waiting(table: &OverheadTable) -> Vec<(&'static str, Option<f64>, Option<f64>
     rows
 }
 
-/// Which rank works alone for how long, or why that is not known, in a sentence.
+/// Returns which rank works alone for how long, or why that is not known, in a sentence.
 fn alone(table: &OverheadTable) -> Option<String> {
     let matters = !waiting(table).is_empty();
     let unknown = |why: &str| {

@@ -3,7 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use lbprof_collector::Activity;
 
-use super::dispersion::{differ, differs, path};
+use super::dispersion::{differ, is_different, path};
 use super::{BOLD, DIM, TextOptions};
 use crate::Report;
 use crate::dispersion::PatternRow;
@@ -31,7 +31,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         return String::new();
     }
     // Computation is the cause; what ranks wait for it is its mirror image.
-    let wanted = match differs(report, Activity::Computation) {
+    let wanted = match is_different(report, Activity::Computation) {
         true => Some(Activity::Computation),
         false => report.dispersion.most_dispersed_activity,
     };
@@ -70,7 +70,9 @@ fn pattern(report: &Report, options: &TextOptions, activity: Activity) -> String
         let cells = painted(&compressed(&row.levels, a_cell));
         let (name, others) = name.split_once('\n').unwrap_or((name, ""));
         text.push_str(&format!("  {name}{}  {cells}  {}{range}\n", pad(name, name_columns), pad(range, range_columns)));
-        others.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+        for line in others.lines() {
+            text.push_str(&format!("  {line}\n"));
+        }
     }
     text + "\n"
 }
@@ -105,7 +107,7 @@ fn head(report: &Report, activity: Activity, unit: TimeUnit, a_cell: usize, opti
     lines
 }
 
-/// One level for each `a_cell` ranks: the longest or least of all where it is among them, else the most frequent one.
+/// Returns a level for each `a_cell` ranks: the longest or least of all if it is among them, else the most frequent one.
 fn compressed(levels: &[TimeLevel], a_cell: usize) -> Vec<TimeLevel> {
     let of = |levels: &[TimeLevel]| {
         let times = |wanted: TimeLevel| levels.iter().filter(|&&level| level == wanted).count();

@@ -1,4 +1,4 @@
-//! What is missing or doubtful, a line each.
+//! Writes missing and doubtful data, a line each.
 
 use std::fmt::Write;
 

@@ -99,7 +99,7 @@ fn label(report: &Report, row: &RegionRow) -> String {
     format!("{}{}{kind}", "  ".repeat(depth(report, row).min(8)), clean(&row.name))
 }
 
-/// All regions, or those that take most time and the ones around them, in their order.
+/// Returns all regions, or those that take most time and the ones around them, in their order.
 fn shown_rows<'a>(report: &'a Report, options: &TextOptions) -> Vec<&'a RegionRow> {
     let mut rows: Vec<&RegionRow> = report.regions.iter().filter(|row| row.occurs()).collect();
     if options.full || rows.len() <= options.top.max(1) {
@@ -117,7 +117,7 @@ fn shown_rows<'a>(report: &'a Report, options: &TextOptions) -> Vec<&'a RegionRo
     report.regions.iter().filter(|row| wanted.contains(&row.idx)).collect()
 }
 
-/// How many regions are around one.
+/// Returns how many regions are around one.
 fn depth(report: &Report, row: &RegionRow) -> usize {
     let around = |row: &&RegionRow| report.regions.get(row.parent as usize).filter(|_| row.idx != 0);
     std::iter::successors(Some(row), around).count() - 1

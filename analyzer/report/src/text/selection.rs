@@ -1,4 +1,4 @@
-//! What was selected, in a line: figures of a part must not be taken for those of the run.
+//! Writes the selection in a line: figures of a part must not be taken for those of the run.
 
 use anstyle::{AnsiColor, Style};
 

@@ -1,4 +1,4 @@
-//! How long the run would take otherwise, and what set its time.
+//! Writes predicted times under other conditions, and the critical path.
 
 use std::fmt::Write;
 

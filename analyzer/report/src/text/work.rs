@@ -1,11 +1,11 @@
-//! What the user counted in regions: operations and quanta.
+//! Writes the user's counts in regions: operations and quanta.
 
 use super::{DIM, TextOptions, title};
 use crate::Report;
 use crate::table::TextTable;
 use crate::words::{clean, quantity};
 
-/// What the user counted in regions: operations and quanta, with the rate at which they are done.
+/// Returns what the user counted in regions: operations and quanta, with the rate at which they are done.
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let rows: Vec<_> =
         report.regions.iter().filter(|row| row.totals.operations != 0.0 || row.totals.quanta != 0.0).collect();

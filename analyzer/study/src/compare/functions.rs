@@ -14,7 +14,7 @@ use lbprof_analysis::metrics::functions::SIGNIFICANT;
 /// Most functions that are reported, and most regions of each.
 const MOST: (usize, usize) = (20, 3);
 
-/// How CPU time changed.
+/// A change of CPU time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeChange {
     /// Mean of the base runs, in seconds.
@@ -31,14 +31,14 @@ impl TimeChange {
         self.new_s - self.base_s
     }
 
-    /// Whether it is more than its error explains, and at least `least_s`.
+    /// Returns whether it is more than its error explains, and at least `least_s`.
     fn is_sure(&self, least_s: f64) -> bool {
         let difference = self.difference().abs();
         difference >= SIGNIFICANT * self.error_s && difference >= least_s && difference > 0.0
     }
 }
 
-/// How the CPU time of a function changed.
+/// A change of the CPU time of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionChange {
     /// Its name and its file, or the file that has it.
@@ -71,8 +71,9 @@ pub(super) fn changes(sides: &ComparisonSides, regions: &RegionList, least_s: f6
         };
         let (base, new) = (of_runs(&both[0], 0), of_runs(&both[1], both[0].len()));
         for (function, time) in sure(&base, &new, least_s) {
-            let change = changes.iter_mut().find(|one| one.function == function);
-            change.into_iter().for_each(|one| one.regions.push((path.clone(), time)));
+            if let Some(change) = changes.iter_mut().find(|change| change.function == function) {
+                change.regions.push((path.clone(), time));
+            }
         }
     }
     for change in &mut changes {
@@ -88,7 +89,7 @@ fn figures(side: &ComparisonSide) -> Option<Vec<&FunctionFigures>> {
     runs.filter(|runs| !runs.is_empty())
 }
 
-/// What is known of a region that a run does not list: it has no more than all that are not.
+/// Returns what is known of a region that a run does not list: it has no more than all that are not.
 fn unlisted(run: &FunctionFigures) -> FunctionSums {
     let all_s = |sums: &FunctionSums| sums.times.values().map(|time| time.0).sum::<f64>() + sums.others_s;
     let listed_s: f64 = run.regions.values().map(all_s).sum();
@@ -105,7 +106,7 @@ fn sure<'a>(
     names.sort();
     names.dedup();
     let change = move |name: &'a String| {
-        let ((base_s, base_error), (new_s, new_error)) = (base.of(name), new.of(name));
+        let ((base_s, base_error), (new_s, new_error)) = (base.mean_times(name), new.mean_times(name));
         (name.clone(), TimeChange { base_s, new_s, error_s: base_error.hypot(new_error) })
     };
     names.into_iter().map(change).filter(move |(_, time)| time.is_sure(least_s))
@@ -120,7 +121,7 @@ struct FunctionMeans {
 }
 
 impl FunctionMeans {
-    fn of(&self, name: &str) -> (f64, f64) {
+    fn mean_times(&self, name: &str) -> (f64, f64) {
         self.functions.get(name).copied().unwrap_or((0.0, self.others_s))
     }
 }

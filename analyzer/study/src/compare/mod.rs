@@ -1,5 +1,5 @@
-//! What changed between two runs, or between several of one kind and several of another: how the change of the elapsed time splits
-//! without a rest, by reason and by place, what is beyond noise, and conditions for CI.
+//! Compares two runs, or repeated runs of two kinds: splits the change of the elapsed time completely, by reason and by place, separates it
+//! from noise, and evaluates conditions for CI.
 //!
 //! Made of [`RunMetrics`]s alone; `text`, `json`, `markdown` and `junit` only format a [`RunComparison`].
 
@@ -34,7 +34,7 @@ pub struct NamedRun {
     pub run: RunMetrics,
 }
 
-/// One or several runs of the same.
+/// A run, or repeated runs, on one side of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparisonSide {
     /// The runs; at least one, or all figures are 0.
@@ -54,12 +54,12 @@ impl ComparisonSide {
     }
 }
 
-/// What is compared with what.
+/// The two sides of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparisonSides {
     /// The runs to compare with.
     pub base: ComparisonSide,
-    /// Those of which the question is how they differ.
+    /// The runs to be compared with the base.
     pub new: ComparisonSide,
 }
 
@@ -70,7 +70,7 @@ pub struct FigureChange {
     pub base: Vec<f64>,
     /// Of each new run.
     pub new: Vec<f64>,
-    /// Whether the difference is beyond noise.
+    /// True if the difference is beyond noise.
     pub beyond_noise: bool,
 }
 
@@ -105,22 +105,22 @@ pub struct RunRatio {
     pub base: Option<f64>,
     /// Median of the new ones.
     pub new: Option<f64>,
-    /// Whether the difference is beyond noise. Where noise is not known, none is.
+    /// True if the difference is beyond noise. Where noise is not known, none is.
     pub beyond_noise: bool,
 }
 
-/// What changed.
+/// The differences between two sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunComparison {
-    /// What is compared.
+    /// The compared sides.
     pub sides: ComparisonSides,
-    /// What is taken for noise.
+    /// Limits of noise.
     pub limits: NoiseLimits,
     /// Elapsed time.
     pub elapsed: FigureChange,
     /// Parts of its change by reason, the largest first; by place where the causes of waiting are not known on both sides.
     pub reasons: Vec<TimeContribution>,
-    /// Whether `reasons` are by cause.
+    /// True if `reasons` are by cause.
     pub by_cause: bool,
     /// Parts of its change by place, the largest first.
     pub places: Vec<TimeContribution>,
@@ -128,7 +128,7 @@ pub struct RunComparison {
     pub functions: Option<Vec<FunctionChange>>,
     /// Efficiencies.
     pub ratios: Vec<RunRatio>,
-    /// What else differs.
+    /// Other differences.
     pub remarks: Vec<String>,
 }
 
@@ -159,19 +159,19 @@ impl RunComparison {
         RunComparison { functions, sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
     }
 
-    /// Whether neither the elapsed time nor a reason nor an efficiency differs beyond noise.
+    /// Returns whether neither the elapsed time nor a reason nor an efficiency differs beyond noise.
     pub fn is_noise(&self) -> bool {
         !self.elapsed.beyond_noise
             && !self.reasons.iter().any(|part| part.total.beyond_noise)
             && !self.ratios.iter().any(|ratio| ratio.beyond_noise)
     }
 
-    /// Whether several runs show their noise.
+    /// Returns whether several runs show their noise.
     pub fn noise_is_known(&self) -> bool {
         noise::is_known(self.sides.base.runs.len(), self.sides.new.runs.len())
     }
 
-    /// Whether data of no run are missing.
+    /// Returns whether data of no run are missing.
     pub fn complete(&self) -> bool {
         self.sides.base.runs.iter().chain(&self.sides.new.runs).all(|named| named.run.complete)
     }
@@ -210,7 +210,7 @@ impl ChangeJudge {
     }
 }
 
-/// How a ratio follows from a run's times.
+/// The formula of a ratio of a run's times.
 type OfTimes = fn(&EfficiencyTimes) -> Option<f64>;
 
 /// Names of the ratios, and how they follow.

@@ -1,4 +1,4 @@
-//! Whether a difference is more than chance.
+//! Judges whether a difference is more than chance.
 //!
 //! Where the runs show their noise, that is with at least three in all and two on a side, a difference of means is beyond it if the
 //! two-sided t-test says so at [`LEVEL`]: Welch's where both sides have two runs or more, else Student's, which takes the single
@@ -22,7 +22,7 @@ pub const RELEVANT: f64 = 0.005;
 /// Seconds below which a difference is noise where nothing is known of it: a scheduler's time slice.
 pub const SLICE_S: f64 = 0.005;
 
-/// What is taken for noise.
+/// The limits of noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoiseLimits {
     /// Share of the base's elapsed time that is taken for noise where nothing is known of it.
@@ -47,7 +47,7 @@ impl NoiseLimits {
     }
 }
 
-/// Whether so many runs a side show their noise.
+/// Returns whether so many runs a side show their noise.
 pub fn is_known(n_base: usize, n_new: usize) -> bool {
     n_base > 0 && n_new > 0 && n_base + n_new > 2
 }
@@ -71,7 +71,7 @@ pub fn probability(base: &[f64], new: &[f64]) -> Option<f64> {
     Some(2.0 * distribution.sf((difference / error).abs()))
 }
 
-/// Which of several tests reject at [`LEVEL`] together, by Holm's method.
+/// Returns which of several tests reject at [`LEVEL`] together, by Holm's method.
 pub fn rejected(probabilities: &[f64]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     let at = |idx: usize| probabilities.get(idx).copied().unwrap_or(1.0);
@@ -106,7 +106,7 @@ fn pooled(base: &[f64], new: &[f64]) -> (f64, f64) {
     ((variance * (1.0 / base.len() as f64 + 1.0 / new.len() as f64)).sqrt(), freedom)
 }
 
-/// The same where each side scatters in its own way; two values a side at least.
+/// Compares sides that scatter differently (Welch's t-test); each side has at least two values.
 fn welch(base: &[f64], new: &[f64]) -> (f64, f64) {
     let of = |values: &[f64]| {
         let n = values.len() as f64;

@@ -11,7 +11,7 @@ use crate::RunMetrics;
 /// A part of the change of the elapsed time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeContribution {
-    /// What it is.
+    /// The component.
     pub what: TimeComponent,
     /// Path of the region in the new runs, or in the base's where they have none.
     pub region: Option<String>,
@@ -28,7 +28,7 @@ pub struct TimeContribution {
 /// On which ranks something changed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AffectedRanks {
-    /// Those by which most of the change is, and by how much own time of each changed; the one by which most is first.
+    /// The ranks that account for most of the change, and the change of each one's own time; the largest comes first.
     Ranks(Vec<(u32, f64)>),
     /// On all alike; by how much own time changed in the mean.
     All(f64),
@@ -42,7 +42,7 @@ pub enum AffectedRanks {
         /// In the base runs.
         base_over_mean_s: f64,
     },
-    /// It is no rank's.
+    /// The change is no rank's.
     Nobody,
 }
 

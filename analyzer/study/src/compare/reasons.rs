@@ -1,4 +1,4 @@
-//! What a run's elapsed time is made of, so that the change between runs can be split without a rest.
+//! Splits a run's elapsed time into components that explain the whole difference between two runs.
 //!
 //! T is, for every rank, the sum of its exclusive times by region and activity, of the time it was idle and of that not recorded
 //! (docs/metrics.md §3); so it is also the sum of their means over ranks, however many ranks there are:
@@ -24,7 +24,7 @@ use crate::RunMetrics;
 use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_analysis::metrics::overhead::TimeCategory;
 
-/// What the time of a rank is spent on, or its waiting is caused by. Regions are indices of [`RegionList::paths`].
+/// A use of a rank's time, or a cause of its waiting. Regions are indices of [`RegionList::paths`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TimeComponent {
     /// By place: an activity in a region. By reason: computation in it, with the waiting that it causes; and where causes are not known any
@@ -69,7 +69,7 @@ impl TimeComponent {
     }
 }
 
-/// What something costs a run, in seconds.
+/// The cost of a component to a run, in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComponentCost {
     /// Its own time, the mean over ranks.
@@ -78,7 +78,7 @@ pub struct ComponentCost {
     pub caused_s: f64,
     /// Its own time by rank.
     pub own_by_rank: BTreeMap<u32, f64>,
-    /// What each rank's part of it adds to the total: the same shares of means, own and caused together.
+    /// Contribution of each rank to the total: the same fractions of means, own and caused together.
     pub by_rank: BTreeMap<u32, f64>,
 }
 
@@ -120,7 +120,9 @@ pub fn by_place(run: &RunMetrics, at: usize, regions: &RegionList) -> Parts {
     };
     for region in &run.regions {
         let Some(idx) = regions.idx(at, &region.path) else { continue };
-        region.activities.iter().for_each(|(&activity, seconds)| add(TimeComponent::In(idx, activity), seconds));
+        for (&activity, seconds) in &region.activities {
+            add(TimeComponent::In(idx, activity), seconds);
+        }
     }
     for phase in &run.phases {
         match phase.phase {
@@ -132,7 +134,7 @@ pub fn by_place(run: &RunMetrics, at: usize, regions: &RegionList) -> Parts {
     parts
 }
 
-/// The same by reason: waiting is taken out of where it is spent, and given to what causes it. `None` where that is not known.
+/// Splits the time by reason: waiting is moved from the place where it is spent to its cause. Returns `None` if the causes are not known.
 pub fn by_reason(run: &RunMetrics, at: usize, regions: &RegionList) -> Option<Parts> {
     let causes = run.causes.as_ref()?;
     let n = run.ranks.len().max(1) as f64;
@@ -144,7 +146,9 @@ pub fn by_reason(run: &RunMetrics, at: usize, regions: &RegionList) -> Option<Pa
             other => other,
         };
         let whole = parts.entry(reason).or_default();
-        cost.own_by_rank.into_iter().for_each(|(rank, seconds)| whole.add_own(rank, seconds, n));
+        for (rank, seconds) in cost.own_by_rank {
+            whole.add_own(rank, seconds, n);
+        }
     }
     // What ranks wait outside of calls, before their first and after their last, is idle time.
     let mut idle_s: f64 = causes.iter().map(|cause| cause.caused_s).sum();

@@ -22,7 +22,7 @@ pub struct RegionList {
 }
 
 impl RegionList {
-    /// Those of `runs`.
+    /// Collects the regions of `runs`.
     pub fn new<'a>(runs: impl Iterator<Item = &'a RunMetrics>) -> RegionList {
         let mut regions = RegionList::default();
         // By path, and of found ones by what does not change with loops and lines, the same in all runs.
@@ -34,7 +34,9 @@ impl RegionList {
             for region in &run.regions {
                 if let Some(&idx) = known.get(&region.path) {
                     own.insert(region.path.clone(), idx);
-                    taken.get_mut(idx).into_iter().for_each(|taken| *taken = true);
+                    if let Some(taken) = taken.get_mut(idx) {
+                        *taken = true;
+                    }
                 }
             }
             let mut left: Vec<&RegionFigures> = run.regions.iter().filter(|one| !own.contains_key(&one.path)).collect();
@@ -72,12 +74,12 @@ impl RegionList {
         regions
     }
 
-    /// Which region a path of a run is.
+    /// Returns which region a path of a run is.
     pub fn idx(&self, run: usize, path: &str) -> Option<usize> {
         self.of.get(run)?.get(path).copied()
     }
 
-    /// Whether a run has a region.
+    /// Returns whether a run has a region.
     pub fn has(&self, run: usize, idx: usize) -> bool {
         self.path_in(run, idx).is_some()
     }

@@ -1,4 +1,4 @@
-//! What else differs between runs that are compared, as sentences: what a reader must know before he believes the figures.
+//! Remarks on other differences between compared runs, as sentences: a reader must know them before he believes the figures.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use lbprof_report::words::{plural, quantity};
 /// Most names in a sentence.
 const MOST: usize = 6;
 
-/// All remarks, those first that touch most. Names in them are as recorded: whoever prints them escapes them.
+/// Returns all remarks, those first that touch most. Names in them are as recorded: whoever prints them escapes them.
 pub fn remarks(sides: &ComparisonSides) -> Vec<String> {
     let mut remarks = Vec::new();
     let (base, new) = (&sides.base, &sides.new);
@@ -24,9 +24,27 @@ pub fn remarks(sides: &ComparisonSides) -> Vec<String> {
     let Some((first, second)) = base.runs.first().zip(new.runs.first()) else { return remarks };
     let (first, second) = (&first.run, &second.run);
     remarks.extend(params(first, second));
-    remarks.extend(differs("The number of ranks differs", first, second, |run| run.n_ranks.to_string(), RANKS));
-    remarks.extend(differs("The MPI library differs", first, second, |run| mpi_name(&run.mpi).to_owned(), ""));
-    remarks.extend(differs("The number of hosts differs", first, second, |run| run.hosts.len().to_string(), ""));
+    remarks.extend(describe_difference(
+        "The number of ranks differs",
+        first,
+        second,
+        |run| run.n_ranks.to_string(),
+        RANKS,
+    ));
+    remarks.extend(describe_difference(
+        "The MPI library differs",
+        first,
+        second,
+        |run| mpi_name(&run.mpi).to_owned(),
+        "",
+    ));
+    remarks.extend(describe_difference(
+        "The number of hosts differs",
+        first,
+        second,
+        |run| run.hosts.len().to_string(),
+        "",
+    ));
     if first.ideal_by_replay != second.ideal_by_replay {
         let text = "The ideal time is by replay on one side and estimated on the other: micro load balance and transfer \
                     do not compare well.";
@@ -37,7 +55,7 @@ pub fn remarks(sides: &ComparisonSides) -> Vec<String> {
 
 const RANKS: &str = ": times are means over ranks";
 
-fn all<'a>(base: &'a ComparisonSide, new: &'a ComparisonSide) -> impl Iterator<Item = &'a RunMetrics> {
+fn runs_of_both<'a>(base: &'a ComparisonSide, new: &'a ComparisonSide) -> impl Iterator<Item = &'a RunMetrics> {
     base.runs.iter().chain(&new.runs).map(|named| &named.run)
 }
 
@@ -48,7 +66,8 @@ fn same_run(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
 }
 
 fn programs(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
-    let names: BTreeSet<&str> = all(base, new).map(RunMetrics::program).filter(|name| !name.is_empty()).collect();
+    let names: BTreeSet<&str> =
+        runs_of_both(base, new).map(RunMetrics::program).filter(|name| !name.is_empty()).collect();
     (names.len() > 1).then(|| {
         format!(
             "The programs differ: {}. What matches by name is compared.",
@@ -57,7 +76,7 @@ fn programs(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
     })
 }
 
-/// That runs of a side are no repetitions of each other.
+/// Warns that runs of a side are no repetitions of each other.
 fn mixed(name: &str, side: &ComparisonSide) -> Option<String> {
     let (first, more) = side.runs.split_first()?;
     let differs = |of: fn(&RunMetrics) -> String| more.iter().any(|other| of(&other.run) != of(&first.run));
@@ -82,7 +101,7 @@ fn incomplete(side: &ComparisonSide) -> Vec<String> {
     partial.map(text).collect()
 }
 
-/// That times scatter because ranks shared cores with something.
+/// Warns that times scatter because ranks shared cores.
 fn without_core(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
     let is_such = |name: &String| [ProblemKind::NoCore, ProblemKind::Preempted].iter().any(|kind| kind.name() == name);
     let all = base.runs.iter().chain(&new.runs).filter(|named| named.run.problems.iter().any(is_such));
@@ -101,7 +120,7 @@ fn params(base: &RunMetrics, new: &RunMetrics) -> Option<String> {
     Some(format!("Parameters differ: {}.", some(changed)))
 }
 
-fn differs(
+fn describe_difference(
     what: &str,
     base: &RunMetrics,
     new: &RunMetrics,
@@ -120,12 +139,12 @@ fn some(names: impl Iterator<Item = String>) -> String {
     if more == 0 { shown } else { format!("{shown} and {}", plural(more as u64, "more").trim_end_matches('s')) }
 }
 
-/// What is said of regions that only one side has; empty where there are none.
+/// Returns what is said of regions that only one side has; empty where there are none.
 pub fn unmatched(name: &str, paths: &[&str]) -> Option<String> {
     (!paths.is_empty())
         .then(|| format!("Only in the {name} runs: {}.", some(paths.iter().map(|path| (*path).to_owned()))))
 }
 
-/// What is missing where ranks were not followed.
+/// Remark on figures that are missing because runs were not replayed.
 pub const NOT_FOLLOWED: &str =
     "On one side at least, ranks were not followed: waiting is reported where it is spent, not by what causes it.";

@@ -19,7 +19,7 @@ const MOST_OF_IT: f64 = 0.5;
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// How much to say, and in how many columns.
+/// Amount of detail, and width in columns.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparisonTextOptions {
     /// Columns of a line.
@@ -134,7 +134,7 @@ fn functions(comparison: &RunComparison, options: &ComparisonTextOptions) -> Str
     section("Functions", "CPU time of computation by samples, means over ranks; ± is a standard error", table, options)
 }
 
-/// What `parts` add to the change, and what all others do; `two` columns of each part stand before its change.
+/// Returns what `parts` add to the change, and what all others do; `two` columns of each part stand before its change.
 fn changes(
     comparison: &RunComparison,
     parts: &[TimeContribution],
@@ -188,7 +188,7 @@ fn shown<'a>(
     parts.iter().filter(is_something).take(options.top).collect()
 }
 
-/// What is not shown, where it is something, and the sum.
+/// Returns what is not shown, where it is something, and the sum.
 fn sums(
     comparison: &RunComparison,
     all: &[TimeContribution],
@@ -225,7 +225,7 @@ fn efficiencies(comparison: &RunComparison, options: &ComparisonTextOptions) -> 
     format!("{BOLD}Efficiencies{BOLD:#}\n{}\n", table.render(options.columns, DIM))
 }
 
-/// How the runs of a side scatter.
+/// Returns how the runs of a side scatter.
 fn elapsed(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     if !comparison.noise_is_known() {
         return String::new();
@@ -250,7 +250,7 @@ fn elapsed(comparison: &RunComparison, options: &ComparisonTextOptions) -> Strin
     format!("{BOLD}Runs{BOLD:#}\n{}\n", table.render(options.columns, DIM))
 }
 
-/// What each condition says.
+/// Returns what each condition says.
 pub fn conditions(conditions: &[JudgedCondition], options: &ComparisonTextOptions) -> String {
     if conditions.is_empty() {
         return String::new();

@@ -52,7 +52,7 @@ pub fn headline(comparison: &RunComparison) -> String {
     first + &efficiencies(comparison) + &reason
 }
 
-/// Which efficiencies did change beyond noise where the elapsed time did not.
+/// Returns which efficiencies did change beyond noise where the elapsed time did not.
 fn efficiencies(comparison: &RunComparison) -> String {
     let certain = comparison.ratios.iter().filter(|ratio| ratio.beyond_noise && !comparison.elapsed.beyond_noise);
     let change =
@@ -109,7 +109,7 @@ fn direction(change: f64) -> &'static str {
     if change < 0.0 { "less" } else { "more" }
 }
 
-/// What a part is, in a sentence: `computation in step/force`.
+/// Returns what a part is, in a sentence: `computation in step/force`.
 pub fn what(part: &TimeContribution) -> String {
     match region(part) {
         Some(region) => format!("{} in {}", part.what.name(), shorten(&region, LONGEST_NAME)),
@@ -204,7 +204,7 @@ pub fn signed(unit: TimeUnit, seconds: f64) -> String {
     }
 }
 
-/// What is taken for noise.
+/// Returns what is taken for noise.
 pub fn noise(comparison: &RunComparison) -> String {
     let (base, new) = (comparison.sides.base.runs.len(), comparison.sides.new.runs.len());
     let limits = &comparison.limits;

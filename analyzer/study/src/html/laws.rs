@@ -12,31 +12,31 @@ use lbprof_report::words::clean;
 /// Points of a curve.
 const STEPS: usize = 80;
 
-/// What depends on what, in a region or in the whole run.
+/// A dependence between quantities, in a region or in the whole run.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RelationRow {
     /// Path of the region; empty: the whole run.
     phase: String,
-    /// What `to` depends on.
+    /// Quantity that `to` depends on.
     from: String,
-    /// What depends on it.
+    /// Dependent quantity.
     to: String,
-    /// Whether `to` is in seconds.
+    /// True if `to` is in seconds.
     is_time: bool,
     /// The equation; null if there is none.
     equation: Option<String>,
     /// Why there is none.
     problem: Option<String>,
-    /// Whether it is the linear law.
+    /// True if it is the linear law.
     is_law: bool,
-    /// Whether no degree but 0 predicts better.
+    /// True if no degree but 0 predicts better.
     independent: bool,
     /// Cross-validation error by the size of the values.
     relative_error: Option<f64>,
     /// R² of the equation.
     r_squared: Option<f64>,
-    /// What all its runs have in common, where others differ.
+    /// Variables that all its runs have in common, where others differ.
     held: BTreeMap<String, f64>,
     /// The points that it was taken from, by `x`.
     points: Vec<PointRow>,
@@ -56,11 +56,11 @@ pub struct RelationRow {
 struct PointRow {
     /// The run's number in the study.
     run: Option<u32>,
-    /// What the relation depends on.
+    /// Value of the quantity that the relation depends on.
     x: f64,
-    /// What depends on it.
+    /// Value of the dependent quantity.
     y: f64,
-    /// Whether the run is beyond the law.
+    /// True if the run is beyond the law.
     leaves: bool,
     /// `y` less the curve.
     residual: Option<f64>,
@@ -82,7 +82,7 @@ struct DegreeRow {
 struct LeavingRow {
     /// Its number in the study.
     run: Option<u32>,
-    /// What the law depends on.
+    /// Value of the quantity that the law depends on.
     x: f64,
     /// Seconds that it takes beyond the law.
     excess_s: f64,
@@ -98,7 +98,7 @@ struct LeavingRow {
 pub struct GraphRow {
     /// Quantities.
     nodes: Vec<NodeRow>,
-    /// Which depends on which.
+    /// Dependences between the nodes.
     edges: Vec<EdgeRow>,
     /// Pairs of which the first does not influence the second.
     independent: Vec<(String, String)>,
@@ -112,11 +112,11 @@ struct NodeRow {
     id: String,
     /// Its name for a reader.
     label: String,
-    /// What it is.
+    /// Kind of the node.
     kind: NodeWord,
 }
 
-/// What a quantity is.
+/// The kind of a quantity.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -145,15 +145,15 @@ impl From<CausalNodeKind> for NodeWord {
     }
 }
 
-/// That one quantity depends on another.
+/// A dependence of one quantity on another.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct EdgeRow {
     /// On which.
     from: String,
-    /// Which.
+    /// Dependent quantity.
     to: String,
-    /// How that is known.
+    /// Evidence for the dependence.
     kind: EdgeWord,
     /// The equation, or why there is none.
     text: String,
@@ -165,7 +165,7 @@ struct EdgeRow {
     note: Option<String>,
 }
 
-/// How a dependence is known.
+/// The evidence for a dependence.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -188,7 +188,7 @@ pub(super) fn relations(models: &StudyModels, numbers: &[u32]) -> Vec<RelationRo
 fn relation(region: &str, of: &QuantityRelation, numbers: &[u32]) -> RelationRow {
     let law = of.law().map(|model| &model.law);
     let fit = of.polynomial.as_ref().map(|chosen| &chosen.fit);
-    let at = |x: f64| law.map(|law| law.at(x)).or_else(|| fit.map(|fit| fit.at(x)));
+    let at = |x: f64| law.map(|law| law.value_at(x)).or_else(|| fit.map(|fit| fit.value_at(x)));
     // Beside a law, the lack of a polynomial is no problem.
     let problem = of.no_polynomial.as_ref().or(of.no_law.as_ref()).filter(|_| law.is_none()).map(ToString::to_string);
     let number = |run: usize| numbers.get(run).copied();

@@ -26,12 +26,12 @@ const COLUMNS: usize = 100;
 
 /// Writes the page of a study of this name.
 pub fn write(name: &str, runs: &[StoredRun], out: &mut dyn Write) -> io::Result<()> {
-    let built = (include_str!("../../../page/dist/study.css"), include_str!("../../../page/dist/study.js"));
+    let (style, script) = (include_str!("../../../page/dist/study.css"), include_str!("../../../page/dist/study.js"));
     let tables = tables(runs, &TableRequest::default()).unwrap_or_default();
     let page = HtmlPage {
         text: anstream::adapter::strip_str(&text::show(&tables, COLUMNS)).to_string(),
         data: vec![("study", inert(&document(name, runs))?)],
-        ..HtmlPage::new(format!("lbprof: {}", clean(name)), built)
+        ..HtmlPage::new(format!("lbprof: {}", clean(name)), style, script)
     };
     page.write(out)
 }
@@ -63,7 +63,7 @@ pub struct StudyData<'a> {
 struct ProgramModels {
     /// The program.
     program: String,
-    /// What depends on what: those of all phases, then those of the whole run.
+    /// Dependences: those of all phases, then those of the whole run.
     relations: Vec<RelationRow>,
     /// The causal model.
     graph: GraphRow,
@@ -75,7 +75,7 @@ struct ProgramModels {
 struct StudyRunRow<'a> {
     /// Its number in the study.
     number: u32,
-    /// What the user calls it, such as a commit; empty if nothing.
+    /// The user's name for the run, such as a commit; empty if there is none.
     label: &'a str,
     /// Its program.
     program: &'a str,
@@ -85,11 +85,11 @@ struct StudyRunRow<'a> {
     params: &'a BTreeMap<String, f64>,
     /// Its hosts.
     hosts: &'a [String],
-    /// When it started, in seconds since 1970.
+    /// Start, in seconds since 1970.
     started_unix_s: u64,
     /// Its command line.
     command: &'a [String],
-    /// Whether its data are complete.
+    /// True if its data are complete.
     complete: bool,
     /// Elapsed time.
     elapsed_s: f64,
@@ -109,19 +109,19 @@ struct StudyRunRow<'a> {
     transfer: Option<f64>,
 }
 
-/// All that the page shows.
+/// Returns all that the page shows.
 pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
     let mut problems = Vec::new();
     let mut programs = Vec::new();
     for (program, own) in by_program(runs) {
         let figures: Vec<_> = own.iter().map(|kept| kept.run.clone()).collect();
-        match StudyModels::of(&figures) {
+        match StudyModels::from_runs(&figures) {
             Ok(models) => {
                 let numbers: Vec<u32> = own.iter().map(|kept| kept.number).collect();
                 programs.push(ProgramModels {
                     program: clean(program),
                     relations: laws::relations(&models, &numbers),
-                    graph: laws::graph(&CausalGraph::of(&models)),
+                    graph: laws::graph(&CausalGraph::from_models(&models)),
                 });
             }
             Err(error) => problems.push(format!("{program}: {error}.")),

@@ -25,7 +25,7 @@ pub struct ScalingChart {
 struct ScalingTable {
     /// Their program.
     program: String,
-    /// What they have in common.
+    /// Values that the runs have in common.
     fixed: String,
     /// The values of `by`, ascending.
     x: Vec<f64>,
@@ -41,7 +41,7 @@ struct ScalingTable {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SectionRow {
-    /// What they are.
+    /// Name of the runs.
     name: String,
     /// Their unit.
     unit: UnitWord,
@@ -72,7 +72,7 @@ struct ScalingLineRow {
     values: Vec<Option<f64>>,
 }
 
-/// One object for each key of which some runs that have all else in common have several values; ranks first.
+/// Returns a chart per key that varies between runs with all else in common; ranks first.
 pub(super) fn views(runs: &[StoredRun]) -> Vec<ScalingChart> {
     std::iter::once(RANKS.to_owned()).chain(find_distinguishing_params(runs)).filter_map(|by| view(runs, by)).collect()
 }
@@ -81,12 +81,12 @@ fn view(runs: &[StoredRun], by: String) -> Option<ScalingChart> {
     let wanted = TableRequest { by: vec![by.clone()], ..TableRequest::default() };
     let tables = tables(runs, &wanted).unwrap_or_default();
     let tables: Vec<ScalingTable> =
-        tables.iter().filter(|table| table.columns.len() > 1).filter_map(|table| one(table, &by)).collect();
+        tables.iter().filter(|table| table.columns.len() > 1).filter_map(|table| scaling_table(table, &by)).collect();
     (!tables.is_empty()).then_some(ScalingChart { by, tables })
 }
 
 /// A table whose columns have a number each; `None` where fewer than two have.
-fn one(table: &FigureTable, by: &str) -> Option<ScalingTable> {
+fn scaling_table(table: &FigureTable, by: &str) -> Option<ScalingTable> {
     let number = |values: &[Option<key::KeyValue>]| match values {
         [Some(key::KeyValue::Number(number))] => Some(*number),
         _ => None,

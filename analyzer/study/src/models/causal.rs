@@ -12,7 +12,7 @@ use super::regime::{LEEWAY, LinearRegime};
 use super::relations::{QuantityRelation, StudyModels};
 use lbprof_report::words::plural;
 
-/// What a node is, in the order from causes to effects.
+/// The kind of a node, in the order from causes to effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CausalNodeKind {
@@ -35,15 +35,15 @@ pub struct CausalNode {
     pub id: CausalQuantity,
     /// Symbol and short path, for readers.
     pub label: String,
-    /// What it is.
+    /// Kind of the node.
     pub kind: CausalNodeKind,
 }
 
-/// What is known of a dependence.
+/// The evidence for a dependence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum DependenceReason {
-    /// It was fitted to runs.
+    /// The dependence was fitted to runs.
     Fitted {
         /// The equation.
         equation: String,
@@ -51,17 +51,17 @@ pub enum DependenceReason {
         relative_error: Option<f64>,
         /// R²; `None` where all values are the same.
         r_squared: Option<f64>,
-        /// How many runs.
+        /// Number of runs.
         n_runs: usize,
-        /// What has to be said of it.
+        /// Note on the fit.
         note: Option<String>,
     },
-    /// It is so by definition.
+    /// The dependence holds by definition.
     Defined {
         /// The equation.
         equation: String,
     },
-    /// It may be so, but nothing can be fitted.
+    /// The dependence is possible, but nothing can be fitted.
     Unknown {
         /// Why.
         reason: String,
@@ -75,7 +75,7 @@ pub struct CausalEdge {
     pub from: CausalQuantity,
     /// The effect.
     pub to: CausalQuantity,
-    /// What is known of it.
+    /// Evidence for the dependence.
     pub because: DependenceReason,
 }
 
@@ -84,7 +84,7 @@ pub struct CausalEdge {
 pub struct CausalGraph {
     /// Name of the program.
     pub program: String,
-    /// How many runs.
+    /// Number of runs.
     pub n_runs: usize,
     /// Quantities, causes before effects.
     pub nodes: Vec<CausalNode>,
@@ -94,13 +94,13 @@ pub struct CausalGraph {
     pub independent: Vec<(CausalQuantity, CausalQuantity)>,
     /// The largest |E·Σ Ovh − 1| of a run: that E = 1/Σ Ovh holds. `None` where no run has an efficiency.
     pub difference: Option<f64>,
-    /// What has to be known of the runs, a sentence each.
+    /// Remarks on the runs, a sentence each.
     pub remarks: Vec<String>,
 }
 
 impl CausalGraph {
-    /// That of `models`.
-    pub fn of(models: &StudyModels) -> CausalGraph {
+    /// Builds the graph of `models`.
+    pub fn from_models(models: &StudyModels) -> CausalGraph {
         let (program, remarks) = (models.program.clone(), models.remarks.clone());
         let mut graph = CausalGraph { program, n_runs: models.n_runs, remarks, ..CausalGraph::default() };
         let mut parts: BTreeSet<TimeClass> = BTreeSet::new();
@@ -129,7 +129,7 @@ impl CausalGraph {
         graph
     }
 
-    /// What follows by definition from T_par.
+    /// Adds the quantities that follow by definition from T_par.
     fn results(&mut self, models: &StudyModels) {
         let sum = || "T_par = (Σ T) / P".to_owned();
         self.defined(CausalQuantity::Variable(super::variables::RANKS.to_owned()), CausalQuantity::ParallelTime, sum());
@@ -185,7 +185,7 @@ fn kind(id: &CausalQuantity) -> CausalNodeKind {
     }
 }
 
-/// What the runs say of a relation: the linear law where that holds, else the polynomial.
+/// Returns what the runs say of a relation: the linear law where that holds, else the polynomial.
 fn because(relation: &QuantityRelation) -> DependenceReason {
     let (from, to) = (&relation.from, &relation.to);
     if let Some(model) = relation.law() {
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     fn graph() -> CausalGraph {
-        CausalGraph::of(&StudyModels::of(&study()).unwrap())
+        CausalGraph::from_models(&StudyModels::from_runs(&study()).unwrap())
     }
 
     #[test]

@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_graph_of_a_multiplication() {
-        let text = dot(&CausalGraph::of(&StudyModels::of(&study()).unwrap()));
+        let text = dot(&CausalGraph::from_models(&StudyModels::from_runs(&study()).unwrap()));
         assert!(text.starts_with("digraph \"matmul\" {\n") && text.ends_with("}\n"));
         assert!(text.contains("  \"#op main/multiply\" [label=\"#op multiply\", shape=box];\n"), "{text}");
         let edge = "  \"n\" -> \"#op main/multiply\" [label=\"#op = 2.00·n³\\nerror 0.0 %\", style=solid];\n";
@@ -75,7 +75,7 @@ mod tests {
             let n = run.params.remove("n").unwrap();
             run.params.insert("n\"]\n".to_owned(), n);
         }
-        let text = dot(&CausalGraph::of(&StudyModels::of(&runs).unwrap()));
+        let text = dot(&CausalGraph::from_models(&StudyModels::from_runs(&runs).unwrap()));
         let quotes = |line: &str| line.replace("\\\\", "").replace("\\\"", "").matches('"').count();
         assert!(text.lines().all(|line| quotes(line).is_multiple_of(2)), "{text}");
     }

@@ -35,7 +35,7 @@ pub fn of_law(law: &LinearLaw, from: &CausalQuantity, to: &CausalQuantity) -> St
 
 /// A law's δ with its unit: `50.1 ns/operation`.
 pub fn delta(delta: f64, from: &CausalQuantity, to: &CausalQuantity) -> String {
-    if to.is_time() { format!("{}/{}", time(delta), clean(from.one())) } else { digits(delta) }
+    if to.is_time() { format!("{}/{}", time(delta), clean(from.unit_phrase())) } else { digits(delta) }
 }
 
 /// The polynomial's equation, the highest power first.

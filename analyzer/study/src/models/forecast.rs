@@ -1,5 +1,5 @@
-//! What a run with given P and parameters would take, along the causal model: from these its operations and quanta, from them the times
-//! of its phases, and from those its time.
+//! Forecasts the time of a run with given P and parameters along the causal model: from these its operations and quanta, from them the
+//! times of its phases, and from those its time.
 //!
 //! Where more than one variable differs from the runs at hand, each is taken to act as a factor of its own:
 //!
@@ -31,7 +31,7 @@ pub enum ForecastError {
     NoVariable {
         /// The name.
         name: String,
-        /// Those that do.
+        /// Existing variables.
         known: Vec<String>,
     },
     /// A value that makes no sense.
@@ -42,7 +42,7 @@ pub enum ForecastError {
         /// The value.
         value: f64,
     },
-    /// What takes how long under one MPI library says little of another.
+    /// The libraries differ: times under one MPI library say little of another.
     #[error("the runs are under different MPI libraries: {}; --where mpi=NAME chooses those of one", .0.join(", "))]
     Libraries(Vec<String>),
 }
@@ -54,7 +54,7 @@ fn these_do(names: &[String]) -> String {
 /// A value that was not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ExpectedValue {
-    /// What is expected.
+    /// Expected value.
     pub value: f64,
     /// The interval in which it lies in 95 of 100 cases, where the models hold: from here …
     pub low: f64,
@@ -65,26 +65,26 @@ pub struct ExpectedValue {
 /// A quantity of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QuantityEstimate {
-    /// Which.
+    /// The quantity.
     pub of: CausalQuantity,
-    /// What it is expected to be; `None` where `why_not` says why.
+    /// Expected value, or `None` if `why_not` gives a reason.
     pub expected: Option<ExpectedValue>,
     /// Why nothing can be said of it.
     pub why_not: Option<String>,
-    /// What it is computed from.
+    /// Quantities that it is computed from.
     pub from: Vec<CausalQuantity>,
-    /// Whether #op or #q lie beyond the size up to which the linear law holds, so that a polynomial was used in its place.
+    /// True if #op or #q lie beyond the size up to which the linear law holds, so that a polynomial was used in its place.
     pub is_beyond_regime: bool,
 }
 
-/// What a run would take.
+/// The expected time of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunForecast {
     /// The variables: those asked for, and the others as in the runs at hand.
     pub variables: BTreeMap<String, f64>,
-    /// How far each asked variable lies outside of what was measured, in widths of that range; of those that do.
+    /// Distance of each variable from the measured range, in widths of that range, for variables outside of it.
     pub widths_outside: BTreeMap<String, f64>,
-    /// Whether variables were taken to act as factors of their own.
+    /// True if variables were taken to act as factors of their own.
     pub is_product: bool,
     /// Its quantities, causes before effects; the last one is T_par. Times are summed over ranks but that.
     pub steps: Vec<QuantityEstimate>,
@@ -99,12 +99,12 @@ struct ForecastBase {
     name: String,
     /// The runs.
     sweep: VariableSweep,
-    /// Other variables, which are not in them as they are asked for.
+    /// Variables whose values differ from the requested ones.
     differing: Vec<String>,
 }
 
 impl ExpectedValue {
-    fn of(prediction: &PredictionInterval) -> ExpectedValue {
+    fn from_prediction(prediction: &PredictionInterval) -> ExpectedValue {
         ExpectedValue { value: prediction.value, low: prediction.low, high: prediction.high }
     }
 
@@ -132,7 +132,7 @@ impl ExpectedValue {
 }
 
 impl StudyModels {
-    /// What a run would take whose variables are `asked`.
+    /// Returns what a run would take whose variables are `asked`.
     pub fn forecast(&self, asked: &BTreeMap<String, f64>) -> Result<RunForecast, ForecastError> {
         for (name, &value) in asked {
             if !self.variables.contains(name) {
@@ -210,12 +210,12 @@ impl StudyModels {
             let (_, points) = self.points(&CausalQuantity::Variable(base.name.clone()), of, &base.sweep);
             let is_zero = points.iter().all(|point| point.1 == 0.0);
             if points.is_empty() && base.differing.is_empty() {
-                return Err(format!("not known in the runs{}", self.at(&base.sweep)));
+                return Err(format!("not known in the runs{}", self.fixed_variables(&base.sweep)));
             }
             // No factor makes another number of 0.
             if is_zero && !base.differing.is_empty() {
                 let what = if points.is_empty() { "not known" } else { "0" };
-                why_not.get_or_insert_with(|| format!("{what} in the runs{}", self.at(&base.sweep)));
+                why_not.get_or_insert_with(|| format!("{what} in the runs{}", self.fixed_variables(&base.sweep)));
                 continue;
             }
             return self.of_base(of, &base, &points, variables);
@@ -223,8 +223,8 @@ impl StudyModels {
         Err(why_not.unwrap_or_else(|| "no variable differs between these runs".to_owned()))
     }
 
-    /// What the runs of a sweep have in common: ` at P = 1`.
-    fn at(&self, sweep: &VariableSweep) -> String {
+    /// Returns what the runs of a sweep have in common: ` at P = 1`.
+    fn fixed_variables(&self, sweep: &VariableSweep) -> String {
         let held = sweep.held.iter().filter(|(name, _)| self.variables.contains(name));
         let held: Vec<String> = held.map(|(name, value)| format!("{name} = {value}")).collect();
         if held.is_empty() { String::new() } else { format!(" at {}", held.join(", ")) }
@@ -337,14 +337,14 @@ impl QuantityEstimate {
     }
 }
 
-/// What a polynomial through `points` says of `x`.
+/// Returns what a polynomial through `points` says of `x`.
 fn on_points(points: &[Point], x: f64) -> Result<ExpectedValue, String> {
     let chosen = choose(points).map_err(|error| error.to_string())?;
     let prediction = PredictionInterval::of_fit(&chosen.fit, x).map_err(|error| error.to_string())?;
-    ExpectedValue::of(&prediction).not_below_0(chosen.size)
+    ExpectedValue::from_prediction(&prediction).not_below_0(chosen.size)
 }
 
-/// Whether x lies beyond the linear regime.
+/// Returns whether x lies beyond the linear regime.
 fn is_beyond(relation: &QuantityRelation, x: f64) -> bool {
     matches!(relation.linear.as_ref().map(|model| &model.regime), Some(LinearRegime::Until { x: end, .. }) if x > *end)
 }
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn a_larger_problem_on_as_many_ranks() {
-        let models = StudyModels::of(&study()).unwrap();
+        let models = StudyModels::from_runs(&study()).unwrap();
         let found = models.forecast(&asked(&[("n", 320.0), (RANKS, 2.0)])).unwrap();
         let operations = 2.0 * 320.0_f64.powi(3);
         assert!((value(&found, "#op main/multiply") / operations - 1.0).abs() < 1e-9);
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn variables_together_are_factors_of_their_own() {
-        let models = StudyModels::of(&study()).unwrap();
+        let models = StudyModels::from_runs(&study()).unwrap();
         let found = models.forecast(&asked(&[("n", 120.0), (RANKS, 8.0)])).unwrap();
         assert!(found.is_product);
         // #op does not depend on P.
@@ -409,7 +409,7 @@ mod tests {
         assert!(expected.low < 4.0 * 14400.0 && 4.0 * 14400.0 < expected.high, "its interval knows: {expected:?}");
     }
 
-    /// What is said of a quantity: its value, or why there is none.
+    /// Returns what is said of a quantity: its value, or why there is none.
     fn said(models: &StudyModels, at: &[(&str, f64)], of: &str) -> Result<ExpectedValue, String> {
         let found = models.forecast(&asked(at)).unwrap();
         let step = found.steps.into_iter().find(|step| step.of.to_string() == of).unwrap();
@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn what_is_0_on_one_rank_is_not_so_on_more() {
-        let models = StudyModels::of(&full_grid()).unwrap();
+        let models = StudyModels::from_runs(&full_grid()).unwrap();
         let at = [(RANKS, 16.0), ("n", 200.0)];
         // #q is 0, n² … 4 n² on 1, 2, 4, 6, 8 ranks; the line through them is 278/134 times as high at 16 as at 8.
         let expected = 4.0 * 200.0 * 200.0 * 278.0 / 134.0;
@@ -429,17 +429,18 @@ mod tests {
         // Where only runs on one rank vary n, nothing is known of more ranks.
         let few = [40.0, 60.0, 80.0, 100.0, 120.0].map(|n| multiplication(1, n, f64::INFINITY));
         let others = [2, 4].map(|p| multiplication(p, 80.0, f64::INFINITY));
-        let models = StudyModels::of(&few.iter().cloned().chain(others).collect::<Vec<_>>()).unwrap();
+        let models = StudyModels::from_runs(&few.iter().cloned().chain(others).collect::<Vec<_>>()).unwrap();
         let why_not = said(&models, &[(RANKS, 4.0), ("n", 120.0)], "#q main/broadcast").unwrap_err();
         assert!(why_not.contains("too few points"), "{why_not}");
         // Nor is there a factor that makes another number of 0.
-        let models = StudyModels::of(&few).unwrap();
+        let models = StudyModels::from_runs(&few).unwrap();
         let there = [(RANKS.to_owned(), 4.0), ("n".to_owned(), 110.0)].into();
         let why_not = StudyModels { variables: vec![RANKS.to_owned(), "n".to_owned()], ..models }
             .on_variables_at(&CausalQuantity::Quanta("main/broadcast".to_owned()), &there);
         assert_eq!(why_not.unwrap_err(), "0 in the runs at P = 1");
         // On one rank it is 0 indeed.
-        let alone = said(&StudyModels::of(&full_grid()).unwrap(), &[(RANKS, 1.0), ("n", 200.0)], "T_par").unwrap();
+        let alone =
+            said(&StudyModels::from_runs(&full_grid()).unwrap(), &[(RANKS, 1.0), ("n", 200.0)], "T_par").unwrap();
         assert!((alone.value / 0.8 - 1.0).abs() < 1e-9, "{alone:?}");
     }
 
@@ -449,7 +450,7 @@ mod tests {
         for run in runs.iter_mut().filter(|run| run.n_ranks == 4) {
             run.regions.iter_mut().for_each(|region| region.blocked_s = None);
         }
-        let models = StudyModels::of(&runs).unwrap();
+        let models = StudyModels::from_runs(&runs).unwrap();
         let without_work = |mut models: StudyModels| {
             models.phases.iter_mut().for_each(|phase| {
                 phase.relations.retain(|relation| matches!(relation.from, CausalQuantity::Variable(_)));
@@ -476,7 +477,7 @@ mod tests {
                 let seconds = vec![share * all_s / f64::from(run.n_ranks); run.n_ranks as usize];
                 run.phases.push(PhaseTime { phase: TimeCategory::Idle, seconds });
             }
-            StudyModels::of(&runs).unwrap()
+            StudyModels::from_runs(&runs).unwrap()
         };
         // As much idle time outside of calls as there is of all else.
         let (half, at) = (with(1.0), [(RANKS, 4.0), ("n", 160.0)]);
@@ -502,7 +503,7 @@ mod tests {
         for run in &mut runs[..3] {
             run.mpi = "MPICH 4.2.0, built".to_owned();
         }
-        let models = StudyModels::of(&runs).unwrap();
+        let models = StudyModels::from_runs(&runs).unwrap();
         let error = models.forecast(&asked(&[("n", 320.0)])).unwrap_err();
         assert_eq!(error, ForecastError::Libraries(vec![String::new(), "MPICH 4.2.0".to_owned()]));
         let on_n = models.whole.iter().find(|one| one.from == CausalQuantity::Variable("n".to_owned())).unwrap();
@@ -516,7 +517,7 @@ mod tests {
         let last = runs.last_mut().unwrap();
         last.complete = false;
         last.phases.iter_mut().for_each(|phase| phase.seconds.truncate(phase.seconds.len() - 1));
-        let models = StudyModels::of(&runs).unwrap();
+        let models = StudyModels::from_runs(&runs).unwrap();
         let sums = models.phases.iter().flat_map(|phase| &phase.relations);
         assert!(sums.into_iter().all(|relation| !relation.runs.contains(&(runs.len() - 1))));
         assert_eq!(models.remarks[0], "Data are incomplete: run 35.");
@@ -524,14 +525,14 @@ mod tests {
 
     #[test]
     fn what_is_not_asked_is_as_in_the_runs() {
-        let models = StudyModels::of(&study()).unwrap();
+        let models = StudyModels::from_runs(&study()).unwrap();
         let found = models.forecast(&asked(&[("n", 320.0)])).unwrap();
         assert_eq!(found.variables, asked(&[("n", 320.0), (RANKS, 2.0)]));
     }
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        let models = StudyModels::of(&study()).unwrap();
+        let models = StudyModels::from_runs(&study()).unwrap();
         let refused = |values: &[(&str, f64)]| models.forecast(&asked(values)).unwrap_err().to_string();
         assert_eq!(refused(&[("m", 1.0)]), "m does not differ between these runs; these do: P, n");
         assert_eq!(refused(&[(RANKS, 1.5)]), "P = 1.5: P is a whole number from 1 on, a parameter any finite number");
@@ -542,7 +543,7 @@ mod tests {
     #[test]
     fn too_few_points_are_no_forecast() {
         let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
-        let found = StudyModels::of(&two).unwrap().forecast(&asked(&[("n", 100.0)])).unwrap();
+        let found = StudyModels::from_runs(&two).unwrap().forecast(&asked(&[("n", 100.0)])).unwrap();
         let last = found.steps.last().unwrap();
         assert!(last.expected.is_none() && last.why_not.is_some());
         let step = &found.steps[0];
@@ -553,7 +554,7 @@ mod tests {
     fn beyond_the_linear_regime_the_polynomial_is_used() {
         let memory = 24.0 * 1000.0 * 1000.0;
         let runs = [200.0, 400.0, 600.0, 800.0, 1000.0, 1500.0, 2000.0, 2500.0].map(|n| multiplication(1, n, memory));
-        let models = StudyModels::of(&runs).unwrap();
+        let models = StudyModels::from_runs(&runs).unwrap();
         let step = |n: f64| {
             let found = models.forecast(&asked(&[("n", n)])).unwrap();
             found.steps.into_iter().find(|step| step.of.to_string() == "T_comp main/multiply").unwrap()

@@ -70,13 +70,13 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> RunMetrics {
     }
 }
 
-/// All of P = 1, 2, 4, 6, 8 with n = 40, 60 … 160; nothing swaps.
+/// Returns all of P = 1, 2, 4, 6, 8 with n = 40, 60 … 160; nothing swaps.
 pub fn full_grid() -> Vec<RunMetrics> {
     let of = |p: u32| [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(p, n, f64::INFINITY));
     [1, 2, 4, 6, 8].into_iter().flat_map(of).collect()
 }
 
-/// Those of n = 40, 60 … 160 on two ranks, and of n = 80 on 1 to 16 ranks; nothing swaps.
+/// Builds a study with n = 40, 60 … 160 on two ranks, and n = 80 on 1 to 16 ranks; nothing swaps.
 pub fn study() -> Vec<RunMetrics> {
     let sizes = [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(2, n, f64::INFINITY));
     let ranks = [1, 4, 6, 8, 9, 16].map(|p| multiplication(p, 80.0, f64::INFINITY));

@@ -19,7 +19,7 @@ struct ModelDocument<'a, T> {
     forecast: Option<&'a RunForecast>,
 }
 
-/// All models, with what a run would take where that was asked.
+/// Returns all models, with what a run would take where that was asked.
 pub fn models(models: &StudyModels, forecast: Option<&RunForecast>) -> serde_json::Result<String> {
     document(&ModelDocument { schema: SCHEMA, content: models, forecast })
 }
@@ -46,26 +46,26 @@ mod tests {
 
     #[test]
     fn the_documents_have_what_a_page_draws() {
-        let of = StudyModels::of(&study()).unwrap();
+        let of = StudyModels::from_runs(&study()).unwrap();
         let found: Value = serde_json::from_str(&models(&of, None).unwrap()).unwrap();
         assert_eq!((&found["schema"], &found["n_runs"]), (&SCHEMA.into(), &13.into()));
         let relations = found["phases"][0]["relations"].as_array().unwrap();
         let of_time = relations.iter().find(|one| one["from"] == "#op main/multiply").unwrap();
         assert_eq!(of_time["linear"]["regime"], "whole");
         assert_eq!(of_time["points"].as_array().unwrap().len(), 13);
-        let graph: Value = serde_json::from_str(&graph(&CausalGraph::of(&of)).unwrap()).unwrap();
+        let graph: Value = serde_json::from_str(&graph(&CausalGraph::from_models(&of)).unwrap()).unwrap();
         assert_eq!(graph["edges"][0]["because"]["kind"], "fitted");
     }
 
     #[test]
     fn two_sizes_are_too_few_for_a_law_that_fits_badly() {
-        let of = StudyModels::of(&[40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY))).unwrap();
+        let of = StudyModels::from_runs(&[40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY))).unwrap();
         let found: Value = serde_json::from_str(&models(&of, None).unwrap()).unwrap();
         let relations = found["phases"][0]["relations"].as_array().unwrap();
         let by_n = relations.iter().find(|one| one["from"] == "n" && one["to"] == "#op main/multiply").unwrap();
         let too_few = "2 sizes: too few for a law, 3 or more are needed";
         assert_eq!((&by_n["polynomial"], &by_n["no_polynomial"]), (&Value::Null, &too_few.into()));
-        let graph: Value = serde_json::from_str(&graph(&CausalGraph::of(&of)).unwrap()).unwrap();
+        let graph: Value = serde_json::from_str(&graph(&CausalGraph::from_models(&of)).unwrap()).unwrap();
         let edges = graph["edges"].as_array().unwrap();
         let edge = edges.iter().find(|one| one["from"] == "n" && one["to"] == "#op main/multiply").unwrap();
         assert_eq!((&edge["because"]["kind"], &edge["because"]["reason"]), (&"unknown".into(), &too_few.into()));
@@ -87,10 +87,10 @@ mod tests {
     fn the_document_explains_every_key() {
         let explained = include_str!("../../../../docs/study-models-json.md");
         let sizes = [200.0, 400.0, 600.0, 800.0, 1000.0, 1500.0, 2000.0];
-        let of = StudyModels::of(&sizes.map(|n| multiplication(1, n, 24e6))).unwrap();
+        let of = StudyModels::from_runs(&sizes.map(|n| multiplication(1, n, 24e6))).unwrap();
         let forecast = of.forecast(&[("n".to_owned(), 3000.0)].into()).unwrap();
         let mut found = BTreeSet::new();
-        for document in [models(&of, Some(&forecast)).unwrap(), graph(&CausalGraph::of(&of)).unwrap()] {
+        for document in [models(&of, Some(&forecast)).unwrap(), graph(&CausalGraph::from_models(&of)).unwrap()] {
             keys(&serde_json::from_str(&document).unwrap(), &mut found);
         }
         found.retain(|key| !matches!(key.as_str(), "P" | "n"));

@@ -20,7 +20,7 @@ pub struct LinearLaw {
     /// R²: 1 − Σ residual² / Σ (y − mean)²; negative where the mean of all y predicts better than the law. `None` where y is the same
     /// everywhere.
     pub r_squared: Option<f64>,
-    /// How many points.
+    /// Number of points.
     pub n_points: usize,
     /// The smallest and largest x.
     pub range: (f64, f64),
@@ -65,7 +65,7 @@ pub fn law(points: &[Point]) -> Result<LinearLaw, FitError> {
 
 impl LinearLaw {
     /// The law at x.
-    pub fn at(&self, x: f64) -> f64 {
+    pub fn value_at(&self, x: f64) -> f64 {
         self.delta * x
     }
 

@@ -58,9 +58,9 @@ pub enum FitError {
     TooFewPoints {
         /// The degree.
         degree: usize,
-        /// How many different values of x it needs.
+        /// Required number of different values of x.
         needed: usize,
-        /// How many there are.
+        /// Existing number of them.
         found: usize,
     },
     /// Values of x so close to each other that a point's residual cannot be distinguished from rounding.
@@ -72,15 +72,15 @@ pub enum FitError {
     /// The law through the origin needs runs with operations.
     #[error("too few points: a law needs 2 runs with operations or quanta, there {}", are(*found))]
     TooFewRuns {
-        /// How many there are.
+        /// Existing number.
         found: usize,
     },
     /// Of two sizes neither a law nor a polynomial fits well: of more it would show whether another does.
     #[error("{}: too few for a law, {needed} or more are needed", plural(*found as u64, "size"))]
     TooFewSizes {
-        /// How many it needs.
+        /// Required number.
         needed: usize,
-        /// How many there are.
+        /// Existing number.
         found: usize,
     },
     /// Beyond what was measured, a curve that goes through all points but one or two could go anywhere.
@@ -88,9 +88,9 @@ pub enum FitError {
     TooFewBeyond {
         /// The degree.
         degree: usize,
-        /// How many different values of x that needs.
+        /// Required number of different values of x.
         needed: usize,
-        /// How many there are.
+        /// Existing number of them.
         found: usize,
     },
     /// A value that is no finite number.

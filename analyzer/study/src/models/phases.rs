@@ -10,7 +10,7 @@ use crate::run::RegionFigures;
 use lbprof_analysis::metrics::overhead::TimeCategory;
 use lbprof_report::words::separators;
 
-/// What a region's time goes to.
+/// The use of a region's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeClass {
@@ -23,7 +23,7 @@ pub enum TimeClass {
 }
 
 impl TimeClass {
-    /// All of them.
+    /// The classes, in the order of the report.
     pub const ALL: [TimeClass; 3] = [TimeClass::Computation, TimeClass::Communication, TimeClass::Idle];
 
     /// The name in reports and JSON.
@@ -72,11 +72,11 @@ pub struct PhasesOfRun {
     pub other_s: f64,
     /// P·T: seconds of all ranks.
     pub all_s: f64,
-    /// How many ranks these are sums over.
+    /// Number of ranks in the sums.
     pub n_read: u32,
-    /// Whether logs of other ranks are missing.
+    /// True if logs of other ranks are missing.
     pub is_partial: bool,
-    /// Whether waiting in MPI calls is known.
+    /// True if waiting in MPI calls is known.
     pub is_followed: bool,
 }
 
@@ -115,7 +115,7 @@ fn communication() -> impl Iterator<Item = Activity> {
 }
 
 impl PhasesOfRun {
-    /// Those of `run`.
+    /// Sums up the phases of `run`.
     pub fn new(run: &RunMetrics) -> PhasesOfRun {
         let n_read = run.phases.first().map_or(run.n_ranks, |phase| phase.seconds.len() as u32);
         let mut result = PhasesOfRun {
@@ -165,7 +165,7 @@ impl PhasesOfRun {
     }
 }
 
-/// Where some of `runs` were followed, forgets T_comm of the others: waiting is in it, as it is not in theirs.
+/// Forgets T_comm of runs that were not replayed if others were: waiting is in it, as it is not in theirs.
 pub fn forget_unfollowed(runs: &mut [PhasesOfRun]) {
     if !runs.iter().any(|run| run.is_followed) {
         return;

@@ -11,7 +11,7 @@ use super::{FitError, Point, different, r_squared};
 /// The highest degree that is tried.
 pub const MAX_DEGREE: usize = 4;
 
-/// What is left of a point that the others do not determine: below, a residual is rounding.
+/// Minimum part of a point that the others do not determine: below, a residual is rounding.
 const LEAST_FREEDOM: f64 = 1e-9;
 
 /// A polynomial that was fitted to points.
@@ -21,9 +21,9 @@ pub struct PolynomialFit {
     pub degree: usize,
     /// y = Σ coefficients\[k\]·x^k: in units of y per unit of x to the power of k; degree + 1 of them.
     pub coefficients: Vec<f64>,
-    /// How many points.
+    /// Number of points.
     pub n_points: usize,
-    /// How many different x they have.
+    /// Number of different values of x.
     pub n_different: usize,
     /// The smallest and largest x.
     pub range: (f64, f64),
@@ -33,7 +33,7 @@ pub struct PolynomialFit {
     pub r_squared: Option<f64>,
     /// y less the curve, a point an entry, in their order.
     pub residuals: Vec<f64>,
-    /// The same, each point left out of the fit that predicts it.
+    /// Residuals of points that were left out of the fit that predicts them.
     pub left_out_residuals: Vec<f64>,
     #[serde(skip)]
     scale: UnitScale,
@@ -131,7 +131,7 @@ fn left_out(q: &DMatrix<f64>, residuals: &[f64]) -> Option<Vec<f64>> {
 
 impl PolynomialFit {
     /// The curve at x.
-    pub fn at(&self, x: f64) -> f64 {
+    pub fn value_at(&self, x: f64) -> f64 {
         value(&self.scale, &self.scaled, x)
     }
 
@@ -149,7 +149,7 @@ impl PolynomialFit {
         self.deviation * (1.0 + leverage).sqrt()
     }
 
-    /// How many points there are more than coefficients: the degrees of freedom of [`PolynomialFit::deviation`].
+    /// Returns how many points there are more than coefficients: the degrees of freedom of [`PolynomialFit::deviation`].
     pub fn freedom(&self) -> usize {
         self.n_points - self.degree - 1
     }
@@ -195,7 +195,7 @@ mod tests {
         // 2 n³ operations, n in thousands: powers from 1 to 1e16.
         let cube = fit(&points(&[0.0, 0.0, 0.0, 2.0], &[1000.0, 2000.0, 3000.0, 4000.0, 6000.0]), 3).unwrap();
         assert!((cube.coefficients[3] - 2.0).abs() < 1e-9, "{cube:?}");
-        assert!((cube.at(5000.0) / 2.5e11 - 1.0).abs() < 1e-12);
+        assert!((cube.value_at(5000.0) / 2.5e11 - 1.0).abs() < 1e-12);
         assert!((cube.slope_at(5000.0) / 1.5e8 - 1.0).abs() < 1e-9);
     }
 
@@ -230,7 +230,7 @@ mod tests {
             let size = points.iter().fold(1e-300_f64, |size, point| size.max(point.1.abs()));
             let fit = fit(&points, degree).unwrap();
             for (x, y) in &points {
-                prop_assert!((fit.at(*x) - y).abs() < 1e-9 * size);
+                prop_assert!((fit.value_at(*x) - y).abs() < 1e-9 * size);
                 prop_assert!((of(&fit.coefficients, *x) - y).abs() < 1e-6 * size, "the equation is the curve");
             }
         }
@@ -245,7 +245,7 @@ mod tests {
             for i in 0..points.len() {
                 let mut others = points.clone();
                 let (x, y) = others.remove(i);
-                let again = y - fit(&others, degree).unwrap().at(x);
+                let again = y - fit(&others, degree).unwrap().value_at(x);
                 prop_assert!((whole.left_out_residuals[i] - again).abs() < 1e-6 * (1.0 + again.abs()));
             }
         }

@@ -10,12 +10,12 @@ use super::polynomial::PolynomialFit;
 /// The share of new measurements that lie in an interval.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// What a measurement at x would give.
+/// The predicted result of a measurement at x.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PredictionInterval {
     /// The x.
     pub x: f64,
-    /// What is expected.
+    /// Expected value.
     pub value: f64,
     /// The interval in which 95 of 100 new measurements lie, where the model holds and deviations are normal: from here …
     pub low: f64,
@@ -26,22 +26,22 @@ pub struct PredictionInterval {
 }
 
 impl PredictionInterval {
-    /// What `fit` says of `x`.
+    /// Returns what `fit` says of `x`.
     ///
     /// Outside of what was measured it needs one different x more than the fit itself: a curve through all points but one could go
     /// anywhere there. Source of the interval: Student's t times [`PolynomialFit::deviation_at`].
     pub fn of_fit(fit: &PolynomialFit, x: f64) -> Result<PredictionInterval, FitError> {
         let needed = fit.degree + 3;
         beyond(x, fit.range, fit.degree, needed, fit.n_different)?;
-        PredictionInterval::around(x, fit.at(x), fit.deviation_at(x), fit.freedom(), fit.range)
+        PredictionInterval::around(x, fit.value_at(x), fit.deviation_at(x), fit.freedom(), fit.range)
     }
 
-    /// What `law` says of `x`; outside of what was measured it needs three points.
+    /// Returns what `law` says of `x`; outside of what was measured it needs three points.
     pub fn of_law(law: &LinearLaw, x: f64) -> Result<PredictionInterval, FitError> {
         // From the origin on all is inside: the law goes through it.
         let range = (law.range.0.min(0.0), law.range.1);
         beyond(x, range, 1, 3, law.n_points)?;
-        PredictionInterval::around(x, law.at(x), law.deviation_at(x), law.n_points - 1, law.range)
+        PredictionInterval::around(x, law.value_at(x), law.deviation_at(x), law.n_points - 1, law.range)
     }
 
     fn around(
@@ -65,7 +65,7 @@ impl PredictionInterval {
         (self.high - self.low) / 2.0
     }
 
-    /// How far `x` lies outside of what was measured, in widths of the measured range; 0 inside.
+    /// Returns how far `x` lies outside of what was measured, in widths of the measured range; 0 inside.
     pub fn widths_outside(&self) -> f64 {
         let (least, most) = self.range;
         (self.x - most).max(least - self.x).max(0.0) / (most - least)
@@ -77,7 +77,8 @@ fn beyond(x: f64, range: (f64, f64), degree: usize, needed: usize, found: usize)
     if is_inside || found >= needed { Ok(()) } else { Err(FitError::TooFewBeyond { degree, needed, found }) }
 }
 
-/// How many standard deviations the interval of [`CONFIDENCE`] extends to each side with so many degrees of freedom; infinite with none.
+/// Returns how many standard deviations the interval of [`CONFIDENCE`] extends to each side with so many degrees of freedom; infinite with
+/// none.
 fn students_t(freedom: usize) -> f64 {
     let t = StudentsT::new(0.0, 1.0, freedom as f64);
     t.map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + CONFIDENCE / 2.0))

@@ -1,4 +1,4 @@
-//! What relations are between.
+//! The quantities of the causal model.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ impl CausalQuantity {
         }
     }
 
-    /// Whether it is measured in seconds.
+    /// Returns whether it is measured in seconds.
     pub fn is_time(&self) -> bool {
         !matches!(
             self,
@@ -55,8 +55,8 @@ impl CausalQuantity {
         )
     }
 
-    /// What one of it is, in the unit of a law's δ.
-    pub fn one(&self) -> &str {
+    /// Returns what one of it is, in the unit of a law's δ.
+    pub fn unit_phrase(&self) -> &str {
         match self {
             CausalQuantity::Operations(_) => "operation",
             CausalQuantity::Quanta(_) => "quantum",

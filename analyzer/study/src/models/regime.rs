@@ -25,7 +25,7 @@ const DEVIATIONS: f64 = 4.0;
 /// A law needs three sizes to be seen in; one more can leave it.
 const LEAST: usize = 3;
 
-/// Where the linear law holds.
+/// The range in which the linear law holds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinearRegime {
@@ -42,7 +42,7 @@ pub enum LinearRegime {
     Nowhere,
     /// Not known: there are less than four sizes.
     Unknown {
-        /// How many sizes there are.
+        /// Number of sizes.
         found: usize,
     },
 }
@@ -79,7 +79,7 @@ pub fn linear_model(points: &[Point]) -> Result<LinearModel, FitError> {
     Ok(LinearModel { law: law_of_all, regime })
 }
 
-/// How many points, ordered by x, lie within the regime, where others are beyond it.
+/// Returns how many points, ordered by x, lie within the regime, where others are beyond it.
 fn end_of_regime(sorted: &[Point]) -> Option<usize> {
     let ratios: Vec<f64> = sorted.iter().map(|(x, y)| y / x).collect();
     // Points of one x stay together.
@@ -101,7 +101,7 @@ fn limit(ratios: &[f64]) -> f64 {
     middle + (LEEWAY * middle).max(DEVIATIONS * 1.4826 * median(&differences).unwrap_or(0.0))
 }
 
-/// Whether the law predicts points left out as well as a polynomial, or is wrong by [`LEEWAY`] at most.
+/// Returns whether the law predicts points left out as well as a polynomial, or is wrong by [`LEEWAY`] at most.
 fn holds(law: &LinearLaw, points: &[Point]) -> bool {
     let is_close = law.relative_error().is_none_or(|error| error <= LEEWAY);
     is_close || choose(points).is_ok_and(|chosen| law.error <= chosen.error())

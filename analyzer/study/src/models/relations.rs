@@ -1,4 +1,4 @@
-//! What the runs of a study say of how its quantities depend on each other.
+//! Derives the dependences between quantities from the runs of a study.
 //!
 //! ```text
 //!   P, parameters ──→ #op, #q ──→ T_comp, T_comm, T_idle of each phase ──→ their sums ──→ T_par ──→ S
@@ -48,27 +48,27 @@ pub enum ModelError {
     /// No phase has the region.
     #[error("no model of a region {path}; there are: {}", .known.join(", "))]
     NoRegion {
-        /// What was asked for.
+        /// Requested path.
         path: String,
-        /// Those that there are.
+        /// Existing paths.
         known: Vec<String>,
     },
     /// Nothing depends on it.
     #[error("no model against {name}; there are: {}", .known.join(", "))]
     NoQuantity {
-        /// What was asked for.
+        /// Requested name.
         name: String,
-        /// Those that there are.
+        /// Existing names.
         known: Vec<String>,
     },
 }
 
-/// All that follows from the runs of a study.
+/// The models that follow from the runs of a study.
 #[derive(Clone, Debug, Serialize)]
 pub struct StudyModels {
     /// Name of the program.
     pub program: String,
-    /// How many runs.
+    /// Number of runs.
     pub n_runs: usize,
     /// Their numbers in the study; without one 1, 2 …
     pub numbers: Vec<u32>,
@@ -84,7 +84,7 @@ pub struct StudyModels {
     pub whole: Vec<QuantityRelation>,
     /// Overheads, efficiency and speedup of each run.
     pub totals: Vec<RunTotals>,
-    /// What has to be known of the runs, a sentence each.
+    /// Remarks on the runs, a sentence each.
     pub remarks: Vec<String>,
     #[serde(skip)]
     pub(super) figures: Vec<PhasesOfRun>,
@@ -104,13 +104,13 @@ pub struct PhaseModels {
 /// A relation of two quantities.
 #[derive(Clone, Debug, Serialize)]
 pub struct QuantityRelation {
-    /// What it depends on.
+    /// Quantity that the relation depends on.
     pub from: CausalQuantity,
-    /// What depends.
+    /// Dependent quantity.
     pub to: CausalQuantity,
     /// Indices of the runs that it was taken from.
     pub runs: Vec<usize>,
-    /// What other variables are in all of these runs; empty where they may differ.
+    /// Values of other variables in all of these runs; empty if they may differ.
     pub held: BTreeMap<String, f64>,
     /// The points, a run an entry.
     pub points: Vec<Point>,
@@ -124,7 +124,7 @@ pub struct QuantityRelation {
     pub no_polynomial: Option<FitError>,
     /// The runs beyond the linear regime, in the order of `runs`.
     pub leaving: Vec<RegimeDeparture>,
-    /// What these take longer by the memory that they have swapped, ΔT = δ_swap·#q_swap, in seconds per byte; where two or more do.
+    /// Extra time of runs that have swapped memory, ΔT = δ_swap·#q_swap, in seconds per byte; if two or more do.
     pub swap: Option<LinearLaw>,
 }
 
@@ -146,12 +146,12 @@ pub struct RegimeDeparture {
 }
 
 impl QuantityRelation {
-    /// Whether a polynomial describes it: its LOOCV error is at most [`LEEWAY`] of the values. `None` where there is none.
+    /// Returns whether a polynomial describes it: its LOOCV error is at most [`LEEWAY`] of the values. `None` where there is none.
     pub fn is_polynomial(&self) -> Option<bool> {
         self.polynomial.as_ref().map(|chosen| chosen.relative_error().is_none_or(|error| error <= LEEWAY))
     }
 
-    /// Whether `to` does not depend on `from`: degree 0 describes it, and no other predicts it better.
+    /// Returns whether `to` does not depend on `from`: degree 0 describes it, and no other predicts it better.
     pub fn is_independent(&self) -> bool {
         let is_constant = self.polynomial.as_ref().is_some_and(|chosen| chosen.fit.degree == 0);
         is_constant && self.law().is_none() && self.is_polynomial() == Some(true)
@@ -190,15 +190,15 @@ impl PhaseModels {
 }
 
 impl StudyModels {
-    /// Those of some runs of a study, of one program; times on one rank may be among `all`.
+    /// Fits the models of some runs of a study, of one program; times on one rank may be among `all`.
     pub fn of_study(some: &[StoredRun], all: &[StoredRun]) -> Result<StudyModels, ModelError> {
         let runs: Vec<RunMetrics> = some.iter().map(|kept| kept.run.clone()).collect();
         let all: Vec<&RunMetrics> = all.iter().map(|kept| &kept.run).collect();
         StudyModels::among(&runs, &all, some.iter().map(|kept| kept.number).collect())
     }
 
-    /// Those of `runs`, of one program.
-    pub fn of(runs: &[RunMetrics]) -> Result<StudyModels, ModelError> {
+    /// Fits the models of `runs`, of one program.
+    pub fn from_runs(runs: &[RunMetrics]) -> Result<StudyModels, ModelError> {
         StudyModels::among(runs, &runs.iter().collect::<Vec<_>>(), (1..).take(runs.len()).collect())
     }
 
@@ -347,7 +347,7 @@ impl StudyModels {
         sweep.runs.iter().filter_map(point).unzip()
     }
 
-    /// How `to` depends on `from` in the runs of `sweep`; `None` where `to` is 0 or not known in all of them.
+    /// Returns how `to` depends on `from` in the runs of `sweep`; `None` where `to` is 0 or not known in all of them.
     fn relation(&self, from: CausalQuantity, to: CausalQuantity, sweep: &VariableSweep) -> Option<QuantityRelation> {
         let (runs, points) = self.points(&from, &to, sweep);
         if points.iter().all(|point| point.1 == 0.0) {
@@ -395,7 +395,7 @@ impl StudyModels {
             run,
             variables: self.varying(run),
             x,
-            excess_s: y - law.at(x),
+            excess_s: y - law.value_at(x),
             max_resident_bytes: (resident > 0).then_some(resident),
             max_swapped_bytes: is_sampled.then_some(figures.max_swapped_bytes),
         })
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn the_laws_of_a_multiplication_are_found() {
-        let models = StudyModels::of(&study()).unwrap();
+        let models = StudyModels::from_runs(&study()).unwrap();
         assert_eq!(
             (models.program.as_str(), models.n_runs, models.variables.clone()),
             ("matmul", 13, vec!["P".into(), "n".into()])
@@ -456,7 +456,7 @@ mod tests {
 
     #[test]
     fn runs_that_differ_in_one_variable_are_used() {
-        let models = StudyModels::of(&study()).unwrap();
+        let models = StudyModels::from_runs(&study()).unwrap();
         let by_n = relation(&models, "n", "#op main/multiply");
         assert_eq!((by_n.runs.clone(), by_n.held.clone()), ((0..7).collect(), [(RANKS.to_owned(), 2.0)].into()));
         let by_p = relation(&models, "P", "#q main/broadcast");
@@ -473,7 +473,7 @@ mod tests {
     fn what_is_no_polynomial_is_said_to_be_none() {
         // Primes have one row of ranks: n²·(p − 1); squares 2 n²·(√p − 1).
         let ranks = [1, 2, 3, 4, 5, 7, 9, 11, 13, 16, 25].map(|p| multiplication(p, 80.0, f64::INFINITY));
-        let models = StudyModels::of(&ranks).unwrap();
+        let models = StudyModels::from_runs(&ranks).unwrap();
         let on_ranks = relation(&models, "P", "#q main/broadcast");
         assert_eq!(on_ranks.is_polynomial(), Some(false), "{:?}", on_ranks.polynomial);
         let on_quanta = relation(&models, "#q main/broadcast", "T_comm main/broadcast");
@@ -488,7 +488,7 @@ mod tests {
         let memory = 24.0 * 1000.0 * 1000.0;
         let sizes = [200.0, 400.0, 600.0, 800.0, 1000.0, 3000.0, 4000.0, 5000.0];
         let runs = sizes.map(|n| multiplication(1, n, memory));
-        let models = StudyModels::of(&runs).unwrap();
+        let models = StudyModels::from_runs(&runs).unwrap();
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
         assert!((found.law().unwrap().law.delta / DELTA - 1.0).abs() < 1e-9, "of the runs that do not swap");
         let named: Vec<(f64, Option<u64>)> =
@@ -501,12 +501,12 @@ mod tests {
 
     #[test]
     fn too_few_runs_are_said() {
-        let models = StudyModels::of(&[multiplication(2, 40.0, f64::INFINITY)]).unwrap();
+        let models = StudyModels::from_runs(&[multiplication(2, 40.0, f64::INFINITY)]).unwrap();
         assert!(models.variables.is_empty());
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
         assert_eq!(found.no_law, Some(FitError::TooFewRuns { found: 1 }));
         let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
-        let models = StudyModels::of(&two).unwrap();
+        let models = StudyModels::from_runs(&two).unwrap();
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
         assert_eq!(found.linear.as_ref().unwrap().regime, LinearRegime::Unknown { found: 2 });
         // The time triples from one size to the other: no constant is shown beside the law.
@@ -517,7 +517,7 @@ mod tests {
     #[test]
     fn of_two_sizes_a_law_that_fits_badly_is_dropped_beside_a_constant_that_fits() {
         let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
-        let models = StudyModels::of(&two).unwrap();
+        let models = StudyModels::from_runs(&two).unwrap();
         let mut found = relation(&models, "#q main/broadcast", "T_comm main/broadcast").clone();
         found.points = vec![(1600.0, 10.0), (3600.0, 10.1)];
         found.polynomial = Some(choose(&found.points).unwrap());
@@ -529,15 +529,18 @@ mod tests {
 
     #[test]
     fn runs_of_one_program_are_needed() {
-        assert_eq!(StudyModels::of(&[]).unwrap_err(), ModelError::NoRuns);
+        assert_eq!(StudyModels::from_runs(&[]).unwrap_err(), ModelError::NoRuns);
         let mut runs = study();
         runs[0].command[0] = "/opt/other".to_owned();
-        assert_eq!(StudyModels::of(&runs).unwrap_err(), ModelError::Programs(vec!["matmul".into(), "other".into()]));
+        assert_eq!(
+            StudyModels::from_runs(&runs).unwrap_err(),
+            ModelError::Programs(vec!["matmul".into(), "other".into()])
+        );
     }
 
     #[test]
     fn efficiency_is_the_inverse_of_all_overheads() {
-        let models = StudyModels::of(&study()).unwrap();
+        let models = StudyModels::from_runs(&study()).unwrap();
         assert!(models.totals.iter().all(|totals| totals.difference.unwrap().abs() < 1e-14), "{:?}", models.totals);
         assert!(models.totals[2].is_measured && !models.totals[0].is_measured);
     }

@@ -1,4 +1,4 @@
-//! What a reader of models has to know of the runs.
+//! Remarks on the runs for readers of models.
 
 use std::collections::BTreeSet;
 

@@ -21,7 +21,7 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const INDENT: usize = 6;
 
-/// What of the models is shown.
+/// The selection of models to show.
 #[derive(Clone, Debug, Default)]
 pub struct ShownModels {
     /// Only phases whose path is this or ends with it.
@@ -228,7 +228,7 @@ fn plain(value: f64) -> String {
     if value != 0.0 && !(1e-4..1e7).contains(&value.abs()) { format!("{value:e}") } else { format!("{value}") }
 }
 
-/// What a run would take.
+/// Returns what a run would take.
 pub fn forecast(forecast: &RunForecast, columns: usize) -> String {
     let at: Vec<String> =
         forecast.variables.iter().map(|(name, value)| format!("{} = {}", clean(name), plain(*value))).collect();
@@ -360,12 +360,12 @@ mod tests {
     fn swapping() -> StudyModels {
         let memory = 24.0 * 1000.0 * 1000.0;
         let runs = [200.0, 400.0, 600.0, 800.0, 1000.0, 1500.0, 2000.0].map(|n| multiplication(1, n, memory));
-        StudyModels::of(&runs).unwrap()
+        StudyModels::from_runs(&runs).unwrap()
     }
 
     #[test]
     fn models_of_a_multiplication() {
-        let of = StudyModels::of(&study()).unwrap();
+        let of = StudyModels::from_runs(&study()).unwrap();
         insta::assert_snapshot!(bare(&models(&of, &ShownModels::default(), 100).unwrap()));
     }
 
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_forecast_says_how_sure_it_is() {
-        let of = StudyModels::of(&study()).unwrap();
+        let of = StudyModels::from_runs(&study()).unwrap();
         let asked = [("P".to_owned(), 16.0), ("n".to_owned(), 400.0)].into();
         insta::assert_snapshot!(bare(&forecast(&of.forecast(&asked).unwrap(), 100)));
     }
@@ -385,24 +385,27 @@ mod tests {
     #[test]
     fn a_forecast_says_what_it_does_not_know() {
         let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
-        let of = StudyModels::of(&two).unwrap().forecast(&[("n".to_owned(), 100.0)].into()).unwrap();
+        let of = StudyModels::from_runs(&two).unwrap().forecast(&[("n".to_owned(), 100.0)].into()).unwrap();
         insta::assert_snapshot!(bare(&forecast(&of, 100)));
     }
 
     #[test]
     fn the_causal_model() {
-        insta::assert_snapshot!(bare(&graph(&CausalGraph::of(&StudyModels::of(&study()).unwrap()), 100)));
+        insta::assert_snapshot!(bare(&graph(
+            &CausalGraph::from_models(&StudyModels::from_runs(&study()).unwrap()),
+            100
+        )));
     }
 
     #[test]
     fn lines_are_as_short_as_they_have_to_be() {
-        let of = StudyModels::of(&study()).unwrap();
+        let of = StudyModels::from_runs(&study()).unwrap();
         let asked = [("P".to_owned(), 16.0), ("n".to_owned(), 400.0)].into();
         for columns in [60, 80, 100] {
             let text = models(&of, &ShownModels::default(), columns).unwrap()
                 + &models(&swapping(), &ShownModels::default(), columns).unwrap()
                 + &forecast(&of.forecast(&asked).unwrap(), columns)
-                + &graph(&CausalGraph::of(&of), columns);
+                + &graph(&CausalGraph::from_models(&of), columns);
             let text = bare(&text);
             let long: Vec<&str> = text.lines().filter(|line| width(line) > columns).collect();
             assert!(long.is_empty(), "{columns}: {long:#?}");
@@ -411,13 +414,13 @@ mod tests {
 
     #[test]
     fn nothing_is_shown_of_what_is_not_there() {
-        let of = StudyModels::of(&study()).unwrap();
+        let of = StudyModels::from_runs(&study()).unwrap();
         let refused = |shown: ShownModels| models(&of, &shown, 100).unwrap_err().to_string();
         let nowhere = refused(ShownModels { region: Some("nowhere".to_owned()), against: None });
         assert_eq!(nowhere, "no model of a region nowhere; there are: main/multiply, main/broadcast");
         let against = refused(ShownModels { region: None, against: Some("m".to_owned()) });
         assert_eq!(against, "no model against m; there are: #op, #q, P, n");
-        let same = StudyModels::of(&[RunMetrics { n_ranks: 2, ..RunMetrics::default() }]).unwrap();
+        let same = StudyModels::from_runs(&[RunMetrics { n_ranks: 2, ..RunMetrics::default() }]).unwrap();
         assert_eq!(models(&same, &ShownModels::default(), 100).unwrap_err(), ModelError::NothingDiffers);
     }
 }

@@ -17,7 +17,7 @@ pub struct RunTotals {
     pub t_par_s: f64,
     /// T_seq: seconds on one rank.
     pub t_seq_s: f64,
-    /// Whether T_seq is that of runs on one rank ([`crate::sequential`]); else it is the run's own useful and serial work.
+    /// True if T_seq is that of runs on one rank ([`crate::sequential`]); else it is the run's own useful and serial work.
     pub is_measured: bool,
     /// T_comp, T_comm and T_idle: seconds summed over ranks and regions; `None`: not known, and part of the ones before.
     pub seconds: [Option<f64>; 3],
@@ -33,16 +33,16 @@ pub struct RunTotals {
     pub difference: Option<f64>,
 }
 
-/// Those of each of `runs`, whose phases are `figures` and whose times on one rank may be among `all`.
+/// Sums up each of `runs`, whose phases are `figures` and whose times on one rank may be among `all`.
 pub fn totals(runs: &[RunMetrics], figures: &[PhasesOfRun], all: &[&RunMetrics]) -> Vec<RunTotals> {
     let t_seq_s = |run: &RunMetrics| {
         let alike = all.iter().filter(|other| mpi_name(&other.mpi) == mpi_name(&run.mpi));
         t_seq_s(run, alike.copied())
     };
-    runs.iter().zip(figures).map(|(run, figures)| one(run, figures, t_seq_s(run))).collect()
+    runs.iter().zip(figures).map(|(run, figures)| run_totals(run, figures, t_seq_s(run))).collect()
 }
 
-fn one(run: &RunMetrics, figures: &PhasesOfRun, measured_s: Option<f64>) -> RunTotals {
+fn run_totals(run: &RunMetrics, figures: &PhasesOfRun, measured_s: Option<f64>) -> RunTotals {
     let work_s = || run.phases.iter().filter(|phase| phase.phase.is_work()).map(|phase| phase.total_s()).sum::<f64>();
     let t_seq_s = measured_s.unwrap_or_else(work_s);
     let (n, n_read) = (f64::from(run.n_ranks.max(1)), f64::from(figures.n_read.max(1)));

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::polynomial::{MAX_DEGREE, PolynomialFit, fit};
 use super::{FitError, Point, ROUNDING};
 
-/// How well polynomials of a degree predict points that they were not fitted to.
+/// The error of polynomials of a degree at points that they were not fitted to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DegreeError {
     /// The degree.

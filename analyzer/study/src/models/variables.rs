@@ -1,4 +1,4 @@
-//! What differs between runs: the number of ranks and the user's parameters; and sweeps of runs in which only one of them does.
+//! Variables that differ between runs: the number of ranks and the user's parameters; and sweeps of runs in which only one of them does.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +20,9 @@ pub fn variables(run: &RunMetrics) -> BTreeMap<String, f64> {
 pub struct VariableSweep {
     /// Indices of the runs, by the variable's value.
     pub runs: Vec<usize>,
-    /// What the others are in all of them.
+    /// Values of the other variables in all of its runs.
     pub held: BTreeMap<String, f64>,
-    /// How many different values the variable has.
+    /// Number of different values of the variable.
     pub n_different: usize,
 }
 
@@ -39,7 +39,7 @@ pub fn varying(runs: &[BTreeMap<String, f64>]) -> Vec<String> {
     names.iter().filter(differs).map(|name| (*name).clone()).collect()
 }
 
-/// What the runs of a sweep have in common: their MPI library, and the bits of other variables.
+/// The common properties of a sweep's runs: their MPI library, and the bits of other variables.
 type Key<'a> = (Option<&'a String>, Vec<(&'a str, u64)>);
 
 /// The sweeps of runs that have `name` and differ in nothing else, nor in their `libraries`, an entry a run; those with most values of it first; of as many, those with most

@@ -4,11 +4,11 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Row};
 
 /// SQLite has whole numbers of 63 bits.
-pub(super) fn whole(value: u64) -> i64 {
+pub(super) fn to_sql_integer(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// All rows of one run that a statement selects.
+/// Returns all rows of one run that a statement selects.
 pub(super) fn rows<T>(
     connection: &Connection,
     select: &str,

@@ -1,4 +1,4 @@
-//! What can go wrong with a study's file, and what to do then.
+//! Errors of a study's file, with advice.
 
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ pub enum StoreError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the error.
         what: String,
     },
     /// Another writes it, for long.
@@ -56,7 +56,7 @@ pub enum StoreError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         what: String,
     },
     /// The run is in it already.
@@ -82,13 +82,13 @@ pub enum StoreError {
     Failed {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         what: String,
     },
 }
 
-/// What SQLite says, as what it means to the user.
-pub(super) fn of(path: &Path, error: rusqlite::Error) -> StoreError {
+/// Returns what SQLite says, as what it means to the user.
+pub(super) fn explain_error(path: &Path, error: rusqlite::Error) -> StoreError {
     let path = path.to_owned();
     let what = error.to_string();
     match error.sqlite_error_code() {

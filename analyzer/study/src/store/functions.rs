@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Row, params};
 
-use super::cells::{rows, time, whole, wrong};
+use super::cells::{rows, time, to_sql_integer, wrong};
 use super::schema::select_of_run;
 use crate::RunMetrics;
 use crate::run::{FunctionFigures, FunctionSums};
@@ -26,14 +26,14 @@ pub(super) fn write(connection: &Connection, run: &RunMetrics, number: u32) -> r
     for (region, sums) in [(None, &figures.program)].into_iter().chain(regions) {
         let listed = sums.times.iter().map(|(function, &(mean_s, error_s))| (Some(function), mean_s, Some(error_s)));
         for (function, mean_s, error_s) in listed.chain([(None, sums.others_s, None)]) {
-            insert.execute(params![number, whole(position), region, function, mean_s, error_s])?;
+            insert.execute(params![number, to_sql_integer(position), region, function, mean_s, error_s])?;
             position += 1;
         }
     }
     Ok(())
 }
 
-/// Those of a run; `None` where it has none.
+/// Reads the functions of a run, or `None` if it has none.
 pub(super) fn read(connection: &Connection, number: u32) -> rusqlite::Result<Option<FunctionFigures>> {
     let row = |row: &Row| {
         let region: Option<String> = row.get("region")?;

@@ -26,7 +26,7 @@ pub use self::error::StoreError;
 pub use self::schema::{CREATE_TABLES, StudyTable, TABLES};
 use super::RunMetrics;
 
-/// How long to wait for another that writes.
+/// Time to wait for another writer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A study's file, open.
@@ -68,7 +68,7 @@ impl StudyFile {
     }
 
     fn connect(path: &Path, more: OpenFlags) -> Result<StudyFile, StoreError> {
-        let failed = |error| error::of(path, error);
+        let failed = |error| error::explain_error(path, error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
         // Where no folder is before them, SQLite takes ":memory:", "file:…" and the like for something else than a file.
         let place = Path::new(".").join(path);
@@ -95,7 +95,7 @@ impl StudyFile {
         })
     }
 
-    /// Where it is.
+    /// Returns where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -109,7 +109,7 @@ impl StudyFile {
     /// Adds a run, and returns its number. A run that is there already is an error, unless it is to `replace` that.
     pub fn add(&mut self, run: &RunMetrics, replace: bool) -> Result<u32, StoreError> {
         let path = self.path.clone();
-        let failed = |error| error::of(&path, error);
+        let failed = |error| error::explain_error(&path, error);
         let transaction = self.begin()?;
         schema::create(&transaction, &path)?;
         let number = number_of(&transaction, run.id).map_err(failed)?;
@@ -127,7 +127,7 @@ impl StudyFile {
     /// Removes the runs of these numbers: all of them, or none where one is not there.
     pub fn remove(&mut self, numbers: &[u32]) -> Result<(), StoreError> {
         let path = self.path.clone();
-        let failed = |error| error::of(&path, error);
+        let failed = |error| error::explain_error(&path, error);
         let transaction = self.begin()?;
         for &number in numbers {
             if schema::is_empty(&transaction).map_err(failed)?
@@ -139,12 +139,12 @@ impl StudyFile {
         transaction.commit().map_err(failed)
     }
 
-    /// All runs, by number.
+    /// Returns all runs, by number.
     pub fn runs(&self) -> Result<Vec<StoredRun>, StoreError> {
         self.read(read::runs)
     }
 
-    /// The same without what is reported by rank, phase, region, cause or function: for lists.
+    /// Reads the runs for lists: without figures by rank, phase, region, cause or function.
     pub fn heads(&self) -> Result<Vec<StoredRun>, StoreError> {
         self.read(read::heads)
     }
@@ -172,11 +172,11 @@ impl StudyFile {
     /// The lock to write, before anything is read.
     fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
-        begun.map_err(|error| error::of(&self.path, error))
+        begun.map_err(|error| error::explain_error(&self.path, error))
     }
 
     fn failed(&self, error: rusqlite::Error) -> StoreError {
-        error::of(&self.path, error)
+        error::explain_error(&self.path, error)
     }
 }
 

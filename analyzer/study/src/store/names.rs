@@ -8,7 +8,7 @@ use rusqlite::types::Type;
 use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_analysis::metrics::overhead::TimeCategory;
 
-/// One of `all` by its name in a column; an error where there is none of that name.
+/// Finds the value in `all` that a column names, or returns an error if there is none of that name.
 fn named<T: Copy>(row: &Row, column: &str, all: &[T], name: impl Fn(T) -> &'static str) -> rusqlite::Result<T> {
     let found: String = row.get(column)?;
     let unknown = || {

@@ -12,7 +12,7 @@ use crate::run::{CauseFigures, CoreFigures, CountedFigures, RankFigures, RegionF
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 
-/// All runs, by number.
+/// Returns all runs, by number.
 pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>> {
     let mut all = heads(connection)?;
     for StoredRun { number, run } in &mut all {
@@ -21,7 +21,7 @@ pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>> 
     Ok(all)
 }
 
-/// The same without what is reported by rank, phase, region, cause or function.
+/// Reads the runs without figures by rank, phase, region, cause or function.
 pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>> {
     let mut select = connection.prepare(&schema::RUNS.select(""))?;
     let heads = select.query_map([], |row| Ok(StoredRun { number: row.get("run")?, run: head(row)? }))?;
@@ -50,7 +50,7 @@ fn lists(connection: &Connection, number: u32, run: &mut RunMetrics) -> rusqlite
     Ok(())
 }
 
-/// What is reported of a run by rank, phase, region, cause or function.
+/// Returns what is reported of a run by rank, phase, region, cause or function.
 fn fill(connection: &Connection, number: u32, run: &mut RunMetrics) -> rusqlite::Result<()> {
     run.ranks = rows(connection, &schema::select_of_run("ranks"), number, rank)?;
     run.phases = phases(connection, number, &run.ranks)?;
@@ -79,7 +79,11 @@ fn cores(row: &Row) -> rusqlite::Result<CoreFigures> {
     }
     let is_share = |share: &f64| share.is_finite() && *share >= 0.0;
     match shares.iter().flatten().all(is_share) {
-        true => Ok(CoreFigures { cores: whole(row, "cores")?, threads_per_rank: row.get("threads_per_rank")?, shares }),
+        true => Ok(CoreFigures {
+            cores: read_unsigned(row, "cores")?,
+            threads_per_rank: row.get("threads_per_rank")?,
+            shares,
+        }),
         false => Err(wrong("an efficiency is below 0, or no number".into())),
     }
 }
@@ -91,7 +95,7 @@ fn head(row: &Row) -> rusqlite::Result<RunMetrics> {
     Ok(RunMetrics {
         id: u64::from_str_radix(&id, 16).map_err(|error| wrong(error.into()))?,
         command: serde_json::from_str(&command).map_err(|error| wrong(error.into()))?,
-        started_unix_s: whole(row, "started_unix_s")?,
+        started_unix_s: read_unsigned(row, "started_unix_s")?,
         mpi: row.get("mpi")?,
         n_ranks: row.get("n_ranks")?,
         complete: row.get("complete")?,
@@ -112,7 +116,7 @@ fn rank(row: &Row) -> rusqlite::Result<RankFigures> {
         host: row.get("host")?,
         computation_s: real(row, "computation_s")?,
         blocked_s: row.get("blocked_s")?,
-        max_resident_bytes: whole(row, "max_resident_bytes")?,
+        max_resident_bytes: read_unsigned(row, "max_resident_bytes")?,
     })
 }
 
@@ -155,11 +159,11 @@ fn region(row: &Row) -> rusqlite::Result<RegionFigures> {
         activities: BTreeMap::new(),
         blocked_s: row.get("blocked_s")?,
         iterations: whole_or_none(row, "iterations")?,
-        invocations: whole(row, "invocations")?,
+        invocations: read_unsigned(row, "invocations")?,
         operations: real(row, "operations")?,
         quanta: real(row, "quanta")?,
-        max_resident_bytes: whole(row, "max_resident_bytes")?,
-        max_swapped_bytes: whole(row, "max_swapped_bytes")?,
+        max_resident_bytes: read_unsigned(row, "max_resident_bytes")?,
+        max_swapped_bytes: read_unsigned(row, "max_swapped_bytes")?,
     })
 }
 
@@ -205,13 +209,13 @@ fn seconds(row: &Row) -> rusqlite::Result<f64> {
     time(row, "seconds")
 }
 
-fn whole(row: &Row, column: &str) -> rusqlite::Result<u64> {
+fn read_unsigned(row: &Row, column: &str) -> rusqlite::Result<u64> {
     let value: i64 = get(row, column)?;
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, value))
 }
 
 fn whole_or_none(row: &Row, column: &str) -> rusqlite::Result<Option<u64>> {
-    get::<Option<i64>>(row, column)?.map(|_| whole(row, column)).transpose()
+    get::<Option<i64>>(row, column)?.map(|_| read_unsigned(row, column)).transpose()
 }
 
 fn get<T: FromSql>(row: &Row, column: &str) -> rusqlite::Result<T> {

@@ -260,14 +260,14 @@ CREATE TABLE checksums (
 );
 ";
 
-/// Whether nothing was ever written: a study that is just being begun.
+/// Returns whether nothing was ever written: a study that is just being begun.
 pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(stated(connection)? == (0, 0) && tables(connection)? == 0)
 }
 
 /// Refuses a file that is no study, is of another version, or is damaged.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    let failed = |error| error::of(path, error);
+    let failed = |error| error::explain_error(path, error);
     // As of one moment: another may begin the study meanwhile.
     let moment = connection.unchecked_transaction().map_err(failed)?;
     match stated(&moment).map_err(failed)? {
@@ -280,7 +280,7 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreErr
 
 /// Makes the tables where there are none.
 pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), StoreError> {
-    let failed = |error| error::of(path, error);
+    let failed = |error| error::explain_error(path, error);
     if !is_empty(transaction).map_err(failed)? {
         return Ok(());
     }
@@ -289,12 +289,12 @@ pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), Store
     transaction.pragma_update(None, "user_version", VERSION).map_err(failed)
 }
 
-/// Whether there is a table of this name; a view of that name would compute what it likes.
+/// Returns whether there is a table of this name; a view of that name would compute what it likes.
 fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     Ok(count(connection, "type = 'table' AND rootpage > 0 AND name = ?1", name)? > 0)
 }
 
-/// What the head of the file states: whose it is, and its version.
+/// Returns what the head of the file states: whose it is, and its version.
 fn stated(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
     let of = |name| connection.pragma_query_value(None, name, |row| row.get(0));
     Ok((of("application_id")?, of("user_version")?))
@@ -307,7 +307,7 @@ fn tables(connection: &Connection) -> rusqlite::Result<i64> {
 /// Refuses a file in which pages are missing or do not fit together, or one whose tables are none: a view of their name computes what
 /// it likes, for as long as it likes, and so does a trigger.
 fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    let failed = |error| error::of(path, error);
+    let failed = |error| error::explain_error(path, error);
     let damaged = |what: String| Err(StoreError::Damaged { path: path.to_owned(), what });
     for StudyTable { name: table, .. } in TABLES {
         if !has_table(connection, table).map_err(failed)? {
@@ -324,7 +324,7 @@ fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// How many things of the file are so.
+/// Returns how many things of the file are so.
 fn count(connection: &Connection, so: &str, value: &str) -> rusqlite::Result<i64> {
     connection.query_row(&format!("SELECT count(*) FROM sqlite_master WHERE {so}"), [value], |row| row.get(0))
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::cells::whole;
+use super::cells::to_sql_integer;
 use super::{functions, id_text};
 use crate::RunMetrics;
 use crate::run::{CoreFigures, CountedFigures, RegionFigures};
@@ -31,7 +31,7 @@ pub(super) fn add(connection: &Connection, run: &RunMetrics, number: Option<u32>
         let insert = "INSERT INTO cores VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
         let row = params![
             number,
-            whole(cores),
+            to_sql_integer(cores),
             threads_per_rank,
             parallel,
             mpi,
@@ -58,7 +58,7 @@ fn head(connection: &Connection, run: &RunMetrics, number: Option<u32>) -> rusql
             id_text(run.id),
             run.program(),
             command,
-            whole(run.started_unix_s),
+            to_sql_integer(run.started_unix_s),
             run.mpi,
             run.n_ranks,
             run.complete,
@@ -67,7 +67,7 @@ fn head(connection: &Connection, run: &RunMetrics, number: Option<u32>) -> rusql
             times.avg_computation_s,
             times.t_ideal_s,
             run.ideal_by_replay,
-            run.iterations.map(whole),
+            run.iterations.map(to_sql_integer),
             run.causes.is_some(),
         ],
     )?;
@@ -79,7 +79,7 @@ fn lists(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Re
     for (table, list) in [("hosts", &run.hosts), ("problems", &run.problems)] {
         let mut insert = connection.prepare(&format!("INSERT INTO {table} VALUES (?1, ?2, ?3)"))?;
         for (at, text) in list.iter().enumerate() {
-            insert.execute(params![number, whole(at as u64), text])?;
+            insert.execute(params![number, to_sql_integer(at as u64), text])?;
         }
     }
     if !run.label.is_empty() {
@@ -95,7 +95,7 @@ fn lists(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Re
 fn ranks(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
     let mut insert = connection.prepare("INSERT INTO ranks VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
     for rank in &run.ranks {
-        let bytes = whole(rank.max_resident_bytes);
+        let bytes = to_sql_integer(rank.max_resident_bytes);
         insert.execute(params![number, rank.rank, rank.host, rank.computation_s, rank.blocked_s, bytes])?;
     }
     let mut insert = connection.prepare("INSERT INTO phases VALUES (?1, ?2, ?3, ?4)")?;
@@ -114,7 +114,7 @@ fn region(
     at: usize,
     region: &RegionFigures,
 ) -> rusqlite::Result<()> {
-    let at = whole(at as u64);
+    let at = to_sql_integer(at as u64);
     let mut insert = connection.prepare_cached(
         "INSERT INTO regions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
     )?;
@@ -129,12 +129,12 @@ fn region(
         region.times.avg_computation_s,
         region.times.t_ideal_s,
         region.blocked_s,
-        region.iterations.map(whole),
-        whole(region.invocations),
+        region.iterations.map(to_sql_integer),
+        to_sql_integer(region.invocations),
         region.operations,
         region.quanta,
-        whole(region.max_resident_bytes),
-        whole(region.max_swapped_bytes),
+        to_sql_integer(region.max_resident_bytes),
+        to_sql_integer(region.max_swapped_bytes),
     ])?;
     let mut insert = connection.prepare_cached("INSERT INTO region_times VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for (activity, by_rank) in &region.activities {
@@ -150,7 +150,15 @@ fn causes(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::R
     for (at, cause) in run.causes.iter().flatten().enumerate() {
         let activity = cause.activity.map(|activity| activity.name());
         let class = cause.class.name();
-        insert.execute(params![number, whole(at as u64), cause.rank, cause.region, activity, class, cause.caused_s])?;
+        insert.execute(params![
+            number,
+            to_sql_integer(at as u64),
+            cause.rank,
+            cause.region,
+            activity,
+            class,
+            cause.caused_s
+        ])?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a run has by itself: times, efficiencies, overheads.
+//! Figures of a run: times, efficiencies, overheads.
 
 use super::{FigureLine, FigureUnit, TableCell, TableSection};
 use crate::key::NotInStudy;
@@ -13,13 +13,13 @@ use lbprof_analysis::metrics::overhead::{OverheadBreakdown, PhaseTime, TimeCateg
 pub struct RunFigures {
     /// Number of the run.
     pub number: u32,
-    /// Whether no data of it are missing.
+    /// True if no data of it are missing.
     pub complete: bool,
     /// Its times; `None` where it does not have the region.
     pub times: Option<EfficiencyTimes>,
-    /// Whether the ideal time is that of a replay.
+    /// True if the ideal time is that of a replay.
     pub by_replay: bool,
-    /// Whether an estimate of the ideal time was left out, for it is above the elapsed time: ranks do not wait for each other at the
+    /// True if an estimate of the ideal time was left out, for it is above the elapsed time: ranks do not wait for each other at the
     /// end of each iteration.
     pub no_ideal: bool,
     /// Iterations of the main loop, or of the region.
@@ -28,13 +28,13 @@ pub struct RunFigures {
     pub overheads: Option<OverheadBreakdown>,
     /// Numbers of the runs that its time on one rank is of; empty where it is assumed.
     pub on_one_rank: Vec<u32>,
-    /// How its computation scales, of the whole program alone.
+    /// Scaling of the computation, of the whole program alone.
     pub scaling: Option<ComputationScaling>,
-    /// What its cores do where ranks have several threads, likewise.
+    /// Activities of the cores if ranks have several threads, of the whole program alone.
     pub cores: Option<CoreFigures>,
 }
 
-/// How computation scales, POP's computation scaling and its factors: against the run with fewest ranks of the same program whose processors counted.
+/// POP's computation scaling and its factors: against the run of the same program with fewest ranks whose processor counters were read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ComputationScaling {
     /// Instructions of all ranks there over those here.
@@ -46,8 +46,8 @@ pub struct ComputationScaling {
 }
 
 impl ComputationScaling {
-    /// That of `run` against `reference`.
-    fn of(run: &CountedFigures, reference: &CountedFigures) -> Option<ComputationScaling> {
+    /// Computes the scaling of `run` against `reference`.
+    fn against_reference(run: &CountedFigures, reference: &CountedFigures) -> Option<ComputationScaling> {
         let ipc = |one: &CountedFigures| one.instructions / one.cycles;
         let frequency = |one: &CountedFigures| one.cycles / one.seconds;
         let scaling = ComputationScaling {
@@ -68,12 +68,12 @@ impl ComputationScaling {
 fn scaling(run: &RunMetrics, all: &[StoredRun]) -> Option<ComputationScaling> {
     let counting = all.iter().filter(|kept| kept.run.program() == run.program() && kept.run.counted.is_some());
     let reference = counting.min_by_key(|kept| (kept.run.n_ranks, kept.number))?;
-    ComputationScaling::of(run.counted.as_ref()?, reference.run.counted.as_ref()?)
+    ComputationScaling::against_reference(run.counted.as_ref()?, reference.run.counted.as_ref()?)
 }
 
 impl RunFigures {
-    /// Those of `run`, whose time on one rank may be among `all`.
-    pub fn of(run: &StoredRun, all: &[StoredRun], region: Option<&str>) -> RunFigures {
+    /// Computes the figures of `run`, whose time on one rank may be among `all`.
+    pub fn from_run(run: &StoredRun, all: &[StoredRun], region: Option<&str>) -> RunFigures {
         let StoredRun { number, run } = run;
         let found = region.and_then(|path| region_of(run, path));
         let (times, iterations) = match region {
@@ -230,7 +230,7 @@ pub(super) fn line(
     columns: &[Vec<RunFigures>],
     of: impl Fn(&RunFigures) -> Option<f64>,
 ) -> FigureLine {
-    let cells = columns.iter().map(|runs| TableCell::of(runs.iter().filter_map(&of))).collect();
+    let cells = columns.iter().map(|runs| TableCell::from_values(runs.iter().filter_map(&of))).collect();
     FigureLine { name, more_is_better: Some(more_is_better), cells }
 }
 

@@ -14,9 +14,9 @@ use lbprof_report::words::mpi_name;
 pub struct RunGroup<'a> {
     /// Name of the program.
     pub program: String,
-    /// What all its runs have in common.
+    /// Values that all its runs have in common.
     pub fixed: Vec<(String, KeyValue)>,
-    /// What its columns are distinguished by.
+    /// Keys that distinguish its columns.
     pub by: Vec<String>,
     /// The runs of each column, at least one, by number; columns in the order of their values.
     pub columns: Vec<Vec<&'a StoredRun>>,
@@ -50,8 +50,8 @@ pub fn find_distinguishing_params(runs: &[StoredRun]) -> Vec<String> {
     let keys = keys(runs);
     let is_compared = |key: &&String| !matches!(key.as_str(), "run" | "program" | "host");
     let sum_all = |run: &StoredRun| {
-        let program = hash_value("program", KeyValue::of(run, "program").as_ref());
-        let hashes = keys.iter().filter(is_compared).map(|key| hash_value(key, KeyValue::of(run, key).as_ref()));
+        let program = hash_value("program", KeyValue::look_up(run, "program").as_ref());
+        let hashes = keys.iter().filter(is_compared).map(|key| hash_value(key, KeyValue::look_up(run, key).as_ref()));
         hashes.fold(program, u64::wrapping_add)
     };
     let sums: Vec<u64> = runs.iter().map(sum_all).collect();
@@ -59,7 +59,7 @@ pub fn find_distinguishing_params(runs: &[StoredRun]) -> Vec<String> {
     let mut is_distinguishing = |key: &String| {
         first_of_rest.clear();
         runs.iter().zip(&sums).any(|(run, sum)| {
-            let value = KeyValue::of(run, key);
+            let value = KeyValue::look_up(run, key);
             let rest = sum.wrapping_sub(hash_value(key, value.as_ref()));
             let first = first_of_rest.entry(rest).or_insert_with(|| value.clone());
             compare(std::slice::from_ref(first), &[value]).is_ne()
@@ -84,7 +84,7 @@ fn hash_value(key: &str, value: Option<&KeyValue>) -> u64 {
 /// P and parameters that are not the same in all runs.
 fn varying(runs: &[&StoredRun]) -> Vec<String> {
     let differs = |key: &String| {
-        let mut values = runs.iter().map(|run| KeyValue::of(run, key));
+        let mut values = runs.iter().map(|run| KeyValue::look_up(run, key));
         let first = values.next().flatten();
         values.any(|value| value != first)
     };
@@ -92,7 +92,7 @@ fn varying(runs: &[&StoredRun]) -> Vec<String> {
     keys.filter(|key| !matches!(key.as_str(), "run" | "program" | "host")).filter(differs).collect()
 }
 
-/// What columns are distinguished by where the user does not say: P, unless that leaves each run alone in its table.
+/// Returns what columns are distinguished by where the user does not say: P, unless that leaves each run alone in its table.
 fn default_by(runs: &[&StoredRun], varying: &[String], wanted: &TableRequest) -> Vec<String> {
     let params: Vec<String> = varying.iter().filter(|key| *key != "run").cloned().collect();
     let ranks = vec![RANKS.to_owned()];
@@ -114,7 +114,7 @@ fn group<'a>(runs: Vec<&'a StoredRun>, by: &[String], rest: &[String], each: boo
             && (key != "mpi" || rest.contains(key))
             && apart(runs.clone(), std::slice::from_ref(key)).len() == 1
     });
-    let fixed = fixed.filter_map(|key| Some((key.clone(), KeyValue::of(runs.first()?, &key)?))).collect();
+    let fixed = fixed.filter_map(|key| Some((key.clone(), KeyValue::look_up(runs.first()?, &key)?))).collect();
     let program = runs.first().map(|run| run.run.program().to_owned()).unwrap_or_default();
     let mut grouped_by = by.to_vec();
     if each {
@@ -124,7 +124,8 @@ fn group<'a>(runs: Vec<&'a StoredRun>, by: &[String], rest: &[String], each: boo
     RunGroup { program, fixed, by: by.to_vec(), columns }
 }
 
-/// Those of `all` that `run` may be compared with: under the same MPI library, unless the columns of its table distinguish libraries.
+/// Returns the runs of `all` that `run` may be compared with: under the same MPI library, unless the columns of its table distinguish
+/// libraries.
 pub fn comparable<'a>(run: &StoredRun, group: &RunGroup, all: &'a [StoredRun]) -> Cow<'a, [StoredRun]> {
     let is_alike = |other: &&StoredRun| mpi_name(&other.run.mpi) == mpi_name(&run.run.mpi);
     if group.by.iter().any(|key| key == "mpi") || all.iter().all(|other| is_alike(&other)) {
@@ -137,7 +138,7 @@ pub fn comparable<'a>(run: &StoredRun, group: &RunGroup, all: &'a [StoredRun]) -
 fn apart<'a>(runs: Vec<&'a StoredRun>, by: &[String]) -> Vec<(Values, Vec<&'a StoredRun>)> {
     let mut parts: Vec<(Values, Vec<&StoredRun>)> = Vec::new();
     for run in runs {
-        let values: Values = by.iter().map(|key| KeyValue::of(run, key)).collect();
+        let values: Values = by.iter().map(|key| KeyValue::look_up(run, key)).collect();
         match parts.binary_search_by(|(of_part, _)| compare(of_part, &values)) {
             Ok(at) => parts[at].1.push(run),
             Err(at) => parts.insert(at, (values, vec![run])),

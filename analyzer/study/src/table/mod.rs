@@ -19,20 +19,20 @@ use grouping::RunGroup;
 use lbprof_analysis::metrics::median::median;
 pub use remarks::TableRemark;
 
-/// What to show.
+/// The selection of runs and columns to show.
 #[derive(Clone, Debug, Default)]
 pub struct TableRequest {
     /// Keys that columns are distinguished by; empty: the ranks where they differ, else all that differs.
     pub by: Vec<String>,
-    /// What runs must have.
+    /// Conditions on the runs.
     pub conditions: Vec<RunCondition>,
     /// The region that times are of, a path or the end of one; `None`: the whole program.
     pub region: Option<String>,
     /// The run that speedup and efficiency are against; `None`: the one with the fewest ranks.
     pub base: Option<u32>,
-    /// Whether the work grows with the ranks, so that E = T_base / T.
+    /// True if the work grows with the ranks, so that E = T_base / T.
     pub weak: bool,
-    /// Whether repeated runs are a column each.
+    /// True if repeated runs are a column each.
     pub each: bool,
 }
 
@@ -41,24 +41,24 @@ pub struct TableRequest {
 pub struct FigureTable {
     /// Name of the program.
     pub program: String,
-    /// What all runs have in common: P and parameters.
+    /// Values that all runs have in common: P and parameters.
     pub fixed: Vec<(String, KeyValue)>,
     /// The region that times are of; `None`: the whole program.
     pub region: Option<String>,
-    /// What columns are distinguished by.
+    /// Keys that distinguish the columns.
     pub by: Vec<String>,
     /// The columns, in the order of their values.
     pub columns: Vec<RunColumn>,
     /// Its lines, by what they show.
     pub sections: Vec<TableSection>,
-    /// What must be said beside.
+    /// Remarks below the table.
     pub remarks: Vec<TableRemark>,
 }
 
 /// A run, or repeated runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunColumn {
-    /// What it has for each key of [`FigureTable::by`].
+    /// Value for each key of [`FigureTable::by`].
     pub values: Vec<Option<KeyValue>>,
     /// Numbers of its runs.
     pub runs: Vec<u32>,
@@ -69,15 +69,15 @@ pub struct RunColumn {
 /// Lines that belong together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableSection {
-    /// What they show.
+    /// Name of the section.
     pub name: &'static str,
-    /// What their figures are.
+    /// Unit of the figures.
     pub unit: FigureUnit,
     /// The lines.
     pub lines: Vec<FigureLine>,
 }
 
-/// What figures are.
+/// The unit of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureUnit {
     /// Seconds.
@@ -93,9 +93,9 @@ pub enum FigureUnit {
 pub struct FigureLine {
     /// Its name.
     pub name: &'static str,
-    /// Whether more of it is better; `None`: neither is.
+    /// True if more of it is better, false if less is, or `None` if neither is.
     pub more_is_better: Option<bool>,
-    /// One entry a column; `None` where it is not known.
+    /// An entry per column, or `None` if the figure is not known.
     pub cells: Vec<Option<TableCell>>,
 }
 
@@ -127,7 +127,7 @@ impl FigureLine {
 
 impl TableCell {
     /// The figure of repeated runs, in any order; `None` where there is none.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<TableCell> {
+    pub fn from_values(values: impl IntoIterator<Item = f64>) -> Option<TableCell> {
         let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
         let least = values.iter().copied().reduce(f64::min)?;
         let largest = values.iter().copied().reduce(f64::max)?;
@@ -152,7 +152,7 @@ pub fn tables(runs: &[StoredRun], wanted: &TableRequest) -> Result<Vec<FigureTab
 fn table(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> FigureTable {
     let first = group.columns.iter().flatten().next();
     let comparable = first.map_or(Cow::Borrowed(all), |run| grouping::comparable(run, group, all));
-    let of_run = |run: &&StoredRun| RunFigures::of(run, &comparable, wanted.region.as_deref());
+    let of_run = |run: &&StoredRun| RunFigures::from_run(run, &comparable, wanted.region.as_deref());
     let figures: Vec<Vec<RunFigures>> = group.columns.iter().map(|runs| runs.iter().map(of_run).collect()).collect();
     let columns: Vec<RunColumn> = group.columns.iter().map(|runs| column(runs, &group.by)).collect();
     let bases = scaling::bases(group, all, wanted);
@@ -167,13 +167,13 @@ fn table(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> FigureTa
         sections,
         remarks: Vec::new(),
     };
-    table.remarks = remarks::remarks(&table, group, (&figures, &bases), all, wanted);
+    table.remarks = remarks::remarks(&table, group, &remarks::ColumnFigures { figures, bases }, all, wanted);
     table
 }
 
 fn column(runs: &[&StoredRun], by: &[String]) -> RunColumn {
     RunColumn {
-        values: runs.first().map(|run| by.iter().map(|key| KeyValue::of(run, key)).collect()).unwrap_or_default(),
+        values: runs.first().map(|run| by.iter().map(|key| KeyValue::look_up(run, key)).collect()).unwrap_or_default(),
         runs: runs.iter().map(|run| run.number).collect(),
         n_ranks: runs.first().map_or(0, |run| run.run.n_ranks),
     }

@@ -1,4 +1,4 @@
-//! What must be said beside a table.
+//! Remarks below a table.
 
 use std::collections::BTreeSet;
 use std::ops::Add;
@@ -22,27 +22,27 @@ pub enum TableRemark {
         /// The run with the best parallel efficiency, likewise.
         efficiency: Option<usize>,
     },
-    /// How the ideal time is known: numbers of runs.
+    /// Origin of the ideal time: numbers of runs.
     Ideal {
         /// By a replay.
         replayed: Vec<u32>,
-        /// As an estimate by phase profile.
+        /// Runs in which it is an estimate by phase profile.
         estimated: Vec<u32>,
         /// The estimate was above the elapsed time, so it is left out.
         left_out: Vec<u32>,
     },
-    /// Where the time on one rank comes from: numbers of the runs on one rank, and of the runs for which it is assumed.
+    /// Origin of the time on one rank: numbers of the runs on one rank, and of the runs for which it is assumed.
     Sequential {
         /// Runs on one rank.
         measured: Vec<u32>,
         /// Runs whose own work is taken for it.
         assumed: Vec<u32>,
     },
-    /// What speedup and efficiency are against.
+    /// Reference of speedup and efficiency.
     Against {
         /// The base, where all columns have the same.
         base: Option<ScalingBase>,
-        /// Whether the work grows with the ranks.
+        /// True if the work grows with the ranks.
         weak: bool,
     },
     /// There is nothing to compare with: all runs with the same parameters whose time is known have as many ranks.
@@ -62,14 +62,23 @@ pub enum TableRemark {
     Repeated,
 }
 
-/// All that must be said of `table`.
+/// The figures of a table's columns, and the bases that they are compared with.
+pub(super) struct ColumnFigures {
+    /// Figures of each column's runs.
+    pub(super) figures: Vec<Vec<RunFigures>>,
+    /// Base of each column, or `None` if it has none.
+    pub(super) bases: Vec<Option<ScalingBase>>,
+}
+
+/// Returns the remarks on `table`.
 pub(super) fn remarks(
     table: &FigureTable,
     group: &RunGroup,
-    (figures, bases): (&[Vec<RunFigures>], &[Option<ScalingBase>]),
+    columns: &ColumnFigures,
     all: &[StoredRun],
     wanted: &TableRequest,
 ) -> Vec<TableRemark> {
+    let ColumnFigures { figures, bases } = columns;
     let mut remarks = not_shortest(table, group);
     let runs = || figures.iter().flatten();
     let those = |which: &dyn Fn(&RunFigures) -> bool| -> Vec<u32> {
@@ -140,7 +149,7 @@ fn not_shortest(table: &FigureTable, group: &RunGroup) -> Vec<TableRemark> {
     each.into_iter().filter_map(of_size).collect()
 }
 
-/// How large a run is: its ranks, and the bits of #op, which is 0 where nothing was counted.
+/// Returns how large a run is: its ranks, and the bits of #op, which is 0 where nothing was counted.
 fn size(run: &StoredRun) -> (u32, u64) {
     let operations = run.run.regions.iter().map(|region| region.operations).fold(0.0, f64::add);
     (run.run.n_ranks, operations.to_bits())
@@ -157,7 +166,7 @@ fn params(group: &RunGroup, all: &[StoredRun]) -> Vec<String> {
 
 /// Runs that do not have a parameter.
 fn without(group: &RunGroup, key: &str) -> Option<TableRemark> {
-    let runs = group.columns.iter().flatten().filter(|run| KeyValue::of(run, key).is_none());
+    let runs = group.columns.iter().flatten().filter(|run| KeyValue::look_up(run, key).is_none());
     let runs: Vec<u32> = runs.map(|run| run.number).collect();
     (!runs.is_empty()).then(|| TableRemark::NoParam { name: key.to_owned(), runs })
 }

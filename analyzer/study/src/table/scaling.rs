@@ -5,7 +5,7 @@ use super::grouping::{RunGroup, comparable};
 use super::{FigureLine, FigureUnit, RunColumn, TableCell, TableRequest, TableSection};
 use crate::store::StoredRun;
 
-/// What a column's runs are compared with.
+/// The reference of a column's runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScalingBase {
     /// Numbers of the runs.
@@ -17,12 +17,12 @@ pub struct ScalingBase {
 }
 
 impl ScalingBase {
-    fn of(runs: &[&StoredRun], region: Option<&str>) -> Option<ScalingBase> {
-        let times = runs.iter().filter_map(|run| RunFigures::of(run, &[], region).times);
+    fn from_runs(runs: &[&StoredRun], region: Option<&str>) -> Option<ScalingBase> {
+        let times = runs.iter().filter_map(|run| RunFigures::from_run(run, &[], region).times);
         Some(ScalingBase {
             runs: runs.iter().map(|run| run.number).collect(),
             n_ranks: runs.first()?.run.n_ranks,
-            elapsed_s: TableCell::of(times.map(|times| times.elapsed_s))?.value,
+            elapsed_s: TableCell::from_values(times.map(|times| times.elapsed_s))?.value,
         })
     }
 
@@ -47,12 +47,12 @@ pub fn bases(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> Vec<
     if let Some(number) = wanted.base {
         let base = all.iter().find(|run| run.number == number);
         let base = base.filter(|run| run.run.program() == group.program);
-        let base = base.and_then(|run| ScalingBase::of(&alike(run, &comparable(run, group, all), true), region));
+        let base = base.and_then(|run| ScalingBase::from_runs(&alike(run, &comparable(run, group, all), true), region));
         return vec![base; group.columns.len()];
     }
     if wanted.weak {
         let least = group.columns.iter().min_by_key(|runs| runs.first().map(|run| run.run.n_ranks));
-        let base = least.and_then(|runs| ScalingBase::of(runs, region));
+        let base = least.and_then(|runs| ScalingBase::from_runs(runs, region));
         return vec![base.filter(|_| group.columns.len() > 1); group.columns.len()];
     }
     let of_column = |runs: &Vec<&StoredRun>| {
@@ -64,13 +64,14 @@ pub fn bases(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> Vec<
 
 /// The runs with the fewest ranks among those with the parameters of `run` whose time is known; `None` where all have as many ranks.
 fn least_ranks(run: &StoredRun, all: &[StoredRun], region: Option<&str>) -> Option<ScalingBase> {
-    let is_known =
-        |run: &&StoredRun| RunFigures::of(run, &[], region).times.is_some_and(|times| times.elapsed_s.is_finite());
+    let is_known = |run: &&StoredRun| {
+        RunFigures::from_run(run, &[], region).times.is_some_and(|times| times.elapsed_s.is_finite())
+    };
     let alike: Vec<&StoredRun> = alike(run, all, false).into_iter().filter(is_known).collect();
     let least = alike.iter().map(|run| run.run.n_ranks).min()?;
     let differ = alike.iter().any(|run| run.run.n_ranks != least);
     let of_least: Vec<&StoredRun> = alike.into_iter().filter(|run| run.run.n_ranks == least).collect();
-    ScalingBase::of(&of_least, region).filter(|_| differ)
+    ScalingBase::from_runs(&of_least, region).filter(|_| differ)
 }
 
 /// Runs of the same program with the same parameters, and where wanted as many ranks.

@@ -12,7 +12,7 @@ use lbprof_report::words::{TimeUnit, clean, plural, wrap};
 const BEST: char = '+';
 const WORST: char = '-';
 
-/// All figures.
+/// Returns all figures.
 pub(super) fn lines(table: &FigureTable, columns: usize) -> String {
     let side_by_side = as_columns(table);
     let text = match side_by_side.natural_width() <= columns {
@@ -32,7 +32,7 @@ fn as_columns(table: &FigureTable) -> Layout {
     let mut row = |name: String, cells: Vec<String>| layout.row([vec![name], cells].concat());
     row("run".to_owned(), table.columns.iter().map(|column| format!("{} ", number(column))).collect());
     for section in &table.sections {
-        let format = FigureFormat::of(section);
+        let format = FigureFormat::for_section(section);
         row(format!("{}{}", section.name, format.unit()), vec![String::new(); table.columns.len()]);
         for line in section.lines.iter().filter(|line| is_shown(section, line)) {
             row(format!("  {}", line.name), cells(line, &format));
@@ -44,7 +44,7 @@ fn as_columns(table: &FigureTable) -> Layout {
     layout
 }
 
-/// Whether a line is more than nothing anywhere: of an overhead less than 0.05 % is.
+/// Returns whether a line is more than nothing anywhere: of an overhead less than 0.05 % is.
 fn is_shown(section: &TableSection, line: &FigureLine) -> bool {
     const LEAST: f64 = 0.0005;
     section.unit != FigureUnit::Share || line.cells.iter().flatten().any(|cell| cell.value.abs() >= LEAST)
@@ -54,7 +54,7 @@ fn is_shown(section: &TableSection, line: &FigureLine) -> bool {
 fn as_rows(table: &FigureTable, columns: usize) -> String {
     let mut text = String::new();
     for section in &table.sections {
-        let format = FigureFormat::of(section);
+        let format = FigureFormat::for_section(section);
         let shown: Vec<&FigureLine> = section.lines.iter().filter(|line| is_shown(section, line)).collect();
         let mut rest: &[&FigureLine] = &shown;
         while !rest.is_empty() {
@@ -90,7 +90,7 @@ fn rows(table: &FigureTable, section: &TableSection, lines: &[&FigureLine], form
     layout
 }
 
-/// What a column has for each key, a line each.
+/// Returns what a column has for each key, a line each.
 fn head(column: &RunColumn) -> String {
     let values: Vec<String> = column.values.iter().map(|value| format!("{} ", value_or_dash(value.as_ref()))).collect();
     values.join("\n")
@@ -108,14 +108,14 @@ fn number(column: &RunColumn) -> String {
     }
 }
 
-/// How the figures of a section are written: all in one unit.
+/// The format of the figures of a section: all in one unit.
 struct FigureFormat {
     unit: FigureUnit,
     time: TimeUnit,
 }
 
 impl FigureFormat {
-    fn of(section: &TableSection) -> FigureFormat {
+    fn for_section(section: &TableSection) -> FigureFormat {
         let all = section.lines.iter().flat_map(|line| line.cells.iter().flatten());
         let max = all.map(|cell| cell.value).fold(0.0, f64::max);
         FigureFormat { unit: section.unit, time: TimeUnit::for_max(max) }
@@ -166,7 +166,7 @@ fn ranges(line: &FigureLine, section: &TableSection, format: &FigureFormat) -> O
     Some(line.cells.iter().map(range).collect())
 }
 
-/// The same text with figures that carry a sign in colour.
+/// Colours figures that carry a sign.
 fn coloured(text: &str) -> String {
     text.split_inclusive('\n').map(|line| line.split_inclusive(' ').map(word).collect::<String>()).collect()
 }

@@ -1,4 +1,4 @@
-//! What a study holds and shows, for a terminal. Colours are ANSI sequences; who writes to a file or pipe strips them.
+//! Formats the contents of a study for a terminal. Colours are ANSI sequences; writers to a file or pipe strip them.
 
 mod layout;
 mod list;

@@ -1,4 +1,4 @@
-//! What is said beside a table, in sentences.
+//! Writes the remarks below a table, in sentences.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::table::scaling::ScalingBase;
 use crate::table::{FigureLine, FigureTable, TableRemark, figures};
 use lbprof_report::words::{clean, percent, plural, seconds, seconds_like, wrap};
 
-/// All of it, what the reader must not miss first.
+/// Returns all of it, what the reader must not miss first.
 pub(super) fn lines(table: &FigureTable, columns: usize) -> String {
     let mut text = String::new();
     let marks = table.sections.iter().flat_map(|section| &section.lines).any(|line| line.best_and_worst().is_some());
@@ -20,7 +20,7 @@ pub(super) fn lines(table: &FigureTable, columns: usize) -> String {
     text
 }
 
-/// What must be said beside a table, a sentence each.
+/// Returns what must be said beside a table, a sentence each.
 pub fn sentences(table: &FigureTable) -> Vec<String> {
     table.remarks.iter().filter_map(|remark| sentence(table, remark)).map(|(_, text)| text).collect()
 }
@@ -78,7 +78,7 @@ fn not_shortest(table: &FigureTable, shortest: usize, balance: Option<usize>, ef
     )
 }
 
-/// How many iterations each column's main loop has.
+/// Returns how many iterations each column's main loop has.
 fn iterations(table: &FigureTable, numbers: &[Option<u64>]) -> String {
     let of = |(at, n): (usize, &Option<u64>)| n.map(|n| format!("{} of {}", plural(n, "iteration"), column(table, at)));
     let each: Vec<String> = numbers.iter().enumerate().filter_map(of).collect();

@@ -8,10 +8,10 @@ use lbprof_report::words::{clean, short_path, wrap};
 
 /// The tables, each with what must be said beside it.
 pub fn show(tables: &[FigureTable], columns: usize) -> String {
-    tables.iter().map(|table| one(table, columns)).collect::<Vec<_>>().join("\n")
+    tables.iter().map(|table| render_table(table, columns)).collect::<Vec<_>>().join("\n")
 }
 
-fn one(table: &FigureTable, columns: usize) -> String {
+fn render_table(table: &FigureTable, columns: usize) -> String {
     let program = if table.program.is_empty() { "(program not known)".to_owned() } else { clean(&table.program) };
     let mut parts = Vec::new();
     if let Some(region) = &table.region {

@@ -11,20 +11,20 @@ use std::path::{Path, PathBuf};
 /// A reason why the recorder will not see the program's calls. The program runs all the same.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RecordingObstacle {
-    /// It has no dynamic loader.
+    /// The program has no dynamic loader.
     Static(PathBuf),
-    /// It is for another processor, or for 32 bits, than the library.
+    /// The program is for another processor, or for 32 bits, than the library.
     OtherProcessor(PathBuf),
     /// Its C library is musl.
     OtherLibc(PathBuf),
-    /// It runs as another user or group, or with capabilities of its own.
+    /// The program runs as another user or group, or with capabilities of its own.
     Privileged(PathBuf),
-    /// It is a launcher: lb-run stands before it instead of after it.
+    /// The program is a launcher: lb-run stands before it instead of after it.
     Launcher(String),
 }
 
 impl RecordingObstacle {
-    /// Whether the program's loader cannot load the library, so that it might not start, or complain.
+    /// Returns whether the program's loader cannot load the library, so that it might not start, or complain.
     pub fn is_in_the_loader(&self) -> bool {
         matches!(self, RecordingObstacle::OtherProcessor(_) | RecordingObstacle::OtherLibc(_))
     }
@@ -79,7 +79,7 @@ const LAUNCHERS: [&str; 12] = [
     "flux",
 ];
 
-/// What keeps `command` from being recorded with `library`; empty for scripts, and where nothing is known.
+/// Returns what keeps `command` from being recorded with `library`; empty for scripts, and where nothing is known.
 pub fn obstacles(command: &[OsString], library: &Path) -> Vec<RecordingObstacle> {
     let Some(path) = found(command) else { return Vec::new() };
     let mut obstacles = Vec::new();
@@ -104,7 +104,7 @@ pub fn obstacles(command: &[OsString], library: &Path) -> Vec<RecordingObstacle>
     obstacles
 }
 
-/// Whether it is a program in machine code, for whatever processor, not a script.
+/// Returns whether it is a program in machine code, for whatever processor, not a script.
 pub fn is_binary(path: &Path) -> bool {
     ElfFile::read(path).is_some()
 }
@@ -120,7 +120,7 @@ pub fn found(command: &[OsString]) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| is_executable(path))
 }
 
-/// Whether the system would start it in secure mode, in which LD_PRELOAD does not count.
+/// Returns whether the system would start it in secure mode, in which LD_PRELOAD does not count.
 fn is_privileged(path: &Path) -> bool {
     let Ok(file) = fs::metadata(path) else { return false };
     // SAFETY: these calls have no preconditions.
@@ -136,7 +136,7 @@ fn has_capabilities(path: &Path) -> bool {
     unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), std::ptr::null_mut(), 0) > 0 }
 }
 
-/// What an executable file says of itself.
+/// The facts in an executable file.
 #[derive(Debug, PartialEq, Eq)]
 struct ElfFile {
     /// Class (32 or 64 bits), byte order, machine.

@@ -1,4 +1,4 @@
-//! Where liblbprof.so lies, and how it gets into the program.
+//! Finds liblbprof.so, and has it loaded into the program.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 /// The library's file name.
 const NAME: &str = "liblbprof.so";
 
-/// How many folders deep a program may lie. The folder above the root is the root.
+/// Maximum depth of a program's folder. The folder above the root is the root.
 const DEEPEST: usize = 64;
 
 /// Folders to look in, from the one that holds lb-run: a build's folder, then an installation's `bin`.
@@ -50,7 +50,7 @@ fn beside(folder: &Path) -> Option<PathBuf> {
     PLACES.iter().map(|place| folder.join(place).join(NAME)).find(|path| path.is_file())?.canonicalize().ok()
 }
 
-/// The same path, unless LD_PRELOAD cannot hold it.
+/// Returns the path, unless LD_PRELOAD cannot hold it.
 fn usable(path: PathBuf) -> anyhow::Result<PathBuf> {
     // The dynamic loader separates the libraries in LD_PRELOAD by either, and knows no quotes.
     if path.as_os_str().as_bytes().iter().any(|byte| b": \t\n".contains(byte)) {

@@ -9,13 +9,13 @@ use lbprof_collector::options::{RecorderSetting, SETTINGS};
 use crate::shell::{self, SettingValueParser};
 use crate::{LaunchExit, say};
 
-/// What the command line says.
+/// The options on the command line.
 pub struct LaunchOptions {
     /// Variables to set for the program.
     pub settings: Vec<(OsString, OsString)>,
     /// The program and its arguments; never empty.
     pub command: Vec<OsString>,
-    /// Whether the report's first screen is printed when the program has ended.
+    /// True if the report's first screen is printed when the program has ended.
     pub reports: bool,
 }
 

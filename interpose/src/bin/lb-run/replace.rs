@@ -9,7 +9,7 @@ use crate::{LaunchExit, inspect};
 
 /// Why the program could not be started.
 pub struct ExecFailure {
-    /// What is said of it.
+    /// Message for the user.
     pub message: String,
     /// The code to end with, as a shell would.
     pub exit: LaunchExit,

@@ -22,10 +22,10 @@ use lbprof_collector::folder::RunFolder;
 
 use crate::{library, say};
 
-/// How long the logs of other ranks are waited for.
+/// Time to wait for the logs of other ranks.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often they are looked for.
+/// Pause between two looks for them.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Signals that are passed on to the program. Those that cannot be held back, and those that a fault of lb-run's raises, are not.
@@ -43,7 +43,7 @@ const PASSED_ON: [libc::c_int; 11] = [
     libc::SIGWINCH,
 ];
 
-/// What this process is after the fork.
+/// The role of this process after the fork.
 pub enum ForkRole {
     /// The one that becomes the program.
     Program,

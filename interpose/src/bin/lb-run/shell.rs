@@ -1,4 +1,4 @@
-//! What a shell and `man` need to know of lb-run's options.
+//! Completions for shells and the manual page of lb-run.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};

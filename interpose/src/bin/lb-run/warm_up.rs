@@ -31,7 +31,7 @@ pub fn warm_up(settings: &[(OsString, OsString)]) {
     }
 }
 
-/// Whether this process may make any system call.
+/// Returns whether this process may make any system call.
 fn is_unfiltered() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status.lines().filter_map(|line| line.strip_prefix("Seccomp:")).any(|mode| mode.trim() == "0")
@@ -43,7 +43,7 @@ fn value(settings: &[(OsString, OsString)], name: &str) -> Option<OsString> {
     set.or_else(|| std::env::var_os(name))
 }
 
-/// Whether threads are sampled, by the program's settings.
+/// Returns whether threads are sampled, by the program's settings.
 fn is_sampling(value: impl Fn(&str) -> Option<OsString>) -> bool {
     let is = |name: &str, off: &str| value(name).is_some_and(|value| value == off);
     !is("LBPROF_SAMPLE", "0") && !is("LBPROF_MODE", "off")

@@ -22,10 +22,10 @@ use crate::state::comm::{CommInfo, ParentId, UNKNOWN};
 use crate::state::thread;
 use crate::word::Word;
 
-/// How a new communicator's id comes about.
+/// The origin of a new communicator's id.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum CommOrigin {
-    /// All members of the parent take part.
+    /// Every member of the parent takes part.
     FromParent,
     /// Only the new one's members take part.
     InGroup,
@@ -57,7 +57,7 @@ pub unsafe fn created(parent: Word, comm: Word, birth: CommOrigin) -> &'static C
     }
 }
 
-/// What is known of `comm`, with which a call has succeeded; it is defined in the log if it was not before.
+/// Returns what is known of `comm`, with which a call has succeeded; it is defined in the log if it was not before.
 #[cold]
 pub fn known_or_defined(comm: Word) -> &'static CommInfo {
     if let Some(info) = table::get(comm) {
@@ -112,12 +112,12 @@ pub fn define_predefined() {
     known_or_defined(predefined::comm_self());
 }
 
-/// What, besides the members, distinguishes a communicator from others.
+/// The salt that distinguishes communicators with the same members.
 enum IdSalt {
-    /// How many were made from its parent before.
+    /// Number of communicators made from its parent before.
     Number(u64),
-    /// How many with the same members (and the same parent) were made before: for calls that not all members of the parent
-    /// take part in.
+    /// Number of communicators with the same members (and the same parent) made before: for calls that not all members of the parent take
+    /// part in.
     Members { with_parent: bool },
 }
 
@@ -162,7 +162,7 @@ unsafe fn define(comm: Word, parent: Option<ParentId>, salt: IdSalt) -> &'static
         call::call2(c"PMPI_Comm_test_inter", comm, &raw mut inter as Word);
         let group = if inter == 0 { members::own_ranks(comm) } else { members::world_ranks(comm, c"PMPI_Comm_group") };
         let remote = if inter != 0 { members::world_ranks(comm, c"PMPI_Comm_remote_group") } else { Vec::new() };
-        (group, remote, topology::of(comm))
+        (group, remote, topology::read_neighbours(comm))
     };
     let uid = uid_of(parent, salt, &group, &remote);
     let info = CommInfo {
@@ -187,7 +187,9 @@ unsafe fn define(comm: Word, parent: Option<ParentId>, salt: IdSalt) -> &'static
         group: RankList::from_ranks(group),
         remote: RankList::from_ranks(remote),
     }));
-    neighbours.into_iter().for_each(log::define);
+    if let Some(neighbours) = neighbours {
+        log::define(neighbours);
+    }
     info
 }
 
@@ -198,7 +200,9 @@ fn uid_of(parent: Option<ParentId>, salt: IdSalt, group: &[u32], remote: &[u32])
     let (first, second) = if !remote.is_empty() && remote < group { (remote, group) } else { (group, remote) };
     for side in [first, second] {
         hasher.write_usize(side.len());
-        side.iter().for_each(|&rank| hasher.write_u32(rank));
+        for &rank in side.iter() {
+            hasher.write_u32(rank);
+        }
     }
     if !matches!(salt, IdSalt::Members { with_parent: false }) {
         hasher.write_u64(parent.map_or(0, |parent| parent.uid));
@@ -227,7 +231,7 @@ fn named(id: u32, topology: &TopologyNeighbours, group: &[u32]) -> Option<Defini
     })
 }
 
-/// The same numbers from the same input in every process.
+/// Creates a hasher that gives the same numbers for the same input in every process.
 fn hasher() -> impl Hasher {
     foldhash::quality::FixedState::with_seed(0x6c62_7072_6f66).build_hasher()
 }

@@ -7,7 +7,7 @@ use crate::handles::groups;
 use crate::mpi::{abi, call, predefined};
 use crate::word::Word;
 
-/// How many ranks MPI_COMM_WORLD has; 0 where there is none.
+/// Number of ranks in MPI_COMM_WORLD; 0 if there is none.
 static WORLD_SIZE: AtomicU32 = AtomicU32::new(0);
 
 /// World ranks of an intra-communicator's group.

@@ -1,4 +1,4 @@
-//! What a run-time library reports of its threads, as the times of a team's members.
+//! Converts a run-time library's reports on its threads to the times of a team's members.
 //!
 //! ```text
 //!   thread 0  parallel begin, task begin |== useful ==|wait begin .. end|== useful ==|wait begin ... end|task end, parallel end
@@ -40,7 +40,7 @@ const IS_ALONE: u64 = 4;
 const FLAGS: u64 = IS_MEASURED | IS_COUNTED | IS_ALONE;
 const WAIT_SHIFT: u32 = 8;
 
-/// What the library knows of the frames of a task (`ompt_frame_t`).
+/// The library's frames of a task (`ompt_frame_t`).
 #[repr(C)]
 struct TaskFrames {
     exit: usize,
@@ -305,7 +305,7 @@ unsafe extern "C" fn on_mutex_acquired(kind: c_int, _id: u64, _caller: usize) {
     }
 }
 
-/// What a thread waits for that acquires a mutex of this kind (`ompt_mutex_t`); `None`: it only tries.
+/// Returns what a thread waits for that acquires a mutex of this kind (`ompt_mutex_t`); `None`: it only tries.
 fn mutex_wait(kind: c_int) -> Option<WaitKind> {
     match kind {
         1 | 3 | 5 | 6 => Some(WaitKind::Mutex),

@@ -38,12 +38,12 @@ type SetCallback = unsafe extern "C" fn(c_int, *const c_void) -> c_int;
 /// `ompt_start_tool`.
 type StartTool = unsafe extern "C" fn(c_uint, *const c_char) -> *const ToolResult;
 
-/// Whether a tool of somebody else watches a run-time library.
+/// True if a tool of somebody else watches a run-time library.
 static HAS_OTHER_TOOL: AtomicBool = AtomicBool::new(false);
-/// Whether the log has that.
+/// True if the log has that.
 static IS_REPORTED: AtomicBool = AtomicBool::new(false);
 
-/// What a run-time library asks for a tool, before its first use.
+/// Returns what a run-time library asks for a tool, before its first use.
 ///
 /// # Safety
 /// Called by a run-time library.
@@ -106,7 +106,7 @@ pub fn register() {
     }
 }
 
-/// Whether run-time libraries ask us: another definition may come before ours.
+/// Returns whether run-time libraries ask us: another definition may come before ours.
 fn is_first() -> bool {
     // SAFETY: a look-up by name.
     let visible = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"ompt_start_tool".as_ptr()) };
@@ -133,7 +133,7 @@ fn report_other_tool() {
     unsafe { enter::recording(thread::current(), || critical(define)) };
 }
 
-/// Whether another object than this one defines a function that all can see.
+/// Returns whether another object than this one defines a function that all can see.
 fn is_there(name: &CStr) -> bool {
     // SAFETY: a look-up by name.
     unsafe { !libc::dlsym(libc::RTLD_NEXT, name.as_ptr()).is_null() }

@@ -1,13 +1,13 @@
-//! Where CPython keeps what its frames are: facts of the public headers of each version (cpython/pystate.h, cpython/code.h,
-//! internal/pycore_frame.h, cpython/unicodeobject.h), for 64-bit builds. [`super::PythonInterpreter`] checks them against the objects that it meets.
+//! Offsets in CPython's frames: facts of the public headers of each version (cpython/pystate.h, cpython/code.h, internal/pycore_frame.h,
+//! cpython/unicodeobject.h), for 64-bit builds. [`super::PythonInterpreter`] checks them against the objects that it meets.
 
 /// The offsets of one version.
 pub struct PythonLayout {
-    /// What `Py_Version` begins with: 0x030b for 3.11.
+    /// Prefix of `Py_Version`: 0x030b for 3.11.
     pub version: u32,
     /// From a thread's state to its innermost frame: the offset of a pointer, and then those of pointers in what the one before points to.
     pub to_frame: &'static [usize],
-    /// What separates the frames that one run of the interpreter's C function has.
+    /// Separator between the frames of two runs of the interpreter's C function.
     pub runs: RunSeparator,
     /// In a frame: its code, the frame that it was called from, its instruction.
     pub frame_code: usize,
@@ -24,7 +24,7 @@ pub struct PythonLayout {
     pub other: usize,
 }
 
-/// What separates the frames that one run of the interpreter's C function has.
+/// The separator between the frames of two runs of the interpreter's C function.
 pub enum RunSeparator {
     /// The thread's state points (`state`) to a record on the C stack, which points to that of the run before (`previous`). The outermost frame
     /// of a run has a byte that is not 0 (`is_first`).

@@ -12,7 +12,7 @@
 //!
 //! Numbers have 6 bits a byte, the lowest first; bit 6: another byte follows. The lowest bit of a signed one is its sign.
 
-/// Where an instruction is in the source.
+/// The position of an instruction in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourcePosition {
     /// The line; 0: none.

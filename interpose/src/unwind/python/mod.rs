@@ -33,15 +33,15 @@ pub struct PythonCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct ReadWord {
-    /// Where they are. They begin later where not all bits count.
+    /// Address of the bytes. They begin later if not all bits count.
     pub address: usize,
-    /// What they hold.
+    /// Value of the bytes.
     pub value: u64,
     /// The bits that count.
     pub mask: u64,
 }
 
-/// What was read.
+/// The words that were read.
 #[derive(Debug, Default)]
 pub struct ReadState {
     /// The thread's state; 0: it has none, and nothing was read.
@@ -97,7 +97,7 @@ pub struct PythonInterpreter {
     bytes: usize,
 }
 
-/// What is found when an interpreter is looked for.
+/// The result of looking for an interpreter.
 pub enum InterpreterLookup {
     /// There is none.
     Nothing,
@@ -230,7 +230,7 @@ impl PythonInterpreter {
         None
     }
 
-    /// Where a frame is.
+    /// Returns where a frame is.
     fn line(&self, frame: &PythonFrame, reading: &mut PythonReader) -> Option<PythonCall> {
         let (layout, code) = (self.layout, frame.code);
         reading.is_a(code, self.code)?;
@@ -277,7 +277,7 @@ impl PythonInterpreter {
         }
     }
 
-    /// What a string says.
+    /// Returns what a string says.
     fn string(&self, string: usize, reading: &mut PythonReader) -> Option<String> {
         if let Some((_, known)) = reading.known.iter().find(|(known, _)| *known == string) {
             return Some(known.clone());
@@ -301,7 +301,7 @@ impl PythonInterpreter {
 }
 
 impl ReadState {
-    /// Whether all is as it was.
+    /// Returns whether all is as it was.
     ///
     /// # Safety
     /// The state is that of the calling thread, which is the process's first.
@@ -324,7 +324,7 @@ struct PythonReader {
     kept: HashSet<(usize, u64), foldhash::fast::FixedState>,
     /// Strings that were read.
     known: Vec<(usize, String)>,
-    /// What else than memory keeps from reading.
+    /// Reason, besides memory, that keeps from reading.
     failure: Option<PythonFailure>,
 }
 
@@ -340,7 +340,9 @@ impl PythonReader {
             // Of the last ones the word may not end after them.
             let missing = 8 - chunk.len();
             let mut value = [0; 8];
-            value.iter_mut().skip(missing).zip(chunk).for_each(|(byte, &read)| *byte = read);
+            for (byte, &read) in value.iter_mut().skip(missing).zip(chunk) {
+                *byte = read;
+            }
             let (address, value, mask) = (at - missing, u64::from_le_bytes(value), u64::MAX << (8 * missing));
             if self.kept.insert((address, mask)) {
                 self.read.words.push(ReadWord { address, value, mask });

@@ -18,8 +18,8 @@ pub(super) unsafe fn store_completed(record: *mut Record, handle: Word, status: 
     unsafe { store_completed_here(record, handle, status, open) };
 }
 
-/// The same, inlined where it matters: a part of a call that completed several requests. `status` is 0 where the call failed,
-/// for then nothing says which statuses are filled.
+/// Stores a completed request, inlined where it matters: a part of a call that completed several requests. `status` is 0 if the call
+/// failed, because nothing says which statuses are filled then.
 ///
 /// # Safety
 /// As [`store_completed`].
@@ -67,7 +67,7 @@ pub(super) unsafe fn store_completed_here(record: *mut Record, handle: Word, sta
     }
 }
 
-/// What the status says of a request that is persistent, makes a communicator, reads or writes.
+/// Stores the status of a request that is persistent, makes a communicator, reads or writes.
 ///
 /// # Safety
 /// As [`store_completed`].

@@ -55,7 +55,7 @@ pub(super) struct CompletionParts {
     end: u64,
     /// Requests that were started or completed, also those without a part.
     pub(super) count: u32,
-    /// Whether there is a part, in the call's record or after it.
+    /// True if there is a part, in the call's record or after it.
     has_parts: bool,
     /// Activity and communicator of the last request.
     activity: u16,
@@ -68,7 +68,7 @@ impl CompletionParts {
     /// # Safety
     /// `slot` is that of the call that has just returned.
     #[inline(always)]
-    pub(super) unsafe fn of(slot: *mut Record, part: Operation) -> Self {
+    pub(super) unsafe fn new(slot: *mut Record, part: Operation) -> Self {
         // SAFETY: a live record.
         let (call_site, flags, end) = unsafe { ((*slot).call_site, (*slot).flags, (*slot).end) };
         let activity = Activity::PointToPoint as u16;
@@ -78,12 +78,12 @@ impl CompletionParts {
     /// Of the call at `slot`, which had these flags, completed as many requests as `count`, and has one of them in its record where `has_joined`.
     ///
     /// # Safety
-    /// As [`CompletionParts::of`].
+    /// As [`CompletionParts::new`].
     #[inline(always)]
     pub(super) unsafe fn after_first(slot: *mut Record, flags: CallFlags, count: u32, has_joined: bool) -> Self {
         // SAFETY: the caller's; a live record.
         unsafe {
-            let none = CompletionParts { flags, count, ..CompletionParts::of(slot, Operation::Completed) };
+            let none = CompletionParts { flags, count, ..CompletionParts::new(slot, Operation::Completed) };
             if !has_joined {
                 return none;
             }
@@ -91,7 +91,7 @@ impl CompletionParts {
         }
     }
 
-    /// One request was completed. `shared`: those of [`shared_requests`](crate::mpi::predefined::shared_requests).
+    /// Records a completed request. `shared` are the handles of [`shared_requests`](crate::mpi::predefined::shared_requests).
     ///
     /// # Safety
     /// `thread` is the calling thread's state. `status` is 0 or a filled one's address.
@@ -131,7 +131,7 @@ impl CompletionParts {
         }
     }
 
-    /// The same of a request that is not in the call's record.
+    /// Records a completed request that is not in the call's record.
     ///
     /// # Safety
     /// As [`CompletionParts::completed`].
@@ -164,7 +164,7 @@ impl CompletionParts {
         }
     }
 
-    /// One request was started: `store` puts it into its part.
+    /// Records a started request: `store` puts it into its part.
     ///
     /// # Safety
     /// `thread` is the calling thread's state.
@@ -196,7 +196,8 @@ impl CompletionParts {
         }
     }
 
-    /// All parts are written. The call's slot may have been flushed while they were; then its count is that of the parts until then.
+    /// Finishes after the last part. The call's slot may have been flushed while parts were written; then its count is that of the parts
+    /// until then.
     ///
     /// # Safety
     /// `thread` is the calling thread's state.

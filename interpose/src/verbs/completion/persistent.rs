@@ -21,7 +21,7 @@ pub struct StartsPersistent {
 #[inline(always)]
 pub fn start<C: VerbCall>(call: C, request: Word) -> VerbEvent<StartsPersistent> {
     let handle = call.handle_at(request, 0, ConvertedHandle::Request);
-    VerbEvent { facts: CallArguments::none(), after: StartsPersistent { handle } }
+    VerbEvent { facts: CallArguments::empty(), after: StartsPersistent { handle } }
 }
 
 /// Marks a persistent request as started, under a new id; gives what is known of it.
@@ -80,7 +80,7 @@ pub struct StartsAll<L> {
 pub fn start_all<C: VerbCall>(call: C, count: Word, array_of_requests: Word) -> VerbEvent<StartsAll<C::Language>> {
     let count = usize::try_from(call.int(count)).unwrap_or(0);
     let after = StartsAll { count, requests: array_of_requests, language: std::marker::PhantomData };
-    VerbEvent { facts: CallArguments::none(), after }
+    VerbEvent { facts: CallArguments::empty(), after }
 }
 
 impl<L: ArgumentLanguage> AfterCall for StartsAll<L> {
@@ -91,7 +91,7 @@ impl<L: ArgumentLanguage> AfterCall for StartsAll<L> {
             if !ok {
                 return;
             }
-            let mut parts = CompletionParts::of(slot, Operation::Started);
+            let mut parts = CompletionParts::new(slot, Operation::Started);
             for i in 0..self.count {
                 let open = activate(L::handle_at(self.requests, i, ConvertedHandle::Request));
                 let comm = open.map_or(NONE, |open| open.comm);

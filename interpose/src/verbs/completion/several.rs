@@ -32,7 +32,7 @@ fn keep_requests<C: VerbCall>(call: C, count: usize, array: Word) -> *const Word
         let handles = C::Language::handles(array, ConvertedHandle::Request);
         let keep = |may_be_request: fn(Word) -> bool| {
             (0..count).all(|i| {
-                let handle = handles.at(i);
+                let handle = handles.handle_at(i);
                 kept.add(i).write(handle);
                 may_be_request(handle)
             })
@@ -58,7 +58,7 @@ unsafe fn room_for<C: VerbCall>(thread: *mut RecorderThread, count: usize, array
     unsafe {
         let handles = C::Language::handles(array, ConvertedHandle::Request);
         if (*thread).requests_room < count {
-            if !(0..count).all(|i| predefined::may_be_request(abi().kind, handles.at(i))) {
+            if !(0..count).all(|i| predefined::may_be_request(abi().kind, handles.handle_at(i))) {
                 return std::ptr::null_mut();
             }
             grow_requests(thread, count);
@@ -130,10 +130,10 @@ fn several<C: VerbCall, const WHICH: u8>(
         indices,
         language: std::marker::PhantomData,
     };
-    VerbEvent { facts: CallArguments::none(), after }
+    VerbEvent { facts: CallArguments::empty(), after }
 }
 
-/// The same, with a status for each request that is looked at afterwards.
+/// Makes an event with a status for each request that is looked at afterwards.
 #[inline(always)]
 fn with_statuses<C: VerbCall, const WHICH: u8>(
     call: C,
@@ -236,7 +236,7 @@ impl<L: ArgumentLanguage, const WHICH: u8> AfterCall for CompletesSeveral<L, WHI
                 match WHICH {
                     ANY => self.any(thread, slot),
                     SOME => self.some(thread, slot),
-                    _ => self.all(thread, slot),
+                    _ => self.complete_every(thread, slot),
                 }
             }
         }
@@ -244,7 +244,7 @@ impl<L: ArgumentLanguage, const WHICH: u8> AfterCall for CompletesSeveral<L, WHI
 }
 
 impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
-    /// One was completed, or none.
+    /// Records that one request was completed, or none.
     ///
     /// # Safety
     /// As [`AfterCall::after`], of a successful call.
@@ -265,7 +265,7 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
         }
     }
 
-    /// Some were completed.
+    /// Records that some requests were completed.
     ///
     /// # Safety
     /// As [`AfterCall::after`], of a successful call.
@@ -281,23 +281,23 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
             if outcount == 0 {
                 return found_nothing(thread, slot);
             }
-            let mut parts = CompletionParts::of(slot, Operation::Completed);
+            let mut parts = CompletionParts::new(slot, Operation::Completed);
             let (shared, statuses) = (predefined::shared_requests(), self.all_statuses());
             for k in 0..outcount {
                 if let Some(i) = self.index(self.indices, k) {
-                    parts.completed(thread, self.kept.add(i).read(), shared, statuses.at(k));
+                    parts.completed(thread, self.kept.add(i).read(), shared, statuses.status_at(k));
                 }
             }
             parts.finish(thread);
         }
     }
 
-    /// All were completed, unless a flag says that none was.
+    /// Records that all requests were completed, unless a flag says that none was.
     ///
     /// # Safety
     /// As [`AfterCall::after`], of a successful call.
     #[inline(always)]
-    unsafe fn all(self, thread: *mut RecorderThread, slot: *mut Record) {
+    unsafe fn complete_every(self, thread: *mut RecorderThread, slot: *mut Record) {
         // SAFETY: a successful call has filled the flag, and the statuses where it is set.
         unsafe {
             if self.out != 0 && L::out_int(self.out) == 0 {
@@ -306,7 +306,7 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
             let flags = (*slot).flags;
             let mut completed = 0;
             if let Some((first, handle)) = self.next(0, &mut completed) {
-                let has_joined = join(slot, handle, self.all_statuses().at(first));
+                let has_joined = join(slot, handle, self.all_statuses().status_at(first));
                 completed += u32::from(has_joined);
                 let other = if has_joined { self.next(first + 1, &mut completed) } else { Some((first, handle)) };
                 if let Some((other, _)) = other {
@@ -340,7 +340,7 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
         None
     }
 
-    /// All were completed; those before `first` are in `parts`.
+    /// Records the remaining completed requests; those before `first` are in `parts`.
     ///
     /// # Safety
     /// As [`AfterCall::after`], of a successful call.
@@ -353,7 +353,7 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
             for i in first..self.count {
                 let handle = self.kept.add(i).read();
                 if handle != shared.null {
-                    parts.completed(thread, handle, shared, statuses.at(i));
+                    parts.completed(thread, handle, shared, statuses.status_at(i));
                 }
             }
             parts.finish(thread);
@@ -383,7 +383,7 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
                 }
                 return;
             }
-            let mut parts = CompletionParts::of(slot, Operation::Completed);
+            let mut parts = CompletionParts::new(slot, Operation::Completed);
             let shared = predefined::shared_requests();
             for i in completed {
                 parts.completed(thread, self.kept.add(i).read(), shared, 0);
@@ -437,7 +437,7 @@ struct StatusArray {
 impl StatusArray {
     /// Address of status `k`.
     #[inline(always)]
-    fn at(self, k: usize) -> Word {
+    fn status_at(self, k: usize) -> Word {
         self.first + k * self.bytes
     }
 }
@@ -470,7 +470,7 @@ impl AfterCall for LooksAtSeveral {
 /// A look at requests of an array (MPI-4.1 §3.7.6): at all, any, or some; `out` is the flag or outcount.
 #[inline(always)]
 pub fn look_at_requests<C: VerbCall>(_: C, _: Word, out: Word) -> VerbEvent<LooksAtSeveral> {
-    VerbEvent { facts: CallArguments::none(), after: LooksAtSeveral { out } }
+    VerbEvent { facts: CallArguments::empty(), after: LooksAtSeveral { out } }
 }
 
 /// Makes room for so many requests. The thread is not cancelled within malloc.
@@ -484,7 +484,7 @@ unsafe fn grow_requests(thread: *mut RecorderThread, count: usize) {
     unsafe { enter::quiet(thread, || buffers::grow_requests(thread, count)) };
 }
 
-/// The same for so many bytes of statuses.
+/// Grows the memory of statuses to so many bytes.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.

@@ -40,7 +40,7 @@ pub fn try_complete<C: VerbCall>(
     let status = status_or_own(call, status);
     let handle = call.handle_at(request, 0, ConvertedHandle::Request);
     VerbEvent {
-        facts: CallArguments::none(),
+        facts: CallArguments::empty(),
         after: RequestCompletion { request, handle, status, flag, language: std::marker::PhantomData },
     }
 }
@@ -95,7 +95,7 @@ impl<L: ArgumentLanguage> AfterCall for RequestCompletion<L> {
 #[inline(always)]
 pub fn look_at_request<C: VerbCall>(call: C, request: Word, flag: Word) -> VerbEvent<LooksAt> {
     let handle = call.handle(request, ConvertedHandle::Request);
-    VerbEvent { facts: CallArguments::none(), after: LooksAt { handle, flag } }
+    VerbEvent { facts: CallArguments::empty(), after: LooksAt { handle, flag } }
 }
 
 /// Folds unsuccessful looks.
@@ -172,7 +172,7 @@ pub(super) fn with_request(handle: Word) -> VerbEvent<WithRequest> {
 }
 
 fn of_request(handle: Word, open: Option<OpenRequest>) -> CallArguments {
-    let mut facts = CallArguments::none();
+    let mut facts = CallArguments::empty();
     match open {
         Some(open) => {
             facts.comm = open.comm;

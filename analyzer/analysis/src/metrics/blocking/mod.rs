@@ -171,7 +171,9 @@ impl BlockingSums {
         }
         let place = |((site, operation, region, state), ranks): (WaitSite, BTreeMap<u32, StateTimes>)| {
             let mut times = StateTimes::default();
-            ranks.values().for_each(|one| times.add(one));
+            for one in ranks.values() {
+                times.add(one);
+            }
             WaitPlace { site, operation, region, state, times, ranks }
         };
         self.places = places.into_iter().map(place).collect();
@@ -223,6 +225,8 @@ pub fn waited_because_of(
     }
     let all: f64 = sites.values().sum();
     sites.retain(|_, part| *part > 0.0);
-    sites.values_mut().for_each(|part| *part /= all);
+    for part in sites.values_mut() {
+        *part /= all;
+    }
     sites
 }

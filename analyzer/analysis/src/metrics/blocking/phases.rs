@@ -46,11 +46,14 @@ pub(super) fn phases(regions: &[Region], own: &OwnTimes, caused: &BTreeMap<(u32,
     for (&(_, kind), &caused_s) in caused {
         phases.entry((kind.region(), CauseClass::classify(regions, kind))).or_default().1 += caused_s;
     }
-    let communication = |region| phases.get(&(region, CauseClass::Communication)).map_or(0.0, |phase| phase.0);
     let mut costs: Vec<PhaseCost> = phases
         .iter()
         .map(|(&(region, class), &(own_s, caused_s))| {
-            let own_s = if class == CauseClass::MessageDelay { communication(region) } else { own_s };
+            let own_s = if class == CauseClass::MessageDelay {
+                phases.get(&(region, CauseClass::Communication)).map_or(0.0, |phase| phase.0)
+            } else {
+                own_s
+            };
             PhaseCost { region, class, own_s, caused_s }
         })
         .collect();

@@ -68,14 +68,23 @@ pub fn codes(model: &Model, places: &[CodePlace]) -> RunCode {
     let found: Vec<bool> = model.regions.iter().map(|region| region.found).collect();
     let by_rank: Vec<OwnCodes> = model.ranks.iter().map(|rank| own_codes(rank, &lines, &marked, &found)).collect();
     let mut all: BTreeMap<CodePiece, u32> = BTreeMap::new();
-    by_rank.iter().flat_map(|own| own.keys()).for_each(|&code| _ = all.entry(code).or_default());
-    (0_u32..).zip(all.values_mut()).for_each(|(number, piece)| *piece = number);
+    for &code in by_rank.iter().flat_map(|own| own.keys()) {
+        _ = all.entry(code).or_default();
+    }
+    for (number, piece) in (0_u32..).zip(all.values_mut()) {
+        *piece = number;
+    }
     let rank_code = |(own, rank): (OwnCodes, &RankModel)| {
         // Both are in the order of the codes, so that the pieces ascend.
-        let run = |(code, (times, share))| Some(CodeUsage { piece: *all.get(&code)?, times, share });
         let mut activities = rank.inclusive(0).map(|seconds| share(rank, seconds));
         activities[Activity::Recorder as usize] = 0.0;
-        RankCode { runs: own.into_iter().filter_map(run).collect(), activities }
+        RankCode {
+            runs: own
+                .into_iter()
+                .filter_map(|(code, (times, share))| Some(CodeUsage { piece: *all.get(&code)?, times, share }))
+                .collect(),
+            activities,
+        }
     };
     let ranks = by_rank.into_iter().zip(&model.ranks).map(rank_code).collect();
     let pieces: Vec<CodePiece> = all.into_keys().collect();
@@ -162,6 +171,11 @@ fn circles(model: &Model) -> Vec<Vec<u32>> {
         });
         ranks.filter_map(|rank| index.get(&u32::try_from(rank).ok()?).copied()).collect()
     };
-    let is_part = |group: &RankList| group.len() > 1 && group.len() < u64::from(model.facts.n_ranks);
-    model.communicators.iter().map(|comm| &comm.group).filter(|group| is_part(group)).map(members).collect()
+    model
+        .communicators
+        .iter()
+        .map(|comm| &comm.group)
+        .filter(|group| group.len() > 1 && group.len() < u64::from(model.facts.n_ranks))
+        .map(members)
+        .collect()
 }

@@ -54,7 +54,9 @@ impl ClusterProfile {
                     profile.operations.push((u32::from(*operation), run.times / n));
                 }
             }
-            profile.activities.iter_mut().zip(rank.activities).for_each(|(mean, share)| *mean += share / n);
+            for (mean, share) in profile.activities.iter_mut().zip(rank.activities) {
+                *mean += share / n;
+            }
         }
         for counts in [&mut profile.lines, &mut profile.functions, &mut profile.operations] {
             *counts = summed(std::mem::take(counts));
@@ -107,9 +109,9 @@ fn other_work(a: &ClusterProfile, b: &ClusterProfile) -> f64 {
 
 /// Of all in `a` the share that exceeds what is in `b`; both ascend. 0 where `a` is nothing.
 fn excess(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
-    let in_b = |key: u32| b.binary_search_by_key(&key, |(key, _)| *key).map_or(0.0, |at| b[at].1);
-    let (sum, more) =
-        a.iter().fold((0.0, 0.0), |(sum, more), &(key, times)| (sum + times, more + (times - in_b(key)).max(0.0)));
+    let (sum, more) = a.iter().fold((0.0, 0.0), |(sum, more), &(key, times)| {
+        (sum + times, more + (times - b.binary_search_by_key(&key, |(key, _)| *key).map_or(0.0, |at| b[at].1)).max(0.0))
+    });
     if sum > 0.0 { more / sum } else { 0.0 }
 }
 
@@ -117,7 +119,9 @@ fn excess(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
 fn apart(codes: &RunCode, profiles: &[ClusterProfile]) -> Array2<bool> {
     let mut profile_of = vec![usize::MAX; codes.ranks.len()];
     for (number, profile) in profiles.iter().enumerate() {
-        profile.ranks.iter().for_each(|&at| profile_of[at] = number);
+        for &at in profile.ranks.iter() {
+            profile_of[at] = number;
+        }
     }
     let n = profiles.len();
     let mut has_own = vec![false; n];
@@ -129,7 +133,9 @@ fn apart(codes: &RunCode, profiles: &[ClusterProfile]) -> Array2<bool> {
         members.dedup();
         for &a in &members {
             has_own[a] = true;
-            members.iter().for_each(|&b| together[[a, b]] = true);
+            for &b in members.iter() {
+                together[[a, b]] = true;
+            }
         }
     }
     Array2::from_shape_fn((n, n), |(a, b)| has_own[a] && has_own[b] && !together[[a, b]])

@@ -45,6 +45,8 @@ pub fn own_code(codes: &RunCode, parts: &[ClusterOrRank]) -> Vec<Vec<Distinctive
     for (piece, found) in most.into_iter().filter(|(_, found)| found.times >= 2.0 * found.next) {
         own[found.part].push(DistinctiveCode { piece, share: found.share });
     }
-    own.iter_mut().for_each(|own| own.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.piece.cmp(&b.piece))));
+    for own in own.iter_mut() {
+        own.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.piece.cmp(&b.piece)));
+    }
     own
 }

@@ -105,14 +105,17 @@ pub fn clusters(codes: &RunCode, radius: Option<f64>) -> RankClusters {
     let labels = joined(&directed, &distances, separate(&dbscan(&distances, value)), value);
     let mut label_of: Vec<usize> = vec![usize::MAX; n_ranks];
     for (profile, &label) in profiles.iter().zip(&labels) {
-        profile.ranks.iter().for_each(|&at| label_of[at] = label);
+        for &at in profile.ranks.iter() {
+            label_of[at] = label;
+        }
     }
     for (profile, next) in rest.iter().zip(n_ranks..) {
-        let own = |other: &ClusterProfile| difference(profile, other, false);
-        let nearest = profiles.iter().zip(&labels).map(|(other, label)| (own(other), *label));
+        let nearest = profiles.iter().zip(&labels).map(|(other, label)| (difference(profile, other, false), *label));
         let nearest = nearest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(distance, _)| *distance < value);
         let label = nearest.map_or(next, |(_, label)| label);
-        profile.ranks.iter().for_each(|&at| label_of[at] = label);
+        for &at in profile.ranks.iter() {
+            label_of[at] = label;
+        }
     }
     (found.of, found.n) = numbered(&label_of);
     found
@@ -141,7 +144,9 @@ fn separate(labels: &Array1<Option<usize>>) -> Vec<usize> {
 /// Labels after parts that run only what another one runs have joined it, the nearest of several.
 fn joined(directed: &Array2<f64>, distances: &Array2<f64>, labels: Vec<usize>, radius: f64) -> Vec<usize> {
     let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    labels.iter().enumerate().for_each(|(at, &label)| members.entry(label).or_default().push(at));
+    for (at, &label) in labels.iter().enumerate() {
+        members.entry(label).or_default().push(at);
+    }
     let is_part_of =
         |part: &[usize], whole: &[usize]| part.iter().all(|&a| whole.iter().any(|&b| directed[[a, b]] < radius));
     let distance = |a: &[usize], b: &[usize]| {
@@ -171,7 +176,9 @@ fn joined(directed: &Array2<f64>, distances: &Array2<f64>, labels: Vec<usize>, r
 /// Clusters in the order of the first ranks that have their labels, and how many there are. A label of a single rank is none.
 fn numbered(labels: &[usize]) -> (Vec<Option<usize>>, usize) {
     let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
-    labels.iter().for_each(|&label| *sizes.entry(label).or_default() += 1);
+    for &label in labels.iter() {
+        *sizes.entry(label).or_default() += 1;
+    }
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
     let number = |label: &usize| {
         let next = numbers.len();

@@ -60,7 +60,9 @@ pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
     let tried = (least.max(1)..=most).filter_map(|k| attempt(k, &head, &points)).filter(|_| n_different >= 2);
     let best = tried.reduce(|best, next| if next.silhouette > best.silhouette + 1e-9 { next } else { best })?;
     let mut of = vec![0; vectors.len()];
-    heaviest.iter().zip(&best.of).for_each(|(&at, &group)| of[at] = group);
+    for (&at, &group) in heaviest.iter().zip(&best.of) {
+        of[at] = group;
+    }
     Some(RegionGroups { of, ..best })
 }
 
@@ -69,9 +71,10 @@ fn scales(vectors: &[Vec<f64>]) -> Vec<(usize, f64)> {
     let n_activities = vectors.iter().map(Vec::len).max().unwrap_or(0);
     let all: f64 = vectors.iter().map(|vector| total(vector)).sum();
     let times = |activity: usize| vectors.iter().filter_map(move |vector| vector.get(activity)).copied();
-    let counts = |&activity: &usize| all > 0.0 && times(activity).sum::<f64>() >= LEAST_SHARE * all;
-    let scale = |activity| (activity, times(activity).fold(0.0, f64::max));
-    (0..n_activities).filter(counts).map(scale).collect()
+    (0..n_activities)
+        .filter(|&activity| all > 0.0 && times(activity).sum::<f64>() >= LEAST_SHARE * all)
+        .map(|activity| (activity, times(activity).fold(0.0, f64::max)))
+        .collect()
 }
 
 fn total(vector: &[f64]) -> f64 {
@@ -114,7 +117,9 @@ fn attempt(k: usize, head: &Array2<f64>, points: &Array2<f64>) -> Option<RegionG
 fn silhouette(points: &Array2<f64>, of: &[usize], n_groups: usize) -> f64 {
     let n = points.nrows();
     let mut sizes = vec![0_usize; n_groups];
-    of.iter().take(n).for_each(|&group| sizes[group] += 1);
+    for &group in of.iter().take(n) {
+        sizes[group] += 1;
+    }
     let one = |at: usize| {
         let mut sums = vec![0.0; n_groups];
         for (other, row) in points.axis_iter(Axis(0)).enumerate() {

@@ -39,10 +39,12 @@ impl SeverityCriterion {
     pub fn severe(self, indices: &[Option<f64>]) -> Vec<bool> {
         let known: Vec<f64> = indices.iter().flatten().copied().collect();
         let least = self.least(&known);
-        let is_severe = |index: &Option<f64>| {
-            index.zip(least).is_some_and(|(index, least)| index > 0.0 && index >= (1.0 - ROUNDING) * least)
-        };
-        indices.iter().map(is_severe).collect()
+        indices
+            .iter()
+            .map(|index| {
+                index.zip(least).is_some_and(|(index, least)| index > 0.0 && index >= (1.0 - ROUNDING) * least)
+            })
+            .collect()
     }
 }
 
@@ -60,9 +62,8 @@ impl FromStr for SeverityCriterion {
     type Err = String;
 
     fn from_str(text: &str) -> Result<SeverityCriterion, String> {
-        let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-        match (name, value.map(number)) {
+        match (name, value.map(|text| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0))) {
             ("maximum", None) => Ok(SeverityCriterion::Maximum),
             ("percentile", Some(Some(part))) if part <= 100.0 => Ok(SeverityCriterion::Percentile(part)),
             ("percentile", _) => Err("a percentile is 0 to 100, as in percentile=90".to_owned()),

@@ -34,12 +34,18 @@ pub fn deviations(times: &RegionTimes) -> Vec<Option<f64>> {
     let n = shares.iter().flatten().count() as f64;
     let mut means = [0.0; Activity::COUNT];
     for share in shares.iter().flatten() {
-        means.iter_mut().zip(share).for_each(|(mean, share)| *mean += share / n);
+        for (mean, share) in means.iter_mut().zip(share) {
+            *mean += share / n;
+        }
     }
-    let distance = |share: &[f64; Activity::COUNT]| {
-        share.iter().zip(&means).map(|(share, mean)| (share - mean).powi(2)).sum::<f64>().sqrt()
-    };
-    shares.iter().map(|share| share.as_ref().map(distance)).collect()
+    shares
+        .iter()
+        .map(|share| {
+            share
+                .as_ref()
+                .map(|share| share.iter().zip(&means).map(|(share, mean)| (share - mean).powi(2)).sum::<f64>().sqrt())
+        })
+        .collect()
 }
 
 /// The rank with the largest ID_P_ip of a region; `None` where all are 0 or no single rank has the largest, as always with

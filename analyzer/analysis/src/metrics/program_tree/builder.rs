@@ -38,11 +38,10 @@ pub(super) struct ProgramTreeBuilder<'a> {
 impl<'a> ProgramTreeBuilder<'a> {
     pub(super) fn new(model: &'a Model, calls: &'a CallTree) -> ProgramTreeBuilder<'a> {
         let regions = model.regions.as_slice();
-        let is_phase = |region: &Region| !region.is_code;
         let mut phase_of: Vec<RegionIdx> = Vec::with_capacity(regions.len());
         for (at, region) in (0..).zip(regions) {
             let around = phase_of.get(region.parent as usize).copied().unwrap_or(0);
-            phase_of.push(if is_phase(region) { at } else { around });
+            phase_of.push(if !region.is_code { at } else { around });
         }
         let sites = model.ranks.iter().flat_map(|rank| rank.sites.iter().chain(&rank.other_sites));
         let seen: BTreeSet<(RegionIdx, u32)> =

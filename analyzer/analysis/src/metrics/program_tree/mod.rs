@@ -176,11 +176,14 @@ fn add_waiting(
     let seconds = |ns: f64| ns * 1e-9;
     for (key, sums) in &followed.blocking.waits {
         let waiting_s = seconds((sums.waiting + sums.delay) as f64);
-        let leaf = || Some(key.site).filter(|&site| site != NONE).and_then(|site| calls.node_of(site));
         // Before a rank's window begins, and after its end, it is in no call.
         let at = match key.operation {
             0 => node(key.kind.region()),
-            operation => places.of_call(region(key.kind.region()), leaf(), operation),
+            operation => places.of_call(
+                region(key.kind.region()),
+                Some(key.site).filter(|&site| site != NONE).and_then(|site| calls.node_of(site)),
+                operation,
+            ),
         };
         let is_first = followed.threads.get(key.thread as usize).is_some_and(|thread| thread.number == 0);
         // What is waited in a call is lost where it is caused.

@@ -64,17 +64,19 @@ pub struct HistoryBatch {
 }
 
 impl HistoryBatch {
-    /// A further thread begins at a time; its number is the next one. `counted` nanoseconds before that count as its wait.
+    /// Adds the next thread, which begins at a time. `counted` nanoseconds before that count as its wait.
     pub fn begin(&mut self, at: Ns, late: bool, counted: Ns) {
         self.begins.push(HistoryStart { at, late, counted, rank: None });
     }
 
-    /// The thread that began last is the first one of the rank at this place.
-    pub fn is_first_of(&mut self, rank: u32) {
-        self.begins.last_mut().into_iter().for_each(|begin| begin.rank = Some(rank));
+    /// Marks the thread that was added last as the first one of the rank with this index.
+    pub fn mark_first_of(&mut self, rank: u32) {
+        if let Some(begin) = self.begins.last_mut() {
+            begin.rank = Some(rank);
+        }
     }
 
-    /// A thread goes on until `end` with time of a kind.
+    /// Adds an interval of a thread in one state, until `end`.
     #[inline]
     pub fn spend(&mut self, thread: u32, kind: RegionState, end: Ns) {
         self.push_interval(thread, BatchInterval { end, kind, waits: false });

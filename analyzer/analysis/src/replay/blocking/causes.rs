@@ -148,7 +148,9 @@ fn keep_the_largest(causes: &mut Vec<StateDuration>, states: &ThreadStates) {
     if most < causes.len() {
         causes.truncate(most);
         let kept: f64 = causes.iter().map(|part| part.ns).sum();
-        causes.iter_mut().for_each(|part| part.ns *= all / kept);
+        for part in causes.iter_mut() {
+            part.ns *= all / kept;
+        }
     }
 }
 
@@ -163,7 +165,9 @@ mod tests {
 
     fn history(states: &mut ThreadStates, thread: u32, intervals: &[(Ns, RegionState)]) -> ThreadHistory {
         let mut history = ThreadHistory::new(0);
-        intervals.iter().for_each(|&(end, kind)| history.spend(end, states.intern(thread, kind)));
+        for &(end, kind) in intervals.iter() {
+            history.spend(end, states.intern(thread, kind));
+        }
         history
     }
 
@@ -186,8 +190,7 @@ mod tests {
         let waiting = ThreadWait { histories, thread: 0, time: wait };
         let found = causes.find_causes(&mut states, waiting, sources).to_vec();
         assert!(causes.caused.iter().all(|&ns| ns == 0.0));
-        let named = |part: &StateDuration| (states.get(part.state).0, states.get(part.state).1, part.ns);
-        found.iter().map(named).collect()
+        found.iter().map(|part| (states.get(part.state).0, states.get(part.state).1, part.ns)).collect()
     }
 
     #[test]

@@ -1,14 +1,14 @@
-//! The critical path: the chain of computation, messages and calls that set the run's time.
+//! The critical path: the chain of computation, messages and calls that determined the elapsed time.
 //!
-//! It is followed backwards from the end of the last rank. Where the thread waited, the path goes on with who ended the wait, at the time
-//! at which he did; between lies the message's delay. So all its parts together are as long as the run.
+//! The path is traced backwards from the end of the last rank. At a wait it continues with the thread that ended the wait, at the time when
+//! that thread satisfied the need; the time in between is the message's delay. The parts of the path add up to the elapsed time.
 //!
 //! ```text
-//!   rank 0   |== compute ==|send|= compute =|            the end: from here back to the wait of rank 1, from
-//!   rank 1   |= c =|... recv wait ..|====== compute ======|  there to the send of rank 0, and so on to the begin
+//!   rank 0   |== compute ==|send|= compute =|            from the end back to the wait of rank 1, from there
+//!   rank 1   |= c =|... recv wait ..|====== compute ======|  to the send of rank 0, and so on to the begin
 //! ```
 //!
-//! Histories are kept only so far back. So from time to time the paths up to a time are summed up, one for each thread.
+//! Histories have a limited length. From time to time, the paths up to a time are therefore summed up, one for each thread.
 
 use std::sync::Arc;
 
@@ -56,8 +56,12 @@ impl PathTrail {
 
     /// Adds to sums what comes after the first `n` parts. All are whole nanoseconds, so nothing is left of what is added and taken away.
     fn add_rest(&self, n: usize, sums: &mut PathSums) {
-        self.sums.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
-        self.parts[..n].iter().for_each(|&(key, ns)| *sums.entry(key).or_default() -= ns);
+        for (&key, &ns) in self.sums.iter() {
+            *sums.entry(key).or_default() += ns;
+        }
+        for &(key, ns) in self.parts[..n].iter() {
+            *sums.entry(key).or_default() -= ns;
+        }
     }
 }
 
@@ -151,7 +155,9 @@ impl CriticalPathFinder {
                         if at < past.end {
                             let key = (by.thread, RegionState::delay(states.get(past.state).1.region()));
                             *sums.entry(key).or_default() += (past.end - at) as f64;
-                            trail.iter_mut().for_each(|trail| trail.pass(key, (past.end - at) as f64));
+                            for trail in trail.iter_mut() {
+                                trail.pass(key, (past.end - at) as f64);
+                            }
                         }
                         if let Some(&(joined, n)) = room.joints.get(&(by.thread, at)) {
                             room.trails[joined].add_rest(n, &mut sums);
@@ -159,7 +165,9 @@ impl CriticalPathFinder {
                             trail = None;
                             break 'thread;
                         }
-                        trail.iter_mut().for_each(|trail| trail.change((by.thread, at)));
+                        for trail in trail.iter_mut() {
+                            trail.change((by.thread, at));
+                        }
                         changes_at_once = if at < time { 0 } else { changes_at_once + 1 };
                         (thread, time) = (by.thread, at);
                         continue 'thread;
@@ -170,12 +178,16 @@ impl CriticalPathFinder {
                             room.on_path.push(past.state);
                         }
                         *spent += ns;
-                        trail.iter_mut().for_each(|trail| trail.pass(states.get(past.state), ns));
+                        for trail in trail.iter_mut() {
+                            trail.pass(states.get(past.state), ns);
+                        }
                     }
                 }
             }
             if let Some(before) = self.until_begin.get(thread as usize) {
-                before.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
+                for (&key, &ns) in before.iter() {
+                    *sums.entry(key).or_default() += ns;
+                }
                 origin = self.origins.get(thread as usize).copied();
             }
             break;
@@ -183,7 +195,9 @@ impl CriticalPathFinder {
         for state in room.on_path.drain(..) {
             *sums.entry(states.get(state)).or_default() += std::mem::take(&mut room.spent[state.index()]);
         }
-        room.visited.drain(..).for_each(|thread| room.reach[thread as usize] = usize::MAX);
+        for thread in room.visited.drain(..) {
+            room.reach[thread as usize] = usize::MAX;
+        }
         let origin = origin.unwrap_or(thread);
         if let Some(trail) = trail {
             let joints = trail.joints.iter().map(|&(joint, n)| (joint, (room.trails.len(), n)));
@@ -265,10 +279,13 @@ mod tests {
             for (thread, joined) in (0..).zip(&together.until_begin) {
                 let (alone, origin) = CriticalPathFinder::default().to(&states, &histories, thread, time);
                 assert_eq!(together.origins[thread as usize], origin, "{thread} at {time}");
-                let of_part = |part: &CriticalPathEntry| ((part.thread, part.kind), part.ns);
                 let joined: PathSums =
                     joined.iter().filter(|&(_, &ns)| ns != 0.0).map(|(&key, &ns)| (key, ns)).collect();
-                assert_eq!(joined, alone.iter().map(of_part).collect::<PathSums>(), "{thread} at {time}");
+                assert_eq!(
+                    joined,
+                    alone.iter().map(|part| ((part.thread, part.kind), part.ns)).collect::<PathSums>(),
+                    "{thread} at {time}"
+                );
                 assert_eq!(alone.iter().map(|part| part.ns).sum::<f64>(), time as f64, "{thread} at {time}");
                 assert!(alone.len() > 4, "it leads over several ranks");
             }

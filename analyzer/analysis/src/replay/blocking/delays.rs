@@ -1,16 +1,16 @@
-//! Attributes delay costs to source lines, using samples of the delaying thread: what samples show of the time in which a thread did more
-//! than who waited for it.
+//! Attributes delay costs to source lines, using samples of the delaying thread.
 //!
 //! ```text
 //!            T*                        wait
-//!   a   ─────|=·== x 5 ====|== y 2 ==|.......|        4 of b's x is more than a's: of the wait 3 is caused by x of b (causes.rs).
+//!   a   ─────|=·== x 5 ====|== y 2 ==|.......|        b computed 4 longer in x than a; x of b causes 3 of the wait (causes.rs).
 //!   b   ─────|==·===·= x 9 =·======|= y 1 =|s→|       The samples · in b's x since T* share these 3, less those in a's x.
 //! ```
 //!
-//! Of c caused by x, which b did for X_b and a for X_a, a sample of b that stands for w has c w / (X_b − X_a), and one of a that much less than nothing: code that both ran as long cancels, as x
-//! itself does. In most waits few samples lie in that time, or none; sums over many waits are right in the mean, and their errors follow from the squares, as for all that samples are
-//! counted for. What another thread caused through b is not found in b's samples: it has its own, wherever somebody waited for that thread itself, and its shares are scaled to all that it
-//! caused.
+//! Let x cause c of the wait, and let b and a spend X_b and X_a in x. A sample of b that stands for w then gets c w / (X_b − X_a), and a
+//! sample of a gets the same with a negative sign: code that ran equally long on both threads cancels, as x itself does. Few waits have
+//! samples in that time, but sums over many waits are right on average. Their errors follow from the sums of squares, as for all sampled
+//! figures. Delays that another thread caused through b are not attributed to b's samples. That thread has its own, wherever some thread
+//! waited for it directly, and its shares are scaled to everything that it caused.
 
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Range};
@@ -306,8 +306,11 @@ mod tests {
 
     #[test]
     fn a_sample_for_which_two_wait_is_one_sample() {
-        let sample = |at: Ns| TimedSample { at, leaf: 3, ns: 25.0 };
-        let found = of_one_thread([25, 50, 75, 100].map(sample).to_vec(), &[40.0, 40.0], 80.0);
+        let found = of_one_thread(
+            [25, 50, 75, 100].map(|at| TimedSample { at, leaf: 3, ns: 25.0 }).to_vec(),
+            &[40.0, 40.0],
+            80.0,
+        );
         let [one] = found.as_slice() else { panic!("{found:?}") };
         // Four samples of 20, not eight of 10.
         assert_eq!((one.samples, one.ns, one.error_ns), (4, 80.0, 40.0));

@@ -1,4 +1,4 @@
-//! Explains waits as it hears of them: keeps what threads did, finds what waits were caused by, and sums it up.
+//! Explains the waits of a segment batch by batch: records the threads' histories, finds the causes of each wait, and sums them up.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -107,7 +107,9 @@ impl WaitExplainer {
     /// What threads did is known of all of them before the first wait is explained: its paths end before it, so what comes after does not
     /// matter.
     pub fn take(&mut self, batch: &HistoryBatch) {
-        batch.begins.iter().for_each(|begin| self.begin(begin));
+        for begin in batch.begins.iter() {
+            self.begin(begin);
+        }
         for ((thread, history), intervals) in (0..).zip(&mut self.histories).zip(&batch.intervals) {
             for interval in intervals {
                 let state = self.states.intern(thread, interval.kind);
@@ -136,7 +138,9 @@ impl WaitExplainer {
         let begin = self.histories.iter().filter(|one| one.size() > 0).map(ThreadHistory::begin).min().unwrap_or(0);
         let middle = begin + (now - begin).max(0) / 2;
         self.path.sum_up(&self.states, &self.histories, middle);
-        self.histories.iter_mut().for_each(|history| history.forget_before(middle));
+        for history in self.histories.iter_mut() {
+            history.forget_before(middle);
+        }
     }
 
     /// Follows the critical path back from the end of the window: `ends` are threads, and when the window of each ended. Of those that

@@ -182,7 +182,9 @@ impl ThreadHistory {
                     None => spend(StateDuration { state: interval.state, ns: ns as f64 }),
                     Some((_, causes)) => {
                         let share = ns as f64 / (interval.end - begin) as f64;
-                        causes.iter().for_each(|part| spend(StateDuration { ns: part.ns * share, ..*part }));
+                        for part in causes.iter() {
+                            spend(StateDuration { ns: part.ns * share, ..*part });
+                        }
                     }
                 }
             }
@@ -257,9 +259,9 @@ mod tests {
 
     fn state(region: u32) -> ThreadState {
         let mut states = ThreadStates::default();
-        (0..region).for_each(|before| {
+        for before in 0..region {
             states.intern(0, RegionState::new(before, Activity::Computation));
-        });
+        }
         states.intern(0, RegionState::new(region, Activity::Computation))
     }
 
@@ -282,7 +284,9 @@ mod tests {
     #[test]
     fn what_reaches_a_time_is_found_from_wherever_it_is_looked_for() {
         let mut history = ThreadHistory::new(0);
-        (1..=200).for_each(|i| history.spend(10 * i, state(i as u32 % 2)));
+        for i in 1..=200 {
+            history.spend(10 * i, state(i as u32 % 2));
+        }
         for time in 0..=2010 {
             // The first that ends then or later is the last that reaches it.
             let expected = (1..=200).filter(|i| 10 * i < time).count().min(199) + 1;

@@ -1,8 +1,8 @@
-//! Waits and their causes.
+//! Explains waits: their causes, the delaying code, and the critical path.
 //!
 //! ```text
-//!   batch.rs   what threads did and whom they waited for, in the order in which it was found out
-//!      └→ explainer.rs   history.rs: kept as far back as needed; causes.rs: why they waited, by both paths.rs; tables.rs: summed up;
+//!   batch.rs   states and waits of the threads, in the order in which the replay found them
+//!      └→ explainer.rs   history.rs: keeps the recent past; causes.rs: compares the two paths to a wait (paths.rs); tables.rs: sums;
 //!                        delays.rs: the code that ran meanwhile, by samples
 //! ```
 

@@ -1,4 +1,5 @@
-//! Both paths to a wait: what who waits did, and what who ended it did, since they were synchronised last; and what of that cancels.
+//! The two paths to a wait: the states of the waiting thread and of the thread that ended the wait, since both last synchronised. Equal time in
+//! the same state cancels.
 
 use super::history::{StateDuration, ThreadHistory};
 use super::states::{ThreadState, ThreadStates};
@@ -197,7 +198,9 @@ mod tests {
         let kinds = [RegionState(1 << 4), RegionState(2 << 4), RegionState(3 << 4)];
         let mut history = |thread, parts: &[(Ns, usize)]| {
             let mut history = ThreadHistory::new(0);
-            parts.iter().for_each(|&(end, kind)| history.spend(end, states.intern(thread, kinds[kind])));
+            for &(end, kind) in parts.iter() {
+                history.spend(end, states.intern(thread, kinds[kind]));
+            }
             history
         };
         let (own, first, second) =
@@ -207,8 +210,11 @@ mod tests {
             paths.follow_other(other, since, 10);
             paths.cancel(&states, (0, thread));
             assert!(paths.kinds.iter().all(|&sums| sums == (0.0, 0.0)));
-            let named = |part: StateDuration| (states.get(part.state).0, states.get(part.state).1, part.ns);
-            paths.left().filter(|part| part.ns > 0.0).map(named).collect()
+            paths
+                .left()
+                .filter(|part| part.ns > 0.0)
+                .map(|part| (states.get(part.state).0, states.get(part.state).1, part.ns))
+                .collect()
         };
         let mut paths = WaitPaths::default();
         let [x, y, z] = kinds;

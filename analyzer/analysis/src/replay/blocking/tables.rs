@@ -103,7 +103,9 @@ pub(super) fn add_each<K: Ord, V: Default + AddAssign>(all: &mut BTreeMap<K, V>,
     if more.len() > all.len() {
         std::mem::swap(all, &mut more);
     }
-    more.into_iter().for_each(|(key, value)| *all.entry(key).or_default() += value);
+    for (key, value) in more {
+        *all.entry(key).or_default() += value;
+    }
 }
 
 /// Sums by key as numbers.

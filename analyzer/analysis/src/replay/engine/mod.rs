@@ -1,9 +1,9 @@
-//! The loop of the third pass: follows the threads' steps in the order of time.
+//! The main loop of the third pass: replays the steps of all threads in the order of time.
 //!
 //! ```text
-//!   scheduler.rs   which thread goes on next ─→ begin  a call begins: Matcher::starts
-//!                                            └→ end    a call ends:   Matcher::needs_of, is_over
-//!   both say what a thread did to the sinks; what the matcher wakes goes back to the scheduler
+//!   scheduler.rs   the thread that resumes next ─→ begin  a call starts: EventMatcher::start_event
+//!                                               └→ end    a call ends:   EventMatcher::needs_of, end_event
+//!   both report the thread's activity to the sinks; the scheduler resumes the threads that the matcher wakes
 //! ```
 
 mod scheduler;
@@ -16,7 +16,7 @@ use rayon::Scope as Tasks;
 use self::scheduler::{ReadListener, ThreadScheduler};
 use super::blocking::TimedSample;
 use super::comm_members::CommMembers;
-use super::consistent_cut::{ConsistentCut, RankAtCut};
+use super::consistent_cut::ConsistentCut;
 use super::matching::{CallNeeds, CurrentCallEvent, EventMatcher};
 use super::needs::{CallNeed, EndedCall};
 use super::observer::ReplayObserver;
@@ -88,23 +88,25 @@ impl ReadListener for NewcomerSinks<'_, '_, '_> {
     }
 
     fn on_thread_start(&mut self, thread: NewThread) {
-        let own = |cut: &ConsistentCut| {
-            Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank as usize)?.kind })
+        let thread = NewThread {
+            goes_on: self.from.filter(|_| thread.number == 0).and_then(|cut| {
+                Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank as usize)?.kind })
+            }),
+            ..thread
         };
-        let thread = NewThread { goes_on: self.from.filter(|_| thread.number == 0).and_then(own), ..thread };
         self.matcher.add_thread(thread);
         self.sinks.on_thread_start(thread, self.scope.window(thread.rank));
     }
 }
 
 impl<'a, 'scope> ReplayEngine<'a, 'scope> {
-    /// Replays ranks from the cut `from` with the steps in `inputs`; what they do is shown to `watcher`.
+    /// Replays ranks from the cut `from` with the steps in `inputs`; what they do is shown to `observer`.
     pub fn new(
         setting: &'a ReplaySetting<'a>,
         tasks: &'a Tasks<'scope>,
         from: Option<&'a ConsistentCut>,
         inputs: Vec<RankInput<'scope>>,
-        watcher: Option<&'a mut dyn ReplayObserver>,
+        observer: Option<&'a mut dyn ReplayObserver>,
     ) -> Self {
         let &ReplaySetting { model, ref members, scope, ref samples, ref unread, most_kept, .. } = setting;
         let begin = from.map_or(scope.begin, |cut| cut.last);
@@ -118,8 +120,8 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             sinks: EventSinks {
                 clocks: ReplayClocks::new(setting.conditions.clone(), scope.begin),
                 waits: WaitAnalysis::new(scope, members, explaining),
-                watching: match watcher {
-                    Some(watcher) => ObserverSink::new(watcher),
+                observer: match observer {
+                    Some(observer) => ObserverSink::new(observer),
                     None => ObserverSink::default(),
                 },
             },
@@ -162,13 +164,13 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     /// whoever goes on from there needs to know nothing of what was before.
     pub fn follow_to(&mut self, cut: &ConsistentCut, progress: impl Fn(FoldProgress)) -> bool {
         self.run(false, progress);
-        let is_there = |(thread, rank): (&ReplayThread, &RankAtCut)| {
-            thread.next.is_none() && thread.now == rank.end && thread.shift == 0
-        };
         let threads = self.scheduler.threads();
         !self.scheduler.any_waits()
             && threads.len() == cut.ranks.len()
-            && threads.iter().zip(&cut.ranks).all(is_there)
+            && threads
+                .iter()
+                .zip(&cut.ranks)
+                .all(|(thread, rank)| thread.next.is_none() && thread.now == rank.end && thread.shift == 0)
             && self.sinks.waits.last_collective(cut.comm) == Some(cut.last)
             && self.matcher.is_quiet()
     }
@@ -240,7 +242,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         let mut ends = false;
         let own = &self.scheduler.threads()[thread as usize];
         for (i, event) in events.iter().enumerate() {
-            ends |= self.matcher.starts(&CurrentCallEvent { thread, own, step, event, i }, &mut self.sinks);
+            ends |= self.matcher.start_event(&CurrentCallEvent { thread, own, step, event, i }, &mut self.sinks);
         }
         while let Some(woken) = self.matcher.take_woken() {
             self.scheduler.wake(woken);
@@ -275,7 +277,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         self.sinks.on_call(&EndedCall::new(thread, step, time, &self.needs.all));
         let own = &self.scheduler.threads()[thread as usize];
         for (i, event) in events.iter().enumerate() {
-            self.matcher.is_over(&CurrentCallEvent { thread, own, step, event, i }, time, &mut self.sinks);
+            self.matcher.end_event(&CurrentCallEvent { thread, own, step, event, i }, time, &mut self.sinks);
         }
         self.leave(thread, step, time.end);
         true
@@ -310,8 +312,8 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
 
     /// Returns the result up to `cut`, which all ranks have reached.
     pub fn finish_at(self, cut: &ConsistentCut) -> SegmentResult {
-        let since = |rank: &RankAtCut| rank.end - cut.last;
-        let replays_ns = exact(self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, since)));
+        let replays_ns =
+            exact(self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, |rank| rank.end - cut.last)));
         let threads = (0..).zip(self.scheduler.threads());
         let lasts: Vec<u32> = threads.filter(|(_, one)| one.begun == cut.last).map(|(at, _)| at).collect();
         let explained = self.sinks.waits.finish_at(&lasts, cut.last);
@@ -330,8 +332,11 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     /// Returns the result up to the end of all ranks.
     pub fn finish(mut self) -> SegmentResult {
         let threads = self.scheduler.threads();
-        let is_selected = |one: &ReplayThread| one.number == 0 && self.scope.has(one.rank);
-        let firsts: Vec<u32> = (0..).zip(threads).filter(|(_, one)| is_selected(one)).map(|(at, _)| at).collect();
+        let firsts: Vec<u32> = (0..)
+            .zip(threads)
+            .filter(|(_, one)| one.number == 0 && self.scope.has(one.rank))
+            .map(|(at, _)| at)
+            .collect();
         let one = |at: u32| &threads[at as usize];
         let last = firsts.iter().copied().max_by_key(|&at| (one(at).now, Reverse(at)));
         let end = last.map_or(0, |at| one(at).now);

@@ -1,4 +1,4 @@
-//! The order in which threads are followed: which goes on next, which are parked until others have been followed, and which give up.
+//! Schedules the threads of a replay: orders them by time, and parks those that wait until others have been replayed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,9 +1,8 @@
-//! Sends to receives (MPI-4.1 §3.5).
+//! Matches sends with receives (MPI-4.1 §3.5).
 //!
-//! Messages of one sender to one receiver with the same communicator and tag are received in the order in which they are sent, by the
-//! receives that match them in the order in which these are posted. So the n-th send of a channel belongs to the n-th receive that
-//! receives from it. Of a receive from any source or with any tag it may be known only at its end which channel it receives from: until then it
-//! stands in no queue.
+//! Messages from one sender to one receiver with the same communicator and tag do not overtake each other, and receives that match the same
+//! message take it in the order in which they were posted. The n-th send of such a channel therefore belongs to the n-th receive from it. The
+//! channel of a receive from any source or with any tag may be unknown until the receive ends; until then it is in no queue.
 
 use std::hash::{Hash, Hasher};
 

@@ -1,4 +1,4 @@
-//! The ranks that meet in a collective: the n-th collective of each member on a communicator is the same one (MPI-4.1 §6.12).
+//! Matches entries into collectives: the n-th collective of each member of a communicator is the same instance (MPI-4.1 §6.12).
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -73,8 +73,8 @@ impl OpenInstances {
         usize::try_from(number.checked_sub(self.from)?).ok()
     }
 
-    /// The collective instance of a number is over. One that never ends may be before it, and any number of others after that one.
-    fn is_over(&mut self, number: u64) {
+    /// Removes the instance with this number. An instance that never ends may precede it, followed by any number of others.
+    fn finish_instance(&mut self, number: u64) {
         if let Some(place) = self.place(number).and_then(|place| self.open.get_mut(place)) {
             *place = None;
         }
@@ -151,7 +151,7 @@ impl OpenCollectives {
         (instance.waiters, instance.entries) = (Vec::new(), Vec::new());
         self.free.push(id.0);
         if let Some(on_key) = self.open.get_mut(&key) {
-            on_key.is_over(number);
+            on_key.finish_instance(number);
         }
         Some(noted)
     }
@@ -234,9 +234,9 @@ mod tests {
         let entry = |rank, at| CollectiveEntry { rank, member: rank, thread: rank, at };
         let rooted = |pattern| {
             let mut instance = CollectiveInstance::new(entry(0, 100), 0, pattern, noted);
-            [(0, 100), (1, 110), (2, 120), (3, 1000)]
-                .into_iter()
-                .for_each(|(rank, at)| instance.add(entry(rank, at), 0, Some(0)));
+            for (rank, at) in [(0, 100), (1, 110), (2, 120), (3, 1000)] {
+                instance.add(entry(rank, at), 0, Some(0));
+            }
             instance
         };
         for pattern in [CommunicationPattern::AllToOne, CommunicationPattern::OneToAll] {

@@ -1,13 +1,13 @@
-//! Work that is handed out on demand: a rank receives from any source and answers whoever it was, which computes and asks again.
+//! Recognises work that is handed out on demand: a rank receives from any source and answers the sender, which computes and asks again.
 //!
 //! ```text
-//!   master   |recv any|send 1|recv any|send 2| …          who is ready first gets the next piece
+//!   master   |recv any|send 1|recv any|send 2| …          the first rank to ask gets the next piece of work
 //!   rank 1   |send 0|recv|== compute ==|send 0|recv| …
 //! ```
 //!
-//! Who does what follows from who is ready first. A replay keeps the order that was recorded, so that it cannot show what would be
-//! done by whom if ranks computed longer or shorter. Ranks that deal with others between an answer and the next question, in a collective
-//! operation or by messages, do not get their work that way: they have a server, as for output.
+//! The assignment of work depends on the order in which ranks ask. A replay keeps the recorded order, so it cannot predict the assignment if
+//! ranks computed for a longer or shorter time. Ranks that communicate with others between an answer and their next request, in a
+//! collective or by messages, do not get their work that way: the answering rank is a server, e.g. for output.
 
 use bincode::{Decode, Encode};
 
@@ -38,13 +38,13 @@ struct ThreadDemand {
 }
 
 impl WorkDemands {
-    /// A further thread, of this world rank; its number is the next one.
+    /// Adds the next thread, which belongs to this world rank.
     pub fn add_thread(&mut self, world: u32) {
         self.threads.push(ThreadDemand { world, asked_by: None, answered: None, computed: 0 });
     }
 
-    /// A thread has received a message of any source, from another thread: it may be asked for work.
-    pub fn is_asked(&mut self, thread: u32, by: u32) {
+    /// Records that a thread received a message from any source, which may be a request for work.
+    pub fn record_request(&mut self, thread: u32, by: u32) {
         if let Some(ThreadDemand { answered, computed, .. }) = self.threads.get_mut(by as usize)
             && let Some((last, since)) = *answered
             && last == thread
@@ -55,8 +55,8 @@ impl WorkDemands {
         self.threads[thread as usize].asked_by = Some(by);
     }
 
-    /// A thread sends to a world rank: an answer where that asked it last.
-    pub fn answers(&mut self, thread: u32, to: u32) {
+    /// Records that a thread sends to a world rank, which is an answer if that rank asked last.
+    pub fn record_answer(&mut self, thread: u32, to: u32) {
         let Some(by) = self.threads[thread as usize].asked_by else { return };
         if let Some(asked) = self.threads.get_mut(by as usize).filter(|asked| asked.world == to) {
             asked.answered = Some((thread, asked.computed));
@@ -64,9 +64,9 @@ impl WorkDemands {
         }
     }
 
-    /// A thread has received a message of another, or taken part in a collective operation: `by` is whose message it was. Questions from before a
-    /// collective operation have no answer after it.
-    pub fn has_dealt_with(&mut self, thread: u32, by: Option<u32>) {
+    /// Records that a thread received another message, from `by`, or took part in a collective operation. Requests from before a
+    /// collective operation get no answer after it.
+    pub fn record_other_exchange(&mut self, thread: u32, by: Option<u32>) {
         let ThreadDemand { answered, asked_by, .. } = &mut self.threads[thread as usize];
         if by.is_none() {
             *asked_by = None;
@@ -76,9 +76,9 @@ impl WorkDemands {
         }
     }
 
-    /// A thread has computed.
+    /// Records computation of a thread.
     #[inline]
-    pub fn has_computed(&mut self, thread: u32, ns: Ns) {
+    pub fn add_computation(&mut self, thread: u32, ns: Ns) {
         self.threads[thread as usize].computed += ns;
     }
 

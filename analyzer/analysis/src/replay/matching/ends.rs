@@ -1,4 +1,4 @@
-//! Handles the ends of calls: a call, and with it messages and collectives that nobody asks for any more.
+//! Handles the end of a call: reports its messages and synchronisations, and forgets what no later call can refer to.
 
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep};
@@ -14,14 +14,14 @@ use crate::replay::sinks::{EventSink, EventSinks, PairSync, ReceivedMessage, Req
 use crate::replay::timeline::{CommEvent, CommRole};
 
 impl EventMatcher<'_> {
-    /// An event's part of the call is over, which lasted for `time`.
-    pub fn is_over(&mut self, at: &CurrentCallEvent, time: TimeInterval, sinks: &mut EventSinks) {
+    /// Ends an event of a call that lasted for `time`.
+    pub fn end_event(&mut self, at: &CurrentCallEvent, time: TimeInterval, sinks: &mut EventSinks) {
         let Some([first, second]) = self.started(at) else { return };
         match at.event.role {
             CommRole::Send | CommRole::Recv | CommRole::Collective(_) | CommRole::Done | CommRole::Found => {
-                self.started_is_over(at, first, time, sinks);
+                self.end_started(at, first, time, sinks);
                 if !matches!(second, StartedOperation::Nothing) {
-                    self.started_is_over(at, second, time, sinks);
+                    self.end_started(at, second, time, sinks);
                 }
             }
             CommRole::Cancelled => {
@@ -31,7 +31,7 @@ impl EventMatcher<'_> {
                             sinks.on_request_end(&RequestEnd::new(&side, cancelled_outcome(at, &side, sends)));
                             sinks.forget(side.noted);
                         }
-                        None => self.started_is_over(at, started, time, sinks),
+                        None => self.end_started(at, started, time, sinks),
                     }
                 }
             }
@@ -47,7 +47,7 @@ impl EventMatcher<'_> {
                     sinks.on_epoch_step(&ranks);
                 }
             }
-            CommRole::Lock { exclusive } => self.is_locked(at, exclusive, time, sinks),
+            CommRole::Lock { exclusive } => self.end_lock(at, exclusive, time, sinks),
             CommRole::Seen | CommRole::Probe | CommRole::Unlock => {}
             CommRole::StartSend
             | CommRole::Ready
@@ -58,7 +58,7 @@ impl EventMatcher<'_> {
     }
 
     #[inline]
-    fn started_is_over(
+    fn end_started(
         &mut self,
         at: &CurrentCallEvent,
         started: StartedOperation,
@@ -89,9 +89,9 @@ impl EventMatcher<'_> {
                             send_request,
                             request,
                         });
-                        self.demands.has_dealt_with(thread, Some(sent.thread));
+                        self.demands.record_other_exchange(thread, Some(sent.thread));
                         if event.any {
-                            self.demands.is_asked(thread, sent.thread);
+                            self.demands.record_request(thread, sent.thread);
                         }
                     }
                     MessageTransfer { sent: Some(sent), posted: Some(posted), .. }
@@ -105,11 +105,13 @@ impl EventMatcher<'_> {
                 self.end_transfer(id, time.end, sinks);
             }
             StartedOperation::Collective(id) => {
-                self.demands.has_dealt_with(thread, None);
+                self.demands.record_other_exchange(thread, None);
                 self.synchronises_some(at, id, time, sinks);
                 if let Some((noted, root)) = self.collectives.leave(id) {
                     sinks.forget(noted);
-                    root.into_iter().for_each(|root| sinks.forget(root));
+                    if let Some(root) = root {
+                        sinks.forget(root);
+                    }
                 }
             }
             StartedOperation::AwaitedSignals(id) => self.awaited(thread, id, time, sinks),

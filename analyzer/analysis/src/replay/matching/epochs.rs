@@ -1,5 +1,4 @@
-//! Calls in which a rank synchronises with some others: neighbourhood collectives, and epochs on windows that not all their ranks enter
-//! together.
+//! Synchronises a rank with some others: in neighbourhood collectives, and in epochs of windows that not all ranks enter.
 
 use std::sync::Arc;
 
@@ -145,7 +144,11 @@ impl EventMatcher<'_> {
         let (own, event, thread) = (at.own, at.event, at.thread);
         let release = || LockRelease { rank: own.world, thread, at: own.begun, noted: sinks.note(thread) };
         match self.locks.unlock((event.comm, event.tag), target(event), own.world, release) {
-            Some(old) => old.into_iter().for_each(|release| sinks.forget(release.noted)),
+            Some(old) => {
+                for release in old {
+                    sinks.forget(release.noted);
+                }
+            }
             None => self.counts.unmatched_epochs += 1,
         }
     }
@@ -171,7 +174,9 @@ impl EventMatcher<'_> {
             let sent = SentSignal { thread, at: own.begun, noted: sinks.note(thread) };
             let route = SignalRoute { comm: event.comm, on: event.tag, from: own.world, to, signal };
             let (woken, unawaited) = self.signals.send(route, sent);
-            unawaited.into_iter().for_each(|noted| sinks.forget(noted));
+            if let Some(noted) = unawaited {
+                sinks.forget(noted);
+            }
             self.woken.extend(woken);
         }
     }
@@ -180,10 +185,16 @@ impl EventMatcher<'_> {
         let (to, event) = (at.own.world, at.event);
         let SignalWait { signal, certain, bytes } = awaits;
         let from = self.followed(others, event);
-        let is_unknown = |&other: &u32| self.unknown.contains(&(other, event.comm, event.tag));
-        self.counts.not_recorded += u64::from(!self.unknown.is_empty() && others.iter().any(is_unknown));
-        let route = |from| SignalRoute { comm: event.comm, on: event.tag, from, to, signal };
-        StartedOperation::AwaitedSignals(self.signals.expect_from(from.into_iter().map(route), signal, certain, bytes))
+        self.counts.not_recorded += u64::from(
+            !self.unknown.is_empty()
+                && others.iter().any(|&other| self.unknown.contains(&(other, event.comm, event.tag))),
+        );
+        StartedOperation::AwaitedSignals(self.signals.expect_from(
+            from.into_iter().map(|from| SignalRoute { comm: event.comm, on: event.tag, from, to, signal }),
+            signal,
+            certain,
+            bytes,
+        ))
     }
 
     /// A call that awaits others needs each of them, and waits for the last.
@@ -226,8 +237,8 @@ impl EventMatcher<'_> {
         Some(needs_moment(by, NeedClock::Noted(release.noted), WaitState::Lock))
     }
 
-    /// A call that asked for a lock has it.
-    pub(super) fn is_locked(
+    /// Ends a call that requested a lock.
+    pub(super) fn end_lock(
         &mut self,
         at: &CurrentCallEvent,
         exclusive: bool,

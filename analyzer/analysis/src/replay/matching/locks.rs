@@ -1,11 +1,11 @@
-//! Locks of windows (MPI-4.1 §12.5.3): who gave one back that somebody waits for.
+//! Locks of windows (MPI-4.1 §12.5.3): finds the rank whose release another rank waited for.
 //!
-//! A log says when a rank asked for a lock, had it, and gave it back, not who stood in between. But where a rank gives a lock back
-//! while another, whose lock does not go with it, is still in the call that asks for its own, then the other had to wait for that.
+//! A log states when a rank requested, got and released a lock, but not which rank held it in between. If a rank releases a lock while another
+//! rank is still in the call that requests a conflicting one, then the other rank had to wait for the release.
 //!
 //! ```text
 //!   a   |lock|======= exclusive =======|unlock|
-//!   b           |lock ....................|            waits for a until that begins to unlock
+//!   b           |lock ....................|            waits for a until a begins to unlock
 //! ```
 
 use rustc_hash::FxHashMap;
@@ -121,8 +121,9 @@ mod tests {
         let mut locks = WindowLocks::default();
         let mut give_back = |locks: &mut WindowLocks, rank: u32, target: u32, exclusive: bool, at: Ns| {
             locks.lock(WINDOW, target, rank, exclusive);
-            let release = || LockRelease { rank, thread: rank, at, noted: clocks.note(0) };
-            locks.unlock(WINDOW, target, rank, release).unwrap();
+            locks
+                .unlock(WINDOW, target, rank, || LockRelease { rank, thread: rank, at, noted: clocks.note(0) })
+                .unwrap();
         };
         give_back(&mut locks, 1, 5, true, 10);
         give_back(&mut locks, 2, 5, false, 20);

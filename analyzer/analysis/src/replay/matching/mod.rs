@@ -1,15 +1,15 @@
-//! Finds out who communicates with whom: sends to receives, the ranks that enter a collective, and those that synchronise with some others.
+//! Matches communication events of different ranks: sends with receives, the entries into a collective, and synchronisations in epochs.
 //!
 //! ```text
-//!   starts.rs   what a call begins is matched with what others did ─┬→ channels.rs     messages
-//!   needs.rs    what it needs of others before it ends              ├→ collectives.rs  collective instances
-//!   progress.rs whether its messages could move                     ├→ signals.rs      neighbours, epochs (epochs.rs)
-//!   ends.rs     what nobody asks for any more is forgotten          └→ locks.rs        locks of windows
-//!   requests.rs, started.rs  what requests stand for; demand.rs  work that is handed out on demand
+//!   starts.rs   matches the start of a call with the events of other ranks ─┬→ channels.rs     messages
+//!   needs.rs    determines what the call needs before it can end            ├→ collectives.rs  collective instances
+//!   progress.rs infers whether its messages depend on the other rank        ├→ signals.rs      neighbours, epochs (epochs.rs)
+//!   ends.rs     forgets what no later call can refer to                     └→ locks.rs        locks of windows
+//!   requests.rs, started.rs  operations that requests stand for; demand.rs  work that is handed out on demand
 //! ```
 //!
-//! It reads what threads have done so far, and the engine reports to it what they do in the order of time. What it finds out goes to the sinks;
-//! threads that can go on again are [`EventMatcher::take_woken`].
+//! The engine calls [`EventMatcher`] for each start and end of a call, in the order of time. Its results go to the sinks. The engine resumes
+//! the threads in [`EventMatcher::take_woken`], whose needs were satisfied.
 
 mod channels;
 mod collectives;
@@ -187,7 +187,7 @@ impl<'a> EventMatcher<'a> {
     #[inline]
     pub fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval) {
         if kind.is_computation() {
-            self.demands.has_computed(thread, time.ns());
+            self.demands.add_computation(thread, time.ns());
         }
     }
 
@@ -200,14 +200,13 @@ impl<'a> EventMatcher<'a> {
     /// Returns whether nothing that was begun goes on, and no records are missing: whoever goes on from here needs to know nothing of what
     /// was before.
     pub fn is_quiet(&self) -> bool {
-        let is_quiet = |rank: &KnownRank| rank.requests.is_empty() && !rank.broken;
         self.channels.is_empty()
             && self.collectives.is_empty()
             && self.signals.is_empty()
             && self.locks.is_empty()
             && self.accesses.is_empty()
             && self.unknown.is_empty()
-            && self.ranks.iter().all(is_quiet)
+            && self.ranks.iter().all(|rank| rank.requests.is_empty() && !rank.broken)
     }
 
     /// Returns the counts; what found no other side, too. And what was handed out on demand.

@@ -1,4 +1,4 @@
-//! Determines the needs of a call before it can end: messages, and members of collectives that have entered.
+//! Determines the needs of a call before it can end: messages, and entries of other ranks into collectives.
 
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep, OperationSemantics, SendMode, SynchronisesWith};
@@ -107,7 +107,9 @@ impl EventMatcher<'_> {
         let is_done = self.needs_of_started(at, started, waits, needs);
         if at.event.role == CommRole::Send {
             let receiver = self.first_thread(at.event.peer);
-            needs.sends.last_mut().into_iter().for_each(|send| send.to = send.to.or(receiver));
+            if let Some(send) = needs.sends.last_mut() {
+                send.to = send.to.or(receiver);
+            }
         }
         is_done
     }

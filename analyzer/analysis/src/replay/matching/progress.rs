@@ -1,16 +1,18 @@
-//! Infers which messages depend on progress at the other rank: its receive, or that the other rank is in MPI.
+//! Infers which messages depend on progress at the other rank, i.e. on its receive, or on its being in MPI.
 //!
 //! ```text
-//!   sender    |== compute ==|send ..............|       ends when the receiver has come back,
-//!   receiver  |== compute ====================|recv|    though the message is small
+//!   sender    |== compute ==|send ..............|       ends when the receiver has returned to MPI,
+//!   receiver  |== compute ====================|recv|    although the message is small
 //! ```
 //!
-//! An MPI copies a small message to where its receiver finds it, and the send is over. Or it leaves the message where it is until the
-//! receiver looks after its messages, in whatever call; a large one until the receive is posted. Where the borders are depends on the MPI,
-//! the network and the size, and no log says so. But the calls do: a send that ends while the receiver is outside of MPI did not need it;
-//! one that has nothing else to wait for, and ends when the receiver has come back, did. So both are counted as they happen, by size.
+//! An MPI library copies a small message to a buffer of the receiver, and the send is over (eager). Or it leaves the message with the sender
+//! until the receiver makes progress in any call; a large message stays there until its receive is posted (rendezvous). The limits depend on
+//! the library, the network and the size, and no log states them. The calls show them, however: a send that ends while the receiver is
+//! outside of MPI did not need it. A send that ends when the receiver has returned, and had nothing else to wait for, did need it. Both cases
+//! are counted by message size during the replay.
 //!
-//! Nothing more is needed of a side whose part is over: with the end of the call that completes it the message is sent, or received.
+//! A side of a message has no further needs once its own part is complete: the message is sent, or received, at the end of the call that
+//! completes it.
 
 use super::EventMatcher;
 use super::channels::{OpenTransfers, SENT_AT_ONCE, TransferId, TransferSide};
@@ -141,7 +143,7 @@ impl CallMessages<'_> {
             ThreadPresence::Away if transfer.is_over_at(end) => return,
             ThreadPresence::Away => (None, 0),
         };
-        if self.has_waited((what, like), at, since, needs)
+        if self.record_wait((what, like), at, since, needs)
             && let Some(at) = at
         {
             needs[i].by.at = at;
@@ -186,7 +188,7 @@ impl CallMessages<'_> {
         let like = self.like(other, sent.bytes);
         let need = |by: &TransferSide| needs_message(by, sent.bytes, WaitState::LateReceiver, send.waits);
         let posted = transfer.posted.filter(|posted| posted.at <= end);
-        if self.has_waited((AwaitedSide::Receive, like), posted.map(|posted| posted.at), begin, &needs.all)
+        if self.record_wait((AwaitedSide::Receive, like), posted.map(|posted| posted.at), begin, &needs.all)
             && let Some(posted) = posted
         {
             needs.add_side(need(&posted), send.id);
@@ -199,7 +201,7 @@ impl CallMessages<'_> {
             ThreadPresence::Back { at, slot } => (Some(at), slot),
             ThreadPresence::Away => (None, 0),
         };
-        if self.has_waited((AwaitedSide::Receiver, like), at, begin, &needs.all)
+        if self.record_wait((AwaitedSide::Receiver, like), at, begin, &needs.all)
             && let Some(at) = at
         {
             let by = EndedBy { thread: other, at };
@@ -211,7 +213,7 @@ impl CallMessages<'_> {
 
     /// Returns whether the call waited from `begin` for what was at a time within it, as far as that can be known; `None`: it had not been
     /// when the call ended. `needs`: all that it needed.
-    fn has_waited(
+    fn record_wait(
         &mut self,
         (what, like): (AwaitedSide, MessageClass),
         at: Option<Ns>,

@@ -84,7 +84,9 @@ mod tests {
         let mut requests = OpenRequests::default();
         let started: Vec<StartedOperation> = (0..300).map(&mut any).collect();
         // Number 7 stays open while its slot is wanted again and again, and is started anew then: a persistent one.
-        (0..300).for_each(|number| requests.start(number, started[number as usize]));
+        for number in 0..300 {
+            requests.start(number, started[number as usize]);
+        }
         requests.start(7, started[0]);
         let is = |pending: StartedTransfers, expected: [Option<usize>; 2]| {
             pending.iter().zip(expected).all(|(one, expected)| match (one, expected.map(|at| started[at])) {

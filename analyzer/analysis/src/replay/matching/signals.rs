@@ -1,9 +1,9 @@
-//! Signals from ranks that others wait for: that it has entered a neighbourhood collective (MPI-4.1 §8.6), has exposed its window, or has
-//! completed its access to theirs (§12.5.2).
+//! Signals between ranks: a rank has entered a neighbourhood collective (MPI-4.1 §8.6), exposed its window, or completed its access to the
+//! window of another rank (§12.5.2).
 //!
 //! ```text
 //!   a sends:     1   2   3
-//!   b awaits:    1   2   3   4          the n-th that it awaits is the n-th that it was sent
+//!   b awaits:    1   2   3   4          the n-th signal that b awaits is the n-th that a sent to it
 //!                └───┘ over, forgotten
 //! ```
 
@@ -215,8 +215,8 @@ impl OpenSignals {
 
     /// Returns whether nothing was sent that is not over, and nothing is awaited.
     pub fn is_empty(&self) -> bool {
-        let is_over = |queue: &SignalQueue| queue.n_sent == queue.n_awaited && queue.first == queue.n_sent;
-        self.free.len() == self.awaited.len() && self.routes.values().all(is_over)
+        self.free.len() == self.awaited.len()
+            && self.routes.values().all(|queue| queue.n_sent == queue.n_awaited && queue.first == queue.n_sent)
     }
 
     /// Drops routes on which nothing is left: what comes counts from the begin again.

@@ -1,4 +1,4 @@
-//! Handles the starts of calls: a thread enters a call, and what it does there with others is matched to what they did.
+//! Handles the start of a call: matches its communication events with those of other ranks.
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
@@ -12,13 +12,13 @@ use crate::replay::sinks::{EventSink, EventSinks};
 use crate::replay::timeline::CommRole;
 
 impl EventMatcher<'_> {
-    /// Starts an event of a call that begins; whether the call's end matters to it.
-    pub fn starts(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> bool {
+    /// Starts an event of a call. Returns whether the event also needs to see the end of the call.
+    pub fn start_event(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> bool {
         let started = match at.event.role {
             CommRole::Done | CommRole::Found | CommRole::Seen | CommRole::Cancelled | CommRole::Probe => return true,
             CommRole::Epoch(_) | CommRole::Lock { .. } | CommRole::Unlock => return self.epoch(at, sinks),
             CommRole::Ready => {
-                self.is_ready(at, sinks);
+                self.mark_ready(at, sinks);
                 return false;
             }
             CommRole::Collective(CommunicationPattern::Neighbours)
@@ -33,7 +33,7 @@ impl EventMatcher<'_> {
         match at.event.role {
             CommRole::StartSend | CommRole::StartRecv | CommRole::StartRecvAny | CommRole::StartCollective(_) => {
                 if at.event.request == NONE {
-                    self.is_complete_at_once(at, started, sinks);
+                    self.complete_at_once(at, started, sinks);
                 } else {
                     self.ranks[at.own.rank as usize].requests.start(at.event.request, started);
                 }
@@ -47,7 +47,7 @@ impl EventMatcher<'_> {
     }
 
     /// A nonblocking operation has no request of its own. MPI has sent the message with the call, as MPIs do with short ones: no completion ends the sender's side.
-    fn is_complete_at_once(&mut self, at: &CurrentCallEvent, started: StartedOperation, sinks: &mut EventSinks) {
+    fn complete_at_once(&mut self, at: &CurrentCallEvent, started: StartedOperation, sinks: &mut EventSinks) {
         // A blocking send that never returned starts likewise, but has not sent its message for certain.
         let is_nonblocking = matches!(
             Operation::semantics(at.step.operation),
@@ -62,7 +62,7 @@ impl EventMatcher<'_> {
 
     fn send(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
         let Some(channel) = self.channel(at, true) else { return StartedOperation::Nothing };
-        self.demands.answers(at.thread, at.event.peer);
+        self.demands.record_answer(at.thread, at.event.peer);
         let side = side(at, (at.event.bytes, at.event.mode), sinks);
         self.woken.extend(self.channels.take_probes(channel));
         let (id, woken) = self.channels.send(channel, side);
@@ -73,7 +73,7 @@ impl EventMatcher<'_> {
     /// Partitions of a send are ready (MPI-4.1 §4.2.2): it is from now on that its message can have come. Which partition it was, no
     /// record says: who finds one that has come had to wait for the latest so far, who completes the request for the last.
     #[cold]
-    fn is_ready(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) {
+    fn mark_ready(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) {
         let requests = &self.ranks[at.own.rank as usize].requests;
         let [StartedOperation::Transfer { id, sends: true }, _] = requests.look(at.event.request) else {
             return;
@@ -143,8 +143,10 @@ impl EventMatcher<'_> {
         }
         // A list may have very many runs, and be asked for each call.
         let members = self.members;
-        let find = || members.group_rank(comm, world).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE);
-        *self.numbers.entry((comm, world)).or_insert_with(find)
+        *self
+            .numbers
+            .entry((comm, world))
+            .or_insert_with(|| members.group_rank(comm, world).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE))
     }
 
     /// Returns the number of members of a communicator that are replayed, and whether some of them lack records.

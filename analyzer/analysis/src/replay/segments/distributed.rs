@@ -1,18 +1,18 @@
-//! The segments of a run that several processes follow, each of which reads some of the ranks.
+//! Replays the segments of a run on several processes, each of which reads the logs of some ranks.
 //!
 //! ```text
-//!   process 0                                 all, 0 too
-//!   Begin: samples of all ranks          ─→                                                      ←─ samples of one's ranks
-//!   Lead: so many segments               ─→   who has the rank that leads reads it               ─→ where segments end
-//!   Read: up to these ends               ─→   reads its ranks                                    ─→ how far, and who enters last
-//!   Follow: the segments up to these cuts ─→  sends to each process what its ranks do in the segments which that follows,
-//!                                             and follows its own                                ─→ what was found, joined by a tree in their order
-//!     … and so on: Lead, Read, Follow
-//!   Rest                                 ─→   reads to the ends of the logs                      ─→ what its ranks do after the last cut
-//!   End
+//!   command from process 0   work of all processes, including 0          result on process 0
+//!   Start(samples)           keep the samples of all ranks
+//!   ReadLeader(n)            read the leading rank, if it is local   ──→ marks: ends of n segments
+//!   ReadOthers(marks)        read the other ranks up to the marks    ──→ last entry into each cut
+//!   Replay(cuts)             exchange steps, so that each process
+//!                            has whole segments; replay them         ──→ results, merged in run order
+//!     … ReadLeader, ReadOthers and Replay again, until a cut is missing …
+//!   ReadRemainder            read to the ends of the logs            ──→ steps after the last cut
+//!   Stop
 //! ```
 //!
-//! Where the run cannot be cut process 0 goes on alone from the last cut.
+//! If the run cannot be cut any further, process 0 replays the remainder alone, from the last cut.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -23,13 +23,13 @@ use bincode::{Decode, Encode};
 use super::rank_reading::{CutMark, StepsUpToCut};
 use super::reading::{LastEntry, ReplaySegment, SegmentReading};
 use super::surveyed_run::{LocalRanks, LookupTables, ReplayOptions, SurveyedRun, leading, own_places, setting};
-use super::{JoinedSegments, SegmentOutcome, SegmentReplay, at_a_time, watched};
+use super::{JoinedSegments, SegmentOutcome, SegmentOutput, SegmentReplay, at_a_time, with_observers};
 use crate::model::what_if::WhatIfScenario;
 use crate::read::distributed_run::RecordPass;
 use crate::read::pass::FoldProgress;
 use crate::replay::blocking::TimedSample;
 use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
-use crate::replay::observer::{ObserverState, ReplayObserver};
+use crate::replay::observer::ReplayObserver;
 use crate::replay::segment_result::SegmentResult;
 use crate::replay::timeline::{RankInput, StepChunk};
 use crate::replay::what_if::ReplayConditions;
@@ -38,18 +38,18 @@ use crate::transport::{ProcessGroup, TransportFailure};
 /// A command from process 0 to all processes.
 #[derive(Encode, Decode)]
 enum ReplayCommand {
-    /// Start with the samples of all ranks: these are the samples of all ranks.
-    Begin(Vec<Vec<TimedSample>>),
-    /// Read so many segments of the rank that leads.
-    Lead(usize),
-    /// Read the others up to these ends.
-    Read(Vec<CutMark>),
-    /// The run is cut here.
-    Follow(Vec<CutPoint>),
-    /// There are no more cuts.
-    Rest,
+    /// Start with the samples of all ranks.
+    Start(Vec<Vec<TimedSample>>),
+    /// Read this many segments of the leading rank.
+    ReadLeader(usize),
+    /// Read the other ranks up to these ends of segments.
+    ReadOthers(Vec<CutMark>),
+    /// Replay the segments that end at these cuts.
+    Replay(Vec<CutPoint>),
+    /// Read to the ends of the logs, because there are no more cuts.
+    ReadRemainder,
     /// Stop.
-    End,
+    Stop,
 }
 
 /// The collective at which a segment ends.
@@ -59,7 +59,7 @@ struct CutPoint {
     last: LastEntry,
 }
 
-/// The report of a process that is ready to start: the places of its ranks, and whether the run can be cut.
+/// The report of a process that is ready to start: the indices of its ranks in the model, and whether its logs allow cuts.
 #[derive(Encode, Decode)]
 struct ReadyReport {
     places: Range<usize>,
@@ -73,9 +73,9 @@ struct LastEntries(Vec<Option<LastEntry>>);
 
 impl LastEntries {
     /// Merges the entries of higher ranks, and drops the cuts that only one side has reached.
-    fn and_higher(self, higher: LastEntries) -> LastEntries {
+    fn merge(self, higher: LastEntries) -> LastEntries {
         let both = |(lower, higher): (Option<LastEntry>, Option<LastEntry>)| match (lower, higher) {
-            (Some(lower), Some(higher)) => Some(lower.or_higher(higher)),
+            (Some(lower), Some(higher)) => Some(lower.latest(higher)),
             (lower, higher) => lower.or(higher),
         };
         LastEntries(self.0.into_iter().zip(higher.0).map(both).collect())
@@ -101,42 +101,46 @@ struct LocalSegment {
 /// The merged results of consecutive segments, up to the first without a cut at its end.
 #[derive(Encode, Decode)]
 struct ReplayedSegments {
-    /// Nothing where there are none.
-    found: Option<(SegmentResult, Option<ObserverState>)>,
+    /// The merged results, or `None` if there is no segment with a cut at its end.
+    output: Option<SegmentOutput>,
     /// Start of the segment without a cut at its end, if any.
     not_cut: Option<Option<Arc<ConsistentCut>>>,
 }
 
 impl ReplayedSegments {
-    /// Merges the outcomes of consecutive segments; `watcher` is one that has seen none of them.
-    fn from_outcomes(all: Vec<SegmentOutcome>, watcher: Option<&dyn ReplayObserver>) -> ReplayedSegments {
-        let none = ReplayedSegments { found: None, not_cut: None };
-        all.into_iter().fold(none, |before, found| match found {
-            Ok(found) => before.and(ReplayedSegments { found: Some(found), not_cut: None }, watcher),
-            Err(from) => before.and(ReplayedSegments { found: None, not_cut: Some(from) }, watcher),
+    /// Merges the outcomes of consecutive segments. `observer` must not have seen any of them.
+    fn from_outcomes(all: Vec<SegmentOutcome>, observer: Option<&dyn ReplayObserver>) -> ReplayedSegments {
+        let none = ReplayedSegments { output: None, not_cut: None };
+        all.into_iter().fold(none, |earlier, outcome| match outcome {
+            Ok(output) => earlier.merge(ReplayedSegments { output: Some(output), not_cut: None }, observer),
+            Err(start) => earlier.merge(ReplayedSegments { output: None, not_cut: Some(start) }, observer),
         })
     }
 
-    /// This and what was found in the segments after it.
-    fn and(self, after: ReplayedSegments, watcher: Option<&dyn ReplayObserver>) -> ReplayedSegments {
+    /// Merges the segments that follow, unless `self` already stops at a missing cut.
+    fn merge(self, later: ReplayedSegments, observer: Option<&dyn ReplayObserver>) -> ReplayedSegments {
         if self.not_cut.is_some() {
             return self;
         }
-        let found = match (self.found, after.found) {
-            (Some((part, seen)), Some((after, seen_after))) => {
-                Some((part.and(after), seen_in_both(watcher, [seen, seen_after])))
-            }
-            (before, after) => before.or(after),
+        let output = match (self.output, later.output) {
+            (Some(earlier), Some(later)) => Some(earlier.merge(later, observer)),
+            (earlier, later) => earlier.or(later),
         };
-        ReplayedSegments { found, ..after }
+        ReplayedSegments { output, ..later }
     }
 }
 
-/// Merges the observations of two consecutive parts of the run.
-fn seen_in_both(watcher: Option<&dyn ReplayObserver>, seen: [Option<ObserverState>; 2]) -> Option<ObserverState> {
-    let mut both = watcher?.fork_for_segment()?;
-    seen.into_iter().flatten().for_each(|seen| both.merge(seen));
-    Some(both.into_state())
+impl SegmentOutput {
+    /// Merges the output of the segments that follow.
+    fn merge(self, later: SegmentOutput, observer: Option<&dyn ReplayObserver>) -> SegmentOutput {
+        let observed = observer.and_then(ReplayObserver::fork_for_segment).map(|mut merged| {
+            for state in [self.observed, later.observed].into_iter().flatten() {
+                merged.merge(state);
+            }
+            merged.into_state()
+        });
+        SegmentOutput { result: self.result.merge(later.result), observed }
+    }
 }
 
 /// The steps of one process's ranks after the last cut.
@@ -144,18 +148,18 @@ fn seen_in_both(watcher: Option<&dyn ReplayObserver>, seen: [Option<ObserverStat
 struct LocalRemainder {
     /// State of the ranks at that cut.
     from: Vec<RankAtCut>,
-    /// `None`: more than a segment may have.
+    /// The steps, or `None` if there are more than a segment may have.
     steps: Option<Vec<VecDeque<StepChunk>>>,
 }
 
-/// The processes that follow a run with this one, which is process 0: they are asked to. `None`: this one follows it alone.
+/// Asks the other processes to take part in a replay, as process 0. Returns the process group, or `None` if this process replays the run alone.
 ///
 /// Errors: a process failed.
-pub(super) fn team<'a>(
+pub(super) fn find_team<'a>(
     surveyed: SurveyedRun<'a>,
     options: &ReplayOptions,
 ) -> Result<Option<&'a ProcessGroup>, TransportFailure> {
-    let has_segments = options.watcher.as_ref().is_none_or(|watcher| watcher.fork_for_segment().is_some());
+    let has_segments = options.observer.as_ref().is_none_or(|observer| observer.fork_for_segment().is_some());
     match (&surveyed.run.together, options.input) {
         (Some(together), Some(input))
             if together.team().is_some_and(|team| team.processes() > 1)
@@ -168,39 +172,41 @@ pub(super) fn team<'a>(
     }
 }
 
-/// Begins, as process 0, which reads the ranks at these places: the samples of all ranks. `None`: the run cannot be cut, so this process follows it alone.
+/// Starts the replay, as process 0. Returns the samples of all ranks, or `None` if the run cannot be cut and this process replays it alone.
 ///
 /// Errors: a process failed.
-pub(super) fn begin(
+pub(super) fn start_replay(
     team: &ProcessGroup,
-    (places, can_cut): (Range<usize>, bool),
+    places: Range<usize>,
+    can_cut: bool,
     samples: Vec<Vec<TimedSample>>,
 ) -> Result<Option<Vec<Vec<TimedSample>>>, TransportFailure> {
-    let ready = ended_on_failure(team, team.gather(Ok(ReadyReport { places, can_cut, samples })))?.unwrap_or_default();
+    let ready =
+        stop_others_on_failure(team, team.gather(Ok(ReadyReport { places, can_cut, samples })))?.unwrap_or_default();
     // A process may have no ranks.
     let places: Vec<_> = ready.iter().map(|one| &one.places).filter(|places| !places.is_empty()).collect();
     let follow_one_another = places.windows(2).all(|pair| pair[0].end == pair[1].start);
     if !follow_one_another || !ready.iter().all(|one| one.can_cut) {
-        team.broadcast(&ReplayCommand::End)?;
+        team.broadcast(&ReplayCommand::Stop)?;
         return Ok(None);
     }
-    let begin = ReplayCommand::Begin(ready.into_iter().flat_map(|one| one.samples).collect());
+    let begin = ReplayCommand::Start(ready.into_iter().flat_map(|one| one.samples).collect());
     team.broadcast(&begin)?;
-    let ReplayCommand::Begin(samples) = begin else { unreachable!("it was made above") };
+    let ReplayCommand::Start(samples) = begin else { unreachable!("it was made above") };
     Ok(Some(samples))
 }
 
-/// Lets the others end where one has failed.
-fn ended_on_failure<T>(team: &ProcessGroup, done: Result<T, TransportFailure>) -> Result<T, TransportFailure> {
+/// Stops the other processes if one has failed.
+fn stop_others_on_failure<T>(team: &ProcessGroup, done: Result<T, TransportFailure>) -> Result<T, TransportFailure> {
     if done.is_err() {
-        team.broadcast(&ReplayCommand::End)?;
+        team.broadcast(&ReplayCommand::Stop)?;
     }
     done
 }
 
-/// Follows segments of a run for process 0, which has asked for it.
+/// Replays segments of a run for process 0.
 ///
-/// Errors: another process is not there any more. Process 0 gets to know what fails here.
+/// Errors: another process has ended. Failures of this process are reported to process 0.
 pub fn follow_share(
     team: &ProcessGroup,
     surveyed: SurveyedRun,
@@ -208,7 +214,7 @@ pub fn follow_share(
 ) -> Result<(), TransportFailure> {
     let model = surveyed.model;
     let tables = LookupTables::new(model);
-    let ids = tables.ids(surveyed, options.watcher.is_some());
+    let ids = tables.ids(surveyed, options.observer.is_some());
     let places = own_places(surveyed);
     let ready = team.guarded(|| {
         let ranks = LocalRanks::open(surveyed, ids, places.clone(), &options);
@@ -221,28 +227,28 @@ pub fn follow_share(
         Err(failure) => (Vec::new(), Err(failure)),
     };
     team.gather(ready)?;
-    let ReplayCommand::Begin(samples) = team.received_broadcast()? else { return Ok(()) };
-    let ReplayOptions { scope, scenarios, watcher, most_kept, segment_steps, .. } = options;
+    let ReplayCommand::Start(samples) = team.received_broadcast()? else { return Ok(()) };
+    let ReplayOptions { scope, scenarios, observer, most_kept, segment_steps, .. } = options;
     let (_, conditions): (Vec<WhatIfScenario>, Vec<ReplayConditions>) = scenarios.into_iter().unzip();
     let unread = vec![false; model.ranks.len()];
     let setting = setting(model, (scope, conditions), (samples, unread), most_kept);
-    let reading = SegmentReading::new(logs, (places.start, model.ranks.len()), leading(&setting, segment_steps));
+    let reading = SegmentReading::new(logs, places.start, model.ranks.len(), leading(&setting, segment_steps));
     let following = SegmentReplay { surveyed, ids, setting: &setting, progress: &|_| () };
-    let mut share = SegmentWorker { team, following: &following, reading, at: Vec::new(), last: None };
+    let mut worker = SegmentWorker { team, following: &following, reading, at: Vec::new(), last: None };
     loop {
         match team.received_broadcast()? {
-            ReplayCommand::Lead(n) => drop(share.lead(n)?),
-            ReplayCommand::Read(marks) => drop(share.read_to(&marks)?),
-            ReplayCommand::Follow(cuts) => drop(share.follow(&cuts, watcher.as_deref())?),
-            ReplayCommand::Rest => drop(share.rest()?),
-            ReplayCommand::Begin(_) | ReplayCommand::End => return Ok(()),
+            ReplayCommand::ReadLeader(n) => drop(worker.read_leader(n)?),
+            ReplayCommand::ReadOthers(marks) => drop(worker.read_others(&marks)?),
+            ReplayCommand::Replay(cuts) => drop(worker.replay(&cuts, observer.as_deref())?),
+            ReplayCommand::ReadRemainder => drop(worker.read_remainder()?),
+            ReplayCommand::Start(_) | ReplayCommand::Stop => return Ok(()),
         }
     }
 }
 
-/// Says why this process cannot follow segments for process 0.
+/// Reports to process 0 why this process cannot replay segments.
 ///
-/// Errors: another process is not there any more.
+/// Errors: another process has ended.
 pub fn decline_share(team: &ProcessGroup, failure: TransportFailure) -> Result<(), TransportFailure> {
     team.gather::<ReadyReport>(Err(failure))?;
     team.received_broadcast::<ReplayCommand>().map(drop)
@@ -250,58 +256,63 @@ pub fn decline_share(team: &ProcessGroup, failure: TransportFailure) -> Result<(
 
 impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
     /// Replays all segments in cooperation with the other processes, as process 0.
-    pub(super) fn together<'w>(
+    pub(super) fn replay_distributed<'w>(
         &self,
         team: &ProcessGroup,
         reading: SegmentReading<'a>,
-        watcher: Option<&'w mut (dyn ReplayObserver + 'w)>,
+        observer: Option<&'w mut (dyn ReplayObserver + 'w)>,
     ) -> Result<SegmentResult, TransportFailure> {
-        let mut share = SegmentWorker { team, following: self, reading, at: Vec::new(), last: None };
-        let mut found = JoinedSegments { part: None, watcher };
-        let rest = ended_on_failure(team, share.all_cuts(&mut found))?;
-        team.broadcast(&ReplayCommand::End)?;
-        drop(share);
+        let mut worker = SegmentWorker { team, following: self, reading, at: Vec::new(), last: None };
+        let mut found = JoinedSegments { part: None, observer };
+        let rest = stop_others_on_failure(team, worker.replay_to_last_cut(&mut found))?;
+        team.broadcast(&ReplayCommand::Stop)?;
+        drop(worker);
         Ok(self.to_end(rest, found))
     }
 }
 
-/// A process's part of the work.
+/// The part of the distributed replay that one process performs.
 struct SegmentWorker<'s, 'a, P> {
     team: &'s ProcessGroup,
     following: &'s SegmentReplay<'a, P>,
     reading: SegmentReading<'a>,
-    /// The last cut, and where its ranks are there; none before the first.
+    /// The last cut, or `None` before the first one, and the state of the local ranks there.
     last: Option<CutPoint>,
     at: Vec<RankAtCut>,
 }
 
 impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
-    /// Reads all cuts, as process 0: has all segments followed that end with a cut; the rest of the run.
-    fn all_cuts(&mut self, found: &mut JoinedSegments) -> Result<ReplaySegment<'a>, TransportFailure> {
+    /// Replays all segments that end with a cut, as process 0. Returns the remainder of the run.
+    fn replay_to_last_cut(&mut self, found: &mut JoinedSegments) -> Result<ReplaySegment<'a>, TransportFailure> {
         let n = at_a_time() * self.team.processes();
         loop {
-            self.team.broadcast(&ReplayCommand::Lead(n))?;
-            let marks = self.lead(n)?.unwrap_or_default();
-            self.team.broadcast(&ReplayCommand::Read(marks.clone()))?;
-            let lasts = self.read_to(&marks)?.map(|lasts| lasts.0).unwrap_or_default();
+            self.team.broadcast(&ReplayCommand::ReadLeader(n))?;
+            let marks = self.read_leader(n)?.unwrap_or_default();
+            self.team.broadcast(&ReplayCommand::ReadOthers(marks.clone()))?;
+            let lasts = self.read_others(&marks)?.map(|lasts| lasts.0).unwrap_or_default();
             let is_last = lasts.len() < n;
-            let cut = |(mark, last): (&CutMark, Option<LastEntry>)| Some(CutPoint { comm: mark.comm, last: last? });
-            let cuts: Vec<CutPoint> = marks.iter().zip(lasts).filter_map(cut).collect();
-            self.team.broadcast(&ReplayCommand::Follow(cuts.clone()))?;
-            let followed = self.follow(&cuts, found.watcher.as_deref())?;
-            if let Some(ReplayedSegments { found: more, not_cut }) = followed {
-                more.into_iter().for_each(|more| found.add(more));
+            let cuts: Vec<CutPoint> = marks
+                .iter()
+                .zip(lasts)
+                .filter_map(|(mark, last)| Some(CutPoint { comm: mark.comm, last: last? }))
+                .collect();
+            self.team.broadcast(&ReplayCommand::Replay(cuts.clone()))?;
+            let followed = self.replay(&cuts, found.observer.as_deref())?;
+            if let Some(ReplayedSegments { output, not_cut }) = followed {
+                if let Some(output) = output {
+                    found.add(output);
+                }
                 if let Some(from) = not_cut {
                     return Ok(self.following.rest_from(from));
                 }
             }
-            // Without any cut nobody but this process has to read anything.
+            // Without any cut the other processes have nothing to read.
             if is_last && self.last.is_none() {
                 return Ok(self.following.rest_from(None));
             }
             if is_last {
-                self.team.broadcast(&ReplayCommand::Rest)?;
-                let rest = self.rest()?.unwrap_or_default();
+                self.team.broadcast(&ReplayCommand::ReadRemainder)?;
+                let rest = self.read_remainder()?.unwrap_or_default();
                 let (from, steps): (Vec<Vec<RankAtCut>>, Vec<_>) =
                     rest.into_iter().map(|own| (own.from, own.steps)).unzip();
                 let from = cut_of(self.last, from);
@@ -316,23 +327,23 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
         }
     }
 
-    /// Reads `n` segments, where one of its ranks leads: where they end.
-    fn lead(&mut self, n: usize) -> Result<Option<Vec<CutMark>>, TransportFailure> {
+    /// Reads `n` segments if the leading rank is local. Returns the ends of the segments to process 0.
+    fn read_leader(&mut self, n: usize) -> Result<Option<Vec<CutMark>>, TransportFailure> {
         let marks = self.team.guarded(|| Ok(self.reading.lead(n)));
         self.team.reduce(marks, |lower, higher| if lower.is_empty() { higher } else { lower })
     }
 
-    /// Reads up to these ends.
-    fn read_to(&mut self, marks: &[CutMark]) -> Result<Option<LastEntries>, TransportFailure> {
+    /// Reads the local ranks up to these ends of segments. Returns the last entries to process 0.
+    fn read_others(&mut self, marks: &[CutMark]) -> Result<Option<LastEntries>, TransportFailure> {
         let own = self.team.guarded(|| Ok(LastEntries(self.reading.read_to(marks))));
-        self.team.reduce(own, LastEntries::and_higher)
+        self.team.reduce(own, LastEntries::merge)
     }
 
-    /// Follows some of the segments up to `cuts`: what all have found.
-    fn follow(
+    /// Replays some of the segments up to `cuts`. Returns the merged results of all processes to process 0.
+    fn replay(
         &mut self,
         cuts: &[CutPoint],
-        watcher: Option<&dyn ReplayObserver>,
+        observer: Option<&dyn ReplayObserver>,
     ) -> Result<Option<ReplayedSegments>, TransportFailure> {
         let (own, processes) = (self.team.process(), self.team.processes());
         let first_of = |process: usize| cuts.len() * process / processes;
@@ -343,12 +354,16 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
         self.last = cuts.last().copied().or(self.last);
         let cuts = &cuts[first_of(own)..first_of(own + 1)];
         let followed = shares.and_then(|shares| {
-            let follow = || self.following.segments(watched(watcher, joined(shares, before, cuts)));
-            self.team.guarded(|| Ok(ReplayedSegments::from_outcomes(follow(), watcher)))
+            self.team.guarded(|| {
+                Ok(ReplayedSegments::from_outcomes(
+                    self.following.segments(with_observers(observer, join_segments(shares, before, cuts))),
+                    observer,
+                ))
+            })
         });
-        let own_steps = followed.iter().flat_map(|own| &own.found).map(|(part, _)| part.counts.steps).sum();
-        let all = self.team.reduce(followed, |lower, higher| lower.and(higher, watcher))?;
-        let all_steps: u64 = all.iter().flat_map(|all| &all.found).map(|(part, _)| part.counts.steps).sum();
+        let own_steps = followed.iter().flat_map(|own| &own.output).map(|output| output.result.counts.steps).sum();
+        let all = self.team.reduce(followed, |lower, higher| lower.merge(higher, observer))?;
+        let all_steps: u64 = all.iter().flat_map(|all| &all.output).map(|output| output.result.counts.steps).sum();
         // This process has shown its own.
         (self.following.progress)(FoldProgress::Records(all_steps.saturating_sub(own_steps)));
         Ok(all)
@@ -357,17 +372,21 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
     /// Reads the next `n` segments of the local ranks.
     fn take(&mut self, n: usize) -> LocalSegments {
         let from = if n > 0 { self.at.clone() } else { Vec::new() };
-        let segment = |_| {
-            let (steps, to) = self.reading.take().into_iter().map(|StepsUpToCut { at, read, .. }| (read, at)).unzip();
-            LocalSegment { steps, to }
-        };
-        let segments: Vec<LocalSegment> = (0..n).map(segment).collect();
-        segments.last().into_iter().for_each(|last| self.at.clone_from(&last.to));
+        let segments: Vec<LocalSegment> = (0..n)
+            .map(|_| {
+                let (steps, to) =
+                    self.reading.take().into_iter().map(|StepsUpToCut { at, read, .. }| (read, at)).unzip();
+                LocalSegment { steps, to }
+            })
+            .collect();
+        if let Some(last) = segments.last() {
+            self.at.clone_from(&last.to);
+        }
         LocalSegments { from, segments }
     }
 
-    /// Reads what its ranks do after the last cut.
-    fn rest(&mut self) -> Result<Option<Vec<LocalRemainder>>, TransportFailure> {
+    /// Reads the local ranks to the ends of their logs. Returns the steps after the last cut to process 0.
+    fn read_remainder(&mut self) -> Result<Option<Vec<LocalRemainder>>, TransportFailure> {
         let own = self.team.guarded(|| {
             let is_all = self.reading.read_rest();
             let rest = is_all.then(|| self.reading.take_rest().into_iter().map(|input| input.read).collect());
@@ -377,8 +396,12 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
     }
 }
 
-/// The segments of a process, which end with these cuts; `before`: the cut before the first, and `shares` are of all processes.
-fn joined<'a>(shares: Vec<LocalSegments>, before: Option<CutPoint>, cuts: &[CutPoint]) -> Vec<ReplaySegment<'a>> {
+/// Joins the steps of all processes, `shares`, into the segments that this process replays. They end at `cuts`; `before` is the cut before the first one.
+fn join_segments<'a>(
+    shares: Vec<LocalSegments>,
+    before: Option<CutPoint>,
+    cuts: &[CutPoint],
+) -> Vec<ReplaySegment<'a>> {
     let (from, shares): (Vec<Vec<RankAtCut>>, Vec<_>) =
         shares.into_iter().map(|own| (own.from, own.segments.into_iter())).unzip();
     let mut from = cut_of(before, from);
@@ -396,7 +419,7 @@ fn joined<'a>(shares: Vec<LocalSegments>, before: Option<CutPoint>, cuts: &[CutP
     cuts.iter().map(segment).collect()
 }
 
-/// A cut, at which the ranks of each process are there.
+/// Returns the consistent cut at `cut`, where each process's ranks are in these states.
 fn cut_of(cut: Option<CutPoint>, ranks: Vec<Vec<RankAtCut>>) -> Option<Arc<ConsistentCut>> {
     let CutPoint { comm, last } = cut?;
     Some(Arc::new(ConsistentCut {
@@ -407,7 +430,7 @@ fn cut_of(cut: Option<CutPoint>, ranks: Vec<Vec<RankAtCut>>) -> Option<Arc<Consi
     }))
 }
 
-/// A rank that does no more than what was read.
+/// Returns the input of a rank whose steps have all been read.
 fn read<'a>(read: VecDeque<StepChunk>) -> RankInput<'a> {
     RankInput { read, steps: None }
 }

@@ -1,6 +1,6 @@
 //! Reads the steps of ranks, one segment of the run after another.
 //!
-//! A segment ends with the first collective at which a run may be cut ([`crate::replay::consistent_cut::may_cut`]) after so many steps of one rank, and with the same
+//! A segment ends with the first collective at which the run may be cut ([`crate::replay::consistent_cut::may_cut`]) after so many steps of one rank, and with the same
 //! collective of each other rank. So segments do not depend on who follows them, nor on how many do.
 
 use std::sync::Arc;
@@ -43,28 +43,28 @@ pub struct LastEntry {
 }
 
 impl LastEntry {
-    /// The last of one and one of higher ranks.
-    pub fn or_higher(self, higher: LastEntry) -> LastEntry {
+    /// Returns the later of two entries; `higher` is one of higher ranks.
+    pub fn latest(self, higher: LastEntry) -> LastEntry {
         if higher.at > self.at { higher } else { self }
     }
 }
 
 impl<'a> SegmentReading<'a> {
-    /// Begins with what ranks do first, which follow one another from the place `first` on, of `all` ranks.
-    pub fn new(logs: Vec<Option<Box<RankSteps<'a>>>>, (first, all): (usize, usize), leading: LeadingRank) -> Self {
+    /// Starts at the beginning of the logs of consecutive ranks, the first of which has the index `first` among `all` ranks.
+    pub fn new(logs: Vec<Option<Box<RankSteps<'a>>>>, first: usize, all: usize, leading: LeadingRank) -> Self {
         let packs = are_packed(all);
         let ranks = logs.into_par_iter().map(|steps| RankReading::new(steps, packs)).collect();
         SegmentReading { ranks, first, leading }
     }
 
-    /// Reads up to `n` segments of the rank that leads: where they end, as far as the run can be cut there; nothing where that rank is not one of these.
+    /// Reads up to `n` segments of the leading rank, if it is local. Returns their ends, up to the first at which the run cannot be cut.
     pub fn lead(&mut self, n: usize) -> Vec<CutMark> {
         let LeadingRank { rank, steps, ref of_all } = self.leading;
         let leads = rank.checked_sub(self.first).and_then(|at| self.ranks.get_mut(at));
         leads.map(|leads| (0..n).map_while(|_| leads.lead(of_all, steps)).collect()).unwrap_or_default()
     }
 
-    /// Reads the other ranks up to these ends of segments: as far as the run can be cut there, which of these ranks entered last.
+    /// Reads the other ranks up to these ends of segments. Returns the last entry into each, up to the first at which the run cannot be cut.
     pub fn read_to(&mut self, marks: &[CutMark]) -> Vec<Option<LastEntry>> {
         let LeadingRank { rank: leads, steps, ref of_all } = self.leading;
         let first = self.first;
@@ -77,20 +77,20 @@ impl<'a> SegmentReading<'a> {
         let of_rank = self.ranks.par_iter_mut().enumerate().map(read);
         let n = of_rank.min().unwrap_or(marks.len()).min(marks.len());
         let entry = |segment: usize| {
-            let entry = |(place, rank): (u32, &RankReading)| {
-                Some(LastEntry { at: rank.ready().get(segment)?.begin, rank: place })
-            };
-            (first as u32..).zip(&self.ranks).filter_map(entry).reduce(LastEntry::or_higher)
+            (first as u32..)
+                .zip(&self.ranks)
+                .filter_map(|(place, rank)| Some(LastEntry { at: rank.ready().get(segment)?.begin, rank: place }))
+                .reduce(LastEntry::latest)
         };
         (0..n).map(entry).collect()
     }
 
-    /// The next of the segments that were read, by rank.
+    /// Takes the next segment that was read, by rank.
     pub fn take(&mut self) -> Vec<StepsUpToCut> {
         self.ranks.iter_mut().filter_map(RankReading::take).collect()
     }
 
-    /// Reads to the ends of the logs; `false` where that is more than a segment may have.
+    /// Reads to the ends of the logs. Returns `false` if that is more than a segment may have.
     pub fn read_rest(&mut self) -> bool {
         let steps = self.leading.steps;
         self.ranks.par_iter_mut().all(|rank| rank.read_rest(steps))
@@ -102,7 +102,7 @@ impl<'a> SegmentReading<'a> {
     }
 }
 
-/// The segment at hand, of all ranks.
+/// A segment of all ranks.
 pub struct ReplaySegment<'a> {
     /// State of the ranks at the start; `None`: they begin.
     pub from: Option<Arc<ConsistentCut>>,
@@ -118,7 +118,9 @@ impl<'a> ReplaySegment<'a> {
         let packs = are_packed(logs.len());
         let input = |(place, steps): (usize, Option<Box<RankSteps<'a>>>)| {
             let mut rank = RankReading::new(steps, packs);
-            cut.iter().filter_map(|cut| cut.ranks.get(place)).for_each(|at| rank.leave_out(at));
+            for at in cut.iter().filter_map(|cut| cut.ranks.get(place)) {
+                rank.leave_out(at);
+            }
             rank.rest()
         };
         let inputs = logs.into_par_iter().enumerate().map(input).collect();
@@ -136,12 +138,12 @@ pub struct ReplaySegments<'a> {
 }
 
 impl<'a> ReplaySegments<'a> {
-    /// From the begin of the run; `can_cut`: whether there is more than one.
+    /// Starts at the begin of the run. Without `can_cut` the whole run is one segment.
     pub fn new(reading: SegmentReading<'a>, can_cut: bool) -> Self {
         ReplaySegments { reading, from: None, is_last: !can_cut }
     }
 
-    /// The next ones that end with a cut, at most `n`; of fewer the last is followed by the rest of the run.
+    /// Reads the next segments that end with a cut, at most `n`. If there are fewer, only the remainder of the run is left.
     pub fn next(&mut self, n: usize) -> Vec<ReplaySegment<'a>> {
         if self.is_last {
             return Vec::new();
@@ -158,7 +160,7 @@ impl<'a> ReplaySegments<'a> {
         .collect()
     }
 
-    /// The rest of the run.
+    /// Takes the remainder of the run.
     pub fn take_rest(&mut self) -> ReplaySegment<'a> {
         ReplaySegment { from: self.from.take(), inputs: self.reading.take_rest(), to: None }
     }

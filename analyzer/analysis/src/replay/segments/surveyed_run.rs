@@ -50,7 +50,7 @@ pub struct ReplayOptions<'a> {
     /// The what-if scenarios, and the conditions of their replays.
     pub scenarios: Vec<(WhatIfScenario, ReplayConditions<'a>)>,
     /// The observer of the replay.
-    pub watcher: Option<&'a mut dyn ReplayObserver>,
+    pub observer: Option<&'a mut dyn ReplayObserver>,
     /// The code that samples hit, where it is wanted by what code ranks make others wait.
     pub code: Option<&'a SampledCode>,
     /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`ReplayResults::kept`](crate::model::replay_results::ReplayResults::kept).
@@ -67,7 +67,7 @@ impl<'a> ReplayOptions<'a> {
         ReplayOptions {
             scope,
             scenarios: Vec::new(),
-            watcher: None,
+            observer: None,
             code: None,
             most_kept: MAX_INTERVALS,
             segment_steps: None,
@@ -77,8 +77,7 @@ impl<'a> ReplayOptions<'a> {
 
     /// Returns whether the run may be cut: all of it is followed, and its ranks have one thread each.
     pub(super) fn can_cut(&self, model: &Model) -> bool {
-        let is_alone = |rank: &RankModel| rank.other_threads == 0;
-        self.scope.is_all() && model.ranks.iter().all(is_alone) && model.ranks.len() > 1
+        self.scope.is_all() && model.ranks.iter().all(|rank| rank.other_threads == 0) && model.ranks.len() > 1
     }
 }
 
@@ -191,11 +190,15 @@ fn sampled(surveyed: SurveyedRun, code: &SampledCode, places: Range<usize>) -> V
     let of_rank = |rank: &RankModel| {
         let header = run.header(rank.rank)?;
         let clock = survey.rank(rank.rank)?.clock.as_ref()?;
-        let sample = |(ticks, leaf, seconds): (u64, u32, f64)| {
-            let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
-            TimedSample { at, leaf, ns: seconds * 1e9 }
-        };
-        Some(of_first_thread((run, header), (&survey.sites, code), most).into_iter().map(sample).collect())
+        Some(
+            of_first_thread((run, header), (&survey.sites, code), most)
+                .into_iter()
+                .map(|(ticks, leaf, seconds)| {
+                    let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
+                    TimedSample { at, leaf, ns: seconds * 1e9 }
+                })
+                .collect(),
+        )
     };
     model.ranks[places].par_iter().map(|rank| of_rank(rank).unwrap_or_default()).collect()
 }

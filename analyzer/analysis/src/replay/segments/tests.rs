@@ -20,7 +20,7 @@ use crate::structure::symbols;
 use crate::structure::{self, RunStructure};
 use crate::views::{TimelineObserver, TimelineView};
 
-/// What a watcher is shown of each thread, in its order.
+/// What an observer is shown of each thread, in its order.
 #[derive(Default, Debug, PartialEq)]
 struct RecordingObserver {
     intervals: Vec<((u32, u32), StateInterval)>,
@@ -68,7 +68,7 @@ impl SurveyedTestRun {
     }
 
     /// Follows it in segments of so many steps of all ranks.
-    fn follow(&self, steps: usize, watcher: Option<&mut dyn ReplayObserver>) -> ReplayResults {
+    fn follow(&self, steps: usize, observer: Option<&mut dyn ReplayObserver>) -> ReplayResults {
         let SurveyedTestRun { run, survey, structure, model, .. } = self;
         let scope = ReplayScope::whole_run(model);
         let given = ReplayNetwork::Given { latency_s: 3e-4, bytes_per_s: 1e6 };
@@ -80,13 +80,13 @@ impl SurveyedTestRun {
             ReplayConditions { network: ReplayNetwork::IDEAL, work: ReplayWork::Rank(0, vec![3.0; 8]) },
         ];
         let scenarios = conditions.into_iter().map(|condition| (WhatIfScenario::Ideal, condition)).collect();
-        let watcher = watcher.map(|watcher| &mut *watcher as &mut dyn ReplayObserver);
-        let options = ReplayOptions { scenarios, watcher, segment_steps: Some(steps), ..ReplayOptions::new(&scope) };
+        let observer = observer.map(|observer| &mut *observer as &mut dyn ReplayObserver);
+        let options = ReplayOptions { scenarios, observer, segment_steps: Some(steps), ..ReplayOptions::new(&scope) };
         follow(SurveyedRun { run, survey, structure, model }, options, |_| ()).unwrap()
     }
 }
 
-/// Follows a run in segments of so many steps of all ranks, without and with a watcher.
+/// Follows a run in segments of so many steps of all ranks, without and with an observer.
 fn followed(write: impl Fn(&std::path::Path), steps: usize) -> (ReplayResults, ReplayResults, RecordingObserver) {
     let known = SurveyedTestRun::new(write);
     let mut seen = RecordingObserver::default();
@@ -137,7 +137,7 @@ proptest! {
         let script = Script::random(seed, size);
         let write = |dir: &std::path::Path| script.write(dir).unwrap();
         let (cut, watched, _) = followed(write, steps);
-        // With a watcher one segment is followed after another, and goes on where it can't be cut; without, several are followed at a time, and what can't
+        // With an observer one segment is followed after another, and goes on where it can't be cut; without, several are followed at a time, and what can't
         // be cut is read again.
         prop_assert_eq!(&cut.blocking.causes, &watched.blocking.causes);
         prop_assert_eq!(&cut.blocking.waits, &watched.blocking.waits);

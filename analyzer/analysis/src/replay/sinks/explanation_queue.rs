@@ -1,4 +1,4 @@
-//! Hands what is found out to who explains it, on another core: nothing that is explained changes what is followed.
+//! Hands batches of events to the wait analysis on another core. The replay never depends on the explanations.
 
 use std::sync::Arc;
 
@@ -25,12 +25,12 @@ pub struct ExplanationQueue<'a, 'scope> {
     scope: &'a Scope<'scope>,
     /// The batch that was not handed over yet.
     pub batch: HistoryBatch,
-    /// What was, and waits for that before it to be explained.
+    /// The batch being filled, and the batches that wait before it to be explained.
     waiting: Vec<EventBatch>,
-    /// Who explains; what was explained comes back as room for more.
+    /// The explainer while it works; what was explained comes back as room for more.
     busy: Option<ReadAhead<(WaitExplainer, Vec<HistoryBatch>)>>,
     rooms: Vec<HistoryBatch>,
-    /// Where critical paths begin, and how much history is kept.
+    /// Begin of the critical paths, and the amount of history that is kept.
     limits: (Ns, usize),
     /// Samples of the ranks' first threads, by place.
     samples: Arc<Vec<Vec<TimedSample>>>,
@@ -54,17 +54,18 @@ impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
             let mut explainer = self.back();
             let batches = std::mem::take(&mut self.waiting);
             self.busy = Some(ReadAhead::begin(self.scope, move || {
-                let explain = |batch: EventBatch| batch.explain(&mut explainer);
-                let rooms = batches.into_iter().map(explain).collect();
+                let rooms = batches.into_iter().map(|batch| batch.explain(&mut explainer)).collect();
                 (explainer, rooms)
             }));
         }
     }
 
-    /// Who has explained all; `ends` as above.
+    /// Explains the remaining batches; `ends` as above.
     pub fn finish(mut self, ends: &[(u32, Ns)]) -> WaitExplainer {
         let mut explainer = self.back();
-        std::mem::take(&mut self.waiting).into_iter().for_each(|batch| drop(batch.explain(&mut explainer)));
+        for batch in std::mem::take(&mut self.waiting) {
+            drop(batch.explain(&mut explainer));
+        }
         explainer.take(&self.batch);
         explainer.follow_path(ends);
         explainer

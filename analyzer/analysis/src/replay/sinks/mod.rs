@@ -1,13 +1,13 @@
-//! Who is given what the replay finds out: the clocks of what-if scenarios, the analysis of waits, and a watcher, where there is one.
+//! The consumers of replay events: the clocks of what-if scenarios, the wait analysis, and an observer, if there is one.
 //!
 //! ```text
-//!   engine, matching ─→ Sinks ─┬→ predictions.rs     clocks: how long the run would take otherwise
-//!        (Sink: the events)    ├→ wait_analysis.rs   who waited, and when two threads synchronised (sync_times.rs);
-//!                              │                     explaining.rs hands it on: why, on another core
-//!                              └→ watching.rs        what the page shows
+//!   engine, matching ─→ EventSinks ─┬→ predictions.rs     clocks: how long the run would take otherwise
+//!        (EventSink: the events)    ├→ wait_analysis.rs   who waited, and when two threads synchronised (sync_times.rs);
+//!                                   │                     explanation_queue.rs hands it over to another core, which finds out why
+//!                                   └→ observer_sink.rs   activities over time, for the page, statistics and exports
 //! ```
 //!
-//! Nothing flows back but [`NotedClocks`], by which a matched event keeps the clocks of its moment.
+//! Nothing flows back except [`NotedClocks`], with which a matched event keeps the clocks of its time.
 
 mod explanation_queue;
 mod observer_sink;
@@ -36,16 +36,16 @@ pub struct NewThread {
     pub world: u32,
     /// Number in the rank's log.
     pub number: u32,
-    /// When it begins.
+    /// Begin of the thread.
     pub begin: Ns,
-    /// What it goes on with, where the run has begun before.
+    /// State at the start of the segment, if the thread began before it.
     pub goes_on: Option<ContinuedThread>,
 }
 
-/// What a thread goes on with that was followed before: the end of a collective that all ranks entered.
+/// The state of a thread that was replayed up to a cut: the end of a collective that all ranks entered.
 #[derive(Clone, Copy, Debug)]
 pub struct ContinuedThread {
-    /// When the last of them entered.
+    /// Time at which the last rank entered.
     pub since: Ns,
     /// The kind of the thread's time in it.
     pub kind: RegionState,
@@ -60,9 +60,9 @@ pub struct ReceivedMessage {
     pub to: u32,
     /// The thread that posted its receive.
     pub posted_by: u32,
-    /// When its send began, and when the call ended in which it was received.
+    /// Begin of the send, and end of the call that received the message.
     pub time: TimeInterval,
-    /// When its receive was posted.
+    /// Time at which the receive was posted.
     pub posted: Ns,
     /// Its bytes.
     pub bytes: u64,
@@ -81,7 +81,7 @@ pub struct ReceivedMessage {
 pub struct RequestEnd {
     /// The request.
     pub request: u32,
-    /// When the operation was started.
+    /// Start of the operation.
     pub started: Ns,
     /// The thread that started it.
     pub started_by: u32,
@@ -97,7 +97,7 @@ pub trait EventSink {
     /// A thread was outside of MPI, some of the time in parallel regions, and enters a call; the time may have no length.
     fn on_computation(&mut self, _thread: u32, _kind: RegionState, _time: TimeInterval, _parallel: &[ParallelPart]) {}
 
-    /// That thread came back to MPI after more than a moment: its clocks may be asked for by this slot.
+    /// Called when the thread returned to MPI after more than a moment: its clocks may be asked for by this slot.
     fn on_return_to_mpi(&mut self, _thread: u32, _slot: u8) {}
 
     /// A call is over.
@@ -106,7 +106,7 @@ pub trait EventSink {
     /// Two threads synchronised.
     fn on_pair_sync(&mut self, _sync: PairSync) {}
 
-    /// All members of a communicator are.
+    /// Called when all members of a communicator synchronised.
     fn on_collective_sync(&mut self, _comm: u32, _at: Ns) {}
 
     /// A message was received, in the receiver's call that is given last.
@@ -122,14 +122,14 @@ pub trait EventSink {
     fn on_early_end(&mut self, _thread: u32, _last: u32, _idle: TimeInterval) {}
 }
 
-/// All sinks.
+/// The consumers of a replay.
 pub struct EventSinks<'a, 'scope> {
     /// Of what-if scenarios.
     pub clocks: ReplayClocks<'a>,
     /// Of waits and their causes.
     pub waits: WaitAnalysis<'a, 'scope>,
-    /// Of a watcher.
-    pub watching: ObserverSink<'a>,
+    /// Of an observer.
+    pub observer: ObserverSink<'a>,
 }
 
 impl EventSinks<'_, '_> {
@@ -145,7 +145,7 @@ impl EventSinks<'_, '_> {
         self.clocks.note_later(note, thread);
     }
 
-    /// What is noted is not needed any more.
+    /// Releases a note.
     #[inline]
     pub fn forget(&mut self, note: NotedClocks) {
         self.clocks.forget(note);
@@ -156,14 +156,14 @@ impl EventSink for EventSinks<'_, '_> {
     fn on_thread_start(&mut self, thread: NewThread, window: TimeInterval) {
         self.clocks.on_thread_start(thread, window);
         self.waits.on_thread_start(thread, window);
-        self.watching.on_thread_start(thread, window);
+        self.observer.on_thread_start(thread, window);
     }
 
     #[inline]
     fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
         self.clocks.on_computation(thread, kind, time, parallel);
         self.waits.on_computation(thread, kind, time, parallel);
-        self.watching.on_computation(thread, kind, time, parallel);
+        self.observer.on_computation(thread, kind, time, parallel);
     }
 
     #[inline]
@@ -175,7 +175,7 @@ impl EventSink for EventSinks<'_, '_> {
     fn on_call(&mut self, call: &EndedCall) {
         self.clocks.on_call(call);
         self.waits.on_call(call);
-        self.watching.on_call(call);
+        self.observer.on_call(call);
     }
 
     #[inline]
@@ -189,20 +189,20 @@ impl EventSink for EventSinks<'_, '_> {
 
     #[inline]
     fn on_message(&mut self, message: &ReceivedMessage) {
-        self.watching.on_message(message);
+        self.observer.on_message(message);
     }
 
     #[inline]
     fn on_request_end(&mut self, end: &RequestEnd) {
-        self.watching.on_request_end(end);
+        self.observer.on_request_end(end);
     }
 
     fn on_epoch_step(&mut self, ranks: &[u32]) {
-        self.watching.on_epoch_step(ranks);
+        self.observer.on_epoch_step(ranks);
     }
 
     fn on_early_end(&mut self, thread: u32, last: u32, idle: TimeInterval) {
         self.waits.on_early_end(thread, last, idle);
-        self.watching.on_early_end(thread, last, idle);
+        self.observer.on_early_end(thread, last, idle);
     }
 }

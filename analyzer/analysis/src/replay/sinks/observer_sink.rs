@@ -1,4 +1,4 @@
-//! A watcher as a sink, where there is one.
+//! An observer as a sink, where there is one.
 
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
@@ -12,18 +12,18 @@ use crate::replay::needs::EndedCall;
 use crate::replay::observer::{EndedRequest, InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
 use crate::replay::timeline::{CallFacts, ParallelPart, TimelineStep};
 
-/// The watcher, and what it calls threads; nobody by default.
+/// The observer, and what it calls threads; nobody by default.
 #[derive(Default)]
 pub struct ObserverSink<'a> {
-    watcher: Option<&'a mut (dyn ReplayObserver + 'a)>,
-    /// By thread: as the watcher knows it, and its world rank.
+    observer: Option<&'a mut (dyn ReplayObserver + 'a)>,
+    /// By thread: as the observer knows it, and its world rank.
     threads: Vec<(ReplayedThread, u32)>,
 }
 
 impl<'a> ObserverSink<'a> {
-    /// Shows all to `watcher`.
-    pub fn new(watcher: &'a mut (dyn ReplayObserver + 'a)) -> Self {
-        ObserverSink { watcher: Some(watcher), threads: Vec::new() }
+    /// Shows all to `observer`.
+    pub fn new(observer: &'a mut (dyn ReplayObserver + 'a)) -> Self {
+        ObserverSink { observer: Some(observer), threads: Vec::new() }
     }
 
     fn world(&self, thread: u32) -> Option<u32> {
@@ -37,29 +37,29 @@ impl<'a> ObserverSink<'a> {
 
     /// A thread did something for some time: `what`, whose thread is filled in.
     fn show(&mut self, thread: u32, what: StateInterval) {
-        if let Some(watcher) = &mut self.watcher
+        if let Some(observer) = &mut self.observer
             && let Some(&(thread, _)) = self.threads.get(thread as usize)
         {
-            watcher.on_interval(&StateInterval { thread, ..what });
+            observer.on_interval(&StateInterval { thread, ..what });
         }
     }
 
     /// A thread ran parallel regions in an interval of computation.
     fn show_teams(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
-        let Some((watcher, &(thread, _))) = self.watcher.as_mut().zip(self.threads.get(thread as usize)) else {
+        let Some((observer, &(thread, _))) = self.observer.as_mut().zip(self.threads.get(thread as usize)) else {
             return;
         };
         for &ParallelPart { site, begin, elapsed, team, excess } in parallel.iter().filter(|_| kind.is_computation()) {
             let within = |at: Ns| at.clamp(time.begin, time.end);
             let interval = TimeInterval::new(within(begin), within(begin.saturating_add(elapsed)));
             if !interval.is_empty() {
-                watcher.on_team(&TeamInterval { thread, interval, region: kind.region(), site, team, excess });
+                observer.on_team(&TeamInterval { thread, interval, region: kind.region(), site, team, excess });
             }
         }
     }
 
     /// A thread waited outside of its window, for one that was in its own.
-    fn is_idle(&mut self, thread: u32, interval: TimeInterval, state: WaitState, by: Option<u32>) {
+    fn show_idle(&mut self, thread: u32, interval: TimeInterval, state: WaitState, by: Option<u32>) {
         let by = by.and_then(|by| self.world(by));
         let kind = RegionState::new(0, Activity::Management);
         let wait = Some(InitialWait { awaited: interval.end, until: interval.end, state, by });
@@ -84,13 +84,13 @@ impl EventSink for ObserverSink<'_> {
         self.threads.push((ReplayedThread { rank, number }, world));
         if number == 0 && begin > 0 && goes_on.is_none() {
             let thread = self.threads.len() as u32 - 1;
-            self.is_idle(thread, TimeInterval::new(0, begin), WaitState::LateBegin, None);
+            self.show_idle(thread, TimeInterval::new(0, begin), WaitState::LateBegin, None);
         }
     }
 
     #[inline]
     fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
-        if self.watcher.is_some() && !time.is_empty() {
+        if self.observer.is_some() && !time.is_empty() {
             self.show(thread, outside_of_calls(kind, time));
             self.show_teams(thread, kind, time, parallel);
         }
@@ -98,7 +98,7 @@ impl EventSink for ObserverSink<'_> {
 
     #[inline]
     fn on_call(&mut self, call: &EndedCall) {
-        if self.watcher.is_some() {
+        if self.observer.is_some() {
             let wait = self.initial_wait(call);
             let &TimelineStep { kind, site, operation, facts, .. } = call.step;
             let call_itself = StateInterval { site, operation, facts, wait, ..outside_of_calls(kind, call.time) };
@@ -108,7 +108,7 @@ impl EventSink for ObserverSink<'_> {
 
     #[inline]
     fn on_message(&mut self, message: &ReceivedMessage) {
-        if self.watcher.is_some() {
+        if self.observer.is_some() {
             let ((from, from_thread), (to, to_thread)) = (self.side(message.from), self.side(message.to));
             let (_, posted_thread) = self.side(message.posted_by);
             let (sent, received): (Ns, Ns) = (message.time.begin, message.time.end);
@@ -128,27 +128,31 @@ impl EventSink for ObserverSink<'_> {
                 send_request,
                 request,
             };
-            self.watcher.iter_mut().for_each(|watcher| watcher.on_message(&message));
+            for observer in self.observer.iter_mut() {
+                observer.on_message(&message);
+            }
         }
     }
 
     #[inline]
     fn on_request_end(&mut self, end: &RequestEnd) {
-        if self.watcher.is_some() {
+        if self.observer.is_some() {
             let ((rank, started_thread), &RequestEnd { request, started, outcome, .. }) =
                 (self.side(end.started_by), end);
             let end = EndedRequest { rank, started_thread, request, started, outcome };
-            self.watcher.iter_mut().for_each(|watcher| watcher.on_request_end(&end));
+            for observer in self.observer.iter_mut() {
+                observer.on_request_end(&end);
+            }
         }
     }
 
     fn on_epoch_step(&mut self, ranks: &[u32]) {
-        if let Some(watcher) = &mut self.watcher {
-            watcher.on_epoch_step(ranks);
+        if let Some(observer) = &mut self.observer {
+            observer.on_epoch_step(ranks);
         }
     }
 
     fn on_early_end(&mut self, thread: u32, last: u32, idle: TimeInterval) {
-        self.is_idle(thread, idle, WaitState::EarlyEnd, Some(last));
+        self.show_idle(thread, idle, WaitState::EarlyEnd, Some(last));
     }
 }

@@ -50,9 +50,9 @@ const MAX_KEPT: usize = 6;
 /// The two times of a synchronisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SyncTime {
-    /// When one side did what the other needs of it.
+    /// Time at which one side satisfied the other's need.
     available_ns: Ns,
-    /// When the call ended in which the other took note of that.
+    /// End of the call in which the other side took note of that.
     collected_ns: Ns,
 }
 
@@ -148,7 +148,7 @@ impl RecentSyncs {
 #[derive(Debug)]
 struct PairSyncs {
     partner: u32,
-    /// Those before waits of this thread for the partner, and those before waits of the partner for this thread.
+    /// Synchronisations before waits of this thread for the partner, and before waits of the partner for this thread.
     before_waits: [RecentSyncs; 2],
 }
 

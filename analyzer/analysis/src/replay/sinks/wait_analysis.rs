@@ -1,4 +1,4 @@
-//! How long calls waited for what they needed, for whom and why: what of that counts goes to who explains it.
+//! Measures how long calls waited for their needs, for which rank and why. Waits that count are handed on to be explained.
 
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
@@ -67,7 +67,7 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
         ends.unwrap_or_default()
     }
 
-    /// As much of a wait as counts: from `begin` until what it waited for was `done`, and on until that had come.
+    /// Returns the counted part of a wait: from `begin` until what it waited for was `done`, and on until that had come.
     fn counted(&self, key: &WaitKey, (begin, done, end): (Ns, Ns, Ns)) -> WaitSums {
         let rank = self.ranks[key.thread as usize];
         let counts = |begin, end| self.scope.counts(rank, key.kind, key.operation != 0, TimeInterval { begin, end });
@@ -122,7 +122,7 @@ impl EventSink for WaitAnalysis<'_, '_> {
             }
         }
         if number == 0 {
-            self.explaining.batch.is_first_of(rank);
+            self.explaining.batch.mark_first_of(rank);
         }
     }
 

@@ -18,11 +18,11 @@ pub struct RankLists<'a> {
     rank: u32,
     /// World ranks that the run has, ascending.
     present: &'a [u32],
-    /// How many more entries are looked at.
+    /// Number of further entries that may be read.
     left: u64,
-    /// How many lists there are.
+    /// Number of lists.
     n: u32,
-    /// Those that nobody has been given yet.
+    /// New lists that were not handed out yet.
     new: Vec<Arc<[u32]>>,
     /// Numbers of lists by communicator, and by group.
     neighbours: FxHashMap<u32, u32>,
@@ -39,7 +39,7 @@ struct ListSides {
 }
 
 impl<'a> RankLists<'a> {
-    /// Those of `rank` in a run of the ranks `present`, which ascend; none yet.
+    /// Creates the lists of `rank` in a run with the ranks `present`, in ascending order; none yet.
     pub fn new(rank: u32, present: &'a [u32]) -> Self {
         RankLists {
             rank,
@@ -115,8 +115,8 @@ impl<'a> RankLists<'a> {
 
     /// A rank is there once, and the rank itself not at all: it waits for nobody when it waits for itself.
     fn add(&mut self, ranks: &RankList) -> u32 {
-        let others = |rank: &u32| *rank != self.rank && self.present.binary_search(rank).is_ok();
-        let mut list: Vec<u32> = ranks.iter().filter(others).collect();
+        let mut list: Vec<u32> =
+            ranks.iter().filter(|rank| *rank != self.rank && self.present.binary_search(rank).is_ok()).collect();
         list.sort_unstable();
         list.dedup();
         self.new.push(list.into());

@@ -1,10 +1,11 @@
-//! All ranks' calls on one timeline.
+//! Puts the calls of all ranks on one timeline.
 //!
 //! ```text
-//!   log ─→ steps.rs   a rank's records as steps: computation and the call at its end, in the ids of the run; steps/events.rs what it does with others
-//!            │        (steps/events.rs: what it does with other ranks; lists.rs: with which ranks an operation deals, of several;
-//!            │        parallel.rs: how much of computation is in parallel regions; places.rs: where it is; probed.rs: what probes find; dense.rs: what the log's numbers mean)
-//!            └→ source.rs  the steps of all ranks, read ahead in parallel; piece.rs, packed.rs: in few bytes, where there are many ranks
+//!   log ─→ steps.rs   a rank's records as steps (computation and the call at its end), with the ids of the run
+//!            │        steps/events.rs: communication events of a call; lists.rs: the ranks that an operation involves;
+//!            │        parallel.rs: parallel regions in computation; region_lookup.rs: regions; probed_message.rs: results of probes;
+//!            │        dense_map.rs: ids of the log
+//!            └→ source.rs  the steps of all ranks, read ahead in parallel; step_chunk.rs, packed.rs: compressed, if there are many ranks
 //! ```
 
 mod dense_map;

@@ -34,22 +34,22 @@ const MOST_SIZED: usize = 64;
 pub struct PackedSteps {
     shapes: Arc<(Vec<TimelineStep>, Vec<CommEvent>)>,
     bytes: Arc<[u8]>,
-    /// All but steps and events, with what belongs to its begin until that was taken out.
+    /// The batch without its steps and events, until its head was taken.
     batch: StepBatch,
     /// True if the thread ends with it.
     last: bool,
     at: StepCursor,
-    /// Where its bytes end.
+    /// End of the batch's bytes.
     end: usize,
 }
 
-/// Where the next step is.
+/// The position of the next step.
 #[derive(Clone, Copy, Encode, Decode)]
 struct StepCursor {
     byte: usize,
     /// Steps that are left.
     left: usize,
-    /// What the next numbers are differences from.
+    /// Base of the differences that follow.
     end: Ns,
     request: u32,
 }
@@ -140,7 +140,7 @@ impl PackedSteps {
         self.part_of(PART)
     }
 
-    /// All of it.
+    /// Unpacks the remaining steps.
     pub fn unpacked(mut self) -> StepBatch {
         self.part_of(usize::MAX)
     }
@@ -164,12 +164,12 @@ impl PackedSteps {
         self.at.left == 0
     }
 
-    /// How many steps are left.
+    /// Returns the number of remaining steps.
     pub fn len(&self) -> usize {
         self.at.left
     }
 
-    /// All but its steps and events.
+    /// Returns the batch without its steps and events.
     pub fn head(&self) -> &StepBatch {
         &self.batch
     }
@@ -205,7 +205,7 @@ impl PackedSteps {
     }
 }
 
-/// What a process sends of it to another one: of the batch's bytes its own.
+/// Encodes the remaining steps for another process: of the batch's bytes its own.
 impl Encode for PackedSteps {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         let bytes = &self.bytes[self.at.byte..self.end];
@@ -291,7 +291,7 @@ impl CommEvent {
 struct StepShapes<T> {
     all: Vec<T>,
     numbers: FxHashMap<T, u32>,
-    /// How many of them have their bytes.
+    /// Number of shapes whose bytes are counted.
     sized: usize,
 }
 

@@ -7,7 +7,7 @@ use lbprof_collector::semantics::{OperationSemantics, SendMode};
 use lbprof_collector::{Activity, Record};
 use rustc_hash::FxHashMap;
 
-/// What was prepared, by communicator, peer, tag and activity.
+/// The prepared operations, by communicator, peer, tag and activity.
 #[derive(Default)]
 pub struct PreparedRequests(FxHashMap<(u32, i32, i32, u8), Vec<OperationSemantics>>);
 
@@ -20,7 +20,7 @@ impl PreparedRequests {
         }
     }
 
-    /// What a record starts; `None` where that is not known.
+    /// Returns the operation that a record starts; `None` where that is not known.
     pub fn find(&self, record: &Record) -> Option<OperationSemantics> {
         let all = self.0.get(&key(record))?;
         match all.as_slice() {

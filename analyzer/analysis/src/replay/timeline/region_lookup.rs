@@ -8,7 +8,7 @@ use crate::read::definitions::RankDefinitions;
 use crate::structure::RunStructure;
 use crate::structure::region_path::region_path;
 
-/// Where things are, in the ids of the run.
+/// Looks up regions and other objects by their ids in the run.
 #[derive(Clone, Copy)]
 pub struct RegionLookup<'a> {
     /// Call sites.

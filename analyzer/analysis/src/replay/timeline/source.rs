@@ -18,20 +18,20 @@ pub struct StepSource<'a, 'scope> {
     ranks: Vec<RankSource<'scope>>,
 }
 
-/// What a rank does: what was read of it already, and who reads on; `None`: that is all.
+/// The steps of a rank: what was read of it already, and who reads on; `None`: that is all.
 #[derive(Default)]
 pub struct RankInput<'a> {
-    /// What was read.
+    /// The chunks that were read.
     pub read: VecDeque<StepChunk>,
-    /// Who reads on.
+    /// The reader of further steps.
     pub steps: Option<Box<RankSteps<'a>>>,
 }
 
-/// Where a rank's steps are.
+/// The source of a rank's steps.
 struct RankSource<'scope> {
-    /// What was read before.
+    /// Chunks that were read before.
     read: VecDeque<StepChunk>,
-    /// What is being read; `None`: there is no more, or not yet.
+    /// The batch that is being read; `None`: there is no more, or not yet.
     ahead: Option<ReadAhead<FetchedBatch<'scope>>>,
     /// The batch at hand, and who reads the next one.
     at_hand: Option<(VecDeque<StepChunk>, Box<RankSteps<'scope>>)>,

@@ -1,4 +1,4 @@
-//! What a thread does next, with the ids of the run: what the timeline is made of.
+//! The steps of a thread, with the ids of the run: what the timeline is made of.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use lbprof_collector::semantics::{CommunicationPattern, EpochStep, SendMode};
 
 use crate::model::region_state::{Ns, RegionState};
 
-/// What a call, or a part of one, does with another rank.
+/// The role of a call, or of a part of one, in a communication with another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum CommRole {
     /// Sends and returns when it may: a blocking send.
@@ -48,10 +48,10 @@ pub enum CommRole {
     Unlock,
 }
 
-/// What a step does with another rank or with a communicator.
+/// The part of a step in a communication with another rank or on a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct CommEvent {
-    /// What it does.
+    /// The role of the call.
     pub role: CommRole,
     /// Index of the communicator in [`crate::model::Model::communicators`]; NONE: not known.
     pub comm: u32,
@@ -71,7 +71,7 @@ pub struct CommEvent {
     pub any: bool,
 }
 
-/// What the arguments of a call say, for those who want to see single calls.
+/// Arguments of a call, for observers of single calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct CallFacts {
     /// Index of the communicator in [`crate::model::Model::communicators`]; NONE: none, or not known.
@@ -106,40 +106,40 @@ impl CallFacts {
     };
 }
 
-/// What instances of a parallel region were of the computation before a step: each by itself where the arguments of calls are wanted, else those of a
+/// Instances of a parallel region in the computation before a step: each by itself where the arguments of calls are wanted, else those of a
 /// region together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct ParallelPart {
     /// Index of the call site that stands for the region; NONE where it is not known.
     pub site: u32,
-    /// When the first began.
+    /// Begin of the first instance.
     pub begin: Ns,
-    /// How long they lasted.
+    /// Duration of all instances.
     pub elapsed: Ns,
     /// Threads of the team.
     pub team: u32,
-    /// How much shorter they would have been if all threads had worked equally long.
+    /// Time by which they would have been shorter if all threads had worked equally long.
     pub excess: Ns,
 }
 
 /// An interval of computation and the call at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct TimelineStep {
-    /// When the call begins: until then the thread did `before`.
+    /// Begin of the call: until then the thread did `before`.
     pub begin: Ns,
-    /// When it ends.
+    /// End of the call.
     pub end: Ns,
-    /// What the thread did since the step before.
+    /// State of the thread since the previous step.
     pub before: RegionState,
-    /// What the call is.
+    /// State of the thread in the call.
     pub kind: RegionState,
     /// Index of the call site; NONE where it is not known.
     pub site: u32,
     /// Number of the operation.
     pub operation: u16,
-    /// How many of the batch's events, which follow one another, are this step's.
+    /// Number of this step's events, which are consecutive in the batch.
     pub events: u16,
-    /// How many of the batch's parts in parallel regions.
+    /// Number of this step's parts in parallel regions.
     pub parallel: u16,
     /// Its arguments; nothing where nobody wants to know them.
     pub facts: CallFacts,
@@ -154,7 +154,7 @@ pub struct StepBatch {
     pub steps: Vec<TimelineStep>,
     /// Their events, in the order of the steps.
     pub events: Vec<CommEvent>,
-    /// What of the time before them was in parallel regions, in the same order.
+    /// Parts of the computation in parallel regions, in the order of the steps.
     pub parallel: Vec<ParallelPart>,
     /// Lists of world ranks that events name by number from here on: all of a rank's batches together number them from 0.
     pub lists: Vec<Arc<[u32]>>,

@@ -21,14 +21,14 @@ pub fn are_packed(ranks: usize) -> bool {
 
 /// A batch, as it is followed or in few bytes, or what is left of it.
 pub enum StepChunk {
-    /// As it is followed.
+    /// A batch as it is replayed.
     Batch(StepBatch),
     /// In few bytes.
     Packed(Box<PackedSteps>),
 }
 
 impl StepChunk {
-    /// Those of a batch, one at least.
+    /// Splits a batch into one or more chunks.
     pub fn several(batch: StepBatch, packs: bool) -> VecDeque<StepChunk> {
         match packs {
             true => PackedSteps::chunks(batch).into_iter().map(Box::new).map(StepChunk::Packed).collect(),
@@ -44,7 +44,7 @@ impl StepChunk {
         }
     }
 
-    /// How many steps are left.
+    /// Returns the number of remaining steps.
     pub fn len(&self) -> usize {
         match self {
             StepChunk::Batch(batch) => batch.steps.len(),
@@ -57,7 +57,7 @@ impl StepChunk {
         self.len() == 0
     }
 
-    /// What is said of all of them.
+    /// Returns the facts that hold for all of the steps.
     fn head(&self) -> &StepBatch {
         match self {
             StepChunk::Batch(batch) => batch,

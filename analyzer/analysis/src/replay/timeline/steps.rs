@@ -8,7 +8,7 @@ use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::fold::counted;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::poll_answer::completes_nothing;
+use lbprof_collector::poll_answer::is_unsuccessful;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, recycle};
 use lbprof_collector::record::{CallFlags, NO_PEER, NONE};
@@ -31,7 +31,7 @@ use crate::read::definitions::RankDefinitions;
 use crate::structure::CallPlacer;
 use crate::structure::survey::RankSurvey;
 
-/// What all ranks' steps are expressed in.
+/// The ids that the steps of all ranks use.
 #[derive(Clone, Copy)]
 pub struct RunIds<'a> {
     /// The communicators, by uid.
@@ -63,7 +63,7 @@ pub struct RankSteps<'a> {
     prepared: PreparedRequests,
     probed: ProbedMessage,
     lists: RankLists<'a>,
-    /// What receives that were started for any message have received, where their completion is at hand already.
+    /// Messages received by receives from any source whose completion is at hand already.
     arrived: FxHashMap<u32, (i32, i32)>,
     /// Batches that were read with another that was asked for.
     ready: VecDeque<StepBatch>,
@@ -72,31 +72,31 @@ pub struct RankSteps<'a> {
 /// Nanoseconds from the begin of the run that a time may be away from it, 36 years: of absurd times sums and differences do not overflow.
 const LONGEST: Ns = 1 << 60;
 
-/// Where a thread is.
+/// The position of a thread.
 struct ThreadSteps {
     walk: RecordWalk,
-    /// Where the time since the last record is: the region's number, and computation in it by its index.
+    /// State in the time since the last record: the region's number, and computation in it by its index.
     placed: (u32, RegionState),
     /// The last call, where parts of it may follow.
     waiting: Option<UnfinishedCall>,
-    /// That call, if its parts follow in the next batch, and the recorder's flushes after it; and what it and its parts do.
+    /// The call, if its parts follow in the next batch, with the recorder's flushes after it; and what it and its parts do.
     steps: Vec<TimelineStep>,
     events: Vec<CommEvent>,
     parallel: ParallelParts,
-    /// What the last call was, for its parts.
+    /// Semantics of the last call, for its parts.
     semantics: OperationSemantics,
     /// Polls that found nothing, and flushes after them, as one step and more: the next call may go on with their wait.
     polls: Vec<TimelineStep>,
-    /// How long the longest call of that wait lasts, with the gap before it. The wait is named for this call.
+    /// Duration of the longest call of that wait, with the gap before it. The wait is named for this call.
     longest_poll: Ns,
 }
 
 /// A call whose parts may follow.
 #[derive(Clone, Copy)]
 struct UnfinishedCall {
-    /// How many are missing.
+    /// Number of missing parts.
     missing: u32,
-    /// Where its step and its events begin in the batch.
+    /// Indices in the batch of the call's step and of its events.
     step: usize,
     events: usize,
 }
@@ -156,7 +156,11 @@ impl<'a> RankSteps<'a> {
                 return Some(batch);
             }
             match self.log.next_item() {
-                Some(LogItem::Definitions(found)) => found.into_iter().for_each(|one| self.definitions.add(one)),
+                Some(LogItem::Definitions(found)) => {
+                    for one in found {
+                        self.definitions.add(one);
+                    }
+                }
                 Some(LogItem::Records { head, records }) => {
                     let batch = self.batch(&head, &records);
                     recycle(records);
@@ -273,7 +277,7 @@ impl<'a> RankSteps<'a> {
         Some(out)
     }
 
-    /// What is left at the end of the log.
+    /// Returns the remaining steps at the end of the log.
     fn finish(&mut self) -> Option<StepBatch> {
         let end = self.definitions.window_end.or(self.definitions.end.map(|(_, ticks)| ticks));
         let mut numbers: Vec<u32> = self.threads.keys().copied().collect();
@@ -359,7 +363,7 @@ impl<'a> RankSteps<'a> {
                 self.without_call(thread, reached, out);
                 self.settle_place(thread, None);
             }
-            _ if record.end > record.begin.max(thread.walk.time.now()) => {
+            _ if record.end > record.begin.max(thread.walk.time.current_ticks()) => {
                 let reached = thread.walk.step(record);
                 out.steps.push(self.step(thread, record, reached));
             }
@@ -391,7 +395,7 @@ impl<'a> RankSteps<'a> {
 
     /// Adds a parallel region's instance that ends here to the computation before the next step.
     fn pass_parallel(&mut self, thread: &mut ThreadSteps, record: &Record) {
-        let now = record.begin.max(thread.walk.time.now());
+        let now = record.begin.max(thread.walk.time.current_ticks());
         if let Some(instance) = thread.parallel.pass(record, now) {
             let begin = self.time(instance.begin);
             let elapsed = (self.time(instance.end) - begin).max(0);
@@ -427,12 +431,12 @@ impl<'a> RankSteps<'a> {
         thread.walk.time.pass_call(record);
         let mut step = TimelineStep { facts: self.facts(record), ..self.step(thread, record, reached) };
         let goes_on = record.flags.contains(CallFlags::POLLED);
-        if !goes_on || !thread.go_on_waiting(&mut step, completes_nothing(record)) {
+        if !goes_on || !thread.go_on_waiting(&mut step, is_unsuccessful(record)) {
             thread.end_polls(out);
             thread.longest_poll = step.end - step.begin;
         }
         let found_nothing = Operation::polls(record.operation) && record.flags.contains(CallFlags::NOTHING);
-        if found_nothing || goes_on && completes_nothing(record) {
+        if found_nothing || goes_on && is_unsuccessful(record) {
             thread.polls.push(step);
             return;
         }
@@ -507,8 +511,8 @@ impl<'a> RankSteps<'a> {
     }
 }
 
-/// How many parts follow a call that starts or completes several requests. One that was written to the log before its parts, for the ring was
-/// full, does not say so: it has all that follow.
+/// Returns the number of parts that follow a call which starts or completes several requests. One that was written to the log before its
+/// parts, for the ring was full, does not say so: it has all that follow.
 fn n_parts(record: &Record) -> u32 {
     let has_none = record.end == 0
         || [CallFlags::NOTHING, CallFlags::INACTIVE, CallFlags::FAILED].iter().any(|&flag| record.flags.contains(flag));
@@ -525,7 +529,7 @@ fn transferred(record: &Record) -> (u64, u64) {
 }
 
 impl ThreadSteps {
-    /// What the time before a record was.
+    /// Returns the thread's state before a record.
     #[inline(always)]
     fn before(&self, reached: RecordTimes) -> RegionState {
         let (_, computation) = self.placed;

@@ -1,4 +1,4 @@
-//! Whether it is known which computation of different ranks belongs to the same iteration.
+//! Aligns the iterations of different groups of ranks in time.
 //!
 //! ```text
 //!   rank 0    |== 1 ==|send|== 2 ==|send|== 3 ==|send|
@@ -24,16 +24,19 @@ const MOST: f64 = 0.02;
 /// By how much ranks may differ in the number of their iterations, as a share of the most: those before the first and after the last are cut.
 const AS_MANY: f64 = 0.98;
 
-/// What ends an iteration: call sites with the operation's number.
+/// The end of an iteration: call sites with the operation's number.
 type IterationEnd = [(Option<u32>, u16)];
 
 /// Returns whether the iterations of `regions` are known well enough to be balanced one by one.
 pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
     regions.iter().all(|&region| {
         let groups = by_end(model, region);
-        let each = || groups.iter().enumerate();
-        let stays = |at| [-1, 1].iter().all(|&shift| change(&groups, at, shift) <= MOST);
-        are_as_many(&groups) && (groups.len() < 2 || each().all(|(at, _)| stays(at)))
+        are_as_many(&groups)
+            && (groups.len() < 2
+                || groups
+                    .iter()
+                    .enumerate()
+                    .all(|(at, _)| [-1, 1].iter().all(|&shift| change(&groups, at, shift) <= MOST)))
     })
 }
 
@@ -57,7 +60,7 @@ fn by_end(model: &Model, region: RegionIdx) -> Vec<Vec<&IterationSeries>> {
     groups.into_values().collect()
 }
 
-/// How much the mean in an iteration changes on average, as a share, where the iterations of the group at a place are `shift` later.
+/// Returns the mean change of an iteration's mean, as a fraction, if the iterations of the group at a place are `shift` later.
 fn change(groups: &[Vec<&IterationSeries>], place: usize, shift: i64) -> f64 {
     let (known, shifted) = (sums(groups, |_| 0), sums(groups, |at| if at == place { shift } else { 0 }));
     let pairs = known.iter().filter_map(|(number, &(sum, n))| {

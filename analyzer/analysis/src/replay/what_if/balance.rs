@@ -1,4 +1,4 @@
-//! Who computes how much where, so that it can be brought to the mean: over all of a run, and in each iteration.
+//! Determines the work of each rank that can be brought to the mean: over all of a run, and in each iteration.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,9 @@ pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
     let mut sums = vec![0.0; model.ranks.len()];
     for &region in regions {
         let own = model.inclusive_s(region, Activity::Computation);
-        sums.iter_mut().zip(own).for_each(|(sum, time)| *sum += time);
+        for (sum, time) in sums.iter_mut().zip(own) {
+            *sum += time;
+        }
     }
     sums
 }
@@ -29,16 +31,23 @@ pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -
         regions.iter().map(|&region| Arc::new(means(model, &places, region))).collect();
     let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
     let of_rank = |(rank, &outside): (&'a RankModel, &f64)| {
-        let balanced = |(&region, means): (&RegionIdx, &Arc<IterationMeans>)| {
-            Some(BalancedIterations { series: rank.series(region)?, means: Arc::clone(means) })
-        };
-        ComputationPace::new(regions.iter().zip(&means).filter_map(balanced).collect(), outside)
+        ComputationPace::new(
+            regions
+                .iter()
+                .zip(&means)
+                .filter_map(|(&region, means)| {
+                    Some(BalancedIterations { series: rank.series(region)?, means: Arc::clone(means) })
+                })
+                .collect(),
+            outside,
+        )
     };
     model.ranks.iter().zip(&edges).map(of_rank).collect()
 }
 
-/// What each rank's computation in a region is brought to, in seconds, by `times`, theirs: the mean of those who compute, because who does
-/// nothing somewhere would not be given work there. A marked phase that one rank alone computes is serial: it is spread over all ranks.
+/// Returns the computation of each rank in a region after balancing, in seconds, by their `times`: the mean of those who compute, because
+/// who does nothing somewhere would not be given work there. A marked phase that one rank alone computes is serial: it is spread over all
+/// ranks.
 pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
     match is_serial(model, region, times) {
         true => times.iter().sum::<f64>() / times.len() as f64,
@@ -52,7 +61,7 @@ const MUCH_OF_RUN: f64 = 0.02;
 /// Share of the mean of the ranks that compute at a place of the program, below which a rank is taken to do nothing there.
 const NOTHING: f64 = 0.05;
 
-/// Which ranks compute where, so that it is known between which work can be moved.
+/// The regions in which groups of ranks share work, which can be moved between them.
 ///
 /// ```text
 ///   rank 0, 3   |== A ==|send|== A ==|send|        where some ranks compute in A alone and others in B alone, as the first and the last
@@ -79,8 +88,7 @@ impl SharedWork {
     /// else instead.
     pub fn is_shared(&self, times: &[f64]) -> bool {
         let own = who_computes(times);
-        let is_apart = |other: &Vec<bool>| own.iter().zip(other).all(|(own, other)| !(*own && *other));
-        !self.places.iter().any(is_apart)
+        !self.places.iter().any(|other| own.iter().zip(other).all(|(own, other)| !(*own && *other)))
     }
 }
 
@@ -140,8 +148,11 @@ pub fn rank_as_mean(model: &Model, places: &BranchGroups, rank: u32) -> Vec<f64>
 
 /// Returns the seconds that each rank computes in some regions, without inner ones.
 pub fn exclusive_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
-    let own = |rank: &RankModel| regions.iter().map(|&one| rank.exclusive(one)[Activity::Computation as usize]).sum();
-    model.ranks.iter().map(own).collect()
+    model
+        .ranks
+        .iter()
+        .map(|rank| regions.iter().map(|&one| rank.exclusive(one)[Activity::Computation as usize]).sum())
+        .collect()
 }
 
 /// Returns whether a region is a marked phase that one rank alone computes.
@@ -169,7 +180,8 @@ fn sum_by_iteration(model: &Model, region: RegionIdx) -> IterationValues<(f64, u
     sums
 }
 
-/// What computation in each iteration of a region is brought to: the mean of the ranks that compute in it, in all and in the regions in it.
+/// Returns the balanced computation in each iteration of a region: the mean of the ranks that compute in it, in all and in the regions in
+/// it.
 fn means(model: &Model, places: &BranchGroups, region: RegionIdx) -> IterationMeans {
     let sums = sum_by_iteration(model, region);
     let mut part_sums: BTreeMap<RegionIdx, IterationValues<f64>> = BTreeMap::new();
@@ -184,14 +196,23 @@ fn means(model: &Model, places: &BranchGroups, region: RegionIdx) -> IterationMe
             }
         }
     }
-    let mean = |own: IterationValues<f64>| {
-        own.map_numbered(|number, at, sum_s| sum_s / f64::from(sums.get(number, at).map_or(1, |(_, n)| n).max(1)))
-    };
-    let parts = part_sums.into_iter().map(|(place, own)| (place, mean(own))).collect();
+    let parts = part_sums
+        .into_iter()
+        .map(|(place, own)| {
+            (
+                place,
+                ({
+                    own.map_numbered(|number, at, sum_s| {
+                        sum_s / f64::from(sums.get(number, at).map_or(1, |(_, n)| n).max(1))
+                    })
+                }),
+            )
+        })
+        .collect();
     IterationMeans { parts, place_of, all: sums.map(|(sum, n)| sum / f64::from(n)) }
 }
 
-/// How much the longest computation in each iteration of a region is above the mean, in seconds, all iterations together.
+/// Returns by how much the longest computation exceeds the mean in each iteration of a region, in seconds, summed over iterations.
 pub fn excess_each(model: &Model, region: RegionIdx) -> f64 {
     let mut longest: IterationValues<f64> = IterationValues::default();
     for_each_iteration(model, region, |(number, place), own_s| {

@@ -23,7 +23,7 @@ pub struct BranchGroups {
 }
 
 impl BranchGroups {
-    /// Those of all regions.
+    /// Finds the branches among all regions.
     pub fn from_model(model: &Model) -> BranchGroups {
         let regions = 0..model.regions.len() as RegionIdx;
         let mut left: Vec<CodeBranch> = regions.filter_map(|region| CodeBranch::from_region(model, region)).collect();
@@ -69,15 +69,15 @@ fn join_same_code(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
         let outer = if is_loop(inner) { around(model, inner) } else { inner };
         same.entry((outer, region.name.as_str())).or_default().push(idx);
     }
-    let passes_both = |one: RegionIdx, other: RegionIdx| {
-        model.ranks.iter().any(|rank| passed(rank, one) > 0 && passed(rank, other) > 0)
-    };
     for regions in same.values().filter(|regions| regions.len() > 1) {
         for (at, &one) in regions.iter().enumerate() {
             for &other in &regions[at + 1..] {
                 let (inner, others) = (around(model, one), around(model, other));
                 let is_edge = is_loop(inner) != is_loop(others);
-                if is_edge || inner != others && !passes_both(one, other) {
+                if is_edge
+                    || inner != others
+                        && !({ model.ranks.iter().any(|rank| passed(rank, one) > 0 && passed(rank, other) > 0) })
+                {
                     join(places, one, other);
                 }
             }
@@ -116,15 +116,16 @@ impl CodeBranch {
     fn is_beside(&self, other: &CodeBranch) -> bool {
         let is_near = self.parent == other.parent && (self.from == other.from || self.to == other.to);
         let often = |branch: &CodeBranch| branch.passed.iter().copied().max().unwrap_or(0);
-        let both = || self.passed.iter().zip(&other.passed).any(|(own, others)| *own > 0 && *others > 0);
-        is_near && often(self).abs_diff(often(other)) <= 1 && !both()
+        is_near
+            && often(self).abs_diff(often(other)) <= 1
+            && !(self.passed.iter().zip(&other.passed).any(|(own, others)| *own > 0 && *others > 0))
     }
 }
 
 /// The calls between the branches of a place, of those that not all ranks make.
 struct BranchCalls {
     parent: RegionIdx,
-    /// Those that come after a branch of it, and those from which it goes on to one.
+    /// The calls after a branch, and those from which a branch is entered.
     after: BTreeSet<String>,
     before: BTreeSet<String>,
 }
@@ -133,12 +134,18 @@ impl BranchCalls {
     fn find(place: &[CodeBranch], left: &[CodeBranch], common: &BTreeSet<String>) -> BranchCalls {
         let parent = place.first().map_or(0, |branch| branch.parent);
         let steps = || left.iter().filter(|branch| branch.parent == parent);
-        let forth = || steps().map(|branch| (&branch.from, &branch.to));
-        let back = || steps().map(|branch| (&branch.to, &branch.from));
         BranchCalls {
             parent,
-            after: reached(place.iter().map(|branch| &branch.to), forth, common),
-            before: reached(place.iter().map(|branch| &branch.from), back, common),
+            after: reached(
+                place.iter().map(|branch| &branch.to),
+                || steps().map(|branch| (&branch.from, &branch.to)),
+                common,
+            ),
+            before: reached(
+                place.iter().map(|branch| &branch.from),
+                || steps().map(|branch| (&branch.to, &branch.from)),
+                common,
+            ),
         }
     }
 
@@ -174,8 +181,7 @@ fn calls_of_all(model: &Model, parent: RegionIdx) -> BTreeSet<String> {
             at.entry(to).or_default().push(region);
         }
     }
-    let is_made = |rank: &RankModel, regions: &[RegionIdx]| regions.iter().any(|&region| passed(rank, region) > 0);
-    at.retain(|_, regions| model.ranks.iter().all(|rank| is_made(rank, regions)));
+    at.retain(|_, regions| model.ranks.iter().all(|rank| regions.iter().any(|&region| passed(rank, region) > 0)));
     at.into_keys().collect()
 }
 
@@ -187,11 +193,15 @@ fn code(model: &Model, region: RegionIdx) -> Option<(RegionIdx, (String, String)
 
 /// The loop or marked region around a region.
 fn around(model: &Model, region: RegionIdx) -> RegionIdx {
-    let is_function = |at: &RegionIdx| model.regions.get(*at as usize).is_some_and(|one| one.is_function);
-    model.chain(region).into_iter().skip(1).find(|at| !is_function(at)).unwrap_or(0)
+    model
+        .chain(region)
+        .into_iter()
+        .skip(1)
+        .find(|at| !(model.regions.get(*at as usize).is_some_and(|one| one.is_function)))
+        .unwrap_or(0)
 }
 
-/// How often a rank passes a region.
+/// Returns how many times a rank passes a region.
 fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
     let found = rank.cells.binary_search_by_key(&(region, Activity::Computation), |(key, _)| *key);
     found.ok().and_then(|at| rank.cells.get(at)).map_or(0, |(_, cell)| cell.calls)

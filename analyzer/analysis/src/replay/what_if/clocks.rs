@@ -1,12 +1,12 @@
-//! The threads' clocks in several replays at once.
+//! The clocks of all threads in several what-if scenarios at once.
 //!
-//! A replay goes over the same steps in the same order as the run did; what changes is how long they take. So each thread has a clock
-//! for each replay, in nanoseconds from the begin of the run, and what others will wait for notes the clocks of who does it.
+//! A scenario replays the recorded steps in the recorded order, but with other durations. Each thread has one clock for each scenario, in
+//! nanoseconds from the begin of the run. Events that other threads will wait for note the clocks of their thread.
 //!
-//! Of a part of the run the replays are of its window. Before that all is as it was: clocks show the time until the window begins,
-//! which may be later on one rank than on another. Where the run begins, those of replays on another network show 0. A thread's time is what its clock shows at the end of its window; of a call
-//! that goes on there, no more than it lasted until then. Behind that clocks go on, for others may wait, and computation takes what it
-//! took.
+//! Predictions are made for the window of the scope. Before the window everything is as measured: the clocks show the time until the window
+//! begins, which may differ between ranks. At the start of the run, clocks of scenarios on another network show 0. A thread's predicted time
+//! is its clock at the end of its window; a call that continues there counts for no more than it lasted until then. Clocks go on after the
+//! window, because other threads may wait, and computation takes its measured time.
 
 use super::conditions::{ReplayConditions, ReplayWork};
 use super::group::{ReplayGroup, ThreadClocks, WIDTH};
@@ -19,7 +19,7 @@ use crate::replay::timeline::ParallelPart;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotedClocks(u32);
 
-/// What is known of a thread besides its clocks.
+/// The facts about a thread besides its clocks.
 #[derive(Debug)]
 struct ThreadFacts {
     rank: u32,
@@ -38,7 +38,7 @@ pub struct ReplayClocks<'a> {
     /// Notes that there are, and those that are free.
     notes: u32,
     free: Vec<u32>,
-    /// When the first window begins.
+    /// Begin of the first window.
     begin: Ns,
     /// True if a replay changes what the threads of a rank do.
     changes_threads: bool,
@@ -59,15 +59,21 @@ impl<'a> ReplayClocks<'a> {
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
     pub fn add_thread(&mut self, rank: u32, late: Ns, window: TimeInterval) {
         self.threads.push(ThreadFacts { rank, window, changes_at: Ns::MIN, at_end: Vec::new() });
-        self.groups.iter_mut().for_each(|group| group.add_thread(rank));
+        for group in self.groups.iter_mut() {
+            group.add_thread(rank);
+        }
         let (thread, shown) = (self.threads.len() as u32 - 1, (late - self.begin) as f64);
-        self.groups.iter_mut().for_each(|group| group.begin(thread, shown));
+        for group in self.groups.iter_mut() {
+            group.begin(thread, shown);
+        }
     }
 
     /// Sets a thread's clocks to a time that is not after the begin of its window.
     fn set(&mut self, thread: u32, time: Ns) {
         let shown = (time - self.begin) as f64;
-        self.groups.iter_mut().for_each(|group| group.set(thread, shown));
+        for group in self.groups.iter_mut() {
+            group.set(thread, shown);
+        }
     }
 
     #[inline]
@@ -100,7 +106,7 @@ impl<'a> ReplayClocks<'a> {
         }
     }
 
-    /// The same where the window begins or ends within, or is somewhere else.
+    /// Adds computation during which the window begins or ends, or which is somewhere else.
     #[cold]
     fn compute_at_an_end(
         &mut self,
@@ -165,7 +171,9 @@ impl<'a> ReplayClocks<'a> {
             if to <= begin {
                 return None;
             }
-            self.groups.iter_mut().for_each(|group| group.enter(thread));
+            for group in self.groups.iter_mut() {
+                group.enter(thread);
+            }
         }
         Some(from.max(begin))
     }
@@ -187,14 +195,18 @@ impl<'a> ReplayClocks<'a> {
         if one.at_end.is_empty() {
             one.at_end = self.groups.iter().flat_map(|group| shown(group.thread_clocks(thread))).collect();
             one.changes_at = Ns::MAX;
-            self.groups.iter_mut().for_each(|group| group.reset_pace(thread));
+            for group in self.groups.iter_mut() {
+                group.reset_pace(thread);
+            }
         }
     }
 
     /// A thread is `ns` nanoseconds in MPI without waiting.
     #[inline]
     pub fn communicate(&mut self, thread: u32, ns: Ns) {
-        self.groups.iter_mut().for_each(|group| group.communicate(thread, ns as f64));
+        for group in self.groups.iter_mut() {
+            group.communicate(thread, ns as f64);
+        }
     }
 
     /// Notes a thread's clocks.
@@ -204,43 +216,52 @@ impl<'a> ReplayClocks<'a> {
             self.notes += 1;
             self.notes - 1
         });
-        self.groups.iter_mut().for_each(|group| group.note(note, thread));
+        for group in self.groups.iter_mut() {
+            group.note(note, thread);
+        }
         NotedClocks(note)
     }
 
     /// Makes what is noted the later of it and a thread's clocks.
     pub fn note_later(&mut self, note: NotedClocks, thread: u32) {
-        self.groups.iter_mut().for_each(|group| group.note_later(note.0, thread));
+        for group in self.groups.iter_mut() {
+            group.note_later(note.0, thread);
+        }
     }
 
     /// A thread can't go on before what is noted, and `bytes` bytes that take `steps` steps to come.
     #[inline]
     pub fn wait_for(&mut self, thread: u32, note: NotedClocks, bytes: u64, steps: u32) {
-        self.groups.iter_mut().for_each(|group| group.wait_for(thread, note.0, bytes as f64, f64::from(steps)));
+        for group in self.groups.iter_mut() {
+            group.wait_for(thread, note.0, bytes as f64, f64::from(steps));
+        }
     }
 
     /// A thread comes back to MPI: keeps what its clocks show, in one of [`RETURNS`] slots.
     #[inline]
     pub fn keep_return(&mut self, thread: u32, slot: u8) {
-        self.groups.iter_mut().for_each(|group| group.keep_return(thread, slot));
+        for group in self.groups.iter_mut() {
+            group.keep_return(thread, slot);
+        }
     }
 
     /// A thread can't go on before another came back to MPI, as is kept in a slot, and `bytes` bytes have come from there.
     pub fn wait_for_return(&mut self, thread: u32, (other, slot): (u32, u8), bytes: u64) {
-        self.groups.iter_mut().for_each(|group| group.wait_for_return(thread, (other, slot), bytes as f64));
+        for group in self.groups.iter_mut() {
+            group.wait_for_return(thread, (other, slot), bytes as f64);
+        }
     }
 
-    /// What is noted is not needed any more.
+    /// Releases a note.
     #[inline]
     pub fn forget(&mut self, note: NotedClocks) {
         self.free.push(note.0);
     }
 
-    /// What each replay's clocks showed when the last rank had entered a collective of all ranks, of which a thread has been at the end for `ns`
+    /// Returns each replay's clocks when the last rank had entered a collective of all ranks, at whose end a thread has been for `ns`
     /// nanoseconds, in nanoseconds.
     pub fn at_last_entry_ns(&self, thread: u32, ns: Ns) -> Vec<f64> {
-        let shown = |group: &ReplayGroup| group.before(thread, ns as f64).into_iter().take(group.replays());
-        self.groups.iter().flat_map(shown).collect()
+        self.groups.iter().flat_map(|group| group.before(thread, ns as f64).into_iter().take(group.replays())).collect()
     }
 
     /// The time of each replay: the latest clock of any of the threads at the end of its window, in nanoseconds.
@@ -251,7 +272,9 @@ impl<'a> ReplayClocks<'a> {
             let now = self.groups.iter().flat_map(|group| group.thread_clocks(thread).now);
             let at_end = &self.threads[thread as usize].at_end;
             let clocks: Vec<f64> = if at_end.is_empty() { now.collect() } else { at_end.clone() };
-            latest.iter_mut().zip(clocks).for_each(|(latest, clock)| *latest = latest.max(clock));
+            for (latest, clock) in latest.iter_mut().zip(clocks) {
+                *latest = latest.max(clock);
+            }
         }
         latest
     }
@@ -278,7 +301,9 @@ mod tests {
         let network = ReplayNetwork::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
         let slow = ReplayWork::Rank(1, vec![f64::INFINITY]);
         let mut clocks = ReplayClocks::new(vec![ReplayConditions { network, work: slow }], 0);
-        (0..2).for_each(|rank| clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX)));
+        for rank in 0..2 {
+            clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
+        }
         let computation = RegionState::new(0, Activity::Computation);
         clocks.compute(0, computation, TimeInterval::new(0, 100), &[]);
         clocks.compute(1, computation, TimeInterval::new(50, 50), &[]);
@@ -323,7 +348,9 @@ mod tests {
             // Twice, so that the conditions are more than go side by side.
             let twice = [conditions.clone(), conditions.clone()].concat();
             let mut clocks = ReplayClocks::new(twice, 0);
-            (0..2).for_each(|rank| clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX)));
+            for rank in 0..2 {
+                clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
+            }
             clocks.compute(1, kind, TimeInterval::new(0, 8), &[]);
             let found: Vec<f64> = clocks.times_s([1].into_iter()).iter().map(|s| (s * 1e9).round()).collect();
             assert_eq!(found, [expected, expected].concat(), "{kind:?}");

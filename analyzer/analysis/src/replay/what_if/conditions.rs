@@ -8,7 +8,7 @@ use super::threads::ThreadChange;
 /// The network of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReplayNetwork {
-    /// As it was: what calls took besides waiting they take again.
+    /// As measured: what calls took besides waiting they take again.
     Measured,
     /// Every call takes no time besides waiting, and messages arrive `latency_s` seconds, and a second for each
     /// `bytes_per_s` bytes, after they are sent. A collective takes that for each of the log2 P steps of a tree.
@@ -25,10 +25,10 @@ impl ReplayNetwork {
     pub const IDEAL: ReplayNetwork = ReplayNetwork::Given { latency_s: 0.0, bytes_per_s: f64::INFINITY };
 }
 
-/// How long computation takes in a replay: so many times as long as it did.
+/// The duration of computation in a replay: so many times as long as it did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReplayWork<'a> {
-    /// As long as it did.
+    /// As measured.
     Measured,
     /// In a region and those in it.
     Region {
@@ -63,15 +63,24 @@ fn by_region_in_whole(
     regions: &Arc<[Option<u32>]>,
     ranks: &[Option<u32>],
 ) -> Vec<Vec<f64>> {
-    let by_rank = |numbers: &Vec<f64>| -> Vec<f64> {
-        ranks.iter().map(|at| at.and_then(|at| numbers.get(at as usize).copied()).unwrap_or(absent)).collect()
-    };
-    regions.iter().map(|at| at.and_then(|at| own.get(at as usize)).map(by_rank).unwrap_or_default()).collect()
+    regions
+        .iter()
+        .map(|at| {
+            at.and_then(|at| own.get(at as usize))
+                .map(|numbers| -> Vec<f64> {
+                    ranks
+                        .iter()
+                        .map(|at| at.and_then(|at| numbers.get(at as usize).copied()).unwrap_or(absent))
+                        .collect()
+                })
+                .unwrap_or_default()
+        })
+        .collect()
 }
 
 impl<'a> ReplayConditions<'a> {
-    /// The same in a model of which that of the condition is a part: by index of the region, and by place of the rank, in the whole, those
-    /// in the part. What the part does not have is as measured.
+    /// Converts the work to a model that contains the condition's model as a part: by index of the region, and by place of the rank, in the
+    /// whole, those in the part. What the part does not have is as measured.
     pub fn in_whole(self, regions: &Arc<[Option<u32>]>, ranks: &[Option<u32>]) -> ReplayConditions<'a> {
         let work = match self.work {
             ReplayWork::Measured => ReplayWork::Measured,
@@ -98,10 +107,10 @@ impl<'a> ReplayConditions<'a> {
                     .collect(),
             ),
             ReplayWork::Rank(one, own) => match ranks.iter().position(|&at| at == Some(one)) {
-                Some(at) => {
-                    let of_region = |at: &Option<u32>| at.and_then(|at| own.get(at as usize).copied()).unwrap_or(1.0);
-                    ReplayWork::Rank(at as u32, regions.iter().map(of_region).collect())
-                }
+                Some(at) => ReplayWork::Rank(
+                    at as u32,
+                    regions.iter().map(|at| at.and_then(|at| own.get(at as usize).copied()).unwrap_or(1.0)).collect(),
+                ),
                 None => ReplayWork::Measured,
             },
         };

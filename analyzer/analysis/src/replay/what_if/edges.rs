@@ -15,17 +15,17 @@ use lbprof_collector::Activity;
 use super::mean::{factors as to_mean, mean_of_who_computes};
 use crate::model::{Model, RankModel, RegionIdx};
 
-/// How many times as long as a rank's longest iteration an edge is at most.
+/// Maximum length of an edge, as a multiple of the rank's longest iteration.
 const LONGEST: f64 = 1.5;
 
-/// How many times as long as an edge a rank's shortest iteration is at most: an edge may be one phase of several.
+/// Maximum length of a rank's shortest iteration, as a multiple of an edge: an edge may be one phase of several.
 const SHORTEST: f64 = 4.0;
 
 /// By place of the rank: how many times as long it computes outside of the iterations of `regions` where the edges are balanced.
 pub(super) fn factors(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
     let all_s = model.inclusive_s(0, Activity::Computation);
-    let of_rank = |(rank, all_s): (&RankModel, &f64)| edge_s(rank, regions, *all_s).unwrap_or(0.0);
-    let edges: Vec<f64> = model.ranks.iter().zip(&all_s).map(of_rank).collect();
+    let edges: Vec<f64> =
+        model.ranks.iter().zip(&all_s).map(|(rank, all_s)| edge_s(rank, regions, *all_s).unwrap_or(0.0)).collect();
     to_mean(&edges, mean_of_who_computes(&edges))
 }
 

@@ -1,14 +1,14 @@
-//! The clocks of all threads in some replays, which a processor counts together.
+//! The clocks of all threads in a few scenarios, kept in arrays so that the processor computes them together.
 
 use super::conditions::{ReplayConditions, ReplayNetwork, ReplayWork};
 use super::pace::{ComputationPace, PartFactors};
 use super::threads::ThreadChange;
 use crate::model::region_state::{Ns, RegionState};
 
-/// How many replays go side by side.
+/// Number of replays that run side by side.
 pub const WIDTH: usize = 4;
 
-/// How often a thread came back to MPI that is kept.
+/// Number of returns to MPI that are kept for each thread.
 pub const RETURNS: usize = 4;
 
 /// Something of some replays.
@@ -17,20 +17,20 @@ pub type Lanes = [f64; WIDTH];
 /// The clocks of a thread in some replays.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadClocks {
-    /// What they show.
+    /// Current clocks.
     pub now: Lanes,
-    /// What they showed when it entered its last call.
+    /// Clocks when the thread entered its last call.
     pub entered: Lanes,
-    /// What they showed when it came back to MPI lately.
+    /// Clocks at the thread's recent returns to MPI.
     returns: [Lanes; RETURNS],
-    /// How many times as long what it computes takes, in regions that the replay changes.
+    /// Factors of the thread's computation, in regions that the replay changes.
     factors: Lanes,
 }
 
-/// Some replays.
+/// A group of replays that run side by side.
 #[derive(Debug)]
 pub struct ReplayGroup<'a> {
-    /// How long computation takes, by replay.
+    /// Duration of computation by replay.
     work: Vec<ReplayWork<'a>>,
     /// 1 where calls take what they took besides waiting, else 0.
     measured: Lanes,
@@ -61,7 +61,7 @@ fn later(clock: f64, other: f64) -> f64 {
 }
 
 impl<'a> ReplayGroup<'a> {
-    /// Some replays, no more than [`WIDTH`], without threads yet.
+    /// Creates a group of at most [`WIDTH`] replays, without threads.
     pub fn new(conditions: Vec<ReplayConditions<'a>>) -> ReplayGroup<'a> {
         let of_network = |what: fn(ReplayNetwork) -> f64| lanes(&conditions, |condition| what(condition.network));
         let n_regions = |condition: &ReplayConditions| match &condition.work {
@@ -113,7 +113,7 @@ impl<'a> ReplayGroup<'a> {
         self.parts.push(Default::default());
     }
 
-    /// How many they are.
+    /// Returns the number of replays.
     pub fn replays(&self) -> usize {
         self.work.len()
     }
@@ -123,7 +123,7 @@ impl<'a> ReplayGroup<'a> {
         &self.clocks[thread as usize]
     }
 
-    /// How long what a thread of a rank computes takes from a time on, where that is not always the same; until when.
+    /// Changes the duration of a thread's computation from a time on, if it varies; until when.
     pub fn change(&mut self, thread: u32, rank: u32, time: Ns) -> Ns {
         let ThreadClocks { factors, .. } = &mut self.clocks[thread as usize];
         let mut until = Ns::MAX;
@@ -140,7 +140,7 @@ impl<'a> ReplayGroup<'a> {
         until
     }
 
-    /// What a thread computes takes as long as it did from now on.
+    /// Sets the duration of a thread's computation to the measured one from now on.
     pub fn reset_pace(&mut self, thread: u32) {
         self.clocks[thread as usize].factors = [1.0; WIDTH];
         self.changed_ranks[thread as usize] = None;
@@ -151,7 +151,7 @@ impl<'a> ReplayGroup<'a> {
         self.clocks[thread as usize].now = self.measured.map(|measured| time * measured);
     }
 
-    /// What a thread's clocks showed before it spent so much time in a call without waiting.
+    /// Returns a thread's clocks before it spent this time in a call without waiting.
     pub fn before(&self, thread: u32, ns: f64) -> Lanes {
         let now = self.clocks[thread as usize].now;
         std::array::from_fn(|i| now[i] - ns * self.measured[i])
@@ -270,11 +270,13 @@ impl<'a> ReplayGroup<'a> {
 /// Something of each replay; 0 where there is none.
 fn lanes<T, N: Copy + Default>(replays: &[T], what: impl Fn(&T) -> N) -> [N; WIDTH] {
     let mut lanes = [N::default(); WIDTH];
-    lanes.iter_mut().zip(replays).for_each(|(lane, replay)| *lane = what(replay));
+    for (lane, replay) in lanes.iter_mut().zip(replays) {
+        *lane = what(replay);
+    }
     lanes
 }
 
-/// How many times as long a rank's computation takes, in regions that the replay changes.
+/// Returns the factor of a rank's computation, in regions that the replay changes.
 fn factor(work: &ReplayWork, rank: u32) -> f64 {
     match work {
         ReplayWork::Measured => 1.0,

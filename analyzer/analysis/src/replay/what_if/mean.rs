@@ -1,4 +1,4 @@
-//! Ranks' computation brought to their mean.
+//! Factors that bring the computation of ranks to their mean.
 
 /// By place of the rank: how many times as long its time is as it was, where each that computes is brought to `mean`.
 pub(super) fn factors(times: &[f64], mean: f64) -> Vec<f64> {

@@ -1,4 +1,4 @@
-//! The run again under other conditions: on an ideal network, on a given one, with some work faster or balanced (docs/metrics.md §1, replay).
+//! Predicts the run under other conditions: on an ideal or a given network, or with some work faster or balanced (docs/metrics.md §1, replay).
 
 mod alignment;
 mod balance;

@@ -1,4 +1,4 @@
-//! How many times as long a rank's computation takes where each iteration is balanced.
+//! The factor of a rank's computation over time if each iteration is balanced.
 //!
 //! ```text
 //!   time       ──|== 0 ==|──|===== 1 =====|== 2 ==|────        iterations, of which the model knows when they were
@@ -61,21 +61,21 @@ impl<T: Copy + Default> IterationValues<T> {
         order.into_iter().map(|at| self.values[at])
     }
 
-    /// The same iterations with values by number, place and value.
+    /// Maps the values by number, place and value.
     pub fn map_numbered<U>(self, value: impl Fn(u32, usize, T) -> U) -> IterationValues<U> {
         let IterationValues { numbers, values, places } = self;
         let values = values.into_iter().zip(&numbers).enumerate().map(|(at, (one, &number))| value(number, at, one));
         IterationValues { values: values.collect(), numbers, places }
     }
 
-    /// The same iterations with other values.
+    /// Maps the values.
     pub fn map<U>(self, value: impl Fn(T) -> U) -> IterationValues<U> {
         let IterationValues { numbers, values, places } = self;
         IterationValues { numbers, values: values.into_iter().map(value).collect(), places }
     }
 }
 
-/// What computation in each iteration of a region is brought to, in seconds.
+/// The balanced computation in each iteration of a region, in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationMeans {
     /// By number of the iteration: in all.
@@ -95,7 +95,7 @@ pub struct BalancedIterations<'a> {
     pub means: Arc<IterationMeans>,
 }
 
-/// How many times as long a rank's computation in an iteration takes, by region.
+/// Factors of a rank's computation in an iteration, by region.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartFactors {
     parts: Vec<(RegionIdx, f64)>,
@@ -104,7 +104,7 @@ pub struct PartFactors {
 }
 
 impl PartFactors {
-    /// How many times as long computation in a region takes.
+    /// Returns the factor of computation in a region.
     #[inline]
     pub fn of_region(&self, region: RegionIdx) -> f64 {
         self.parts.iter().find(|(part, _)| *part == region).map_or(self.rest, |(_, factor)| *factor)
@@ -114,21 +114,21 @@ impl PartFactors {
 /// Iterations that follow each other, in the order of time and of their places.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct IterationSequence {
-    /// Whose they are, of the regions.
+    /// Index of the region that the iterations belong to.
     region: u32,
     /// The place of the first.
     first: u32,
-    /// How many lie before them, in other sequences.
+    /// Number of iterations in the sequences before this one.
     before: u32,
 }
 
-/// How many times as long a rank's computation takes, by time.
+/// The factor of a rank's computation over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComputationPace<'a> {
     /// Outside of the iterations.
     outside: f64,
     regions: Vec<BalancedIterations<'a>>,
-    /// All iterations, in the order of time.
+    /// Iterations in the order of time.
     sequences: Vec<IterationSequence>,
     iterations: u32,
     /// By index of a region in the whole model: its index in the model of the iterations; `None`: the same one.
@@ -136,7 +136,7 @@ pub struct ComputationPace<'a> {
 }
 
 impl Default for ComputationPace<'_> {
-    /// As long as it took.
+    /// Returns the measured duration.
     fn default() -> Self {
         ComputationPace { outside: 1.0, regions: Vec::new(), sequences: Vec::new(), iterations: 0, in_part: None }
     }
@@ -164,11 +164,10 @@ impl<'a> ComputationPace<'a> {
         ComputationPace { outside, regions, sequences, iterations: all.len() as u32, in_part: None }
     }
 
-    /// How many times as long what the rank computes at a time takes, until when, and how many iterations have begun by then. `near`: how many
-    /// had when it was asked for last; times mostly ascend, and few iterations lie between one and the next.
+    /// Returns the factor of the rank's computation at a time, until when it holds, and how many iterations have begun by then. `near`: how
+    /// many had when it was asked for last; times mostly ascend, and few iterations lie between one and the next.
     pub fn factor_at(&self, time: Ns, near: u32) -> (f64, Ns, u32) {
-        let is_begun = |nth: usize| self.begin(nth as u32) <= time;
-        let begun = passed(self.iterations as usize, near as usize, is_begun) as u32;
+        let begun = passed(self.iterations as usize, near as usize, |nth| self.begin(nth as u32) <= time) as u32;
         let next = if begun < self.iterations { self.begin(begun) } else { Ns::MAX };
         if let Some((of, place)) = begun.checked_sub(1).map(|last| self.iteration(last))
             && let Some(end) = of.time(place).map(|own| own.end).filter(|&end| time < end)
@@ -178,7 +177,7 @@ impl<'a> ComputationPace<'a> {
         (self.outside, next, begun)
     }
 
-    /// The same for regions of a model of which that of the iterations is a part: by index there, the index in the part.
+    /// Converts the pace to regions of a model that contains the iterations' model as a part: by index there, the index in the part.
     pub fn in_whole(self, regions: &Arc<[Option<RegionIdx>]>) -> ComputationPace<'a> {
         ComputationPace { in_part: Some(Arc::clone(regions)), ..self }
     }
@@ -188,8 +187,8 @@ impl<'a> ComputationPace<'a> {
         self.regions.iter().any(|of| !of.series.parts.is_empty())
     }
 
-    /// How many times as long computation takes by region in the iteration in which a time lies, `begun` iterations having begun by then; `None`: as
-    /// long everywhere, which [`ComputationPace::factor_at`] says.
+    /// Returns the factors of computation by region in the iteration around a time, by which `begun` iterations have begun; `None`: as long
+    /// everywhere, which [`ComputationPace::factor_at`] says.
     pub fn part_factors(&self, time: Ns, begun: u32) -> Option<PartFactors> {
         let (of, place) = begun.checked_sub(1).map(|last| self.iteration(last))?;
         of.time(place).filter(|own| time < own.end)?;
@@ -205,7 +204,7 @@ impl<'a> ComputationPace<'a> {
         }
     }
 
-    /// Whose an iteration is, and its place there, by its number in the order of time.
+    /// Returns the iterations that the `nth` one in the order of time belongs to, and its place among them.
     #[inline]
     fn iteration(&self, nth: u32) -> (&BalancedIterations<'a>, usize) {
         let sequence = match self.sequences.as_slice() {
@@ -223,7 +222,7 @@ impl<'a> ComputationPace<'a> {
 }
 
 impl BalancedIterations<'_> {
-    /// When an iteration began and ended; `None` where that is not known, or nothing was computed in it.
+    /// Returns begin and end of an iteration; `None` where that is not known, or nothing was computed in it.
     fn time(&self, place: usize) -> Option<TimeInterval> {
         let finite = |times: &[f64]| times.get(place).copied().filter(|time| time.is_finite()).map(nanoseconds);
         let time = TimeInterval::new(finite(&self.series.begin_s)?, finite(&self.series.end_s)?);
@@ -237,7 +236,7 @@ impl BalancedIterations<'_> {
         mean_s.map_or(1.0, |mean_s| mean_s / own_s)
     }
 
-    /// How many times as long computation in an iteration takes by region: what the rank computes in each is brought to the mean there. Work that
+    /// Returns the factors of computation in an iteration by region: what the rank computes in each is brought to the mean there. Work that
     /// others have in regions in which this rank computes nothing is added where it does, for all work to be done:
     ///
     /// ```text
@@ -285,7 +284,7 @@ fn nanoseconds(seconds: f64) -> Ns {
     (seconds * 1e9).round() as Ns
 }
 
-/// How many of `n` are passed, which are the first ones, looked for from `near` on.
+/// Returns the number of passed items, which are the first of `n`, searching from `near` on.
 fn passed(n: usize, near: usize, is_passed: impl Fn(usize) -> bool) -> usize {
     const NEAR: usize = 4;
     let near = near.min(n);
@@ -334,11 +333,11 @@ impl ComputationPace<'_> {
 
     /// The factor at a time, as it is defined: that of the iteration in which it lies.
     pub fn plain(&self, time: Ns) -> f64 {
-        let iterations = || self.regions.iter().flat_map(|of| (0..of.series.numbers.len()).map(move |at| (of, at)));
-        let lies_in = |&(of, place): &(&BalancedIterations, usize)| {
-            of.time(place).is_some_and(|own| own.begin <= time && time < own.end)
-        };
-        let found = iterations().find(lies_in);
+        let found = (self.regions.iter().flat_map(|of| (0..of.series.numbers.len()).map(move |at| (of, at)))).find(
+            |&(of, place): &(&BalancedIterations, usize)| {
+                of.time(place).is_some_and(|own| own.begin <= time && time < own.end)
+            },
+        );
         found.map_or(self.outside, |(of, place)| {
             of.means.all.get(of.series.numbers[place], place).unwrap_or(f64::NAN)
                 / of.series.seconds_at(Activity::Computation, place)
@@ -363,7 +362,9 @@ mod tests {
 
     fn means(all: &[(u32, f64)]) -> Arc<IterationMeans> {
         let mut means = IterationMeans::default();
-        all.iter().for_each(|&(number, mean_s)| *means.all.entry(number, number as usize) = mean_s);
+        for &(number, mean_s) in all.iter() {
+            *means.all.entry(number, number as usize) = mean_s;
+        }
         Arc::new(means)
     }
 
@@ -371,7 +372,9 @@ mod tests {
     fn at(pace: &ComputationPace, time_s: f64) -> (f64, f64) {
         let time = nanoseconds(time_s);
         let (factor, until, begun) = pace.factor_at(time, 0);
-        (0..9).for_each(|near| assert_eq!(pace.factor_at(time, near), (factor, until, begun), "{time_s} from {near}"));
+        for near in 0..9 {
+            assert_eq!(pace.factor_at(time, near), (factor, until, begun), "{time_s} from {near}");
+        }
         (factor, if until == Ns::MAX { f64::INFINITY } else { until as f64 / 1e9 })
     }
 

@@ -1,5 +1,4 @@
-//! The plain twin of [`ReplayClocks`]: one replay, one number at a time, as its definition says. What counts four replays together is held against
-//! it.
+//! A simple version of [`ReplayClocks`] for tests: one scenario and one number at a time, as the definition says. Tests compare both.
 
 use lbprof_collector::Activity;
 use proptest::collection::vec;
@@ -15,7 +14,7 @@ use crate::model::region_state::{Ns, RegionState};
 /// The clocks of all threads in one replay.
 struct ScalarReplay {
     condition: ReplayConditions<'static>,
-    /// When the first window begins.
+    /// Begin of the first window.
     begin: Ns,
     threads: Vec<ScalarThread>,
     /// By number of the note.
@@ -26,7 +25,7 @@ struct ScalarThread {
     rank: u32,
     window: TimeInterval,
     now: f64,
-    /// What it showed when the thread entered its last call.
+    /// Clock when the thread entered its last call.
     entered: f64,
     at_end: Option<f64>,
     returns: [f64; RETURNS],
@@ -42,7 +41,7 @@ impl ScalarReplay {
         self.threads.push(ScalarThread { rank, window, now, entered: 0.0, at_end: None, returns: [0.0; RETURNS] });
     }
 
-    /// How many times as long what a thread computes takes that lies around a time.
+    /// Returns the factor of a thread's computation around a time.
     fn factor(&self, thread: usize, region: u32, middle: Ns) -> f64 {
         let one = &self.threads[thread];
         match &self.condition.work {
@@ -129,7 +128,7 @@ impl ScalarReplay {
     }
 }
 
-/// What a call waits for.
+/// The event that a call waits for.
 #[derive(Clone, Copy, Debug)]
 enum ScalarSource {
     Note(usize),
@@ -228,10 +227,14 @@ impl ReplayPair {
         };
         for (rank, &window) in (0..).zip(windows) {
             both.together.add_thread(rank, both.now[rank as usize], window);
-            both.alone.iter_mut().for_each(|one| one.add_thread(rank, window.begin.min(one.begin), window));
+            for one in both.alone.iter_mut() {
+                one.add_thread(rank, window.begin.min(one.begin), window);
+            }
         }
         both.notes = (0..NOTES).map(|_| both.together.note(0)).collect();
-        both.alone.iter_mut().for_each(|one| one.notes = vec![one.threads[0].now; NOTES]);
+        for one in both.alone.iter_mut() {
+            one.notes = vec![one.threads[0].now; NOTES];
+        }
         both
     }
 
@@ -247,25 +250,35 @@ impl ReplayPair {
                 let kind = activity.map_or(RegionState::unknown(region), |activity| RegionState::new(region, activity));
                 let time = self.passes(thread, ns);
                 self.together.compute(thread as u32, kind, time, &[]);
-                self.alone.iter_mut().for_each(|one| one.compute(thread, kind, time));
+                for one in self.alone.iter_mut() {
+                    one.compute(thread, kind, time);
+                }
             }
             ScalarEvent::Calls(thread, ns, needs) => {
                 let time = self.passes(thread, ns);
                 self.calls(thread as u32, time, &needs);
-                self.alone.iter_mut().for_each(|one| one.calls(thread, time, &needs));
+                for one in self.alone.iter_mut() {
+                    one.calls(thread, time, &needs);
+                }
             }
             ScalarEvent::Notes(note, thread) => {
                 self.together.forget(self.notes[note]);
                 self.notes[note] = self.together.note(thread as u32);
-                self.alone.iter_mut().for_each(|one| one.notes[note] = one.threads[thread].now);
+                for one in self.alone.iter_mut() {
+                    one.notes[note] = one.threads[thread].now;
+                }
             }
             ScalarEvent::NotesLater(note, thread) => {
                 self.together.note_later(self.notes[note], thread as u32);
-                self.alone.iter_mut().for_each(|one| one.notes[note] = one.notes[note].max(one.threads[thread].now));
+                for one in self.alone.iter_mut() {
+                    one.notes[note] = one.notes[note].max(one.threads[thread].now);
+                }
             }
             ScalarEvent::ComesBack(thread, slot) => {
                 self.together.keep_return(thread as u32, slot as u8);
-                self.alone.iter_mut().for_each(|one| one.threads[thread].returns[slot] = one.threads[thread].now);
+                for one in self.alone.iter_mut() {
+                    one.threads[thread].returns[slot] = one.threads[thread].now;
+                }
             }
         }
     }
@@ -295,7 +308,7 @@ proptest! {
         let conditions: Vec<ReplayConditions<'static>> =
             conditions.into_iter().map(|(network, work)| ReplayConditions { network, work }).collect();
         let mut both = ReplayPair::new(&conditions, &windows);
-        events.into_iter().for_each(|event| both.apply(event));
+        for event in events { both.apply(event); }
         let alone: Vec<f64> = both.alone.iter().map(ScalarReplay::time_s).collect();
         prop_assert_eq!(both.together.times_s(0..THREADS as u32), alone);
     }

@@ -1,4 +1,4 @@
-//! What the user may ask: how long would the run take, if?
+//! The scenarios that a user can request, and the conditions of their replays.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const MOST: usize = 4;
 /// Share of the elapsed time that must be to gain at most, for a scenario to be replayed unasked.
 const LEAST_GAIN: f64 = 0.005;
 
-/// What changes in the replay of `scenario`.
+/// Returns the conditions in the replay of `scenario`.
 pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_> {
     let work = |work| ReplayConditions { network: ReplayNetwork::Measured, work };
     match scenario {
@@ -84,10 +84,12 @@ pub fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     // Balancing a region that is all there is to balance in the one around it is the same scenario.
     let mut kept: Vec<(f64, RegionIdx)> = Vec::new();
     for (excess, region) in regions {
-        let same = |&&(known, other): &&(f64, RegionIdx)| {
-            (known - excess).abs() < 0.02 * known && (model.chain(other).contains(&region))
-        };
-        if kept.iter().find(same).is_none() && kept.len() < MOST {
+        if kept
+            .iter()
+            .find(|&&(known, other)| (known - excess).abs() < 0.02 * known && (model.chain(other).contains(&region)))
+            .is_none()
+            && kept.len() < MOST
+        {
             kept.push((excess, region));
         }
     }
@@ -98,8 +100,9 @@ pub fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     let moves = |regions: &[RegionIdx]| {
         let over_s: Vec<f64> = regions.iter().map(|&region| excess_each(model, region)).collect();
         let is_much = !regions.is_empty() && over_s.iter().sum::<f64>() > least;
-        let is_of_all = |&region: &RegionIdx| model.ranks.iter().all(|rank| rank.series(region).is_some());
-        is_much && regions.iter().all(is_of_all) && alignment::is_known(model, regions)
+        is_much
+            && regions.iter().all(|&region| model.ranks.iter().all(|rank| rank.series(region).is_some()))
+            && alignment::is_known(model, regions)
     };
     if together && moves(&model.outermost_iterated) {
         scenarios.push(WhatIfScenario::RunBalancedEach);
@@ -123,13 +126,12 @@ pub fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
 /// twice as fast. All are of the whole run.
 pub fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     const TWICE: f64 = 2.0;
-    let is_inside = |scenario: &WhatIfScenario| match *scenario {
-        WhatIfScenario::Balanced(one) | WhatIfScenario::BalancedEach(one) => model.chain(one).contains(&region),
-        _ => false,
-    };
     let mut scenarios =
         vec![WhatIfScenario::Measured, WhatIfScenario::Balanced(region), WhatIfScenario::Faster(region, TWICE)];
-    let inner = plan(model, &[]).into_iter().filter(is_inside);
+    let inner = plan(model, &[]).into_iter().filter(|scenario| match *scenario {
+        WhatIfScenario::Balanced(one) | WhatIfScenario::BalancedEach(one) => model.chain(one).contains(&region),
+        _ => false,
+    });
     for scenario in inner.chain(asked.iter().copied()) {
         if !scenarios.contains(&scenario) {
             scenarios.push(scenario);
@@ -166,7 +168,7 @@ fn has_several_excesses(model: &Model, places: &BranchGroups, work: &SharedWork,
     sum - most > least
 }
 
-/// How much the longest computation in a region is above what it would be brought to.
+/// Returns by how much the longest computation in a region exceeds the balanced one.
 fn excess(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
     times.iter().copied().fold(0.0, f64::max) - balanced_s(model, region, times)
 }
@@ -177,6 +179,7 @@ fn mean(times: &[f64]) -> f64 {
 
 /// By index: whether a region is one of these or lies in one.
 fn with_inner(model: &Model, regions: &[RegionIdx]) -> Vec<bool> {
-    let is_in = |inner| regions.iter().any(|region| *region == inner || model.chain(inner).contains(region));
-    (0..model.regions.len() as RegionIdx).map(is_in).collect()
+    (0..model.regions.len() as RegionIdx)
+        .map(|inner| regions.iter().any(|region| *region == inner || model.chain(inner).contains(region)))
+        .collect()
 }

@@ -1,17 +1,17 @@
-//! What ends each iteration of a loop.
+//! Finds the call that ends each iteration of a loop.
 //!
-//! Cutting the loop's visits after each occurrence of a symbol gives iterations, and the best symbol is the one by which they are
-//! described in the fewest bits: those that say of which kind each iteration is, and those in which the kinds differ from the most common one. So a function called
-//! twice in each iteration ends none, and the branches of a loop do not make a long iteration out of several:
+//! Splitting the loop's visits after each occurrence of a symbol gives iterations. The best symbol is the one by which they are described in
+//! the fewest bits: those that state the kind of each iteration, and those for the differences between the kinds and the most common one. A
+//! function that is called twice in each iteration therefore ends none, and the branches of a loop do not merge several iterations into one:
 //!
 //! ```text
-//!   H D H B H D H B H D H B      cut after B: H D H B | H D H B | …   one kind: nothing to say about the single iteration
-//!                                cut after H: H | D H | B H | …       two kinds that take turns: one bit for each
-//!   H A R H A R H B R H A R      cut after R: H A R | H A R | H B R   one bit for each
-//!                                cut after B: H A R H A R H B | …     as many bits in all, but many kinds that differ much
+//!   H D H B H D H B H D H B      split after B: H D H B | H D H B | …   one kind: no bits for the single iteration
+//!                                split after H: H | D H | B H | …       two kinds that take turns: one bit for each
+//!   H A R H A R H B R H A R      split after R: H A R | H A R | H B R   one bit for each
+//!                                split after B: H A R H A R H B | …     as many bits in all, but many kinds that differ much
 //! ```
 //!
-//! All that occurs once in each iteration would do as well; of these the last before the loop is left is taken.
+//! Every symbol that occurs once in each iteration is equally good. Of these, the last one before the loop is left is chosen.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -32,14 +32,14 @@ const TRIED_OF_A_COUNT: usize = 2;
 #[derive(Debug)]
 pub(super) struct AnchorChoice {
     pub anchor: SequenceSymbol,
-    /// All that occurs exactly once in each iteration.
+    /// Symbols that occur exactly once in each iteration.
     pub core: Vec<SequenceSymbol>,
     /// Share of the iterations that are of the most common kind.
     pub alike: f64,
 }
 
-/// What ends the iterations of a loop with these `visits`, ranges of the sequence's parts; with `only`, one of these. `None`
-/// where each symbol also occurs within another.
+/// Chooses the end of the iterations of a loop with these `visits`, ranges of the sequence's parts; with `only`, one of these. `None` where
+/// each symbol also occurs within another.
 pub(super) fn choose(
     sequence: &CallSequence,
     window: &CallWindow,
@@ -56,8 +56,11 @@ pub(super) fn choose(
         .map(|symbol| IterationSplit::split_after(sequence, visits, symbol, counts.len()));
     let best = cuts.min_by(|a, b| a.bits.total_cmp(&b.bits).then(b.iterations.cmp(&a.iterations)))?;
     // Where the loop is entered or left within an iteration, a symbol may be missing once a visit, or be there once more.
-    let as_often = |symbol: &SequenceSymbol| counts[symbol].abs_diff(best.iterations) <= visits.len();
-    let mut core: Vec<SequenceSymbol> = best.core(sequence).into_iter().filter(as_often).collect();
+    let mut core: Vec<SequenceSymbol> = best
+        .core(sequence)
+        .into_iter()
+        .filter(|symbol| counts[symbol].abs_diff(best.iterations) <= visits.len())
+        .collect();
     if core.is_empty() {
         core.push(best.symbol);
     }
@@ -139,9 +142,14 @@ fn before_longest_computation(
             *sum = sum.saturating_add(next.saturating_sub(sequence.end(&pair[0])));
         }
     }
-    let collective = |symbol: SequenceSymbol| {
-        sequence.tokens_of(symbol).iter().all(|&token| (window.is_collective)(sequence.tokens[token as usize]))
-    };
-    let best = computation.into_iter().max_by_key(|&(symbol, ticks)| (collective(symbol), ticks, symbol));
+    let best = computation.into_iter().max_by_key(|&(symbol, ticks)| {
+        (
+            ({
+                sequence.tokens_of(symbol).iter().all(|&token| (window.is_collective)(sequence.tokens[token as usize]))
+            }),
+            ticks,
+            symbol,
+        )
+    });
     best.map(|(symbol, _)| symbol)
 }

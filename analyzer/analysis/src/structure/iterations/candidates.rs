@@ -53,7 +53,7 @@ pub(super) fn repeated(items: &[SequenceItem], period: usize) -> SymbolGroups {
     bodies.into_iter().map(|(body, _)| body).collect()
 }
 
-/// How often each symbol is followed by each other.
+/// The number of times that each symbol is followed by each other.
 pub(super) struct FollowerCounts(Vec<((SequenceSymbol, SequenceSymbol), usize)>);
 
 impl FollowerCounts {
@@ -68,7 +68,7 @@ impl FollowerCounts {
         FollowerCounts(counts)
     }
 
-    /// How often the most common pair occurs; 0 where no pair occurs twice.
+    /// Returns how many times the most common pair occurs; 0 where no pair occurs twice.
     pub fn most(&self) -> usize {
         self.0.first().map_or(0, |&(_, n)| n)
     }
@@ -79,7 +79,9 @@ impl FollowerCounts {
         let graph: DiGraphMap<SequenceSymbol, ()> = pairs.iter().map(|&(pair, _)| pair).collect();
         let mut cycles = kosaraju_scc(&graph);
         cycles.retain(|group| group.len() > 1 || group.iter().any(|&one| graph.contains_edge(one, one)));
-        cycles.iter_mut().for_each(|group| group.sort_unstable());
+        for group in cycles.iter_mut() {
+            group.sort_unstable();
+        }
         cycles.sort_unstable();
         cycles
     }

@@ -1,22 +1,22 @@
-//! What iterations carry: whether they can be distinguished from calls of one function that a program calls from several places.
+//! Compares the bytes that iterations carry, to distinguish iterations from calls of one function that a program calls from several places.
 //!
-//! A program that communicates through functions of its own has the same call sites wherever it calls them, so the loop found may be
-//! such a function. What the messages hold then gives it away:
+//! A program that communicates through its own functions has the same call sites wherever it calls them, so that a detected loop may be such
+//! a function. The sizes of its messages reveal that:
 //!
 //! ```text
-//!   a step of a simulation   1000 B | 1010 B | 1000 B | 990 B | 1000 B …     about as much in each
-//!   a multigrid's exchange   4000 B | 1000 B | 250 B | 64 B | 250 B …        from level to level another amount
+//!   a step of a simulation   1000 B | 1010 B | 1000 B | 990 B | 1000 B …     about the same amount in each
+//!   a multigrid's exchange   4000 B | 1000 B | 250 B | 64 B | 250 B …        another amount on each level
 //! ```
 
 use crate::model::loops::CarriedCalls;
 use crate::structure::iterations::number::IterationNumbering;
 use crate::structure::iterations::split::IterationInterval;
 
-/// How much more or less than the middle one an iteration carries that is alike: the amounts of a simulation change while it runs, and
-/// levels of a hierarchy differ by more.
+/// Maximum factor between the bytes of an iteration and their median: the amounts of a simulation change while it runs, and levels of a
+/// hierarchy differ by more.
 const FACTOR: u64 = 2;
 
-/// What the iterations of a rank's `intervals` carry, which `numbering` numbers.
+/// Sums up the bytes carried by the iterations of a rank's `intervals`, which `numbering` numbers.
 pub fn carried(intervals: &[IterationInterval], numbering: &IterationNumbering) -> CarriedCalls {
     let mut carried = CarriedCalls::default();
     let mut amounts = vec![0_u64; numbering.count as usize];
@@ -38,8 +38,10 @@ fn alike(amounts: &mut [u64]) -> u32 {
     }
     let middle = amounts.len() / 2;
     let (_, &mut middle, _) = amounts.select_nth_unstable(middle);
-    let is_alike = |amount: &&u64| amount.saturating_mul(FACTOR) >= middle && **amount <= middle.saturating_mul(FACTOR);
-    amounts.iter().filter(is_alike).count() as u32
+    amounts
+        .iter()
+        .filter(|amount| amount.saturating_mul(FACTOR) >= middle && **amount <= middle.saturating_mul(FACTOR))
+        .count() as u32
 }
 
 #[cfg(test)]
@@ -50,8 +52,8 @@ mod tests {
     use crate::structure::iterations::number::number;
     use crate::structure::iterations::split::CallSplitter;
 
-    /// What the iterations of `F R` carry: a call `F` of each of these numbers of bytes, one `R` of none after it, and where `foreign`
-    /// says so a call that is not the loop's between them.
+    /// Returns the bytes carried by the iterations of `F R`: a call `F` of each of these numbers of bytes, one `R` of none after it, and
+    /// where `foreign` says so a call that is not the loop's between them.
     fn of(amounts: &[u64], foreign: impl Fn(usize) -> bool) -> CarriedCalls {
         let mut splitter = CallSplitter::new(
             vec![TokenClass::Inside, TokenClass::Anchor, TokenClass::Foreign],

@@ -1,4 +1,4 @@
-//! How often symbols occur.
+//! Counts occurrences of symbols.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use rustc_hash::FxHashMap;
 
 use super::sequence::{CallSequence, SequenceItem, SequenceSymbol};
 
-/// How often each symbol occurs in the visits.
+/// Counts the occurrences of each symbol in the visits.
 pub(super) fn counts(sequence: &CallSequence, visits: &[Range<usize>]) -> FxHashMap<SequenceSymbol, usize> {
     counted_in(sequence, &sequence.parts, visits)
 }
 
-/// How often each symbol occurs in sections of `items`.
+/// Counts the occurrences of each symbol in sections of `items`.
 pub(super) fn counted_in(
     sequence: &CallSequence,
     items: &[SequenceItem],
@@ -23,13 +23,17 @@ pub(super) fn counted_in(
         return counted(all());
     }
     let mut counts = vec![0; sequence.n_symbols()];
-    all().for_each(|item| counts[item.symbol as usize] += 1);
+    for item in all() {
+        counts[item.symbol as usize] += 1;
+    }
     (0..).zip(counts).filter(|&(_, count)| count > 0).collect()
 }
 
-/// How often each symbol occurs among the items.
+/// Counts the occurrences of each symbol among the items.
 pub(super) fn counted<'a>(items: impl IntoIterator<Item = &'a SequenceItem>) -> FxHashMap<SequenceSymbol, usize> {
     let mut counts = FxHashMap::default();
-    items.into_iter().for_each(|item| *counts.entry(item.symbol).or_default() += 1);
+    for item in items {
+        *counts.entry(item.symbol).or_default() += 1;
+    }
     counts
 }

@@ -1,13 +1,13 @@
-//! Whether calls around a loop make a loop of their own, or are occasional extras of its iterations.
+//! Decides whether calls around a loop form a loop of their own, or are occasional extras of its iterations.
 //!
 //! ```text
 //!   S1 S2 S3 S1 S2 S3 … S1 S2 S3 E F G S1 S2 S3 …     a solver's iterations in each time step: E, F and G make the main loop
 //!   F R F R F R F R F R T F R F R …                   T is output in every tenth time step: F R is the main loop
-//!   F R F R … F R X B R F R …                         X B takes the place of F every now and then: so is it here
+//!   F R F R … F R X B R F R …                         X B takes the place of F now and then, like T above
 //! ```
 //!
-//! The functions that make the calls distinguish the first two where the solver is called anew in each time step: then it is the caller that
-//! goes around. Else the calls alone do not, and the rules below say which it is taken for.
+//! If the solver is called anew in each time step, the functions that make the calls distinguish the first two cases: the loop is in the
+//! caller. Otherwise the calls alone do not, and the rules below decide.
 
 use std::ops::Range;
 
@@ -32,12 +32,12 @@ const INSTEAD: f64 = 0.2;
 /// a body of their own, not an addition. The same holds where they compute for this part of its computation.
 const OF_AN_ITERATION: f64 = 0.5;
 
-/// What the items around the visits to an inner loop are.
+/// The role of the items around the visits to an inner loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SurroundingItems {
     /// A loop of their own, in which the inner loop runs.
     Loop,
-    /// The same, but nothing but their rhythm distinguishes them from what is done in every so manieth iteration.
+    /// A loop around the inner one, distinguished only by its rhythm from calls made in every n-th iteration.
     Rhythm,
     /// Something done now and then between two iterations of the inner loop.
     Extras,
@@ -45,7 +45,7 @@ pub(super) enum SurroundingItems {
     Variants,
 }
 
-/// What the items around the visits to `inner` are, in these visits to what may be a loop around it.
+/// Determines the role of the items around the visits to `inner`, in these visits to a possible loop around it.
 pub(super) fn around(
     sequence: &CallSequence,
     window: &CallWindow,
@@ -102,11 +102,11 @@ struct InnerVisit {
     after_first_anchor: Range<usize>,
 }
 
-/// How long an interval is between the ends of two calls.
+/// The duration between the ends of two calls.
 #[derive(Clone, Copy, Debug, Default)]
 struct TickRange {
     all: u64,
-    /// Those outside of calls: unlike the time in calls they do not depend on how long the rank waits.
+    /// Ticks outside of calls: unlike the time in calls they do not depend on how long the rank waits.
     computing: u64,
 }
 
@@ -123,7 +123,7 @@ impl TickRange {
     }
 }
 
-/// What lies between two visits to the inner loop, up to the first anchor of the second.
+/// The calls between two visits to the inner loop, up to the first anchor of the second.
 #[derive(Clone, Copy, Debug, Default)]
 struct RoundExtras {
     calls: usize,
@@ -232,7 +232,7 @@ impl OuterRounds {
         }
     }
 
-    /// How often the inner loop runs each time that it is entered.
+    /// Returns the mean number of iterations for each visit to the inner loop.
     fn mean_iterations(&self) -> f64 {
         let whole = self.visits.iter().filter(|visit| !visit.cut);
         match whole.clone().count() {

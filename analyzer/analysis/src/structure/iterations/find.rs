@@ -1,4 +1,4 @@
-//! The loops in a rank's calls, found from the calls alone.
+//! Finds the loops in a rank's calls, from the calls alone.
 
 use crate::structure::iterations::candidates::{self, FollowerCounts};
 use crate::structure::iterations::found_loop::{FoundLoop, count_within};
@@ -10,7 +10,7 @@ use crate::structure::iterations::window::CallWindow;
 /// Times that the search begins anew after some loops were found: no program has so many in one another, and other sequences of
 /// calls shall not take long.
 const MOST_CYCLES: usize = 50;
-/// The same for bodies that repeat themselves at once.
+/// Maximum length of bodies that repeat themselves at once.
 const MOST_REPEATED: usize = 50;
 
 /// The loops in a window of a rank's calls, each after the loop around it. Empty where nothing repeats at least three times.
@@ -63,14 +63,17 @@ mod tests {
 
     /// Calls named by letters, each 1 tick long after 9 ticks of computation.
     fn steps(calls: &str) -> Vec<CallInterval> {
-        let step = |(at, call): (usize, u8)| CallInterval {
-            token: call.into(),
-            begin: 10 * at as u64 + 9,
-            end: 10 * at as u64 + 10,
-            peer: 0,
-            tag: 0,
-        };
-        calls.bytes().enumerate().map(step).collect()
+        calls
+            .bytes()
+            .enumerate()
+            .map(|(at, call)| CallInterval {
+                token: call.into(),
+                begin: 10 * at as u64 + 9,
+                end: 10 * at as u64 + 10,
+                peer: 0,
+                tag: 0,
+            })
+            .collect()
     }
 
     /// The loops: their calls, what ends an iteration, how many iterations, deeper ones after more `>`, the main one starred.
@@ -219,11 +222,14 @@ mod tests {
     #[test]
     fn what_only_spins_is_no_loop() {
         let quick = |calls: &str, computes: u64| -> Vec<CallInterval> {
-            let step = |(at, call): (usize, u8)| {
-                let begin = 10 * at as u64 + computes;
-                CallInterval { token: call.into(), begin, end: 10 * at as u64 + 10, peer: 0, tag: 0 }
-            };
-            calls.bytes().enumerate().map(step).collect()
+            calls
+                .bytes()
+                .enumerate()
+                .map(|(at, call)| {
+                    let begin = 10 * at as u64 + computes;
+                    CallInterval { token: call.into(), begin, end: 10 * at as u64 + 10, peer: 0, tag: 0 }
+                })
+                .collect()
         };
         assert_eq!(found(&quick(&format!("S{}E", "gh".repeat(50)), 1), true), [""; 0]);
         // The steps around it are one; with work between the calls, as on what a counter gave, it is one itself.

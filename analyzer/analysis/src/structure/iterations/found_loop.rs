@@ -1,8 +1,8 @@
-//! A loop that was found.
+//! A detected loop: its tokens, its anchor and its iterations.
 
 use std::num::NonZeroU32;
 
-/// What marks the end of each iteration of a loop.
+/// The call or calls that mark the end of each iteration of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopAnchor {
     /// Each of these ends an iteration; ascending.
@@ -16,9 +16,9 @@ pub struct LoopAnchor {
 pub struct FoundLoop {
     /// The loop around it, an index into the same list; `None` for an outermost loop.
     pub parent: Option<usize>,
-    /// All tokens that occur inside, those of inner loops too; ascending.
+    /// Tokens that occur inside, including inner loops; ascending.
     pub tokens: Vec<u32>,
-    /// What ends an iteration.
+    /// The end of an iteration.
     pub anchor: LoopAnchor,
     /// Tokens that occur exactly once in each iteration that the window shows as a whole; ascending.
     pub core: Vec<u32>,

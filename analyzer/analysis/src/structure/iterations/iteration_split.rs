@@ -1,4 +1,4 @@
-//! The iterations that come of cutting a loop's visits after each occurrence of a symbol, and how many bits describe them.
+//! Splits a loop's visits into iterations after each occurrence of a symbol, and counts the bits that describe these.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -15,7 +15,7 @@ const MOST_KINDS: usize = 1000;
 /// The most common kinds, with which others are compared.
 const LISTED: usize = 8;
 
-/// What the hash of an iteration is multiplied by for each further symbol.
+/// Factor for the hash of an iteration at each further symbol.
 const FACTOR: u64 = 0x5851_f42d_4c95_7f2d;
 
 /// Bits for an iteration that holds something a varying number of times: a variant leaves a call out or puts one in, while a
@@ -26,14 +26,13 @@ const VARYING_BITS: f64 = 4.0;
 pub(super) struct IterationSplit {
     /// The symbol.
     pub symbol: SequenceSymbol,
-    /// How many bits describe the visits.
+    /// Number of bits that describe the visits.
     pub bits: f64,
     /// Occurrences of the symbol.
     pub iterations: usize,
     /// A hash of what an iteration consists of → how many there are, and the parts of one of them.
     kinds: FxHashMap<u64, IterationKind>,
-    /// What comes in each visit before the first iteration that it holds as a whole, up to the symbol, and what comes after
-    /// the symbol's last occurrence.
+    /// In each visit, the parts before the first whole iteration, up to the symbol, and those after the symbol's last occurrence.
     heads: Vec<(usize, usize)>,
     tails: Vec<(usize, usize)>,
 }
@@ -57,10 +56,9 @@ impl IterationSplit {
         let symbol_bits = (n_symbols as f64 + 1.0).log2();
         let spelt_out: usize = visits.iter().map(|visit| cut.add(&sequence.parts, visit)).sum();
         let whole: usize = cut.kinds.values().map(|kind| kind.count).sum();
-        let entropy = |kind: &IterationKind| kind.count as f64 * (whole as f64 / kind.count as f64).log2();
         let listed = cut.listed(sequence);
         cut.bits = symbol_bits * (spelt_out + cut.differences(sequence, &listed)) as f64
-            + cut.kinds.values().map(entropy).sum::<f64>()
+            + cut.kinds.values().map(|kind| kind.count as f64 * (whole as f64 / kind.count as f64).log2()).sum::<f64>()
             + (listed.len().clamp(1, LISTED) as f64).log2() * (cut.heads.len() + cut.tails.len()) as f64
             + VARYING_BITS * cut.varying(sequence) as f64;
         cut
@@ -121,7 +119,7 @@ impl IterationSplit {
             + self.tails.iter().map(|tail| beyond(tail, shared_begin)).sum::<usize>()
     }
 
-    /// How many iterations hold a symbol another number of times than most that hold it.
+    /// Returns the number of iterations that hold a symbol another number of times than most that hold it.
     fn varying(&self, sequence: &CallSequence) -> usize {
         let kinds: Vec<_> = self.kinds.values().map(|kind| (kind.count, kind.multiplicities(sequence))).collect();
         let mut numbers: FxHashMap<SequenceSymbol, FxHashMap<usize, usize>> = FxHashMap::default();
@@ -175,7 +173,7 @@ fn symbols(sequence: &CallSequence, range: (usize, usize)) -> Vec<SequenceSymbol
     sequence.parts[range.0..range.1].iter().map(|item| item.symbol).collect()
 }
 
-/// How many symbols lie between what two kinds of iterations begin and end with alike.
+/// Returns the number of symbols between the common begin and end of two kinds of iterations.
 fn difference(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
     let begin = shared_begin(one, other);
     let end = shared_end(&one[begin..], &other[begin..]);

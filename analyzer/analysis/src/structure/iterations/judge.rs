@@ -1,4 +1,4 @@
-//! Whether a group of symbols is a loop, and which one.
+//! Decides whether a group of symbols is a loop, and identifies it.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use crate::structure::iterations::window::CallWindow;
 pub(super) const FEWEST_ITERATIONS: usize = 3;
 /// A loop runs at least so often each time that it is entered, on average; else it is a part of what is around it.
 const FEWEST_A_VISIT: usize = 2;
-/// What a loop consists of occurs at least this often for each time that the most frequent part of it does: more than a third, for
-/// a function may be called several times in an iteration; what is rarer belongs to variants of it.
+/// Minimum frequency of a loop's parts, as a divisor of its most frequent part's: more than a third, for a function may be called several
+/// times in an iteration; what is rarer belongs to variants of it.
 const PART_OF_MOST: usize = 3;
 /// An inner loop whose calls also occur outside of it, this often for each of its iterations, is none: its body is a
 /// variant of what is around it.
@@ -154,7 +154,9 @@ fn stray(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSym
     for item in visits.iter().flat_map(|visit| &sequence.parts[visit.clone()]) {
         let Some(inner) = sequence.loop_of(item.symbol) else { continue };
         if !iterations.contains_key(&item.symbol) {
-            inner.tokens.iter().for_each(|&token| owners.entry(token).or_default().push(item.symbol));
+            for &token in inner.tokens.iter() {
+                owners.entry(token).or_default().push(item.symbol);
+            }
         }
         let anchors = sequence.parts[item.parts()].iter().filter(|part| part.symbol == inner.anchor).count();
         *iterations.entry(item.symbol).or_default() += anchors;
@@ -164,21 +166,27 @@ fn stray(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSym
     }
     let mut strays: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     for (symbol, count) in counts(sequence, visits) {
-        let within = |owner| sequence.loop_of(symbol).is_some_and(|found| found.inner.contains(&owner));
         let near = sequence.tokens_of(symbol).iter().filter_map(|token| owners.get(token)).flatten().copied();
-        let near: FxHashSet<SequenceSymbol> = near.filter(|&owner| owner != symbol && !within(owner)).collect();
+        let near: FxHashSet<SequenceSymbol> = near
+            .filter(|&owner| {
+                owner != symbol && !(sequence.loop_of(symbol).is_some_and(|found| found.inner.contains(&owner)))
+            })
+            .collect();
         for owner in near {
             let most: &mut usize = strays.entry(owner).or_default();
             *most = count.max(*most);
         }
     }
-    let many = |&(symbol, count): &(SequenceSymbol, usize)| STRAYS * iterations[&symbol] as f64 <= count as f64;
-    strays.into_iter().filter(many).map(|(symbol, _)| symbol).max()
+    strays
+        .into_iter()
+        .filter(|&(symbol, count)| STRAYS * iterations[&symbol] as f64 <= count as f64)
+        .map(|(symbol, _)| symbol)
+        .max()
 }
 
-/// How the items of visits become parts: in place of visits to the `inlined` loops come the parts of these.
+/// The layout of visits as parts: in place of visits to the `inlined` loops come the parts of these.
 struct PartLayout {
-    /// Where the parts of the visits begin, after those of others.
+    /// Begin of the visits' parts, after those of others.
     from: usize,
     inlined: FxHashSet<SequenceSymbol>,
 }
@@ -206,7 +214,7 @@ impl PartLayout {
         from..sequence.parts.len()
     }
 
-    /// Those sections beside the `known` visits that hold the whole core: a visit of few iterations may lack the rest.
+    /// Finds further sections beside the `known` visits that hold the whole core: a visit of few iterations may lack the rest.
     fn further(
         &self,
         sequence: &mut CallSequence,

@@ -1,4 +1,4 @@
-//! Which iteration each interval of a rank belongs to, if any.
+//! Assigns the intervals of a rank to iterations, if they belong to any.
 //!
 //! ```text
 //!   calls       S | X B R | S | F R | F R | X B R | T | F R | F R | E | X B R | E       R the anchor, S, T, E foreign
@@ -24,9 +24,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationNumbering {
     iterations: Vec<u32>,
-    /// How many iterations there are.
+    /// Number of iterations.
     pub count: u32,
-    /// How many of them consist of the same calls as the most common kind of iteration.
+    /// Number of iterations with the calls of the most common kind of iteration.
     pub alike: u32,
 }
 
@@ -146,9 +146,10 @@ fn setups(visits: &[IntervalVisit], first: usize, last: usize) -> Vec<Range<usiz
     let within = inner_links(&visits[first..=last]);
     let before: HashSet<u64> =
         visits[..first].iter().map(|visit| visit.link).filter(|link| !within.contains(link)).collect();
-    let is_setup = |idx: &usize| visits[*idx].anchors == 1 && before.contains(&visits[*idx].link);
-    let around = |idx: usize| visits[idx - 1].intervals.end..visits[idx + 1].intervals.start;
-    (first + 1..last).filter(is_setup).map(around).collect()
+    (first + 1..last)
+        .filter(|idx| visits[*idx].anchors == 1 && before.contains(&visits[*idx].link))
+        .map(|idx| visits[idx - 1].intervals.end..visits[idx + 1].intervals.start)
+        .collect()
 }
 
 fn within(ranges: &[Range<usize>], idx: usize) -> bool {
@@ -159,7 +160,7 @@ fn within(ranges: &[Range<usize>], idx: usize) -> bool {
 /// Most sections inside the loop after the last anchor in which the rest of its iteration is looked for.
 const MOST_PARTS: usize = 3;
 
-/// Where the iterations begin and end within the loop's span.
+/// The begin and end of the iterations within the loop's span.
 #[derive(Debug)]
 struct LoopSpan {
     begin: usize,
@@ -223,12 +224,16 @@ mod tests {
     }
 
     fn numbered_by(calls: &str, ends: IterationEnds) -> String {
-        let class = |token: u8| match token {
-            b'R' => TokenClass::Anchor,
-            b'A'..=b'D' | b'F' => TokenClass::Inside,
-            _ => TokenClass::Foreign,
-        };
-        let mut splitter = CallSplitter::new((0..128).map(class).collect(), IterationAnchors::default());
+        let mut splitter = CallSplitter::new(
+            (0..128)
+                .map(|token| match token {
+                    b'R' => TokenClass::Anchor,
+                    b'A'..=b'D' | b'F' => TokenClass::Inside,
+                    _ => TokenClass::Foreign,
+                })
+                .collect(),
+            IterationAnchors::default(),
+        );
         let of: Vec<u32> = calls.bytes().map(|call| splitter.next(call.into(), 0, 0)).collect();
         let numbering = number(&splitter.finish(), ends);
         let mut words = String::new();

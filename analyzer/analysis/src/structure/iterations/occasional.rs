@@ -1,11 +1,11 @@
-//! Calls that a loop makes in some iterations alone: between its iterations, and nowhere else.
+//! Finds calls that a loop makes in some iterations only: they occur between its iterations, and nowhere else.
 //!
 //! ```text
-//!   calls       S F R F R X F R F R X F R X E       X comes after every second R: it belongs to the loop, and so does what is computed before it
+//!   calls       S F R F R X F R F R X F R X E       X follows every second R: it belongs to the loop, with the computation before it
 //!   iteration   – 0   1   2     3   4
 //! ```
 //!
-//! After the last iteration one more of them may come.
+//! One more of them may follow the last iteration.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

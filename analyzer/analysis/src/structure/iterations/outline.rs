@@ -1,4 +1,4 @@
-//! The loops that remain in a window, as a list.
+//! Lists the loops that remain in a window.
 
 use std::num::NonZeroU32;
 
@@ -38,10 +38,10 @@ pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLo
     let least = WORTH_NAMING * time(sequence.calls) as f64;
     order.retain(|&symbol| {
         let is_distribution = |&token: &SequenceSymbol| (window.is_distribution)(sequence.tokens[token as usize]);
-        let may_spin = |&token: &SequenceSymbol| (window.may_spin)(sequence.tokens[token as usize]);
         let tokens = || sequence.tokens_of(symbol).iter();
         let is_distribution = tokens().all(is_distribution) && (visited.computed(symbol) as f64) < least;
-        let spins = tokens().all(may_spin) && visited.is_mostly_quick(symbol);
+        let spins = tokens().all(|&token| (window.may_spin)(sequence.tokens[token as usize]))
+            && visited.is_mostly_quick(symbol);
         !is_distribution && !spins
     });
     // A loop found later is around those found before, never inside of them.
@@ -87,7 +87,7 @@ fn computed(calls: &[CallInterval]) -> u64 {
     time(calls).saturating_sub(in_calls)
 }
 
-/// How many iterations of a visit with these parts compute less than so many ticks.
+/// Returns the number of iterations of a visit with these parts that compute less than so many ticks.
 fn quick(sequence: &CallSequence, parts: &[SequenceItem], anchor: SequenceSymbol, ticks: u64) -> usize {
     let mut computes = 0_u64;
     let mut quick = 0;
@@ -104,7 +104,7 @@ fn quick(sequence: &CallSequence, parts: &[SequenceItem], anchor: SequenceSymbol
     quick
 }
 
-/// What the visits to each loop come to.
+/// The sums of the visits to each loop.
 #[derive(Debug, Default)]
 struct VisitOutline(FxHashMap<SequenceSymbol, VisitSums>);
 

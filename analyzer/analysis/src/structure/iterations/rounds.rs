@@ -1,12 +1,12 @@
-//! Iterations of a loop that make a round: their messages go to other ranks, or have other tags, and come again in the same order.
+//! Merges iterations of a loop that form a round: their messages go to different ranks, or have different tags, and recur in the same order.
 //!
 //! ```text
 //!   call      S S S S S S S S S P S S S …       a function that sends along three axes, called in each step, and output now and then
-//!   tag       0 1 2 0 1 2 0 1 2   0 1 2 …       three iterations of its loop are one call of it
+//!   tag       0 1 2 0 1 2 0 1 2   0 1 2 …       three iterations of its loop are one call of the function
 //! ```
 //!
-//! Where a function is called from one place again and again, paths of calls do not show where a call of it ends, and output in every third step
-//! looks like the end of three steps.
+//! If a function is called repeatedly from one place, call paths do not show where a call of it ends, and output in every third step looks like
+//! the end of three steps.
 
 use std::num::NonZeroU32;
 
@@ -60,9 +60,10 @@ fn round_length(
     let first = whole.first()?;
     let is_round = |&round: &usize| {
         let Some(order) = first.get(..round) else { return false };
-        let comes_again = |visit: &Vec<i32>| visit.iter().zip(order.iter().cycle()).all(|(one, other)| one == other);
         let are_whole = whole[..whole.len() - 1].iter().all(|visit| visit.len() % round == 0);
-        n >= FEWEST_ROUNDS * round && are_whole && whole.iter().all(comes_again)
+        n >= FEWEST_ROUNDS * round
+            && are_whole
+            && whole.iter().all(|visit| visit.iter().zip(order.iter().cycle()).all(|(one, other)| one == other))
     };
     let round = (1..=MOST).find(is_round).filter(|&round| round > 1)?;
     NonZeroU32::new(u32::try_from(round).ok()?)

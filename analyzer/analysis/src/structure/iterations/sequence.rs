@@ -1,4 +1,4 @@
-//! A window of calls while it is turned from single calls into loops.
+//! The calls of a window while the search replaces the detected loops by single items.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub(super) struct SequenceItem {
     pub symbol: SequenceSymbol,
     /// Its calls, as indices of the window's.
     calls: (u32, u32),
-    /// What the visit consists of, as indices of [`CallSequence::parts`]; empty for a call.
+    /// Parts of the visit, as indices of [`CallSequence::parts`]; empty for a call.
     parts: (u32, u32),
 }
 
@@ -29,16 +29,16 @@ impl SequenceItem {
     }
 }
 
-/// What is known of a loop.
+/// A loop in the sequence.
 #[derive(Clone, Debug)]
 pub(super) struct SequenceLoop {
-    /// All tokens that occur inside; ascending.
+    /// Tokens that occur inside; ascending.
     pub tokens: Vec<SequenceSymbol>,
-    /// All loops inside, those inside of these too.
+    /// Loops inside, including nested ones.
     pub inner: FxHashSet<SequenceSymbol>,
     /// Occurs once in each iteration and ends it: a token, or a loop whose visit ends it.
     pub anchor: SequenceSymbol,
-    /// All that occurs exactly once in each iteration, the anchor among it.
+    /// Symbols that occur exactly once in each iteration, the anchor among them.
     pub core: Vec<SequenceSymbol>,
     /// Share of the iterations that are of the most common kind.
     pub alike: f64,
@@ -53,9 +53,9 @@ pub(super) struct CallSequence<'a> {
     pub tokens: Vec<u32>,
     /// The loops, as symbols from `tokens.len()` on.
     pub loops: Vec<SequenceLoop>,
-    /// What the window consists of now.
+    /// The current items of the window.
     pub items: Vec<SequenceItem>,
-    /// What visits consist of: each visit is a range of it.
+    /// Parts of the visits: each visit is a range of it.
     pub parts: Vec<SequenceItem>,
     /// 0, 1, 2 …, so that a token's tokens are a slice as a loop's are.
     identity: Vec<SequenceSymbol>,
@@ -99,7 +99,7 @@ impl<'a> CallSequence<'a> {
         self.end(item).saturating_sub(self.calls[item.calls.0 as usize].begin)
     }
 
-    /// When an item's last call ended.
+    /// Returns the end of an item's last call.
     pub fn end(&self, item: &SequenceItem) -> u64 {
         self.calls[item.calls.1 as usize - 1].end
     }
@@ -135,6 +135,6 @@ impl<'a> CallSequence<'a> {
 pub(super) struct LoopVisit {
     pub symbol: SequenceSymbol,
     pub items: Range<usize>,
-    /// What it consists of, as a range of [`CallSequence::parts`].
+    /// Parts of the visit, as a range of [`CallSequence::parts`].
     pub parts: Range<usize>,
 }

@@ -1,5 +1,5 @@
-//! A rank's calls cut into intervals, as they come: an interval lies inside or outside of a loop, and inside ends with the
-//! anchor of an iteration.
+//! Splits a rank's calls into intervals, call by call. An interval lies inside or outside of a loop. Inside, it ends with the anchor of an
+//! iteration.
 //!
 //! ```text
 //!   calls       S    F    R    F    F    R    T    F    R    E       F, R inside, R the anchor, S, T, E foreign
@@ -7,8 +7,8 @@
 //!               out   ended      ended     out   ended   out
 //! ```
 //!
-//! The computation before a call belongs to the call's interval: what a rank computes between two iterations is the
-//! beginning of the next. Only that before the loop's first call is left outside of it.
+//! The computation before a call belongs to the call's interval: computation between two iterations is the beginning of the next one. Only the
+//! computation before the loop's first call stays outside of the loop.
 
 use crate::model::loops::IterationAnchors;
 use crate::model::loops::TokenClass;
@@ -16,10 +16,10 @@ use crate::model::loops::TokenClass;
 /// A section of a rank's calls, with the computation before each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationInterval {
-    /// When the call before it ended, in ticks; the first interval, and one with which the loop is entered, begin with their first
-    /// call: what a rank computes before its first iteration may be anything.
+    /// End of the call before it, in ticks; the first interval, and one with which the loop is entered, begin with their first call: what a
+    /// rank computes before its first iteration may be anything.
     pub begin: u64,
-    /// When its last call ended, in ticks.
+    /// End of its last call, in ticks.
     pub end: u64,
     /// The tokens seen, a bit each; polls have none. Inside, tokens share bits only when the loop has more than 64 of them;
     /// outside, any may share. So two intervals' signatures joined by `|` are the signature of both.
@@ -94,7 +94,7 @@ impl CallSplitter {
         self.closed.len() as u32
     }
 
-    /// What an anchor means: a call within an iteration, unless it ends one.
+    /// Returns the meaning of an anchor: a call within an iteration, unless it ends one.
     #[inline]
     fn ended(&mut self, anchor: TokenMeaning) -> TokenMeaning {
         self.since_end += 1;
@@ -130,7 +130,7 @@ impl CallSplitter {
         self.open = Some(open);
     }
 
-    /// All intervals, in their order.
+    /// Returns the intervals, in their order.
     pub fn finish(mut self) -> Vec<IterationInterval> {
         self.closed.extend(self.open.map(|open| open.interval));
         self.closed
@@ -196,8 +196,10 @@ mod tests {
             last = interval;
         }
         let found = splitter.finish();
-        let calls_in = |interval: &IterationInterval| interval.calls as usize;
-        assert_eq!(words.split(' ').map(str::len).collect::<Vec<_>>(), found.iter().map(calls_in).collect::<Vec<_>>());
+        assert_eq!(
+            words.split(' ').map(str::len).collect::<Vec<_>>(),
+            found.iter().map(|interval| interval.calls as usize).collect::<Vec<_>>()
+        );
         words
     }
 

@@ -1,13 +1,13 @@
-//! The calls in which loops are looked for.
+//! The window of calls in which loops are searched.
 
-/// One MPI call of the rank's main thread.
+/// An MPI call of the rank's main thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallInterval {
     /// The operation, call site and communicator, as one number; small numbers, for there is a table over them.
     pub token: u32,
-    /// When it was entered, in ticks.
+    /// Entry into the call, in ticks.
     pub begin: u64,
-    /// When it returned, in ticks; not before `begin`.
+    /// Return from the call, in ticks; not before `begin`.
     pub end: u64,
     /// The rank of the other side, as in its record.
     pub peer: i32,
@@ -22,28 +22,29 @@ pub struct CallWindow<'a> {
     pub calls: &'a [CallInterval],
     /// True if these are all the calls of the rank, so that the first and the last iteration are in it.
     pub whole_run: bool,
-    /// Whether a token is a collective operation: a better end of an iteration than a message between two ranks.
+    /// Returns true if a token is a collective operation: a better end of an iteration than a message between two ranks.
     pub is_collective: &'a dyn Fn(u32) -> bool,
-    /// Whether calls of a token hand something out to one rank after another, or collect it: a loop of nothing else, in which no computation
-    /// is worth naming, is none.
+    /// Returns true if calls of a token hand something out to one rank after another, or collect it: a loop of nothing else, in which no
+    /// computation is worth naming, is none.
     pub is_distribution: &'a dyn Fn(u32) -> bool,
-    /// Whether a program may call a token again and again until something has happened: a loop of nothing else is none, where most
+    /// Returns true if a program may call a token again and again until something has happened: a loop of nothing else is none, where most
     /// iterations compute less than `spin` ticks.
     pub may_spin: &'a dyn Fn(u32) -> bool,
     /// See `may_spin`.
     pub spin: u64,
-    /// Whether the function that makes two calls one after the other is called by the one that makes two others.
+    /// Returns true if the function that makes two calls one after the other is called by the one that makes two others.
     pub is_called_by: &'a dyn Fn(TokenPair, TokenPair) -> bool,
-    /// What a call is to a loop of which an iteration ends with the first of two calls and the next one begins with the second; `None`: not known.
+    /// Returns the role of a call for a loop of which an iteration ends with the first of two calls and the next one begins with the
+    /// second; `None`: not known.
     pub role_of: &'a dyn Fn(TokenPair, u32) -> Option<CallRole>,
 }
 
-/// What a call between two visits to a loop is to the loop, by the code that makes it.
+/// The role of a call between two visits to a loop, by the code that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallRole {
-    /// It belongs to a loop around it.
+    /// The call belongs to a loop around it.
     Around,
-    /// It belongs to some of its iterations.
+    /// The call belongs to some of its iterations.
     Within,
     /// The loop is in a function, and the code around that makes the call in some or all iterations of a loop of its own.
     PerhapsAround,

@@ -16,7 +16,7 @@ pub(super) struct BlockedIterations<'a> {
     ranks: Vec<IterationCursor<'a>>,
 }
 
-/// Where a rank is in its iterations.
+/// The position of a rank in its iterations.
 struct IterationCursor<'a> {
     row: usize,
     series: Option<&'a IterationSeries>,
@@ -29,18 +29,22 @@ impl<'a> BlockedIterations<'a> {
     /// Of the main loop of `model`; `None` where none is known.
     pub(super) fn new(model: &'a Model, rows: &RankRows) -> Option<Self> {
         let ViewPlan { idx, columns, .. } = ViewPlan::new(model, rows)?;
-        let cursor = |(place, rank): (usize, &'a crate::model::RankModel)| IterationCursor {
-            row: rows.row_of(place),
-            series: rank.series(idx),
-            at: 0,
-            column: 0,
-        };
         let ns = vec![0; rows.len() * columns.len()];
         Some(BlockedIterations {
             columns,
             rows: rows.len(),
             ns,
-            ranks: model.ranks.iter().enumerate().map(cursor).collect(),
+            ranks: model
+                .ranks
+                .iter()
+                .enumerate()
+                .map(|(place, rank)| IterationCursor {
+                    row: rows.row_of(place),
+                    series: rank.series(idx),
+                    at: 0,
+                    column: 0,
+                })
+                .collect(),
         })
     }
 
@@ -66,11 +70,13 @@ impl<'a> BlockedIterations<'a> {
         if let Some(column) = self.columns.column_of(number, cursor.column) {
             cursor.column = column;
             let cell = self.ns.get_mut(cursor.row * self.columns.len() + column);
-            cell.into_iter().for_each(|ns| *ns += (end - begin).max(0) as u64);
+            if let Some(ns) = cell {
+                *ns += (end - begin).max(0) as u64;
+            }
         }
     }
 
-    /// Where ranks waited.
+    /// Returns the waiting time by cell.
     pub(super) fn cells(&self) -> CellTimes {
         CellTimes::from_dense(&self.ns)
     }
@@ -108,9 +114,9 @@ mod tests {
         let mut blocked = BlockedIterations::new(&model, &RankRows::new(vec![0])).unwrap();
         let s = 1_000_000_000;
         // In the first, between two, in the second, in the last.
-        [(0, s / 2), (s, 2 * s), (2 * s, 3 * s), (4 * s, 6 * s)]
-            .iter()
-            .for_each(|&(begin, end)| blocked.add(0, begin, end));
+        for &(begin, end) in [(0, s / 2), (s, 2 * s), (2 * s, 3 * s), (4 * s, 6 * s)].iter() {
+            blocked.add(0, begin, end);
+        }
         blocked.add(7, 0, s);
         assert_eq!(blocked.finish().values, [0.5, 1.0, 2.0]);
     }

@@ -7,7 +7,7 @@ use bincode::{Decode, Encode};
 pub(super) struct CellTimes(Vec<(u32, u64)>);
 
 impl CellTimes {
-    /// Those of `all`, row by row, in which is something.
+    /// Returns the non-empty cells of `all`, row by row.
     pub(super) fn from_dense(all: &[u64]) -> CellTimes {
         CellTimes((0..).zip(all.iter().copied()).filter(|&(_, ns)| ns > 0).collect())
     }
@@ -20,7 +20,9 @@ impl CellTimes {
     /// Adds them to those of the whole matrix.
     pub(super) fn add_to(&self, all: &mut [u64]) {
         for &(at, ns) in &self.0 {
-            all.get_mut(at as usize).into_iter().for_each(|sum| *sum += ns);
+            if let Some(sum) = all.get_mut(at as usize) {
+                *sum += ns;
+            }
         }
     }
 }

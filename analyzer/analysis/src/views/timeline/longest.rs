@@ -47,7 +47,7 @@ impl<K: Ord + Copy, T> LongestItems<K, T> {
         self.kept.push(RankedItem { size, at: self.seen, value });
     }
 
-    /// Those of a segment of the run.
+    /// Returns the items of a segment of the run.
     pub(super) fn of_segment(self) -> LongestOfSegment<K, T> {
         let mut kept = self.kept.into_vec();
         kept.sort_unstable_by_key(|one| one.at);
@@ -57,11 +57,13 @@ impl<K: Ord + Copy, T> LongestItems<K, T> {
     /// Takes those that came after its own.
     pub(super) fn join(&mut self, later: LongestOfSegment<K, T>) {
         let seen = self.seen + later.seen;
-        later.kept.into_iter().for_each(|one| self.add(one.size, one.value));
+        for one in later.kept {
+            self.add(one.size, one.value);
+        }
         self.seen = seen;
     }
 
-    /// How many there were, and the largest of them, in descending order.
+    /// Returns the number of items, and the largest of them, in descending order.
     pub(super) fn finish(self) -> (u64, Vec<T>) {
         (self.seen, self.kept.into_sorted_vec().into_iter().map(|one| one.value).collect())
     }
@@ -94,7 +96,9 @@ mod tests {
     #[test]
     fn the_largest_are_kept_and_of_equals_the_first() {
         let mut longest = LongestItems::new(3);
-        [(5, 'a'), (1, 'b'), (7, 'c'), (5, 'd'), (5, 'e')].into_iter().for_each(|(size, name)| longest.add(size, name));
+        for (size, name) in [(5, 'a'), (1, 'b'), (7, 'c'), (5, 'd'), (5, 'e')] {
+            longest.add(size, name);
+        }
         assert_eq!(longest.finish(), (5, vec!['c', 'a', 'd']));
         let mut none = LongestItems::new(0);
         none.add(1, 'a');

@@ -38,7 +38,7 @@ pub fn state_name(state: u8) -> &'static str {
     Activity::ALL.get(usize::from(state)).map_or("waiting", |activity| activity.name())
 }
 
-/// What was seen while the ranks were followed. Times are nanoseconds from the begin of the run's window.
+/// The observations of a replay for a timeline. Times are nanoseconds from the begin of the run's window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimelineView {
     /// End of the run's window.
@@ -57,7 +57,7 @@ pub struct TimelineView {
     pub messages: Vec<MessageSeen>,
     /// Number of messages in all.
     pub all_messages: u64,
-    /// What each rank did, by rank and time; `None` where there is too much of it.
+    /// Activities of each rank, by rank and time; `None` where there is too much of it.
     pub spans: Option<Vec<SpanSeen>>,
     /// Seconds of waiting by row and column of iterations, summed; `None` where no main loop is known.
     pub blocked: Option<Matrix>,
@@ -79,13 +79,13 @@ pub struct RegionCourse {
 pub struct WaitSeen {
     /// Number of the rank.
     pub rank: u32,
-    /// When it began.
+    /// Begin of the wait.
     pub begin: Ns,
-    /// When it ended.
+    /// End of the wait.
     pub end: Ns,
     /// Why.
     pub state: crate::model::waits::WaitState,
-    /// Where.
+    /// Region of the wait.
     pub region: RegionIdx,
     /// Index of the call site; NONE where there is none.
     pub site: u32,
@@ -96,25 +96,25 @@ pub struct WaitSeen {
 /// A message.
 pub type MessageSeen = crate::replay::MatchedMessage;
 
-/// What a rank did for some time.
+/// An interval of a rank in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct SpanSeen {
     /// Number of the rank.
     pub rank: u32,
-    /// When it began.
+    /// Begin of the wait.
     pub begin: Ns,
-    /// When it ended.
+    /// End of the wait.
     pub end: Ns,
-    /// What it did.
+    /// State of the rank.
     pub state: u8,
-    /// Where.
+    /// Region of the wait.
     pub region: RegionIdx,
     /// Index of the call site; NONE where there is none.
     pub site: u32,
 }
 
 impl TimelineView {
-    /// What was reduced, a sentence each.
+    /// Describes what was reduced, a sentence each.
     pub fn reduced(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let some = |shown: usize, all: u64| (shown as u64) < all;

@@ -28,7 +28,7 @@ const MOST_MESSAGES: usize = 20_000;
 const MOST_CALLS: u64 = 50_000;
 const MOST_SPANS: usize = 250_000;
 
-/// What is kept of what threads do. Its size is bounded, whatever the run's.
+/// Keeps a bounded amount of the threads' activities. Its size is bounded, whatever the run's.
 pub struct TimelineObserver<'a> {
     model: &'a Model,
     rows: RankRows,
@@ -69,7 +69,7 @@ impl<'a> TimelineObserver<'a> {
         })
     }
 
-    /// What was seen.
+    /// Returns the observations.
     pub fn finish(self) -> TimelineView {
         let (all_waits, waits) = self.waits.finish();
         let (all_messages, messages) = self.messages.finish();
@@ -188,7 +188,7 @@ impl SegmentObserver for TimelineObserver<'_> {
     }
 }
 
-/// What was seen in a segment of the run.
+/// The observations in a segment of the run.
 #[derive(Encode, Decode)]
 struct SegmentSeen {
     shares: [CellTimes; STATES],

@@ -89,11 +89,19 @@ mod tests {
 
     /// Two ranks whose time is in regions 1 to `MOST_REGIONS` + 1, in the first of them least.
     fn model() -> Model {
-        let cell = |region: RegionIdx| {
-            ((region, Activity::Computation), CallTotals { seconds: f64::from(region), ..CallTotals::default() })
-        };
         let n = MOST_REGIONS as RegionIdx + 1;
-        let rank = |rank| RankModel { rank, cells: (1..=n).map(cell).collect(), ..RankModel::default() };
+        let rank = |rank| RankModel {
+            rank,
+            cells: (1..=n)
+                .map(|region| {
+                    (
+                        (region, Activity::Computation),
+                        CallTotals { seconds: f64::from(region), ..CallTotals::default() },
+                    )
+                })
+                .collect(),
+            ..RankModel::default()
+        };
         let regions = (0..=n).map(region).collect();
         Model { ranks: vec![rank(0), rank(1)], regions, ..Model::default() }
     }

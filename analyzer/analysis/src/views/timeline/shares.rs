@@ -1,4 +1,4 @@
-//! What rows of ranks do in each bin of time.
+//! Adds up the states of rows of ranks in each bin of time.
 
 use super::STATES;
 use super::cells::CellTimes;
@@ -20,7 +20,7 @@ impl StateShares {
         StateShares { rows, bins, end, bin_ns: end as f64 / bins as f64, ns: Default::default() }
     }
 
-    /// Some time in a state; what lies outside of the window is left out.
+    /// Adds time in a state; what lies outside of the window is left out.
     pub(super) fn add(&mut self, row: usize, state: u8, begin: Ns, end: Ns) {
         let (begin, end) = (begin.max(0), end.min(self.end));
         let (rows, bins, bin_ns) = (self.rows, self.bins, self.bin_ns);
@@ -42,7 +42,7 @@ impl StateShares {
         }
     }
 
-    /// What is there, by state.
+    /// Returns the non-empty cells by state.
     pub(super) fn cells(&self) -> [CellTimes; STATES] {
         self.ns.each_ref().map(|all| CellTimes::from_dense(all))
     }
@@ -66,13 +66,13 @@ impl StateShares {
     /// The shares in 255ths, of rows that have so many ranks. What is rounded off in a bin counts in the next, so that the sum of a row
     /// is right.
     pub(super) fn finish(self, sizes: &[usize]) -> Vec<(u8, Vec<u8>)> {
-        let whole = |row: usize| 255.0 / (self.bin_ns * sizes.get(row).copied().unwrap_or(1).max(1) as f64);
         let bytes = |all: &Vec<u64>| {
             let mut bytes = Vec::with_capacity(all.len());
             for (row, bins) in all.chunks(self.bins).enumerate() {
                 let mut rest = 0.0;
                 for &ns in bins {
-                    let share = ns as f64 * whole(row) + rest;
+                    let share =
+                        ns as f64 * (255.0 / (self.bin_ns * sizes.get(row).copied().unwrap_or(1).max(1) as f64)) + rest;
                     let byte = share.round().clamp(0.0, 255.0);
                     rest = share - byte;
                     bytes.push(byte as u8);
@@ -110,7 +110,9 @@ mod tests {
     #[test]
     fn little_time_in_many_bins_is_not_lost() {
         let mut shares = StateShares::new(1, 1000, 1_000_000);
-        (0..1000).for_each(|bin| shares.add(0, 0, bin * 1000, bin * 1000 + 1));
+        for bin in 0..1000 {
+            shares.add(0, 0, bin * 1000, bin * 1000 + 1);
+        }
         let sum: u32 = shares.finish(&[1])[0].1.iter().map(|&byte| u32::from(byte)).sum();
         assert_eq!(sum, 255, "as much as one full bin");
     }

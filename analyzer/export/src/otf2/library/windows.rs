@@ -23,15 +23,15 @@ const MEMORY: u8 = 0;
 pub enum WindowEvent {
     /// A window was created.
     Create { window: Ref },
-    /// It is freed.
+    /// The window is freed.
     Destroy { window: Ref },
     /// A collective on a window begins.
     BeginCollective,
-    /// It ends.
+    /// The collective ends.
     EndCollective { operation: u8, level: u32, window: Ref },
     /// A lock at one rank, or at all, was acquired.
     AcquireLock { window: Ref, remote: u32, exclusive: bool },
-    /// It is released.
+    /// The lock is released.
     ReleaseLock { window: Ref, remote: u32 },
     /// Data go to a rank.
     Put { window: Ref, remote: u32, bytes: u64, id: u64 },
@@ -45,7 +45,7 @@ pub enum WindowEvent {
     SynchronizeMemory { window: Ref, remote: u32 },
     /// A transfer is complete at its origin.
     Complete { window: Ref, id: u64 },
-    /// It is complete at its target.
+    /// The operation is complete at its target.
     CompleteRemote { window: Ref, id: u64 },
 }
 

@@ -51,10 +51,10 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// What process 0 does.
+/// Returns what process 0 does.
 fn lead(team: ProcessGroup, arguments: &CommandLine) -> Result<ReportExit, TransportFailure> {
     let leader = Arc::new(LeaderProcess::new(team));
-    opening::by(leader.clone());
+    opening::open_with(leader.clone());
     let exit = run(arguments);
     leader.end()?;
     Ok(exit)

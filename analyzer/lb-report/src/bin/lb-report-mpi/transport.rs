@@ -12,7 +12,7 @@ use mpi::traits::{Communicator, Destination, Equivalence, Source};
 /// The shortest and the longest sleep between two looks.
 const SLEEPS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(5)];
 
-/// All processes of the job.
+/// Transport between all processes of the job.
 pub struct MpiTransport {
     process: usize,
     processes: usize,
@@ -20,7 +20,7 @@ pub struct MpiTransport {
 }
 
 impl MpiTransport {
-    /// That of this process, once MPI is initialized.
+    /// Creates the transport of this process. MPI must be initialized.
     pub fn new() -> MpiTransport {
         let world = SimpleCommunicator::world();
         let number = |number: i32| usize::try_from(number).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What to try where it is known to help, else what to look at.
+//! Advises a change that is known to help, else a place to look at.
 
 use super::phrases::short_percent;
 use super::{AnswerLabel, AnswerLine};

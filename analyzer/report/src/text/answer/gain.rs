@@ -1,4 +1,4 @@
-//! What a change would gain, by replay.
+//! Writes the gain of a change, by replay.
 
 use super::{AnswerLabel, AnswerLine};
 use crate::Report;

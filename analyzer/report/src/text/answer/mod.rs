@@ -24,9 +24,9 @@ const LABEL: usize = 11;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerText {
-    /// How much is lost, and why, in a sentence.
+    /// The loss and its reason, in a sentence.
     pub sentence: String,
-    /// What supports it, in the order of the first screen.
+    /// Lines that support it, in the order of the first screen.
     pub lines: Vec<AnswerLine>,
 }
 
@@ -34,26 +34,26 @@ pub struct AnswerText {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerLine {
-    /// What it is about.
+    /// Subject of the line.
     pub label: AnswerLabel,
     /// Its words.
     pub text: String,
 }
 
-/// What a line after the answer is about.
+/// The subject of a line after the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AnswerLabel {
-    /// Where in the program, and in which calls.
+    /// Places in the program, and calls.
     #[serde(rename = "where")]
     Where,
-    /// What a change would gain, by replay.
+    /// Gain of a change, by replay.
     #[serde(rename = "gain")]
     Gain,
-    /// What helps for sure.
+    /// Changes that help for sure.
     #[serde(rename = "try")]
     Try,
-    /// What may help.
+    /// Changes that may help.
     #[serde(rename = "look at")]
     LookAt,
     /// A doubt, or what else must be known.

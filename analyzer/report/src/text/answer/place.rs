@@ -1,4 +1,4 @@
-//! Where the answer lies: functions, code between calls, and the call in which ranks wait.
+//! Writes the places of the answer: functions, code between calls, and the call in which ranks wait.
 
 use super::{AnswerLabel, AnswerLine};
 use crate::losses::EfficiencyLoss;
@@ -66,7 +66,7 @@ fn by_cpu_time(verdict: &Verdict) -> Verdict {
     verdict
 }
 
-/// Whether samples show a function in which the rank computes longer than the others.
+/// Returns whether samples show a function in which the rank computes longer than the others.
 fn has_function(worst: &LongestRank) -> bool {
     worst.explained.as_ref().is_some_and(|excess| !excess.functions.is_empty())
 }

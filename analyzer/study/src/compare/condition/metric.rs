@@ -74,16 +74,16 @@ const REGION: &[(&str, OfRegion)] = &[
 impl ConditionMetric {
     /// The metric of a run, or of a region, of this name; else the name that is most like it.
     pub(super) fn new(region: Option<String>, name: &str) -> Result<ConditionMetric, &'static str> {
-        let mut known = all(region.is_some());
+        let mut known = metric_names(region.is_some());
         if known.any(|one| one == name) {
             return Ok(ConditionMetric { region, name: name.to_owned() });
         }
         let like = |one: &str| strsim::jaro_winkler(one, name);
-        Err(all(region.is_some()).max_by(|a, b| like(a).total_cmp(&like(b))).unwrap_or_default())
+        Err(metric_names(region.is_some()).max_by(|a, b| like(a).total_cmp(&like(b))).unwrap_or_default())
     }
 
     /// Its value in a run; `None` where the run has no such region, or it is not known.
-    pub fn of(&self, run: &RunMetrics) -> Option<f64> {
+    pub fn value_in(&self, run: &RunMetrics) -> Option<f64> {
         let region = match &self.region {
             Some(path) => Some(run.region(path)?),
             None => None,
@@ -113,7 +113,7 @@ impl fmt::Display for ConditionMetric {
 }
 
 /// Names of all metrics, of regions or of runs.
-fn all(of_region: bool) -> impl Iterator<Item = &'static str> {
+fn metric_names(of_region: bool) -> impl Iterator<Item = &'static str> {
     let times = TIMES.iter().map(|(name, _)| *name);
     let of_run = RUN.iter().map(|(name, _)| *name).filter(move |_| !of_region);
     let of_cores = CORES.iter().map(|(name, _)| *name).filter(move |_| !of_region);
@@ -123,6 +123,6 @@ fn all(of_region: bool) -> impl Iterator<Item = &'static str> {
 
 /// The names that there are, for messages.
 pub fn names() -> String {
-    let of = |region: bool| all(region).collect::<Vec<_>>().join(", ");
+    let of = |region: bool| metric_names(region).collect::<Vec<_>>().join(", ");
     format!("{}; of regions, as in regions[\"main/force\"].time_s: {}", of(false), of(true))
 }

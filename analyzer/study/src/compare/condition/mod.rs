@@ -22,33 +22,33 @@ use super::{ComparisonSide, ComparisonSides};
 use lbprof_report::words::clean;
 pub use metric::{ConditionMetric, names};
 
-/// What is wrong with a condition as such, whatever the runs are.
+/// An error in a condition itself, whatever the runs are.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionError {
-    /// It cannot be read.
+    /// The condition cannot be read.
     #[error("{text}: {problem}")]
     Syntax {
         /// The condition.
         text: String,
-        /// What is wrong with it.
+        /// Description of the error.
         problem: String,
     },
-    /// It speaks of a base, and there is none.
+    /// The condition needs a base, and there is none.
     #[error("{0}: there is no base without lb-report compare")]
     NoBase(String),
-    /// It names a region that no run has.
+    /// The condition names a region that no run has.
     #[error("{text}: no run has a region {region}{instead}")]
     NoRegion {
         /// The condition.
         text: String,
         /// The region's path.
         region: String,
-        /// What there is instead: empty, or a sentence's end.
+        /// Existing regions: empty, or a sentence's end.
         instead: String,
     },
 }
 
-/// How two values are compared.
+/// A comparison of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ComparisonOperator {
     Less,
@@ -153,12 +153,12 @@ impl ComparisonOperator {
     }
 }
 
-/// What a condition to fail on says of runs.
+/// The result of a condition to fail on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConditionOutcome {
-    /// It does not hold: good.
+    /// The condition does not hold: good.
     Passes,
-    /// It holds.
+    /// The condition holds.
     Fails,
     /// A figure in it is not known: as bad as if it held.
     Unknown,
@@ -178,15 +178,15 @@ impl ConditionOutcome {
 /// A condition, evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedCondition {
-    /// As the user wrote it.
+    /// Text of the condition, as the user wrote it.
     pub text: String,
-    /// What it says.
+    /// Result of the condition.
     pub outcome: ConditionOutcome,
     /// The metric, as it is written in the condition.
     pub metric: String,
     /// The metric of the new runs; `None` where it is not known.
     pub value: Option<f64>,
-    /// Whether the condition speaks of the base.
+    /// True if the condition speaks of the base.
     pub has_base: bool,
     /// The metric of the base, where there is one and it is known.
     pub base: Option<f64>,
@@ -195,14 +195,14 @@ pub struct JudgedCondition {
 }
 
 impl JudgedCondition {
-    /// What it says, as a sentence; hostile characters are escaped.
+    /// Returns what it says, as a sentence; hostile characters are escaped.
     pub fn sentence(&self) -> String {
         format!("{}: {}: {}", clean(&self.text), words::outcome(self.outcome), words::values(self))
     }
 }
 
 impl FailCondition {
-    /// What it says of `new`, against `base` where there is one.
+    /// Returns what it says of `new`, against `base` where there is one.
     ///
     /// Errors: it needs a base, and there is none; or a region that no run has, which is a slip of the pen. A region that only some runs
     /// have makes it unknown.
@@ -216,8 +216,8 @@ impl FailCondition {
             return Err(ConditionError::NoBase(self.text.clone()));
         }
         self.check_region(new, base)?;
-        let value = new.median(|run| self.metric.of(run));
-        let base = base.and_then(|base| base.median(|run| self.metric.of(run)));
+        let value = new.median(|run| self.metric.value_in(run));
+        let base = base.and_then(|base| base.median(|run| self.metric.value_in(run)));
         let sides = self.left.value(value, base).zip(self.right.value(value, base));
         let outcome = match sides {
             None => ConditionOutcome::Unknown,
@@ -235,7 +235,7 @@ impl FailCondition {
         })
     }
 
-    /// What each of `conditions` says of the new side, against the base.
+    /// Returns what each of `conditions` says of the new side, against the base.
     pub fn judge_all(
         conditions: &[FailCondition],
         sides: &ComparisonSides,

@@ -18,13 +18,13 @@ pub(super) fn condition(text: &str) -> Result<(ConditionTerm, ComparisonOperator
 }
 
 struct ConditionParser<'a> {
-    /// What is not read yet, without spaces before it.
+    /// The remaining text, without spaces before it.
     rest: &'a str,
     depth: usize,
 }
 
 impl<'a> ConditionParser<'a> {
-    /// Whether `token` comes next; then it is read.
+    /// Returns whether `token` comes next; then it is read.
     fn has(&mut self, token: &str) -> bool {
         let found = self.rest.strip_prefix(token);
         self.rest = found.map_or(self.rest, str::trim_start);

@@ -23,7 +23,7 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// What a condition says, in a word of a reader: it is one to fail on.
+/// Returns what a condition says, in a word of a reader: it is one to fail on.
 pub fn outcome(outcome: ConditionOutcome) -> &'static str {
     match outcome {
         ConditionOutcome::Passes => "passes",

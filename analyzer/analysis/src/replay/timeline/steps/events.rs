@@ -1,4 +1,4 @@
-//! What calls and their parts do with other ranks, as events: by MPI's semantics, in the ids of the run.
+//! Converts calls and their parts into communication events: by MPI's semantics, in the ids of the run.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{LogCommunicator, RankSteps};
 use crate::replay::timeline::step::{CommEvent, CommRole};
 
 impl RankSteps<'_> {
-    /// What a call does with others by its own record, apart from its parts.
+    /// Returns the event of a call by its own record, apart from its parts.
     pub(super) fn event(
         &mut self,
         record: &Record,
@@ -60,7 +60,7 @@ impl RankSteps<'_> {
         }
     }
 
-    /// The same of a call that never returned: it has sent, or entered, but is not known to have received.
+    /// Returns the event of a call that never returned: it has sent, or entered, but is not known to have received.
     fn unfinished(&mut self, record: &Record, semantics: OperationSemantics) -> Option<CommEvent> {
         use OperationSemantics::*;
         match semantics {
@@ -128,7 +128,7 @@ impl RankSteps<'_> {
         Some(self.message(record, role, record.received))
     }
 
-    /// What a persistent request that is started does.
+    /// Returns the event of starting a persistent request.
     pub(super) fn started(&mut self, record: &Record) -> Option<CommEvent> {
         // No rank is negative: MPI_PROC_NULL, with which nothing is exchanged.
         let nobody = record.peer < 0 && !record.flags.contains(CallFlags::ANY_SOURCE);
@@ -179,7 +179,7 @@ impl RankSteps<'_> {
         CommEvent { role, comm, peer, tag, request: record.request, bytes, mode: SendMode::Standard, any: false }
     }
 
-    /// What a collective is on: 0 the communicator; windows and files by how many were made on it before.
+    /// Returns the object that a collective is on: 0 the communicator; windows and files by how many were made on it before.
     fn object(&self, record: &Record, on: CollectiveScope) -> i32 {
         let (objects, bit) = match on {
             CollectiveScope::Communicator => return 0,
@@ -214,7 +214,7 @@ impl RankSteps<'_> {
     }
 }
 
-/// How many windows, or files, were made on the communicator of one before it, which all its ranks count alike; `None`: it is not known.
+/// Returns the number of windows, or files, created earlier on the same communicator, which all ranks count alike; `None`: it is not known.
 fn made_before(objects: &BTreeMap<u32, MpiObject>, id: u32) -> Option<u32> {
     let comm = objects.get(&id)?.comm;
     Some(objects.range(..id).filter(|(_, object)| object.comm == comm).count() as u32)

@@ -47,8 +47,9 @@ test("ticks are round and in view", () => {
     assert.deepEqual(roundTicks(1, 1, 5), []);
 });
 
-test("every term of the page is one that docs/report-reference.md has", () => {
-    const docs = readFileSync(new URL("../../../docs/report-reference.md", import.meta.url), "utf8").replaceAll(/[\s*]+/g, " ").toLowerCase();
+test("every term of the page is one that docs/report-reference.md or docs/metrics.md has", () => {
+    const pages = ["report-reference.md", "metrics.md"].map((name) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8"));
+    const docs = pages.join("\n").replaceAll(/[\s*]+/g, " ").toLowerCase();
     const source = readFileSync(new URL("../src/glossary.ts", import.meta.url), "utf8");
     const terms = [...source.matchAll(/^ {4}"([^"]+)": "/gm)].map((found) => found[1]);
     assert.ok(terms.length > 40);

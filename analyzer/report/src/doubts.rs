@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 
 use lbprof_analysis::metrics::findings::UNCLEAR;
-use lbprof_analysis::metrics::preemption::{MIN_WITHOUT_CORE_S, PreemptionLoss, preemption};
+use lbprof_analysis::metrics::preemption::{MIN_OBSERVED_S, PreemptionLoss, preemption};
 use lbprof_analysis::metrics::sleep_time::{SleepTime, asleep};
 use lbprof_analysis::metrics::threads::ThreadEfficiency;
 use lbprof_analysis::model::samples::SampledThreads;
@@ -191,7 +191,7 @@ fn no_core(model: &Model) -> Option<ReportDoubt> {
     if let Some(&(rank, lost)) = hit.iter().max_by(|a, b| a.1.delayed_s.total_cmp(&b.1.delayed_s).then(b.0.cmp(&a.0))) {
         return Some(ReportDoubt::NoCoreToCompute { rank, lost, others: hit.len() - 1 });
     }
-    let is_long = |usage: &ResourceUsage| usage.elapsed_s >= MIN_WITHOUT_CORE_S;
+    let is_long = |usage: &ResourceUsage| usage.elapsed_s >= MIN_OBSERVED_S;
     let usages = || model.ranks.iter().filter_map(|rank| rank.usage).filter(is_long);
     let delayed_s: f64 = usages().map(|usage| usage.thread_delayed_s.min(usage.elapsed_s)).sum();
     let elapsed_s: f64 = usages().map(|usage| usage.elapsed_s).sum();

@@ -32,6 +32,9 @@ const LEAST: f64 = 0.01;
 /// Share of what the rank that is waited for most causes, from which on another rank causes much, too.
 const MUCH: f64 = 0.5;
 
+/// How many times the saving of balancing a region another change must save to be named instead.
+const MUCH_MORE: f64 = 1.2;
+
 /// Most ranks of a loss that are named.
 const MOST_RANKS: usize = 8;
 
@@ -307,22 +310,25 @@ fn waits_for(inputs: &LossInputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
     Some(LossAt { operation: operation_name(operation), place, share: Some(share) })
 }
 
-/// The replay that says what balancing a region would gain; else, where one rank causes it all, that of the rank.
+/// Returns the replay that says what a change to a region would gain: balancing it, or where one rank causes it all, average work on that rank;
+/// the latter also where it saves much more: a replay cannot give others evenly what they hardly do.
 fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<PredictionRow> {
-    let of_region = |row: &&PredictionRow| {
-        matches!(row.scenario, WhatIfScenario::Balanced(_)) && row.region.as_deref() == Some(region)
-    };
-    what_if
+    let of_region = what_if
         .rows
         .iter()
-        .find(of_region)
-        .or_else(|| {
-            let &(rank, _) = ranks.first().filter(|(_, share)| *share > 0.9)?;
-            let of_rank =
-                |row: &&PredictionRow| matches!(row.scenario, WhatIfScenario::RankAsMean(_)) && row.rank == Some(rank);
-            what_if.rows.iter().find(of_rank).filter(|row| what_if.is_gain(row))
+        .find(|row| matches!(row.scenario, WhatIfScenario::Balanced(_)) && row.region.as_deref() == Some(region));
+    let single_cause = ranks.first().filter(|(_, share)| *share > 0.9).map(|&(rank, _)| rank);
+    let of_rank = what_if
+        .rows
+        .iter()
+        .find(|row| {
+            single_cause.is_some() && matches!(row.scenario, WhatIfScenario::RankAsMean(_)) && row.rank == single_cause
         })
-        .cloned()
+        .filter(|row| what_if.is_gain(row));
+    match (of_region, of_rank) {
+        (Some(region), Some(rank)) if rank.saved_s > MUCH_MORE * region.saved_s => Some(rank.clone()),
+        (of_region, of_rank) => of_region.or(of_rank).cloned(),
+    }
 }
 
 /// Returns the time of a call site's calls besides waiting for other ranks, in seconds.

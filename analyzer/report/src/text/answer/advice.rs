@@ -140,8 +140,11 @@ fn of_idle_master(report: &Report) -> Option<(AnswerLabel, String)> {
     let master = report.idle_master.as_ref()?;
     let n_ranks = master.workers.len() + 1;
     let most = short_percent(1.0 / n_ranks as f64);
+    let is_asleep = report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::Asleep { .. }));
+    let first =
+        if is_asleep { "what the workers wait for outside of MPI: files, sleep(), locks, devices; and " } else { "" };
     let text = format!(
-        "whether rank {} can work, too, while it hands out work: it is one of {n_ranks} ranks, so that the same work would take at most {most} less time",
+        "{first}whether rank {} can work, too, while it hands out work: it is one of {n_ranks} ranks, so that the same work would take at most {most} less time",
         master.rank
     );
     Some((AnswerLabel::LookAt, text))

@@ -58,6 +58,6 @@ fn change(row: &PredictionRow) -> String {
         }
         (_, Some(WHOLE_PROGRAM), _) => "even work on all ranks".to_owned(),
         (_, Some(region), _) => format!("even work in {}", region_name(region)),
-        (_, None, rank) => format!("average work on rank {}", rank.unwrap_or(0)),
+        (_, None, rank) => format!("only average work on rank {}", rank.unwrap_or(0)),
     }
 }

@@ -1,7 +1,7 @@
 //! Notes after the answer: doubts about the figures, and what they leave out, one each.
 
 use super::phrases::{capitalized_ranks, members, named_ranks};
-use super::sentence::judged;
+use super::sentence::{factor_in_words, judged};
 use crate::situation::RunSituation;
 use crate::text::{doubts, lifetime, threads};
 use crate::verdict::ClusterChoice;
@@ -116,12 +116,24 @@ fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
     let lost = worst.preempted?;
     let elapsed_s = report.verdict.elapsed_s;
     let how = if lost.certain { "at least" } else { "about" };
-    Some(format!(
-        "rank {} waited {how} {} of its {} for a core, which may be why it is slow",
+    let first = format!(
+        "rank {} waited {how} {} of its {} for a core",
         worst.rank,
         seconds_like(lost.delayed_s, elapsed_s),
         seconds_like(worst.computation_s, elapsed_s)
-    ))
+    );
+    Some(match excess_by_cpu_time(report, worst.rank) {
+        Some(factor) => format!("{first}; by CPU time it has {} the average work", factor_in_words(factor)),
+        None => format!("{first}, which may be why it is slow"),
+    })
+}
+
+/// Returns how many times the mean a rank computes by CPU time, or `None` if that is not known of all ranks.
+fn excess_by_cpu_time(report: &Report, rank: u32) -> Option<f64> {
+    let cpu_times: Vec<f64> = report.ranks.iter().map(|row| row.computation_cpu_s).collect::<Option<_>>()?;
+    let mean_s = cpu_times.iter().sum::<f64>() / cpu_times.len().max(1) as f64;
+    let position = report.ranks.iter().position(|row| row.rank == rank)?;
+    (mean_s > 0.0).then(|| cpu_times[position] / mean_s)
 }
 
 /// Returns what the cores of ranks with threads do.

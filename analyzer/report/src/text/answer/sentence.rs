@@ -93,7 +93,7 @@ fn how_much(report: &Report) -> String {
 }
 
 /// Returns how many times the mean a rank works: `twice`, `1.6 times`.
-fn factor_in_words(factor: f64) -> String {
+pub(super) fn factor_in_words(factor: f64) -> String {
     match factor {
         two if (two - 2.0).abs() < 0.05 => "twice".to_owned(),
         three if (three - 3.0).abs() < 0.05 => "three times".to_owned(),
@@ -258,11 +258,11 @@ fn master_and_workers(report: &Report) -> String {
     let Some(master) = &report.idle_master else { return String::new() };
     let share = short_percent(report.verdict.efficiency.times.parallel().unwrap_or(0.0));
     let work = match report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::Asleep { .. })) {
-        true => format!("spend {share} of the time outside of MPI, much of it asleep or waiting for I/O"),
+        true => format!("are busy {share} of the time, but much of it asleep or waiting for I/O"),
         false => format!("work {share} of the time"),
     };
-    let workers = capitalized(&named_ranks(&master.workers));
-    format!("{workers} {work}; rank {} hands out work and is idle, as masters are.", master.rank)
+    let workers = named_ranks(&master.workers);
+    format!("Master and workers: {workers} {work}; rank {} hands out work and is idle, as masters are.", master.rank)
 }
 
 /// Returns that there is little to gain.

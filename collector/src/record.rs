@@ -196,21 +196,25 @@ impl CallFlags {
     ];
 
     /// The flags of a call that has only an activity.
+    #[inline(always)]
     pub const fn from_activity(activity: Activity) -> Self {
         CallFlags(activity as u16)
     }
 
     /// The activity in the lowest three bits.
+    #[inline(always)]
     pub fn activity(self) -> Activity {
         Activity::ALL[usize::from(self.0 & 7)]
     }
 
     /// Replaces the activity.
+    #[inline(always)]
     pub const fn with_activity(self, activity: Activity) -> Self {
         CallFlags(self.0 & !7 | activity as u16)
     }
 
     /// Returns whether all of `other`'s facts hold.
+    #[inline(always)]
     pub const fn contains(self, other: CallFlags) -> bool {
         self.0 & other.0 == other.0
     }
@@ -218,12 +222,14 @@ impl CallFlags {
 
 impl std::ops::BitOr for CallFlags {
     type Output = CallFlags;
+    #[inline(always)]
     fn bitor(self, other: CallFlags) -> CallFlags {
         CallFlags(self.0 | other.0)
     }
 }
 
 impl std::ops::BitOrAssign for CallFlags {
+    #[inline(always)]
     fn bitor_assign(&mut self, other: CallFlags) {
         self.0 |= other.0;
     }

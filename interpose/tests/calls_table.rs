@@ -29,7 +29,7 @@ fn the_table_of_calls_and_that_of_operations_agree_on_what_polls() {
         assert_eq!(is_poll, asks || gives("outcount") && function != "Waitsome", "{function}");
         // A verb that may find nothing serves polls alone; MPI_Waitsome finds something.
         let known = polls_of_verb.insert(verb, is_poll);
-        assert!(verb == "completes_some" || known.is_none_or(|known| known == is_poll), "{verb} of {function}");
+        assert!(verb == "complete_some" || known.is_none_or(|known| known == is_poll), "{verb} of {function}");
         polls += usize::from(is_poll);
     }
     let all = Operation::ALL.iter().filter(|&&one| Operation::polls(one as u16)).count();

@@ -3,9 +3,9 @@
 #![no_main]
 
 use lbprof_collector::format::{BlockHead, MAX_RECORDS};
-use lbprof_collector::fold::Fold;
+use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::sample::MAX_SAMPLES;
-use lbprof_collector::reader::{Item, LogReader};
+use lbprof_collector::reader::{LogItem, LogReader};
 use lbprof_simulator::scenario::{self, mend_checksums};
 use lbprof_collector::writer::LogWriter;
 use libfuzzer_sys::fuzz_target;
@@ -39,20 +39,20 @@ fn as_blocks(mut bytes: &[u8]) -> Vec<u8> {
 fn read(log: &[u8]) -> (usize, usize) {
     let Ok(mut reader) = LogReader::new(log) else { return (0, 0) };
     let (mut n_records, mut n_items) = (0, 0);
-    let mut fold: Option<Fold> = None;
+    let mut fold: Option<ProfileFold> = None;
     while let Some(item) = reader.next_item() {
         n_items += 1;
         match item {
-            Item::Records { head, records } => {
+            LogItem::Records { head, records } => {
                 assert!(!records.is_empty() && records.len() <= MAX_RECORDS);
                 n_records += records.len();
-                let fold = fold.get_or_insert_with(|| Fold::new(head.clone()));
+                let fold = fold.get_or_insert_with(|| ProfileFold::new(head.clone()));
                 fold.skip_to(&head);
                 fold.records(&records, |record| record.call_site);
             }
-            Item::Profile(batch) => fold.get_or_insert_with(|| Fold::new(batch.head.clone())).absorb(&batch),
-            Item::Samples { samples, .. } => assert!(!samples.is_empty() && samples.len() <= MAX_SAMPLES),
-            Item::Definitions(_) | Item::Problem(_) | Item::Polls(_) | Item::Summary(_) => {}
+            LogItem::Profile(batch) => fold.get_or_insert_with(|| ProfileFold::new(batch.head.clone())).absorb(&batch),
+            LogItem::Samples { samples, .. } => assert!(!samples.is_empty() && samples.len() <= MAX_SAMPLES),
+            LogItem::Definitions(_) | LogItem::Problem(_) | LogItem::Polls(_) | LogItem::Summary(_) => {}
         }
     }
     if let Some(mut fold) = fold {

@@ -293,7 +293,7 @@ impl PerfEvent {
         ring.read(|kind, size, position| match kind {
             RECORD_SAMPLE => {
                 let (mut raw, after) = ring.sample(position, *counted);
-                raw.period_ns = period.at(raw.time_ns);
+                raw.period_ns = period.period_at(raw.time_ns);
                 *last_ns = raw.time_ns;
                 let copy = backup.as_ref().and_then(|_| ring.stack_copy(position + after, position + size));
                 each(KernelRecord::Sample(raw, copy));

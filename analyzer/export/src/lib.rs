@@ -1,11 +1,11 @@
 //! A run in forms that other programs read: a file for each.
 //!
-//! Some are made from the sums. Others need what ranks do when, which nothing keeps: a
-//! [`Format`](lbprof_analysis::analyse::exported::ExportFormat) is passed it while the ranks are followed.
+//! Some are made from the sums. Others need what ranks do when, which nothing keeps: an
+//! [`ExportFormat`](lbprof_analysis::analyse::exported::ExportFormat) is passed it while the ranks are followed.
 //!
 //! ```text
-//!   replay ─→ PartWatcher ─→ InRegion ─→ Format ─→ its file
-//!             (ranks, time)  (a region)
+//!   replay ─→ ScopeObserver ─→ RegionObserver ─→ ExportFormat ─→ its file
+//!             (ranks, time)    (a region)
 //! ```
 
 #![deny(unsafe_code)]

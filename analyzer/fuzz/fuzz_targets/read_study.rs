@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use lbprof_study::{Study, export};
+use lbprof_study::{StudyFile, export};
 use libfuzzer_sys::fuzz_target;
 
 /// The study's file, in memory where the system has such a folder.
@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
 /// Reads a study, as each command does; what is read twice is the same.
 fn read(bytes: &[u8]) {
     fs::write(&*FILE, bytes).expect("a file can be written");
-    let Ok(study) = Study::open(&FILE) else { return };
+    let Ok(study) = StudyFile::open(&FILE) else { return };
     let _ = (study.heads(), study.programs(), study.number_of(1));
     let runs = study.runs();
     if let Ok(tables) = export::tables(&study) {

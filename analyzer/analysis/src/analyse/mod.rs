@@ -45,7 +45,7 @@ pub struct AnalysisOptions {
     pub wanted: StructureOptions,
     /// The region whose iterations are the main loop's, by its name, where the user says so.
     pub iteration_region: Option<String>,
-    /// Maximum distance of ranks in one cluster, if the user gives it.
+    /// The radius within which ranks are neighbours in a cluster, if the user gives it.
     pub cluster_radius: Option<f64>,
     /// Requested what-if scenarios; `None`: ranks are not followed.
     pub asked: Option<Vec<AskedScenario>>,

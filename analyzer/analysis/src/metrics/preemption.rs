@@ -37,8 +37,8 @@ pub const MIN_SHARE_OF_TIME: f64 = 0.005;
 /// Least time between two samples of usage that is judged, in seconds; shorter runs prove nothing.
 pub const MIN_ELAPSED_S: f64 = 0.1;
 
-/// Minimum time without a core, in MPI or outside, which the system counts to the nanosecond.
-pub const MIN_WITHOUT_CORE_S: f64 = 0.01;
+/// Least time observed for [`without_core`], in seconds: the system counts time without a core to the nanosecond.
+pub const MIN_OBSERVED_S: f64 = 0.01;
 
 /// The time that a rank lost to other users of its core.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,7 +70,7 @@ pub const MUCH_OF_THE_TIME: f64 = 0.2;
 /// The share of its time, 0 to 1, for which `rank` could have run but had no core, in MPI or outside; `None` where that is less than
 /// [`MUCH_OF_THE_TIME`], or not known.
 pub fn without_core(rank: &RankModel) -> Option<f64> {
-    let usage = rank.usage.as_ref().filter(|usage| usage.elapsed_s >= MIN_WITHOUT_CORE_S)?;
+    let usage = rank.usage.as_ref().filter(|usage| usage.elapsed_s >= MIN_OBSERVED_S)?;
     let share = (usage.thread_delayed_s / usage.elapsed_s).min(1.0);
     (share >= MUCH_OF_THE_TIME).then_some(share)
 }

@@ -119,7 +119,7 @@ pub enum NoLoopReason {
 pub struct IterationAnchors {
     /// True if the last of an uninterrupted run of them does.
     pub run: bool,
-    /// Every so manieth of them does.
+    /// Every `every`-th of them does.
     pub every: NonZeroU32,
 }
 

@@ -32,10 +32,10 @@ impl BlockingTimes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum WaitState {
-    /// A receive, or a wait for one, before its message was sent.
+    /// A receive, or a wait for one, before its message was sent, or before its sender was back in MPI where the message needed that.
     #[serde(rename = "late sender")]
     LateSender,
-    /// A send, or a wait for one, before its receive was posted: a rendezvous.
+    /// A send, or a wait for one, before its receive was posted (a rendezvous), or before its receiver was back in MPI where the send needed that.
     #[serde(rename = "late receiver")]
     LateReceiver,
     /// In a barrier before the last rank entered it.
@@ -44,10 +44,10 @@ pub enum WaitState {
     /// In a collective in which all wait for all, before the last rank entered it.
     #[serde(rename = "wait at N×N")]
     NxN,
-    /// In a collective before its root entered.
+    /// In a collective before its root entered, or another rank that evidently passes its data on.
     #[serde(rename = "late broadcast")]
     LateBroadcast,
-    /// Of a collective's root before the last of the others entered.
+    /// Of a collective's root before the last of the others entered, or of another rank before one entered whose data it evidently passes on.
     #[serde(rename = "early reduce")]
     EarlyReduce,
     /// In a scan before the last rank before it entered.
@@ -65,7 +65,7 @@ pub enum WaitState {
     /// At the end of a window's exposure before all that access it completed that.
     #[serde(rename = "wait for complete")]
     Complete,
-    /// For a lock that another rank holds, before that begins to give it back.
+    /// For a lock, before a rank that holds it begins to give it back, or before a target outside of MPI is back.
     #[serde(rename = "wait for lock")]
     Lock,
     /// Before its window begins, while others are in theirs.

@@ -1,7 +1,7 @@
 //! The threads of a rank other than the one that called MPI_Init: only what they did together is of interest.
 //!
-//! A program may make threads for ever, and a log may name as many as it has records. So the sums of threads that were not heard of lately are
-//! added up, and a thread that is heard of again begins anew where its batch says that it is.
+//! A program may make threads for ever, and a log may name as many as it has records. So once there are too many, the sums of all are added up,
+//! and a thread that has more records begins anew where its batch says that it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -149,7 +149,7 @@ pub struct TimesByRegion {
     /// Each region, its times, and the place of the region that came after it the last time.
     regions: Vec<(u32, ActivityTicks, usize)>,
     places: FxHashMap<u32, usize>,
-    /// Column of the current time; `None`: it is of no iteration.
+    /// Index in `regions` that time goes to; `None`: the time is of no iteration.
     at: Option<usize>,
     iteration: u32,
     /// The place before this one.

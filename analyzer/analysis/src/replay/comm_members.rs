@@ -25,7 +25,7 @@ impl<'a> CommMembers<'a> {
         self.communicators.len()
     }
 
-    /// Returns the sorted world ranks in `comm`, or `None` if it contains all ranks.
+    /// Returns the sorted world ranks in `comm`, or `None` if it contains all ranks or is not known.
     pub fn world_ranks(&self, comm: u32) -> Option<&[u32]> {
         let communicator = self.communicators.get(comm as usize)?;
         self.lists[comm as usize].get_or_init(|| self.list_members(communicator)).as_deref()

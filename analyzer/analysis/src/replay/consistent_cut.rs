@@ -30,8 +30,6 @@ pub struct ConsistentCut {
     pub comm: u32,
     /// Time at which the last rank entered.
     pub last: Ns,
-    /// The place of that rank.
-    pub last_rank: u32,
     /// The ranks, by place.
     pub ranks: Vec<RankAtCut>,
 }

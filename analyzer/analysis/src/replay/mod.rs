@@ -13,8 +13,8 @@
 //! ```
 //!
 //! A call cannot end before its needs were satisfied: a message was sent, all members have entered. If the clocks of two nodes contradict
-//! that, the end of the call is moved to a later time, and the thread's next events with it, until its next call that waits. Memory grows
-//! with ranks and with messages in transit, not with events: histories have a limited length.
+//! that, the end of the call is moved to a later time, and the thread's next events with it, until the time in its next calls has absorbed the
+//! delay. Memory grows with ranks and with messages in transit, not with events: histories have a limited length.
 
 pub mod blocking;
 mod comm_members;

@@ -60,7 +60,7 @@ pub struct EndedCall<'a> {
 pub struct CallWait<'a> {
     /// Until when.
     pub until: Ns,
-    /// The need that was satisfied last.
+    /// The need whose satisfaction ended the wait: the last, or the first for calls that complete some of their requests.
     pub last: &'a CallNeed,
     /// True if it ended with that alone, whatever else came later.
     alone: bool,

@@ -32,8 +32,8 @@ pub trait ReplayObserver: Send {
         None
     }
 
-    /// Adds what such a one has seen; segments come in the order of time. Such a one adds what others have seen of the segments after its own, and has then seen
-    /// what one of all these would have.
+    /// Adds the state of a later segment's observer; segments come in the order of time. The observer of a segment may take in those of the segments
+    /// after it, too, and has then seen what one observer of all of them would have.
     fn merge(&mut self, _seen: ObserverState) {}
 }
 

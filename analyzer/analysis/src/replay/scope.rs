@@ -64,7 +64,6 @@ impl ReplayScope {
         let windows: Vec<_> =
             all.ranks.iter().zip(&rank_of).map(|(rank, place)| place.and_then(|_| window(rank))).collect();
         let begin = windows.iter().flatten().map(|&(begin, _, own)| begin.max(own)).min().unwrap_or(0);
-        // Where it is not cut a window begins with that of the first rank: a rank that begins later waits.
         let index: BTreeMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
         let region_of: Arc<[Option<RegionIdx>]> =
             all.regions.iter().map(|one| index.get(one.path.as_str()).copied()).collect();
@@ -74,6 +73,7 @@ impl ReplayScope {
                 .into_iter()
                 .map(|window| {
                     window.map(|(own_begin, end, own)| {
+                        // Where it is not cut a window begins with that of the first rank: a rank that begins later waits.
                         TimeInterval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
                     })
                 })

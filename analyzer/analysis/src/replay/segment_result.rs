@@ -46,7 +46,7 @@ impl SegmentResult {
         }
     }
 
-    /// Converts the result of the last segment into that of the run, with the scenarios that were replayed.
+    /// Converts the merged result of all segments into that of the run, with the scenarios that were replayed.
     pub fn of_run(self, model: &Model, scenarios: Vec<WhatIfScenario>) -> ReplayResults {
         let SegmentResult { explained, replays_ns, counts, on_demand, segments, threads, elapsed } = self;
         let ExplainedWaits { waits, paths, delays, kept } = explained;

@@ -86,11 +86,11 @@ pub struct ReplayThread {
     pub next: Option<ResumeOrder>,
     /// True if it is within the call of its step.
     pub in_call: bool,
-    /// Begin of the current step.
+    /// Begin of the current or last call, by the corrected clock.
     pub begun: Ns,
-    /// Times outside of MPI that were more than a moment: the last times.
-    returns: [TimeInterval; RETURNS],
-    n_returns: u32,
+    /// Intervals outside of MPI that were more than a moment: the last ones, by slot.
+    absences: [TimeInterval; RETURNS],
+    n_absences: u32,
     /// Until when it is done.
     pub now: Ns,
     /// Correction of the thread's clock.
@@ -122,8 +122,8 @@ impl ReplayThread {
             next: None,
             in_call: false,
             begun: begin,
-            returns: [TimeInterval::new(Ns::MAX, Ns::MAX); RETURNS],
-            n_returns: 0,
+            absences: [TimeInterval::new(Ns::MAX, Ns::MAX); RETURNS],
+            n_absences: 0,
             now: begin,
             shift: 0,
             parked: false,
@@ -158,15 +158,15 @@ impl ReplayThread {
         if away.ns() <= SHORT {
             return None;
         }
-        let slot = self.n_returns as usize % RETURNS;
-        self.returns[slot] = away;
-        self.n_returns = self.n_returns.wrapping_add(1);
+        let slot = self.n_absences as usize % RETURNS;
+        self.absences[slot] = away;
+        self.n_absences = self.n_absences.wrapping_add(1);
         Some(slot as u8)
     }
 
     /// Returns the thread's presence since a time.
     pub fn presence(&self, since: Ns) -> ThreadPresence {
-        match (0..).zip(&self.returns).find(|(_, away)| away.begin <= since && since < away.end) {
+        match (0..).zip(&self.absences).find(|(_, away)| away.begin <= since && since < away.end) {
             Some((slot, away)) => ThreadPresence::Back { at: away.end, slot },
             None if self.now <= since && !self.in_call && !self.ended => ThreadPresence::Away,
             None => ThreadPresence::There,
@@ -175,8 +175,8 @@ impl ReplayThread {
 
     /// Returns when the thread last left MPI after a time, when it returned, and the slot of its clocks at that time.
     pub fn last_return(&self, since: Ns, until: Ns) -> Option<(Ns, Ns, u8)> {
-        let returns = self.returns.iter().zip(0..).map(|(one, slot)| (one.begin, one.end, slot));
-        returns.filter(|&(left, at, _)| since < left && at <= until).max_by_key(|&(_, at, _)| at)
+        let absences = self.absences.iter().zip(0..).map(|(one, slot)| (one.begin, one.end, slot));
+        absences.filter(|&(left, at, _)| since < left && at <= until).max_by_key(|&(_, at, _)| at)
     }
 
     /// Enters the call of the current step, whose end is next.

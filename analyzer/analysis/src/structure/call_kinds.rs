@@ -68,7 +68,7 @@ impl CallKinds {
         self.all.iter()
     }
 
-    /// The kind of a number that [`Kinds::of`] gave.
+    /// The kind of a number that [`CallKinds::intern`] gave.
     pub fn get(&self, number: u32) -> Option<&CallKind> {
         self.all.get(number as usize)
     }

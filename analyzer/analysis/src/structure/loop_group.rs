@@ -31,7 +31,7 @@ pub(super) struct LoopGroup<'a> {
     pub(super) is_unique: bool,
     /// True if one of these calls is in `main`.
     pub(super) is_in_main: bool,
-    /// Every so manieth anchor of the main loop ends one.
+    /// Every `every`-th anchor of the main loop ends one.
     pub(super) every: NonZeroU32,
     /// The loop detected in the calls, if the user named what ends an iteration.
     pub(super) detected: Option<DetectedLoop>,

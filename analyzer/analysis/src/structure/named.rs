@@ -11,7 +11,7 @@ use crate::structure::symbols::CodePlace;
 pub(super) struct NamedLoop {
     /// The kinds of calls, by the survey's index.
     tokens: Vec<u32>,
-    /// Every so manieth of them ends one.
+    /// Every `every`-th of them ends one.
     pub every: NonZeroU32,
 }
 

@@ -85,7 +85,7 @@ pub struct WaitPlace {
 /// Call site, operation, region and reason of a wait.
 type WaitSite = (Option<u32>, u16, RegionIdx, WaitState);
 
-/// Waiting of the ranks' first threads, and what it is caused by.
+/// Waiting of the ranks, and what it is caused by.
 #[derive(Clone, Debug, Default)]
 pub struct BlockingSums {
     /// Seconds of all waiting.

@@ -1,8 +1,8 @@
 //! The difference between the code of two ranks.
 //!
 //! ```text
-//!                 exchange   long_range   output      of rank 0's 110 calls rank 1 does not make 99: 0.90
-//!   rank 0          100           2          8        of rank 1's 312 calls rank 0 does not make 298: 0.96
+//!                 exchange   long_range   output      of rank 0's 110 calls rank 1 does not make 97: 0.88
+//!   rank 0          100           2          8        of rank 1's 312 calls rank 0 does not make 299: 0.96
 //!   rank 1            3         300          9        so they run different code
 //! ```
 //!

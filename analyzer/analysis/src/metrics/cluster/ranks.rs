@@ -28,7 +28,7 @@ const RADIUS: std::ops::RangeInclusive<f64> = 0.5..=0.75;
 /// Ranks within the radius of each other, itself included, from which on they are a cluster (DBSCAN's minPts).
 const LEAST_RANKS: usize = 2;
 
-/// Maximum distance of ranks in one cluster.
+/// The radius within which ranks are neighbours (DBSCAN's ε). Ranks of a cluster may be further apart, with others between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClusterRadius {
     /// The distance, in 0..=1.
@@ -45,11 +45,11 @@ pub struct RankClusters {
     pub of: Vec<Option<usize>>,
     /// Number of clusters.
     pub n: usize,
-    /// Maximum distance of ranks in one cluster.
+    /// The radius within which ranks were neighbours.
     pub radius: ClusterRadius,
     /// Different profiles of code that ranks have.
     pub profiles: usize,
-    /// Number of ranks that were clustered: all, up to [`MOST_PROFILES`].
+    /// Number of profiles that were clustered: all, up to [`MOST_PROFILES`].
     pub clustered: usize,
 }
 
@@ -122,7 +122,7 @@ pub fn clusters(codes: &RunCode, radius: Option<f64>) -> RankClusters {
 }
 
 /// Ranks by profile of code, the most frequent profile first. Like ranks have the same profile, so that of many ranks few
-/// profiles remain: numbers of calls are the same where they differ by less than about a fifth.
+/// profiles remain: numbers of calls are the same where they lie within a fifth of the same power of √2.
 fn profiles(codes: &RunCode) -> Vec<ClusterProfile> {
     let step = |times: f64| (2.0 * times.max(1.0).log2()).round() as u32;
     let mut by_key: BTreeMap<Vec<(u32, u32)>, Vec<usize>> = BTreeMap::new();

@@ -26,7 +26,7 @@ pub struct DelaySource {
     pub by: EndedBy,
     /// The last time at which both were synchronised.
     pub since: Ns,
-    /// The part of the wait that he answers for, 0..=1; the parts of all who end it add up to 1.
+    /// The part of the wait that it answers for, 0..=1; the parts of all who end it add up to 1.
     pub share: f64,
     /// The state after that, until the wait is over: a message's delay.
     pub delay: Option<RegionState>,
@@ -122,7 +122,7 @@ impl CauseFinder {
                 }
             }
         } else {
-            // Nothing is known of what he did: the wait is of that which he did last.
+            // It is not known what that thread did in this time: the wait counts for what it did last.
             let last = other.backwards(Ns::MIN, at).next().map(|past| past.state);
             let state = last.unwrap_or_else(|| states.intern(by.thread, RegionState::unknown(0)));
             self.caused.resize(states.entries().len(), 0.0);

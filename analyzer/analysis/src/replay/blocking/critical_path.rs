@@ -111,7 +111,7 @@ impl CriticalPathFinder {
         (parts, origin)
     }
 
-    /// PathSums up the paths to `time`, so that what is before it can be forgotten.
+    /// Sums up the paths to `time`, so that what is before it can be forgotten.
     pub fn sum_up(&mut self, states: &ThreadStates, histories: &[ThreadHistory], time: Ns) {
         let mut room = PathBuffers::default();
         let threads = 0..histories.len() as u32;
@@ -141,7 +141,7 @@ impl CriticalPathFinder {
             if *reach == usize::MAX {
                 room.visited.push(thread);
             }
-            *reach = history.reach(*reach, time);
+            *reach = history.count_through(*reach, time);
             for past in history.first_intervals(*reach, self.from, time) {
                 let by = past.wait.and_then(|(by, _)| by).filter(|by| by.thread != thread && by.at <= past.end);
                 match by {

@@ -23,8 +23,8 @@ use crate::model::waits::{WaitKey, WaitState, WaitSums};
 
 /// Intervals and causes of all histories together from which on old ones are forgotten.
 pub const MAX_INTERVALS: usize = 1 << 22;
-/// Maximum number for each thread.
-const MOST_OF_A_THREAD: usize = 1 << 10;
+/// Intervals and causes per thread below which nothing is forgotten.
+const MIN_PER_THREAD: usize = 1 << 10;
 
 /// Explains waits.
 #[derive(Default)]
@@ -131,7 +131,7 @@ impl WaitExplainer {
     pub fn forget(&mut self, now: Ns) {
         let all: usize = self.histories.iter().map(ThreadHistory::size).sum();
         self.kept = self.kept.max(all);
-        if all < self.most.max(MOST_OF_A_THREAD * self.histories.len()) {
+        if all < self.most.max(MIN_PER_THREAD * self.histories.len()) {
             return;
         }
         // Of a thread that has ended long ago nothing is left to forget.

@@ -55,7 +55,7 @@ pub struct ThreadHistory {
     waits: Vec<PastWait>,
     /// Number of the first of `waits`.
     waits_from: u32,
-    /// Number of explained intervals: the first.
+    /// Number of explained waits: the first of `waits`.
     explained: usize,
     causes: Vec<StateDuration>,
     causes_from: u32,
@@ -84,12 +84,12 @@ impl ThreadHistory {
         ThreadHistory { begin, ..ThreadHistory::default() }
     }
 
-    /// Returns the begin of the interval.
+    /// Returns the begin of the history.
     pub fn begin(&self) -> Ns {
         self.begin
     }
 
-    /// Returns the end of the interval.
+    /// Returns the end of the history.
     pub fn end(&self) -> Ns {
         self.intervals.last().map_or(self.begin, |last| last.end)
     }
@@ -131,12 +131,12 @@ impl ThreadHistory {
     /// The intervals from `from` to `to`, the last first.
     #[inline]
     pub fn backwards(&self, from: Ns, to: Ns) -> impl Iterator<Item = PastInterval<'_>> {
-        self.first_intervals(self.reach(usize::MAX, to), from, to)
+        self.first_intervals(self.count_through(usize::MAX, to), from, to)
     }
 
-    /// Returns the number of intervals that reach `to`, at most `most`.
+    /// Returns the number of intervals up to and with the one that reaches `to`, at most `most`.
     #[inline]
-    pub fn reach(&self, most: usize, to: Ns) -> usize {
+    pub fn count_through(&self, most: usize, to: Ns) -> usize {
         let known = self.intervals.get(..most).unwrap_or(&self.intervals);
         (ended_before(known, known.len(), to) + 1).min(known.len())
     }
@@ -290,9 +290,10 @@ mod tests {
         for time in 0..=2010 {
             // The first that ends then or later is the last that reaches it.
             let expected = (1..=200).filter(|i| 10 * i < time).count().min(199) + 1;
-            assert_eq!(history.reach(usize::MAX, time), expected, "{time}");
-            assert_eq!(history.reach(expected, time), expected, "{time}, known to be no more");
-            let past = |most| history.first_intervals(history.reach(most, time), 0, time).next().map(|past| past.end);
+            assert_eq!(history.count_through(usize::MAX, time), expected, "{time}");
+            assert_eq!(history.count_through(expected, time), expected, "{time}, known to be no more");
+            let past =
+                |most| history.first_intervals(history.count_through(most, time), 0, time).next().map(|past| past.end);
             assert_eq!(past(usize::MAX), past(expected), "{time}");
             for near in [0, 1, expected, expected + 1, 150, 200, 1000] {
                 assert_eq!(

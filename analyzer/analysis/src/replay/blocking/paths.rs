@@ -10,7 +10,7 @@ use crate::model::region_state::Ns;
 struct OnPaths {
     /// On the path of who waits.
     did: f64,
-    /// Remaining time on the waiting thread's path, and on the other one.
+    /// Remaining time on the waiting thread's path.
     own: f64,
     /// On the path of who ended the wait; of that what did not cancel.
     other: f64,
@@ -68,7 +68,7 @@ impl WaitPaths {
         history.spent(since, at, |part| self.add_other(part));
     }
 
-    /// Adds something that he did.
+    /// Adds something that the thread which ended the wait did.
     #[inline]
     pub fn add_other(&mut self, part: StateDuration) {
         self.amounts_mut(part.state).other += part.ns;

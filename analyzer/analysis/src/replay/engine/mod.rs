@@ -203,7 +203,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         progress(FoldProgress::Records(self.counts.steps - reported));
     }
 
-    /// Goes on with the thread that was the first until another is, or until it waits for others to be followed; that which is then.
+    /// Replays this thread until another one is earlier, or until it has to wait for others; returns the next thread.
     fn go_on(&mut self, thread: u32) -> Option<u32> {
         let until = self.scheduler.until();
         loop {

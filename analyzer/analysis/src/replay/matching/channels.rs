@@ -65,7 +65,8 @@ pub struct TransferSide {
 /// Bytes above which a message is taken to need both sides in MPI while the run's calls say nothing of such messages.
 pub const SENT_AT_ONCE: u64 = 4096;
 
-/// Bytes up to which all MPIs known send a message at once. Of larger ones the run's calls are asked.
+/// Bytes up to which all MPIs known send a message at once. Receives and synchronous sends up to this size are not asked about progress;
+/// standard sends of all sizes are.
 pub const ALWAYS_SENT_AT_ONCE: u64 = 64;
 
 impl TransferSide {
@@ -251,7 +252,8 @@ impl OpenTransfers {
         self.free.len() == self.all.len() && self.probes.is_empty()
     }
 
-    /// Returns the numbers of sends and of receives that found no other side.
+    /// Returns the numbers of sends and of receives that found no other side. Receives from any source that never completed are in no queue, and
+    /// not counted.
     pub fn left(&self) -> (u64, u64) {
         let (mut sends, mut receives) = (0, 0);
         for queue in self.queues.values() {

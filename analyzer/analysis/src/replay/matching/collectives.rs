@@ -161,7 +161,7 @@ impl OpenCollectives {
         self.free.len() == self.all.len()
     }
 
-    /// Meetings that not all have left: those which not all entered, and how many they were to be.
+    /// Returns the number of instances that not all members have left.
     pub fn left(&self) -> u64 {
         self.open.values().flat_map(|on_key| &on_key.open).flatten().count() as u64
     }
@@ -172,8 +172,8 @@ impl OpenCollectives {
 const MAX_AFTER: Ns = 4;
 
 impl CollectiveInstance {
-    /// Returns the entry for which the call of a member of a rooted collective evidently waited, though it is not that of the root, or the member is the root
-    /// of a broadcast: the call ended just after it. MPI passes data on along trees of ranks, of which no log says who passes them to whom.
+    /// Returns the entry, the root's or another member's, for which the call of a member of a rooted collective evidently waited: the call ended just after
+    /// it. MPI passes data on along trees of ranks, of which no log says who passes them to whom; so even the root of a broadcast may wait.
     ///
     /// ```text
     ///   rank 0    |reduce .................|      the root

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The engine calls [`EventMatcher`] for each start and end of a call, in the order of time. Its results go to the sinks. The engine resumes
-//! the threads in [`EventMatcher::take_woken`], whose needs were satisfied.
+//! the threads in [`EventMatcher::take_woken`], whose needs may be satisfied now.
 
 mod channels;
 mod collectives;
@@ -38,7 +38,7 @@ pub use self::needs::CallNeeds;
 use self::progress::MessageCoupling;
 use self::requests::OpenRequests;
 use self::signals::{AwaitedId, OpenSignals};
-use self::started::{NOTHING, StartedTransfers};
+use self::started::{NOTHING, StartedOperations};
 use super::comm_members::CommMembers;
 use super::sinks::NewThread;
 use super::thread::ReplayThread;
@@ -68,7 +68,8 @@ impl CurrentCallEvent<'_> {
         TimeInterval::new(self.own.begun.min(self.ends()), self.ends())
     }
 
-    /// Returns the end of the call by its own clock, as corrected before.
+    /// Returns the end of the call by its own clock, as corrected before: the time at which the engine resumes the thread. The call itself may
+    /// end earlier, at its recorded end, for its time absorbs the correction.
     fn ends(&self) -> Ns {
         self.step.end.saturating_add(self.own.shift)
     }
@@ -117,7 +118,7 @@ pub struct EventMatcher<'a> {
     hosts: Vec<u32>,
     /// By thread: what the events of its call started, in their order; of those that complete requests what these stand for, once it was
     /// asked for.
-    started: Vec<Vec<StartedTransfers>>,
+    started: Vec<Vec<StartedOperations>>,
     channels: OpenTransfers,
     collectives: OpenCollectives,
     signals: OpenSignals,
@@ -191,7 +192,7 @@ impl<'a> EventMatcher<'a> {
         }
     }
 
-    /// A thread that waited for others and can go on now, which does not wait any more; any number of times.
+    /// Returns a thread that waited for others and whose needs may be satisfied now; the same one may come several times.
     #[inline]
     pub fn take_woken(&mut self) -> Option<u32> {
         self.woken.pop()
@@ -222,15 +223,15 @@ impl<'a> EventMatcher<'a> {
         (counts, self.demands.finish())
     }
 
-    /// Returns the transfers that the event started, or that its request stands for; `None`: it is not known, or nothing.
+    /// Returns the operations that the event started, or that its request stands for; `None`: they are not known, or there are none.
     #[inline]
-    fn started(&self, at: &CurrentCallEvent) -> Option<StartedTransfers> {
+    fn started(&self, at: &CurrentCallEvent) -> Option<StartedOperations> {
         self.started[at.thread as usize].get(at.i).copied()
     }
 
     /// Keeps what the event started, or what its request stands for.
     #[inline]
-    fn keep(&mut self, at: &CurrentCallEvent, pending: StartedTransfers) {
+    fn keep(&mut self, at: &CurrentCallEvent, pending: StartedOperations) {
         let started = &mut self.started[at.thread as usize];
         if started.len() < at.i {
             started.resize(at.i, NOTHING);

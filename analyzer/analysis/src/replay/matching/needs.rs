@@ -6,7 +6,7 @@ use lbprof_collector::{Activity, Operation};
 
 use super::channels::{ALWAYS_SENT_AT_ONCE, MessageTransfer, TransferId, TransferSide};
 use super::collectives::{CollectiveEntry, CollectiveId, CollectiveInstance};
-use super::started::{StartedOperation, StartedTransfers};
+use super::started::{StartedOperation, StartedOperations};
 use super::{CurrentCallEvent, EventMatcher};
 use crate::model::region_state::RegionState;
 use crate::model::waits::WaitState;
@@ -20,8 +20,8 @@ use crate::replay::timeline::CommRole;
 pub struct CallNeeds {
     /// The known needs.
     pub all: Vec<CallNeed>,
-    /// Of those that are sides of messages which may need both ranks in MPI: which need, and the message.
-    pub(super) large: Vec<(usize, TransferId)>,
+    /// The needs that are sides of messages which may move only while both ranks are in MPI: index in `all`, and the message.
+    pub(super) coupled: Vec<(usize, TransferId)>,
     /// Sends that are complete with the call, and may have waited for their receivers.
     pub(super) sends: Vec<CompleteSend>,
     /// The thread of the target that a lock is asked of, or given back to.
@@ -38,10 +38,10 @@ pub(super) struct CompleteSend {
 }
 
 impl CallNeeds {
-    /// Nothing.
+    /// Removes all needs.
     pub fn clear(&mut self) {
         self.all.clear();
-        self.large.clear();
+        self.coupled.clear();
         self.sends.clear();
         self.target = None;
     }
@@ -50,7 +50,7 @@ impl CallNeeds {
     #[inline]
     pub(super) fn add_side(&mut self, need: CallNeed, id: TransferId) {
         if need.bytes > ALWAYS_SENT_AT_ONCE {
-            self.large.push((self.all.len(), id));
+            self.coupled.push((self.all.len(), id));
         }
         self.all.push(need);
     }
@@ -114,9 +114,9 @@ impl EventMatcher<'_> {
         is_done
     }
 
-    /// Completes the event's request, and returns its transfers.
+    /// Completes the event's request, and returns its operations.
     #[inline]
-    fn completed(&mut self, at: &CurrentCallEvent) -> StartedTransfers {
+    fn completed(&mut self, at: &CurrentCallEvent) -> StartedOperations {
         match self.started(at) {
             None | Some([StartedOperation::Nothing, StartedOperation::Nothing]) => {
                 self.ranks[at.own.rank as usize].requests.complete(at.event.request)

@@ -30,9 +30,9 @@ const MOST_AFTER: Ns = 4;
 /// Tolerance for a small message, which seldom waits for anything but its send: it would often end just after something by chance.
 const MAX_AFTER_SMALL: Ns = 16;
 
-/// Maximum fraction of a wait, as a divisor, by which the awaited side may come after all other needs. Ranks that compute twice as long as
-/// others come back at the same time as these, time after time.
-const MAX_EXPLAINED: Ns = 8;
+/// Minimum fraction of a wait, as a divisor, that all other needs leave unexplained: the awaited side has to come that much later than they.
+/// Ranks that compute twice as long as others come back at the same time as these, time after time.
+const MIN_UNEXPLAINED: Ns = 8;
 
 /// Maximum fraction of small messages, as a divisor, that seem to have waited by chance.
 const MOST_BY_CHANCE: u32 = 4;
@@ -91,7 +91,7 @@ impl EventMatcher<'_> {
     /// Adds what the sends that are complete with a thread's call needed of their receivers; moves what was needed of another rank to when
     /// that came back to MPI, where the message could not move before. `time`: of the call.
     pub fn needs_progress(&mut self, threads: &[ReplayThread], thread: u32, time: TimeInterval, needs: &mut CallNeeds) {
-        if needs.sends.is_empty() && needs.large.is_empty() && needs.target.is_none() {
+        if needs.sends.is_empty() && needs.coupled.is_empty() && needs.target.is_none() {
             return;
         }
         let (coupling, channels, hosts) = (&mut self.coupling, &self.channels, self.hosts.as_slice());
@@ -103,8 +103,8 @@ impl EventMatcher<'_> {
         if let Some(need) = needs.target.and_then(|target| progress.need_of_target(target)) {
             needs.all.push(need);
         }
-        for i in 0..needs.large.len() {
-            let (need, id) = needs.large[i];
+        for i in 0..needs.coupled.len() {
+            let (need, id) = needs.coupled[i];
             progress.needs_return(need, id, &mut needs.all);
         }
     }
@@ -230,8 +230,8 @@ impl CallMessages<'_> {
         let last = needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
         let most_after =
             if what == AwaitedSide::Sender && like.bytes <= SENT_AT_ONCE { MAX_AFTER_SMALL } else { MOST_AFTER };
-        let is_most = MAX_EXPLAINED * (at - last) >= self.time.end - begin;
-        let has_waited = at > last && is_most && most_after * (self.time.end - at) <= at - last;
+        let is_enough = MIN_UNEXPLAINED * (at - last) >= self.time.end - begin;
+        let has_waited = at > last && is_enough && most_after * (self.time.end - at) <= at - last;
         let seen = self.coupling.seen(what, like);
         seen.waited += u32::from(has_waited);
         // Some wait, and others of about the same size do not. Of small ones that most did not a few may seem to by chance.

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::started::{NOTHING, StartedOperation, StartedTransfers};
+use super::started::{NOTHING, StartedOperation, StartedOperations};
 
 /// Slots of a rank.
 const SLOTS: usize = 64;
@@ -13,9 +13,9 @@ const SLOTS: usize = 64;
 /// The open requests of a rank.
 #[derive(Debug, Default)]
 pub struct OpenRequests {
-    /// Transfers by slot, with the request; empty before the first request.
-    slots: Vec<(u32, Option<StartedTransfers>)>,
-    others: FxHashMap<u32, StartedTransfers>,
+    /// Operations by slot, with the request; empty before the first request.
+    slots: Vec<(u32, Option<StartedOperations>)>,
+    others: FxHashMap<u32, StartedOperations>,
 }
 
 impl OpenRequests {
@@ -26,7 +26,7 @@ impl OpenRequests {
     }
 
     /// Removes the operations of a request that is completed.
-    pub fn complete(&mut self, request: u32) -> StartedTransfers {
+    pub fn complete(&mut self, request: u32) -> StartedOperations {
         match self.slots.get_mut(request as usize % SLOTS) {
             Some((number, pending)) if *number == request && pending.is_some() => pending.take(),
             _ if self.others.is_empty() => None,
@@ -36,7 +36,7 @@ impl OpenRequests {
     }
 
     /// Returns the operations of a request that stays open.
-    pub fn look(&self, request: u32) -> StartedTransfers {
+    pub fn look(&self, request: u32) -> StartedOperations {
         let slot = self.slots.get(request as usize % SLOTS).filter(|(number, _)| *number == request);
         slot.and_then(|(_, pending)| *pending).or_else(|| self.others.get(&request).copied()).unwrap_or(NOTHING)
     }
@@ -46,7 +46,7 @@ impl OpenRequests {
         self.others.is_empty() && self.slots.iter().all(|(_, pending)| pending.is_none())
     }
 
-    fn open(&mut self, request: u32) -> &mut StartedTransfers {
+    fn open(&mut self, request: u32) -> &mut StartedOperations {
         if self.slots.is_empty() {
             self.slots = vec![(0, None); SLOTS];
         }
@@ -88,7 +88,7 @@ mod tests {
             requests.start(number, started[number as usize]);
         }
         requests.start(7, started[0]);
-        let is = |pending: StartedTransfers, expected: [Option<usize>; 2]| {
+        let is = |pending: StartedOperations, expected: [Option<usize>; 2]| {
             pending.iter().zip(expected).all(|(one, expected)| match (one, expected.map(|at| started[at])) {
                 (StartedOperation::Any(id), Some(StartedOperation::Any(known))) => *id == known,
                 (StartedOperation::Nothing, None) => true,

@@ -20,12 +20,12 @@ pub enum StartedOperation {
     AwaitedSignals(AwaitedId),
     /// A receive of which it is not known yet what it receives.
     Any(TransferId),
-    /// Something with a rank of which nothing is known.
+    /// Nothing that a call could wait for, or an operation that cannot be matched.
     Nothing,
 }
 
 /// The operations of an event or request: a combined send and receive stands for two, others for one.
-pub type StartedTransfers = [StartedOperation; 2];
+pub type StartedOperations = [StartedOperation; 2];
 
 /// Nothing that ends.
-pub const NOTHING: StartedTransfers = [StartedOperation::Nothing; 2];
+pub const NOTHING: StartedOperations = [StartedOperation::Nothing; 2];

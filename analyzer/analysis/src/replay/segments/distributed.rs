@@ -422,12 +422,7 @@ fn join_segments<'a>(
 /// Returns the consistent cut at `cut`, where each process's ranks are in these states.
 fn cut_of(cut: Option<CutPoint>, ranks: Vec<Vec<RankAtCut>>) -> Option<Arc<ConsistentCut>> {
     let CutPoint { comm, last } = cut?;
-    Some(Arc::new(ConsistentCut {
-        comm,
-        last: last.at,
-        last_rank: last.rank,
-        ranks: ranks.into_iter().flatten().collect(),
-    }))
+    Some(Arc::new(ConsistentCut { comm, last: last.at, ranks: ranks.into_iter().flatten().collect() }))
 }
 
 /// Returns the input of a rank whose steps have all been read.

@@ -108,7 +108,8 @@ type SegmentStart = Option<Arc<ConsistentCut>>;
 type SegmentOutcome = Result<SegmentOutput, SegmentStart>;
 
 impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
-    /// Replays as many segments at a time as there are cores, each with its own observer. The next ones are read meanwhile.
+    /// Replays as many segments at a time as there are cores, at most [`MAX_AT_A_TIME`], each with its own observer. The next ones are read
+    /// meanwhile.
     fn side_by_side(
         &self,
         mut segments: ReplaySegments<'a>,

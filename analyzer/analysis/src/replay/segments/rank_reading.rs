@@ -152,7 +152,8 @@ impl<'a> RankReading<'a> {
         true
     }
 
-    /// The first call at which the run may be cut, of those that `accept` accepts, by its number and how many steps there were before it, at most `most`.
+    /// The first call at which the run may be cut, of those that `accept` accepts, by its number and how many steps there
+    /// are up to and with it; gives up after the chunk that passes `most`.
     fn find(
         &mut self,
         of_all: &[bool],

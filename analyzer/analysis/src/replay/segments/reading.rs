@@ -154,7 +154,7 @@ impl<'a> ReplaySegments<'a> {
         let ends = marks.into_iter().zip(lasts);
         ends.filter_map(|(mark, last)| {
             let (ranks, inputs) = apart(self.reading.take());
-            let to = Some(Arc::new(ConsistentCut { comm: mark.comm, last: last?.at, last_rank: last?.rank, ranks }));
+            let to = Some(Arc::new(ConsistentCut { comm: mark.comm, last: last?.at, ranks }));
             Some(ReplaySegment { from: std::mem::replace(&mut self.from, to.clone()), inputs, to })
         })
         .collect()

@@ -30,7 +30,7 @@ const LEAST_OF_A_RANK: usize = 128;
 /// Most samples that are kept, of all ranks together, at 24 bytes each.
 const MOST_SAMPLES: usize = 1 << 22;
 
-/// A run with the results of the first two passes: a run, and what the first two passes found in it.
+/// A run with the results of the first two passes.
 #[derive(Clone, Copy)]
 pub struct SurveyedRun<'a> {
     /// The run.
@@ -75,7 +75,7 @@ impl<'a> ReplayOptions<'a> {
         }
     }
 
-    /// Returns whether the run may be cut: all of it is followed, and its ranks have one thread each.
+    /// Returns whether the run may be cut: all of it is followed, and it has several ranks, of one thread each.
     pub(super) fn can_cut(&self, model: &Model) -> bool {
         self.scope.is_all() && model.ranks.iter().all(|rank| rank.other_threads == 0) && model.ranks.len() > 1
     }

@@ -25,7 +25,7 @@ pub struct ExplanationQueue<'a, 'scope> {
     scope: &'a Scope<'scope>,
     /// The batch that was not handed over yet.
     pub batch: HistoryBatch,
-    /// The batch being filled, and the batches that wait before it to be explained.
+    /// Batches handed over that wait to be explained.
     waiting: Vec<EventBatch>,
     /// The explainer while it works; what was explained comes back as room for more.
     busy: Option<ReadAhead<(WaitExplainer, Vec<HistoryBatch>)>>,

@@ -7,7 +7,8 @@
 //!                                   └→ observer_sink.rs   activities over time, for the page, statistics and exports
 //! ```
 //!
-//! Nothing flows back except [`NotedClocks`], with which a matched event keeps the clocks of its time.
+//! Nothing flows back except [`NotedClocks`], with which a matched event keeps the clocks of its time, and the time of a communicator's last
+//! synchronisation ([`WaitAnalysis::last_collective`]), by which the engine judges whether a run can be cut.
 
 mod explanation_queue;
 mod observer_sink;
@@ -118,7 +119,7 @@ pub trait EventSink {
     /// The call that is given last begins or ends an epoch with these world ranks, the caller apart.
     fn on_epoch_step(&mut self, _ranks: &[u32]) {}
 
-    /// A thread's window ends before that of another.
+    /// A rank's first thread ends before the last one, `last`, does.
     fn on_early_end(&mut self, _thread: u32, _last: u32, _idle: TimeInterval) {}
 }
 

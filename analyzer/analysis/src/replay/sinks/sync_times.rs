@@ -6,14 +6,16 @@
 //! ```text
 //!   synchronisation by            available_ns                     collected_ns
 //!   a message, for its receiver   the send begins                  the call ends that completes the receive
-//!   a message, for a sender that  the receive is posted            the call ends that completes the send
-//!     waits for its receive
+//!   a message, for its sender¹    the receive is posted            the call ends that completes the send
 //!   a rooted collective, a scan,  the needed rank enters           the call ends that completes it
 //!     neighbours
 //!   post/start, complete/wait     the post or complete begins      the call ends that awaited it
 //!   a lock                        the other begins to unlock       the call ends that asked for it
 //!   a collective of all, a fence  the last rank enters             the same: no member can leave it before
 //! ```
+//!
+//! ¹ If the send is synchronous, or standard and of more than 4096 bytes, and the receive is posted during the call that completes the send,
+//! whether or not that call was seen to wait.
 //!
 //! T* is the latest available time of those that were collected before the event, for only these can have influenced it:
 //!

@@ -22,7 +22,7 @@ pub struct WaitAnalysis<'a, 'scope> {
     ranks: Vec<u32>,
     sync_times: SyncTimes<'a>,
     explaining: ExplanationQueue<'a, 'scope>,
-    /// The thread of the last call that waited, and the thread that ended its wait.
+    /// Of the last call, if it waited: its thread, and the thread that ended the wait.
     last_wait: Option<(u32, u32)>,
     /// True if the ends of windows were handed over.
     has_ended: bool,

@@ -3,8 +3,8 @@
 //! ```text
 //!   log ─→ steps.rs   a rank's records as steps (computation and the call at its end), with the ids of the run
 //!            │        steps/events.rs: communication events of a call; lists.rs: the ranks that an operation involves;
-//!            │        parallel.rs: parallel regions in computation; region_lookup.rs: regions; probed_message.rs: results of probes;
-//!            │        dense_map.rs: ids of the log
+//!            │        persistent.rs: prepared operations; parallel.rs: parallel regions in computation; region_lookup.rs: regions;
+//!            │        probed_message.rs: results of probes; dense_map.rs: ids of the log
 //!            └→ source.rs  the steps of all ranks, read ahead in parallel; step_chunk.rs, packed.rs: compressed, if there are many ranks
 //! ```
 

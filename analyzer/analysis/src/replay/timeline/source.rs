@@ -1,7 +1,7 @@
 //! The steps of all ranks, each rank's next batch read ahead on another core.
 //!
 //! Of many ranks the batches are packed when they are read, and taken out in parts. The next one is then read while the last part is followed.
-//! Steps that were read before come packed, and are the first.
+//! Steps that were read before come first, packed if there are many ranks.
 
 use std::collections::VecDeque;
 

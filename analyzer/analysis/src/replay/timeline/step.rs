@@ -33,9 +33,9 @@ pub enum CommRole {
     Cancelled,
     /// Waits until there is a message.
     Probe,
-    /// Meets the other ranks of a communicator and returns when it may.
+    /// Enters a collective of a communicator and returns when it may.
     Collective(CommunicationPattern),
-    /// Starts to meet them, under a request.
+    /// Starts a collective, under a request.
     StartCollective(CommunicationPattern),
     /// Begins or ends an epoch on a window that not all its ranks enter together.
     Epoch(EpochStep),
@@ -59,7 +59,7 @@ pub struct CommEvent {
     /// number of their list, see [`StepBatch::lists`]; of neighbours that of those that send to this rank, after which are those that it
     /// sends to.
     pub peer: u32,
-    /// The message's tag. Of a meeting what it is on: 0 the communicator itself, else a window or a file.
+    /// The message's tag. Of a collective what it is on: 0 the communicator itself, else a window or a file.
     pub tag: i32,
     /// The request; NONE where there is none.
     pub request: u32,

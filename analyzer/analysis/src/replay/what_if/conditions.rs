@@ -11,7 +11,8 @@ pub enum ReplayNetwork {
     /// As measured: what calls took besides waiting they take again.
     Measured,
     /// Every call takes no time besides waiting, and messages arrive `latency_s` seconds, and a second for each
-    /// `bytes_per_s` bytes, after they are sent. A collective takes that for each of the log2 P steps of a tree.
+    /// `bytes_per_s` bytes, after they are sent. A collective takes the latency for each of the ⌈log2 P⌉ steps of a tree; its
+    /// bytes take no time.
     Given {
         /// Seconds; 0: ideal.
         latency_s: f64,

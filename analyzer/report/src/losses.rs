@@ -32,7 +32,7 @@ const LEAST: f64 = 0.01;
 /// Share of what the rank that is waited for most causes, from which on another rank causes much, too.
 const MUCH: f64 = 0.5;
 
-/// How many times the saving of balancing a region another change must save to be named instead.
+/// Factor by which another change must save more than balancing the region to be named instead.
 const MUCH_MORE: f64 = 1.2;
 
 /// Most ranks of a loss that are named.
@@ -156,7 +156,7 @@ pub(super) struct LossInputs<'a> {
     pub(super) regions: &'a [RegionRow],
     /// True if ranks share one work, so that balancing them is a gain.
     pub(super) together: bool,
-    /// Whether one rank is a master that waits for the others most of the time.
+    /// True if one rank is a master that waits for the others most of the time.
     pub(super) has_idle_master: bool,
 }
 

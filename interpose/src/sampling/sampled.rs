@@ -52,7 +52,7 @@ pub struct SampleReading {
 /// A block is worth writing from so many samples on.
 const WORTH_A_BLOCK: usize = 128;
 
-/// How long an event keeps a period, in seconds.
+/// Time for which an event keeps a period, in seconds.
 const PERIOD_S: f64 = 5.0;
 
 impl ThreadSampling {

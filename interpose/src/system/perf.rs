@@ -39,7 +39,7 @@ pub const PAGE: usize = 4096;
 pub struct EventOptions {
     /// CPU time between two samples, in nanoseconds.
     pub period_ns: u64,
-    /// Whether the period is to be changed later, for which a descriptor stays open.
+    /// True if the period is to be changed later, for which a descriptor stays open.
     pub has_changing_period: bool,
     /// The clock of the samples' times, as clock_gettime(2) has it.
     pub clock: libc::clockid_t,

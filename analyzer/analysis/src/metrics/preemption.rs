@@ -31,7 +31,7 @@ pub const MAX_SWITCHES_PER_S: f64 = 2000.0;
 /// Share of the computation that must have been delayed for a rank to be called preempted.
 pub const MIN_SHARE: f64 = 0.05;
 
-/// The same as a share of the rank's time: a rank that hardly computes loses nothing by it.
+/// Minimum share of the rank's time that must have been delayed: a rank that hardly computes loses nothing by it.
 pub const MIN_SHARE_OF_TIME: f64 = 0.005;
 
 /// Least time between two samples of usage that is judged, in seconds; shorter runs prove nothing.

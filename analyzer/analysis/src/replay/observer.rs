@@ -201,7 +201,7 @@ pub struct EndedRequest {
     pub request: u32,
     /// Start of the operation: of a send, [`MatchedMessage::sent`] of its message.
     pub started: Ns,
-    /// How its operation ended.
+    /// Outcome of its operation.
     pub outcome: RequestOutcome,
 }
 

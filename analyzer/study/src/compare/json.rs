@@ -28,26 +28,26 @@ pub struct ComparisonDocument<'a> {
     verdict: String,
     /// The runs to compare with.
     base: SideRow<'a>,
-    /// The same of the runs that are compared.
+    /// The runs that are compared, likewise.
     new: SideRow<'a>,
     /// The change of the elapsed time.
     elapsed: ElapsedChange,
-    /// What is taken for noise.
+    /// Changes that count as noise.
     noise: NoiseRow,
-    /// Whether `reasons` are by cause; false if waiting was not analysed in a run; then they equal `places`.
+    /// True if `reasons` are by cause; false if waiting was not analysed in a run; then they equal `places`.
     by_cause: bool,
     /// Parts of the change of elapsed time, largest first, with waiting attributed to its causes; they add up to `elapsed.change_s`.
     reasons: Vec<ReasonRow<'a>>,
-    /// The same by region and activity, with waiting where it is spent.
+    /// Parts by region and activity, with waiting where it is spent.
     places: Vec<ReasonRow<'a>>,
     /// Functions whose CPU time in computation changed significantly, the largest change first, at most 20; null if not all runs were sampled, or
     /// if an older version added one to a study.
-    functions: Option<Vec<FunctionRow<'a>>>,
+    functions: Option<Vec<ChangedFunctionRow<'a>>>,
     /// The efficiencies of both sides.
     efficiencies: Vec<EfficiencyChange>,
-    /// Other differences and missing data, as sentences.
+    /// Further differences and missing data, as sentences.
     remarks: &'a [String],
-    /// One object per condition to fail on, in the given order.
+    /// Conditions to fail on, in the given order.
     conditions: Vec<ConditionRow<'a>>,
 }
 
@@ -55,7 +55,7 @@ pub struct ComparisonDocument<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SideRow<'a> {
-    /// One object per run, in the given order.
+    /// Runs, in the given order.
     runs: Vec<ComparedRun<'a>>,
     /// Median of the elapsed times.
     elapsed_median_s: Option<f64>,
@@ -81,7 +81,7 @@ struct ComparedRun<'a> {
     params: &'a BTreeMap<String, f64>,
     /// Its elapsed time.
     elapsed_s: f64,
-    /// Whether the data are complete.
+    /// True if the data are complete.
     complete: bool,
 }
 
@@ -97,21 +97,21 @@ struct ElapsedChange {
     change_s: f64,
     /// The change as a share of the base.
     relative: Option<f64>,
-    /// Whether it is beyond noise.
+    /// True if it is beyond noise.
     beyond_noise: bool,
 }
 
-/// What is taken for noise.
+/// Changes that count as noise.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct NoiseRow {
-    /// Whether it follows from several runs; otherwise it is assumed.
+    /// True if it follows from several runs; otherwise it is assumed.
     known: bool,
     /// Level of the t-test, where noise is known.
     level: Option<f64>,
     /// Smallest change that counts, in seconds.
     least_s: f64,
-    /// Whether neither the elapsed time nor a reason nor an efficiency changed beyond noise.
+    /// True if neither the elapsed time nor a reason nor an efficiency changed beyond noise.
     nothing_beyond: bool,
 }
 
@@ -126,7 +126,7 @@ struct ReasonRow<'a> {
     region: Option<&'a str>,
     /// Seconds in the base runs: own time and waiting that it causes, means over ranks.
     base_s: f64,
-    /// The same in the new runs.
+    /// Its value in the new runs.
     new_s: f64,
     /// `new` minus `base`.
     change_s: f64,
@@ -136,14 +136,14 @@ struct ReasonRow<'a> {
     own_change_s: f64,
     /// Of `change_s`, the waiting that it causes; 0 by place.
     caused_change_s: f64,
-    /// Whether `change_s` is beyond noise.
+    /// True if `change_s` is beyond noise.
     beyond_noise: bool,
-    /// Whether all ranks contribute about equally.
+    /// True if all ranks contribute about equally.
     all_ranks: bool,
     /// The ranks that contribute most, largest first; empty if all contribute, if the numbers of ranks differ, or if no rank is concerned.
     ranks: Vec<RankChange>,
     /// If the numbers of ranks differ: the rank that spends most time there in the new runs.
-    longest: Option<LongestRank>,
+    longest: Option<LongestRankChange>,
 }
 
 /// A rank's part in a change.
@@ -159,24 +159,24 @@ struct RankChange {
 /// The rank that spends most time in a place.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct LongestRank {
+struct LongestRankChange {
     /// Its number.
     rank: u32,
     /// By how much it exceeds the mean of all ranks.
     over_mean_s: f64,
-    /// The same for the longest rank of the base runs.
+    /// Excess of the longest rank of the base runs.
     base_over_mean_s: f64,
 }
 
 /// A function whose CPU time changed.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct FunctionRow<'a> {
+struct ChangedFunctionRow<'a> {
     /// Its name and source file, or the library that has it.
     function: &'a str,
     /// CPU time in the base runs, the mean over ranks, by samples.
     base_s: f64,
-    /// The same in the new runs.
+    /// Its value in the new runs.
     new_s: f64,
     /// `new` minus `base`.
     change_s: f64,
@@ -194,7 +194,7 @@ struct RegionChange<'a> {
     region: &'a str,
     /// CPU time there in the base runs, the mean over ranks.
     base_s: f64,
-    /// The same in the new runs.
+    /// Its value in the new runs.
     new_s: f64,
     /// `new` minus `base`.
     change_s: f64,
@@ -214,7 +214,7 @@ struct EfficiencyChange {
     new: Option<f64>,
     /// `new` minus `base`.
     change: Option<f64>,
-    /// Whether the means differ by a point or more, and beyond noise; false if noise is not known.
+    /// True if the means differ by a point or more, and beyond noise; false if noise is not known.
     beyond_noise: bool,
 }
 
@@ -314,7 +314,7 @@ fn noise_row(comparison: &RunComparison) -> NoiseRow {
     }
 }
 
-fn function(change: &FunctionChange) -> FunctionRow<'_> {
+fn function(change: &FunctionChange) -> ChangedFunctionRow<'_> {
     let TimeChange { base_s, new_s, error_s } = change.time;
     let regions = change.regions.iter().map(|(path, time)| RegionChange {
         region: path,
@@ -324,7 +324,7 @@ fn function(change: &FunctionChange) -> FunctionRow<'_> {
         error_s: time.error_s,
     });
     let change_s = change.time.difference();
-    FunctionRow { function: &change.function, base_s, new_s, change_s, error_s, regions: regions.collect() }
+    ChangedFunctionRow { function: &change.function, base_s, new_s, change_s, error_s, regions: regions.collect() }
 }
 
 fn reason<'a>(comparison: &RunComparison, part: &'a TimeContribution) -> ReasonRow<'a> {
@@ -335,7 +335,7 @@ fn reason<'a>(comparison: &RunComparison, part: &'a TimeContribution) -> ReasonR
     };
     let longest = match part.whose {
         AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s } => {
-            Some(LongestRank { rank, over_mean_s, base_over_mean_s })
+            Some(LongestRankChange { rank, over_mean_s, base_over_mean_s })
         }
         _ => None,
     };

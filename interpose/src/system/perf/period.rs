@@ -15,7 +15,7 @@ use super::descriptor::EventDescriptor;
 pub struct SamplePeriod {
     current_ns: u64,
     previous_ns: u64,
-    /// When the current period began, in nanoseconds of the event's clock.
+    /// Begin of the current period, in nanoseconds of the event's clock.
     since_ns: u64,
     event: Option<KeptEvent>,
 }

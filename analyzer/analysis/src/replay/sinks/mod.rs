@@ -86,7 +86,7 @@ pub struct RequestEnd {
     pub started: Ns,
     /// The thread that started it.
     pub started_by: u32,
-    /// How its operation ended.
+    /// Outcome of its operation.
     pub outcome: RequestOutcome,
 }
 

@@ -33,7 +33,7 @@ struct EfficiencyLine {
 }
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
-    let certain = shown(report).t_ideal_certain;
+    let certain = efficiency_in_answer(report).t_ideal_certain;
     let whose = match &report.idle_master {
         Some(master) => format!("of the workers' computation: ranks {}", ranges(&master.workers)),
         None if report.clusters.are_apart() => {
@@ -52,7 +52,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
             missing.push(format!("{}: {}", line.name.trim_start(), line.missing));
         }
     }
-    let row = shown(report);
+    let row = efficiency_in_answer(report);
     if let (Some(within), Some(between)) = (row.load_balance_within_hosts, row.load_balance_between_hosts)
         && options.full
     {
@@ -71,7 +71,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
 }
 
 /// Returns the efficiencies that the answer is about: those of all ranks, or of the workers of an idle master.
-fn shown(report: &Report) -> &EfficiencyRow {
+fn efficiency_in_answer(report: &Report) -> &EfficiencyRow {
     match report.idle_master {
         Some(_) => &report.verdict.efficiency,
         None => &report.efficiency,
@@ -79,7 +79,7 @@ fn shown(report: &Report) -> &EfficiencyRow {
 }
 
 fn lines(report: &Report) -> [EfficiencyLine; 5] {
-    let row = shown(report);
+    let row = efficiency_in_answer(report);
     let times = &row.times;
     let (elapsed, max, mean) = (times.elapsed_s, times.max_computation_s, times.avg_computation_s);
     let ideal = times.t_ideal_s;
@@ -119,7 +119,7 @@ fn lines(report: &Report) -> [EfficiencyLine; 5] {
 
 /// A line: as much as there is room for.
 fn in_columns(line: &EfficiencyLine, part: f64, whole: f64, report: &Report, columns: usize) -> String {
-    let unit = TimeUnit::for_max(shown(report).times.elapsed_s);
+    let unit = TimeUnit::for_max(efficiency_in_answer(report).times.elapsed_s);
     let style = Style::new().fg_color(line.value.map(|value| grade(value).into()));
     let quotient = format!("{} / {} {}", unit.number(part), unit.number(whole), unit.symbol);
     let (name, formula) = (line.name, line.formula);
@@ -146,7 +146,7 @@ fn bar(value: f64) -> String {
 
 /// Returns how well the ideal time is known.
 fn ideal_time(report: &Report) -> String {
-    let row = shown(report);
+    let row = efficiency_in_answer(report);
     let seconds = |part: f64| seconds_like(part, row.times.elapsed_s);
     if let Some(replay_s) = row.t_ideal_replay_s {
         let estimate = beside_replay(iterations(report), row);

@@ -121,6 +121,11 @@ impl ReportDoubt {
         matches!(self, Failed { .. } | FewerCores { .. } | NoCoreToCompute { .. } | FewCalls { .. })
     }
 
+    /// Returns whether ranks slept in much of what counts as computation.
+    pub fn is_of_sleep(&self) -> bool {
+        matches!(self, ReportDoubt::Asleep { .. })
+    }
+
     /// Returns whether ranks had no core for much of their time.
     pub fn is_of_cores(&self) -> bool {
         matches!(

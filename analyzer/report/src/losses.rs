@@ -228,7 +228,7 @@ fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> Vec<EfficiencyLoss> {
         })
         .collect();
     if inputs.has_idle_master {
-        merge_imbalance(inputs, table, &mut losses);
+        losses = merge_imbalance(inputs, table, losses);
     }
     losses.extend(split_communication(inputs, table, whole(LossKind::Communication, communication_s)));
     losses.push(whole(LossKind::Recorder, recorder_s));
@@ -236,16 +236,16 @@ fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> Vec<EfficiencyLoss> {
 }
 
 /// Merges all waiting for the workers' computation into one loss, in the region in which most is caused: wherever they compute, it is their master that waits.
-fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: &mut Vec<EfficiencyLoss>) {
+fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: Vec<EfficiencyLoss>) -> Vec<EfficiencyLoss> {
     let (computing, mut rest): (Vec<EfficiencyLoss>, Vec<EfficiencyLoss>) =
-        std::mem::take(losses).into_iter().partition(|loss| loss.kind == LossKind::Imbalance);
+        losses.into_iter().partition(|loss| loss.kind == LossKind::Imbalance);
     let lost_s = computing.iter().map(|loss| loss.lost_s).sum();
     if let Some(largest) = computing.into_iter().max_by(|a, b| a.lost_s.total_cmp(&b.lost_s)) {
         let ranks = causing(table, |_, class| class == CauseClass::Imbalance);
         let at = waits_for(inputs, &ranks);
         rest.push(EfficiencyLoss { lost_s, ranks, at, ..largest });
     }
-    *losses = rest;
+    rest
 }
 
 /// Splits what is lost to communication into that and the access to files, of which no network would save anything.
@@ -310,21 +310,19 @@ fn waits_for(inputs: &LossInputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
     Some(LossAt { operation: operation_name(operation), place, share: Some(share) })
 }
 
-/// Returns the replay that says what a change to a region would gain: balancing it, or where one rank causes it all, average work on that rank;
-/// the latter also where it saves much more: a replay cannot give others evenly what they hardly do.
+/// Returns the replay that says what a change to a region would gain: balancing it. Where one rank causes it all, average work on that rank, if no
+/// replay balances the region or this one saves much more: a replay cannot give others evenly what they hardly do.
 fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<PredictionRow> {
     let of_region = what_if
         .rows
         .iter()
         .find(|row| matches!(row.scenario, WhatIfScenario::Balanced(_)) && row.region.as_deref() == Some(region));
-    let single_cause = ranks.first().filter(|(_, share)| *share > 0.9).map(|&(rank, _)| rank);
-    let of_rank = what_if
-        .rows
-        .iter()
-        .find(|row| {
-            single_cause.is_some() && matches!(row.scenario, WhatIfScenario::RankAsMean(_)) && row.rank == single_cause
-        })
-        .filter(|row| what_if.is_gain(row));
+    let single_cause = ranks.first().filter(|(_, share)| *share > 0.9);
+    let of_rank = single_cause.and_then(|&(rank, _)| {
+        let is_of_rank =
+            |row: &&PredictionRow| matches!(row.scenario, WhatIfScenario::RankAsMean(_)) && row.rank == Some(rank);
+        what_if.rows.iter().find(is_of_rank).filter(|row| what_if.is_gain(row))
+    });
     match (of_region, of_rank) {
         (Some(region), Some(rank)) if rank.saved_s > MUCH_MORE * region.saved_s => Some(rank.clone()),
         (of_region, of_rank) => of_region.or(of_rank).cloned(),

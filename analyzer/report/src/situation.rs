@@ -208,7 +208,7 @@ fn well_used(report: &Report) -> RunSituation {
     });
     match () {
         () if report.idle_master.is_some() => RunSituation::MasterAndWorkers,
-        () if report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::Asleep { .. })) => RunSituation::Asleep,
+        () if report.doubts.iter().any(ReportDoubt::is_of_sleep) => RunSituation::Asleep,
         () if polls.is_some_and(|least| least < GOOD_EFFICIENCY) => RunSituation::UnclearPolls,
         () => RunSituation::Balanced,
     }

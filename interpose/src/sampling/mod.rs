@@ -472,10 +472,13 @@ impl ThreadSampler {
     /// Changes the periods that have been the same for long.
     fn change_periods(&mut self, now: u64) {
         for at in 0..self.threads.len() {
+            let is_due = self.threads.get(at).is_some_and(|one| one.is_period_old(now, &self.reading.clock));
+            if !is_due {
+                continue;
+            }
             let period_ns = self.period();
-            let ThreadSampler { reading, threads, .. } = self;
-            if let Some(sampled) = threads.get_mut(at).filter(|one| one.is_period_old(now, &reading.clock)) {
-                sampled.change_period(period_ns, reading);
+            if let Some(sampled) = self.threads.get_mut(at) {
+                sampled.change_period(period_ns, &mut self.reading);
             }
         }
     }

@@ -46,60 +46,45 @@ pub trait SegmentObserver: ReplayObserver {
 /// The observations of a segment, as bytes ([`crate::transport::codec`]): another process may have followed it.
 pub type ObserverState = Vec<u8>;
 
+/// The functions of an observer that passes all on to the one that it points to.
+macro_rules! pass_events_on {
+    () => {
+        fn on_interval(&mut self, state: &StateInterval) {
+            (**self).on_interval(state);
+        }
+
+        fn on_team(&mut self, team: &TeamInterval) {
+            (**self).on_team(team);
+        }
+
+        fn on_message(&mut self, message: &MatchedMessage) {
+            (**self).on_message(message);
+        }
+
+        fn on_request_end(&mut self, ended: &EndedRequest) {
+            (**self).on_request_end(ended);
+        }
+
+        fn on_epoch_step(&mut self, ranks: &[u32]) {
+            (**self).on_epoch_step(ranks);
+        }
+
+        fn merge(&mut self, seen: ObserverState) {
+            (**self).merge(seen);
+        }
+    };
+}
+
 impl<W: ReplayObserver + ?Sized> ReplayObserver for &mut W {
-    fn on_interval(&mut self, state: &StateInterval) {
-        (**self).on_interval(state);
-    }
-
-    fn on_team(&mut self, team: &TeamInterval) {
-        (**self).on_team(team);
-    }
-
-    fn on_message(&mut self, message: &MatchedMessage) {
-        (**self).on_message(message);
-    }
-
-    fn on_request_end(&mut self, ended: &EndedRequest) {
-        (**self).on_request_end(ended);
-    }
-
-    fn on_epoch_step(&mut self, ranks: &[u32]) {
-        (**self).on_epoch_step(ranks);
-    }
+    pass_events_on!();
 
     fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         (**self).fork_for_segment()
     }
-
-    fn merge(&mut self, seen: ObserverState) {
-        (**self).merge(seen);
-    }
 }
 
 impl ReplayObserver for Box<dyn SegmentObserver + '_> {
-    fn on_interval(&mut self, state: &StateInterval) {
-        (**self).on_interval(state);
-    }
-
-    fn on_team(&mut self, team: &TeamInterval) {
-        (**self).on_team(team);
-    }
-
-    fn on_message(&mut self, message: &MatchedMessage) {
-        (**self).on_message(message);
-    }
-
-    fn on_request_end(&mut self, ended: &EndedRequest) {
-        (**self).on_request_end(ended);
-    }
-
-    fn on_epoch_step(&mut self, ranks: &[u32]) {
-        (**self).on_epoch_step(ranks);
-    }
-
-    fn merge(&mut self, seen: ObserverState) {
-        (**self).merge(seen);
-    }
+    pass_events_on!();
 }
 
 /// A thread's interval in one state: it computed, was in a call, or waited outside of its window.

@@ -140,7 +140,7 @@ fn of_idle_master(report: &Report) -> Option<(AnswerLabel, String)> {
     let master = report.idle_master.as_ref()?;
     let n_ranks = master.workers.len() + 1;
     let most = short_percent(1.0 / n_ranks as f64);
-    let is_asleep = report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::Asleep { .. }));
+    let is_asleep = report.doubts.iter().any(ReportDoubt::is_of_sleep);
     let first =
         if is_asleep { "what the workers wait for outside of MPI: files, sleep(), locks, devices; and " } else { "" };
     let text = format!(

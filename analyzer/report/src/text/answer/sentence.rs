@@ -257,7 +257,7 @@ fn second_part(report: &Report) -> String {
 fn master_and_workers(report: &Report) -> String {
     let Some(master) = &report.idle_master else { return String::new() };
     let share = short_percent(report.verdict.efficiency.times.parallel().unwrap_or(0.0));
-    let work = match report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::Asleep { .. })) {
+    let work = match report.doubts.iter().any(ReportDoubt::is_of_sleep) {
         true => format!("are busy {share} of the time, but much of it asleep or waiting for I/O"),
         false => format!("work {share} of the time"),
     };

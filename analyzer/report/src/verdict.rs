@@ -9,7 +9,8 @@ use super::functions::{ExplainedExcess, SampledFunctions};
 use super::serial;
 use super::threads::GOOD_EFFICIENCY;
 use super::{
-    ClusterRow, ClusterTable, EfficiencyRow, LoopTable, RegionRow, SiteRow, ThreadTable, call_sites, largest, regions,
+    ClusterRow, ClusterTable, EfficiencyRow, LoopTable, RegionRow, SiteRow, ThreadTable, call_sites, fraction, largest,
+    regions,
 };
 use lbprof_analysis::metrics::blocking::pairs;
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
@@ -342,25 +343,29 @@ impl Verdict {
         }
     }
 
-    /// The verdict on the cluster of a run that loses most, where its ranks do not share one work. `None`: they do.
+    /// The verdict on the cluster of a run that loses most, or `None` if its ranks share one work.
     pub fn of_cluster(
         model: &Model,
         places: &[CodePlace],
         clusters: &ClusterTable,
         loops: &LoopTable,
     ) -> Option<Verdict> {
+        if !clusters.are_apart() {
+            return None;
+        }
         let waits = ClusterWaits::from_model(model);
-        let rows = || clusters.rows.iter().filter(|_| clusters.are_apart());
-        let computation_s = |row: &ClusterRow| row.efficiency.times.avg_computation_s * row.ranks.len() as f64;
-        let most_lost = |a: &&ClusterRow, b: &&ClusterRow| {
-            let by_computation = || computation_s(a).total_cmp(&computation_s(b));
-            waits.lost_besides_s(a).total_cmp(&waits.lost_besides_s(b)).then_with(by_computation).then(b.id.cmp(&a.id))
-        };
-        let row = rows().max_by(most_lost)?;
+        let row = clusters.rows.iter().max_by(|a, b| {
+            waits
+                .lost_besides_s(a)
+                .total_cmp(&waits.lost_besides_s(b))
+                .then_with(|| a.computation_s().total_cmp(&b.computation_s()))
+                .then(b.id.cmp(&a.id))
+        })?;
+        let are_independent = clusters.rows.iter().all(|row| waits.for_others_s(row) < LITTLE * row.computation_s());
         let chosen = match waits.lost_besides_s(row) {
             _ if clusters.rows.len() == 1 => ClusterChoice::Only,
             0.0 => ClusterChoice::ComputesMost,
-            _ if rows().all(|row| waits.for_others_s(row) < LITTLE * computation_s(row)) => ClusterChoice::LosesMost,
+            _ if are_independent => ClusterChoice::LosesMost,
             _ => ClusterChoice::LosesMostByItself,
         };
         let waits_for_others_s = waits.for_others_s(row) / row.ranks.len().max(1) as f64;
@@ -392,8 +397,6 @@ impl Verdict {
         let recorder = model.inclusive_s(0, Activity::Recorder);
         let recorder_s = (recorder.iter().sum::<f64>() / recorder.len().max(1) as f64).min(rest_s).max(0.0);
         let communication_s = (rest_s - recorder_s).max(0.0);
-        let share = |part_s: f64| (elapsed_s > 0.0).then(|| part_s / elapsed_s);
-        let part = |(kind, lost_s): (LossKind, f64)| VerdictPart { kind, lost_s, share: share(lost_s).unwrap_or(0.0) };
         let divided = serialization.unwrap_or_default();
         // Of equals the first comes first.
         let parts = [
@@ -404,7 +407,9 @@ impl Verdict {
             (LossKind::Communication, communication_s),
             (LossKind::Recorder, recorder_s),
         ];
-        let mut parts: Vec<VerdictPart> = parts.into_iter().filter(|part| part.1 > 0.0).map(part).collect();
+        let parts = parts.into_iter().filter(|&(_, lost_s)| lost_s > 0.0);
+        let mut parts: Vec<VerdictPart> =
+            parts.map(|(kind, lost_s)| VerdictPart { kind, lost_s, share: fraction(lost_s, elapsed_s) }).collect();
         parts.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s));
         Verdict {
             cluster: None,
@@ -413,7 +418,7 @@ impl Verdict {
             not_recorded_s: (model.elapsed_s() - elapsed_s).max(0.0),
             window_s: model.elapsed_s().max(elapsed_s),
             lost_s: elapsed_s - mean_s,
-            lost_share: share(elapsed_s - mean_s),
+            lost_share: (elapsed_s > 0.0).then(|| (elapsed_s - mean_s) / elapsed_s),
             imbalance_s,
             serialization,
             undivided: is_undivided.then_some(undivided),
@@ -442,8 +447,7 @@ impl ClusterWaits {
 
     /// Seconds within its elapsed time that the ranks of a cluster wait because of ranks that are not in it.
     fn for_others_s(&self, row: &ClusterRow) -> f64 {
-        let is_in = |rank: u32| row.ranks.binary_search(&rank).is_ok();
-        let others = self.pairs.iter().filter(|&&(waits, causes, _)| is_in(waits) && !is_in(causes));
+        let others = self.pairs.iter().filter(|&&(waits, causes, _)| row.contains(waits) && !row.contains(causes));
         // Before all of its ranks begin, and after all have ended, they wait for others as well: that is not in its elapsed time.
         let outside_s = (self.elapsed_s - row.efficiency.times.elapsed_s) * row.ranks.len() as f64;
         (others.map(|&(.., seconds)| seconds).sum::<f64>() - outside_s).max(0.0)
@@ -470,15 +474,12 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<LongestRan
     let computation = model.inclusive_s(0, Activity::Computation);
     let at = largest(&computation).filter(|_| computation.len() > 1)?;
     let rank = &model.ranks[at];
-    let excess = |row: &RegionRow| {
-        rank.exclusive(row.idx)[Activity::Computation as usize] - row.mean_in_s(Activity::Computation)
-    };
     let by_excess = regions.iter().map(|row| WorstRegion {
         path: row.path.clone(),
         name: row.name.clone(),
         between: row.between.clone(),
         found: row.found,
-        excess_s: excess(row),
+        excess_s: row.excess_computation_s(rank),
     });
     let region = by_excess
         .max_by(|a, b| a.excess_s.total_cmp(&b.excess_s))
@@ -489,24 +490,25 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<LongestRan
 }
 
 fn waits_at(model: &Model, call_sites: &[SiteRow]) -> Option<WaitsAt> {
-    let in_mpi = || call_sites.iter().filter(|row| row.activity != Activity::Recorder && row.sum.seconds > 0.0);
-    let function = |row: &&SiteRow| match &row.place.function {
-        Some(function) => (row.place.module.clone(), Some(function.clone()), 0),
-        None => (row.place.module.clone(), None, row.place.offset),
-    };
-    let mut sums: BTreeMap<_, f64> = BTreeMap::new();
-    for row in in_mpi() {
-        *sums.entry(function(&row)).or_default() += row.sum.seconds;
+    let in_mpi = call_sites.iter().filter(|row| row.activity != Activity::Recorder && row.sum.seconds > 0.0);
+    let mut by_function: BTreeMap<_, (f64, Vec<&SiteRow>)> = BTreeMap::new();
+    for row in in_mpi {
+        let function = match &row.place.function {
+            Some(function) => (&row.place.module, Some(function), 0),
+            None => (&row.place.module, None, row.place.offset),
+        };
+        let (seconds, rows) = by_function.entry(function).or_default();
+        *seconds += row.sum.seconds;
+        rows.push(row);
     }
-    let (key, seconds) = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
-    // The longest come first in the table.
-    let rows: Vec<&SiteRow> = in_mpi().filter(|row| function(row) == key).collect();
+    let (_, (seconds, rows)) = by_function.into_iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
     let mut operations: Vec<String> = Vec::new();
     for row in &rows {
         if !operations.contains(&row.operation) {
             operations.push(row.operation.clone());
         }
     }
+    // The longest come first in the table.
     let first = rows.first()?;
     Some(WaitsAt {
         operations,

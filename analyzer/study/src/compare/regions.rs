@@ -116,9 +116,12 @@ fn without_lines(path: &str) -> String {
         let (before, after) = rest.split_at(at);
         let mark = if after.starts_with("+0x") { 3 } else { 1 };
         let (mark, tail) = after.split_at(mark);
-        let digits = |char: char| if mark == "+0x" { char.is_ascii_hexdigit() } else { char.is_ascii_digit() };
         text.extend([before, mark]);
-        rest = if mark == "+" { tail } else { tail.trim_start_matches(digits) };
+        rest = match mark {
+            "+" => tail,
+            "+0x" => tail.trim_start_matches(|char: char| char.is_ascii_hexdigit()),
+            _ => tail.trim_start_matches(|char: char| char.is_ascii_digit()),
+        };
     }
     text + rest
 }

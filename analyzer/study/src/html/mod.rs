@@ -140,9 +140,11 @@ pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
 
 /// The runs of each program, in the order of their names.
 fn by_program(runs: &[StoredRun]) -> Vec<(&str, Vec<&StoredRun>)> {
-    let names: BTreeSet<&str> = runs.iter().map(|kept| kept.run.program()).collect();
-    let of = |name: &str| runs.iter().filter(|kept| kept.run.program() == name).collect();
-    names.into_iter().map(|name| (name, of(name))).collect()
+    let mut programs: BTreeMap<&str, Vec<&StoredRun>> = BTreeMap::new();
+    for kept in runs {
+        programs.entry(kept.run.program()).or_default().push(kept);
+    }
+    programs.into_iter().collect()
 }
 
 fn run(kept: &StoredRun) -> StudyRunRow<'_> {

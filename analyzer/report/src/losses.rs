@@ -352,10 +352,13 @@ fn of_verdict(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Effici
     let verdict = inputs.verdict;
     let serialization = verdict.serialization.unwrap_or_default();
     let slow_in_turn = (LossKind::SlowInTurn, serialization.slow_in_turn_s.unwrap_or(0.0));
+    let slow_in_parts = (LossKind::SlowInParts, serialization.slow_in_parts_s.unwrap_or(0.0));
     let chains = (LossKind::DependencyChains, serialization.chains_s.unwrap_or(0.0));
     let undivided = (LossKind::Serialization, serialization.undivided_s());
     let mut losses = by_region(inputs, causes);
-    losses.extend([slow_in_turn, chains, undivided].map(|(kind, lost_s)| serialized(inputs, causes, kind, lost_s)));
+    losses.extend(
+        [slow_in_turn, slow_in_parts, chains, undivided].map(|(kind, lost_s)| serialized(inputs, causes, kind, lost_s)),
+    );
     let communication = EfficiencyLoss::bare(LossKind::Communication, verdict.communication_s);
     match causes {
         Some(table) => losses.extend(split_communication(inputs, table, communication)),
@@ -430,9 +433,13 @@ fn serialized(inputs: &LossInputs, causes: Option<&BlockingTable>, kind: LossKin
         None => longest_call(inputs.verdict),
     };
     let what_if = inputs.what_if;
-    let balanced =
-        what_if.rows.iter().find(|row| row.scenario == WhatIfScenario::RunBalancedEach && what_if.is_gain(row));
-    let remedy = balanced.filter(|_| inputs.together && kind == LossKind::SlowInTurn).cloned();
+    let change = match kind {
+        LossKind::SlowInTurn => Some(WhatIfScenario::RunBalancedEach),
+        LossKind::SlowInParts => Some(WhatIfScenario::RegionsBalanced),
+        _ => None,
+    };
+    let balanced = what_if.rows.iter().find(|row| Some(row.scenario) == change && what_if.is_gain(row));
+    let remedy = balanced.filter(|_| inputs.together).cloned();
     EfficiencyLoss { measured: causes.is_some(), ranks, region, at, remedy, ..EfficiencyLoss::bare(kind, lost_s) }
 }
 

@@ -91,6 +91,9 @@ pub enum RunSituation {
     /// In each iteration another rank is the slowest.
     #[serde(rename = "slow in turn")]
     SlowInTurn,
+    /// In each part of an iteration another rank is the slowest.
+    #[serde(rename = "slow in parts")]
+    SlowInParts,
     /// Ranks wait for one another in chains.
     #[serde(rename = "chains")]
     Chains,
@@ -130,6 +133,7 @@ impl RunSituation {
             VerdictKind::Imbalance => imbalance(report),
             VerdictKind::SlowInTurn if is_lasting(report) => RunSituation::MovingRank,
             VerdictKind::SlowInTurn => RunSituation::SlowInTurn,
+            VerdictKind::SlowInParts => RunSituation::SlowInParts,
             VerdictKind::DependencyChains => RunSituation::Chains,
             VerdictKind::Serialization => RunSituation::Serialization,
             VerdictKind::Communication => communication(report),

@@ -105,7 +105,8 @@ pub struct SitePair {
 pub fn survey(run: &RecordedRun, progress: impl Fn(FoldProgress) + Sync) -> Result<CallSurvey, TransportFailure> {
     let found = pass::fold(
         run,
-        (RecordPass::Survey, Vec::new),
+        RecordPass::Survey,
+        Vec::new,
         |header: &LogHeader| RankPassState::new(header, run.is_first_look),
         progress,
     )?;

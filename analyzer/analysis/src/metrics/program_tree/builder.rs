@@ -90,10 +90,6 @@ impl<'a> ProgramTreeBuilder<'a> {
         self.child(around, ProgramNodeKind::Call(leaf, operation))
     }
 
-    fn depth(&self, call: u32) -> Option<u32> {
-        self.calls.node(call).map(|node| node.depth)
-    }
-
     fn phase(&self, region: RegionIdx) -> RegionIdx {
         self.phase_of.get(region as usize).copied().unwrap_or(0)
     }
@@ -152,7 +148,7 @@ impl<'a> ProgramTreeBuilder<'a> {
 
     /// Returns whether a phase lies in the function that a call calls, which is on the path of all its calls.
     fn is_outside(&self, phase: RegionIdx, call: u32) -> bool {
-        self.common(phase).is_some_and(|common| self.depth(call) <= self.depth(common))
+        self.common(phase).is_some_and(|common| self.calls.depth(call) <= self.calls.depth(common))
     }
 
     fn child(&mut self, parent: usize, step: ProgramNodeKind) -> usize {

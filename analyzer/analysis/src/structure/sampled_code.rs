@@ -35,6 +35,16 @@ pub struct SampledFunction {
     pub module: Option<String>,
 }
 
+impl SampledFunction {
+    fn from_place(module: &str, place: &CodePlace) -> SampledFunction {
+        SampledFunction {
+            name: place.function_label().to_owned(),
+            file: place.file.clone(),
+            module: Some(module.to_owned()),
+        }
+    }
+}
+
 /// A function, in the functions that it was put into, and in those that called it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct SampledNode {
@@ -120,12 +130,11 @@ impl SampledCode {
 
     /// The function that called the one which a node lies in, what libraries do not being one; `None` where it is not known.
     pub fn caller(&self, node: u32) -> Option<u32> {
-        let node_at = |at: u32| self.nodes.get(at as usize);
-        let mut node = node_at(node)?;
+        let mut node = self.nodes.get(node as usize)?;
         while node.link != SampledLink::Called {
-            node = node_at(node.parent?)?;
+            node = self.nodes.get(node.parent? as usize)?;
         }
-        Some(node_at(node.parent?)?.function)
+        Some(self.nodes.get(node.parent? as usize)?.function)
     }
 
     /// The function of a node.
@@ -165,23 +174,18 @@ impl SampledFrame {
         if is_recorder_file(module) {
             return None;
         }
-        let function = |frame: &CodePlace| SampledFunction {
-            name: frame.function_label().to_owned(),
-            file: frame.file.clone(),
-            module: Some(module.to_owned()),
-        };
-        let frames = || position.iter().map(|(frame, _)| frame).filter(|frame| frame.function.is_some());
+        let mut frames = position.iter().map(|(frame, _)| frame).filter(|frame| frame.function.is_some());
         let own: Vec<&CodePlace> =
-            frames().filter(|frame| !frame.file.as_deref().is_some_and(is_system_file)).collect();
+            frames.clone().filter(|frame| !frame.file.as_deref().is_some_and(is_system_file)).collect();
         // Of code that is all a library's, the function that the linker knows.
-        let shown = if own.is_empty() { frames().next_back().into_iter().collect() } else { own };
+        let shown = if own.is_empty() { frames.next_back().into_iter().collect() } else { own };
         match shown.first() {
             Some(innermost) => {
-                let functions = shown.iter().rev().map(|frame| function(frame)).collect();
+                let functions = shown.iter().rev().map(|frame| SampledFunction::from_place(module, frame)).collect();
                 Some(SampledFrame { functions, line: innermost.line })
             }
             None if place.function.is_some() => {
-                Some(SampledFrame { functions: vec![function(place)], line: place.line })
+                Some(SampledFrame { functions: vec![SampledFunction::from_place(module, place)], line: place.line })
             }
             None => None,
         }

@@ -303,8 +303,9 @@ impl Report {
 
     /// Returns whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.
     pub fn is_only_described(&self) -> bool {
-        let ended = |row: &RankRow| matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit));
-        !self.ranks.iter().all(ended) || self.doubts.iter().any(ReportDoubt::forbids_advice)
+        let has_ended =
+            self.ranks.iter().all(|row| matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit)));
+        !has_ended || self.doubts.iter().any(ReportDoubt::forbids_advice)
     }
 
     /// Returns how far the worst problem touches the figures; `None` where there is none.

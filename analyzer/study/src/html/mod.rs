@@ -109,7 +109,7 @@ struct StudyRunRow<'a> {
     transfer: Option<f64>,
 }
 
-/// Returns all that the page shows.
+/// Collects the data of the page.
 pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
     let mut problems = Vec::new();
     let mut programs = Vec::new();

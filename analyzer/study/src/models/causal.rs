@@ -233,7 +233,7 @@ fn because(relation: &QuantityRelation) -> DependenceReason {
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::study;
+    use super::super::matrix_multiplication::study;
     use super::*;
 
     fn graph() -> CausalGraph {

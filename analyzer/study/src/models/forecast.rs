@@ -375,7 +375,7 @@ fn on_work_at(relation: &QuantityRelation, work: &ExpectedValue) -> Result<Expec
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::{DELTA, DELTA_Q, full_grid, multiplication, study};
+    use super::super::matrix_multiplication::{DELTA, DELTA_Q, full_grid, multiplication, study};
     use super::RANKS;
     use super::*;
     use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};

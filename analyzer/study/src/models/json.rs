@@ -41,7 +41,7 @@ mod tests {
 
     use serde_json::Value;
 
-    use super::super::generated::{multiplication, study};
+    use super::super::matrix_multiplication::{multiplication, study};
     use super::*;
 
     #[test]

@@ -87,8 +87,8 @@ fn students_t(freedom: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::linear::law;
-    use super::super::noise::NoiseGenerator;
     use super::super::polynomial::fit;
+    use super::super::pseudo_random::NoiseGenerator;
     use super::*;
 
     #[test]

@@ -109,7 +109,7 @@ fn holds(law: &LinearLaw, points: &[Point]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::noise::NoiseGenerator;
+    use super::super::pseudo_random::NoiseGenerator;
     use super::*;
 
     /// δ = 0.25 µs, sizes as in the paper; beyond n = 3800 the machine swaps: 0.27 ms for each of the pages of 4 kB that do not fit.

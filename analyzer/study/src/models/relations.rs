@@ -420,7 +420,7 @@ fn swap(leaving: &[RegimeDeparture]) -> Option<LinearLaw> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::{DELTA, DELTA_Q, DELTA_SWAP, multiplication, study};
+    use super::super::matrix_multiplication::{DELTA, DELTA_Q, DELTA_SWAP, multiplication, study};
     use super::super::variables::RANKS;
     use super::*;
 

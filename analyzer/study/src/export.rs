@@ -18,7 +18,7 @@ pub struct StudyExportTable {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// Returns all tables of a study, as of one moment.
+/// Reads all tables of a study in one transaction.
 pub fn tables(study: &StudyFile) -> Result<Vec<StudyExportTable>, StoreError> {
     study.read(|connection| {
         let mut tables = Vec::new();

@@ -96,8 +96,8 @@ impl ExtrapMeasurements {
 /// The name of the number of ranks.
 const RANKS: &str = "p";
 
-/// Returns what runs differ in: their ranks, and parameters that all of them have. One that has the name of the number of ranks is left
-/// out.
+/// The variables in which runs differ: their ranks, and parameters that all of them have. A parameter with the name of the number of
+/// ranks is left out.
 fn params(runs: &[&RunMetrics]) -> Vec<String> {
     let names = runs.iter().flat_map(|run| run.params.keys()).map(String::as_str).filter(|&name| name != RANKS);
     let mut names: BTreeSet<&str> = names.chain([RANKS]).collect();

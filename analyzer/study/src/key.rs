@@ -24,7 +24,7 @@ pub enum KeyValue {
 }
 
 impl KeyValue {
-    /// Returns what `run` has for `key`; `None` where it has no such parameter.
+    /// The value of `run` for `key`, or `None` if it has no such parameter.
     pub fn look_up(run: &StoredRun, key: &str) -> Option<KeyValue> {
         match key {
             RANKS => Some(KeyValue::Number(f64::from(run.run.n_ranks))),
@@ -79,7 +79,7 @@ impl FromStr for RunCondition {
 }
 
 impl RunCondition {
-    /// Returns whether a run has it so.
+    /// True if a run meets the condition.
     pub fn holds(&self, run: &StoredRun) -> bool {
         match KeyValue::look_up(run, &self.key) {
             Some(KeyValue::Number(number)) => self.value.parse() == Ok(number),
@@ -89,7 +89,7 @@ impl RunCondition {
     }
 }
 
-/// Returns whether a run meets all conditions; of several on one key it needs to meet but one.
+/// True if a run meets the conditions: for each key, at least one of those on it.
 pub fn all_hold(conditions: &[RunCondition], run: &StoredRun) -> bool {
     conditions.iter().all(|condition| {
         let mut alternatives = conditions.iter().filter(|other| other.key == condition.key);

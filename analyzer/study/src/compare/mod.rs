@@ -42,12 +42,12 @@ pub struct ComparisonSide {
 }
 
 impl ComparisonSide {
-    /// `of` each run.
+    /// Returns a figure of each run.
     pub fn values(&self, of: impl Fn(&RunMetrics) -> f64) -> Vec<f64> {
         self.runs.iter().map(|named| of(&named.run)).collect()
     }
 
-    /// The median over runs of what all of them have.
+    /// The median of a figure over the runs, or `None` unless all have it.
     pub fn median(&self, of: impl Fn(&RunMetrics) -> Option<f64>) -> Option<f64> {
         let values: Option<Vec<f64>> = self.runs.iter().map(|named| of(&named.run)).collect();
         median(&values?)
@@ -163,19 +163,19 @@ impl RunComparison {
         RunComparison { functions, sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
     }
 
-    /// Returns whether neither the elapsed time nor a reason nor an efficiency differs beyond noise.
+    /// True if neither the elapsed time nor a reason nor an efficiency differs beyond noise.
     pub fn is_noise(&self) -> bool {
         !self.elapsed.beyond_noise
             && !self.reasons.iter().any(|part| part.total.beyond_noise)
             && !self.ratios.iter().any(|ratio| ratio.beyond_noise)
     }
 
-    /// Returns whether several runs show their noise.
+    /// True if the sides have enough runs to measure their noise.
     pub fn noise_is_known(&self) -> bool {
         noise::is_known(self.sides.base.runs.len(), self.sides.new.runs.len())
     }
 
-    /// Returns whether data of no run are missing.
+    /// True if no data of any run are missing.
     pub fn complete(&self) -> bool {
         self.sides.base.runs.iter().chain(&self.sides.new.runs).all(|named| named.run.complete)
     }

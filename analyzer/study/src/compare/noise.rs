@@ -47,7 +47,7 @@ impl NoiseLimits {
     }
 }
 
-/// Returns whether so many runs a side show their noise.
+/// True if so many runs on each side are enough to measure their noise.
 pub fn is_known(n_base: usize, n_new: usize) -> bool {
     n_base > 0 && n_new > 0 && n_base + n_new > 2
 }
@@ -71,7 +71,7 @@ pub fn probability(base: &[f64], new: &[f64]) -> Option<f64> {
     Some(2.0 * distribution.sf((difference / error).abs()))
 }
 
-/// Returns which of several tests reject at [`LEVEL`] together, by Holm's method.
+/// Decides which of several tests reject together at [`LEVEL`], by Holm's method: one entry per test.
 pub fn rejected(probabilities: &[f64]) -> Vec<bool> {
     let mut ordered: Vec<(usize, f64)> = probabilities.iter().copied().enumerate().collect();
     ordered.sort_by(|a, b| a.1.total_cmp(&b.1));

@@ -74,12 +74,12 @@ impl RegionList {
         regions
     }
 
-    /// Returns which region a path of a run is.
+    /// The index of the region that has this path in a run.
     pub fn idx(&self, run: usize, path: &str) -> Option<usize> {
         self.of.get(run)?.get(path).copied()
     }
 
-    /// Returns whether a run has a region.
+    /// True if a run has a region.
     pub fn has(&self, run: usize, idx: usize) -> bool {
         self.path_in(run, idx).is_some()
     }

@@ -12,7 +12,7 @@ use lbprof_report::words::{plural, quantity};
 /// Most names in a sentence.
 const MOST: usize = 6;
 
-/// Returns all remarks, those first that touch most. Names in them are as recorded: whoever prints them escapes them.
+/// Returns all remarks, the most important first. Names in them are as recorded: the caller escapes them.
 pub fn remarks(sides: &ComparisonSides) -> Vec<String> {
     let mut remarks = Vec::new();
     let (base, new) = (&sides.base, &sides.new);
@@ -147,7 +147,7 @@ fn some(names: impl Iterator<Item = String>) -> String {
     if more == 0 { shown } else { format!("{shown} and {}", plural(more as u64, "more").trim_end_matches('s')) }
 }
 
-/// Returns what is said of regions that only one side has; empty where there are none.
+/// The remark on regions that only one side has, or `None` if there are none.
 pub fn unmatched(name: &str, paths: &[&str]) -> Option<String> {
     (!paths.is_empty())
         .then(|| format!("Only in the {name} runs: {}.", some(paths.iter().map(|path| (*path).to_owned()))))

@@ -143,7 +143,7 @@ fn functions(comparison: &RunComparison, options: &ComparisonTextOptions) -> Str
     section("Functions", "CPU time of computation by samples, means over ranks; ± is a standard error", table, options)
 }
 
-/// Returns what `parts` add to the change, and what all others do; `two` columns of each part stand before its change.
+/// The contributions of `parts` to the change, and that of all others; `two` columns of each part stand before its change.
 fn changes(
     comparison: &RunComparison,
     parts: &[TimeContribution],
@@ -197,7 +197,7 @@ fn shown<'a>(
     visible.take(options.top).collect()
 }
 
-/// Returns what is not shown, where it is something, and the sum.
+/// The sum of the parts that are not shown, unless it rounds to nothing, and the sum of all.
 fn sums(
     comparison: &RunComparison,
     all: &[TimeContribution],
@@ -234,7 +234,7 @@ fn efficiencies(comparison: &RunComparison, options: &ComparisonTextOptions) -> 
     format!("{BOLD}Efficiencies{BOLD:#}\n{}\n", table.render(options.columns, DIM))
 }
 
-/// Returns how the runs of a side scatter.
+/// The scatter of the runs of a side.
 fn elapsed(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     if !comparison.noise_is_known() {
         return String::new();
@@ -259,7 +259,7 @@ fn elapsed(comparison: &RunComparison, options: &ComparisonTextOptions) -> Strin
     format!("{BOLD}Runs{BOLD:#}\n{}\n", table.render(options.columns, DIM))
 }
 
-/// Returns what each condition says.
+/// The outcome of each condition.
 pub fn conditions(conditions: &[JudgedCondition], options: &ComparisonTextOptions) -> String {
     if conditions.is_empty() {
         return String::new();

@@ -110,7 +110,7 @@ fn direction(change: f64) -> &'static str {
     if change < 0.0 { "less" } else { "more" }
 }
 
-/// Returns what a part is, in a sentence: `computation in step/force`.
+/// Names a part within a sentence: `computation in step/force`.
 pub fn what(part: &TimeContribution) -> String {
     match region(part) {
         Some(region) => format!("{} in {}", part.what.name(), shorten(&region, LONGEST_NAME)),
@@ -212,7 +212,7 @@ pub fn signed(unit: TimeUnit, seconds: f64) -> String {
     }
 }
 
-/// Returns what is taken for noise.
+/// Describes the limits of noise.
 pub fn noise(comparison: &RunComparison) -> String {
     let (base, new) = (comparison.sides.base.runs.len(), comparison.sides.new.runs.len());
     let limits = &comparison.limits;

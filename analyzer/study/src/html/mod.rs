@@ -109,7 +109,7 @@ struct StudyRunRow<'a> {
     transfer: Option<f64>,
 }
 
-/// Returns all that the page shows.
+/// Collects the data of the page.
 pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
     let mut problems = Vec::new();
     let mut programs = Vec::new();
@@ -176,10 +176,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::models::generated;
+    use crate::models::matrix_multiplication;
 
     fn study() -> Vec<StoredRun> {
-        (1..).zip(generated::study()).map(|(number, run)| StoredRun { number, run }).collect()
+        (1..).zip(matrix_multiplication::study()).map(|(number, run)| StoredRun { number, run }).collect()
     }
 
     fn value(name: &str, runs: &[StoredRun]) -> Value {

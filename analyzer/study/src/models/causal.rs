@@ -101,7 +101,7 @@ pub struct CausalGraph {
 /// The definition of T_par.
 const PARALLEL_TIME: &str = "T_par = (Σ T) / P";
 
-/// Returns whether `relation` is the one that explains its time: by work if any explains it, since P and parameters act through the work.
+/// True if `relation` is the one that explains its time: by work if any does, because P and parameters act through the work.
 fn explains_time(relation: &QuantityRelation, models: &StudyModels) -> bool {
     let mut of_time = models.phases.iter().flat_map(|phase| &phase.relations).filter(|one| one.to == relation.to);
     let by_work = of_time.find(|one| !matches!(one.from, CausalQuantity::Variable(_)));
@@ -191,7 +191,7 @@ fn kind(id: &CausalQuantity) -> CausalNodeKind {
     }
 }
 
-/// Returns what the runs say of a relation: the linear law where that holds, else the polynomial.
+/// The evidence for a relation: the linear law where that holds, else the polynomial.
 fn because(relation: &QuantityRelation) -> DependenceReason {
     let (from, to) = (&relation.from, &relation.to);
     if let Some(model) = relation.law() {
@@ -233,7 +233,7 @@ fn because(relation: &QuantityRelation) -> DependenceReason {
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::study;
+    use super::super::matrix_multiplication::study;
     use super::*;
 
     fn graph() -> CausalGraph {

@@ -53,7 +53,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::study;
+    use super::super::matrix_multiplication::study;
     use super::super::relations::StudyModels;
     use super::*;
 

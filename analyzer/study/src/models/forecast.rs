@@ -132,7 +132,7 @@ impl ExpectedValue {
 }
 
 impl StudyModels {
-    /// Returns what a run would take whose variables are `asked`.
+    /// Predicts the time of a run whose variables are `asked`.
     pub fn forecast(&self, asked: &BTreeMap<String, f64>) -> Result<RunForecast, ForecastError> {
         for (name, &value) in asked {
             if !self.variables.contains(name) {
@@ -164,7 +164,7 @@ impl StudyModels {
         Ok(forecast)
     }
 
-    /// `asked`, and of other variables what they are in the most runs that fit: those of the sweep that the first is taken from.
+    /// `asked`, with the other variables as in the sweep that has most values of one of those.
     fn completed(&self, asked: &BTreeMap<String, f64>) -> BTreeMap<String, f64> {
         let mut variables = asked.clone();
         let first = asked.keys().max_by_key(|name| self.sweeps(name).first().map_or(0, |sweep| sweep.n_different));
@@ -228,7 +228,7 @@ impl StudyModels {
         Err(why_not.unwrap_or_else(|| "no variable differs between these runs".to_owned()))
     }
 
-    /// Returns what the runs of a sweep have in common: ` at P = 1`.
+    /// The variables that the runs of a sweep have in common: ` at P = 1`.
     fn fixed_variables(&self, sweep: &VariableSweep) -> String {
         let held = sweep.held.iter().filter(|(name, _)| self.variables.contains(name));
         let held: Vec<String> = held.map(|(name, value)| format!("{name} = {value}")).collect();
@@ -353,7 +353,7 @@ fn on_points(points: &[Point], x: f64) -> Result<ExpectedValue, String> {
     ExpectedValue::from_prediction(&prediction).not_below_0(chosen.size)
 }
 
-/// Returns whether x lies beyond the linear regime.
+/// True if x lies beyond the linear regime.
 fn is_beyond(relation: &QuantityRelation, x: f64) -> bool {
     matches!(relation.linear.as_ref().map(|model| &model.regime), Some(LinearRegime::Until { x: end, .. }) if x > *end)
 }
@@ -375,7 +375,7 @@ fn on_work_at(relation: &QuantityRelation, work: &ExpectedValue) -> Result<Expec
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::{DELTA, DELTA_Q, full_grid, multiplication, study};
+    use super::super::matrix_multiplication::{DELTA, DELTA_Q, full_grid, multiplication, study};
     use super::RANKS;
     use super::*;
     use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
@@ -418,7 +418,7 @@ mod tests {
         assert!(expected.low < 4.0 * 14400.0 && 4.0 * 14400.0 < expected.high, "its interval knows: {expected:?}");
     }
 
-    /// Returns what is said of a quantity: its value, or why there is none.
+    /// The value of a quantity, or the reason why there is none.
     fn said(models: &StudyModels, at: &[(&str, f64)], of: &str) -> Result<ExpectedValue, String> {
         let found = models.forecast(&asked(at)).unwrap();
         let step = found.steps.into_iter().find(|step| step.of.to_string() == of).unwrap();

@@ -146,12 +146,12 @@ pub struct RegimeDeparture {
 }
 
 impl QuantityRelation {
-    /// Returns whether a polynomial describes it: its LOOCV error is at most [`LEEWAY`] of the values. `None` where there is none.
+    /// True if the polynomial describes it: its LOOCV error is at most [`LEEWAY`] of the values. `None` if there is none.
     pub fn is_polynomial(&self) -> Option<bool> {
         self.polynomial.as_ref().map(|chosen| chosen.relative_error().is_none_or(|error| error <= LEEWAY))
     }
 
-    /// Returns whether `to` does not depend on `from`: degree 0 describes it, and no other predicts it better.
+    /// True if `to` does not depend on `from`: degree 0 describes it, and no other predicts it better.
     pub fn is_independent(&self) -> bool {
         let is_constant = self.polynomial.as_ref().is_some_and(|chosen| chosen.fit.degree == 0);
         is_constant && self.law().is_none() && self.is_polynomial() == Some(true)
@@ -265,7 +265,7 @@ impl StudyModels {
         (!relations.is_empty()).then(|| PhaseModels { share: self.share(&region, &TimeClass::ALL), relations, region })
     }
 
-    /// Returns whether any run counted some of `work`.
+    /// True if any run counted some of `work`.
     fn is_counted(&self, work: &CausalQuantity) -> bool {
         (0..self.n_runs).any(|run| self.value(work, run) > Some(0.0))
     }
@@ -349,7 +349,7 @@ impl StudyModels {
         runs.filter_map(|&run| Some((run, (self.value(from, run)?, self.value(to, run)?)))).unzip()
     }
 
-    /// Returns how `to` depends on `from` in the runs of `sweep`; `None` where `to` is 0 or not known in all of them.
+    /// Fits the dependence of `to` on `from` in the runs of `sweep`; `None` if `to` is 0 or unknown in all of them.
     fn relation(&self, from: CausalQuantity, to: CausalQuantity, sweep: &VariableSweep) -> Option<QuantityRelation> {
         let (runs, points) = self.points(&from, &to, sweep);
         if points.iter().all(|point| point.1 == 0.0) {
@@ -420,7 +420,7 @@ fn swap(leaving: &[RegimeDeparture]) -> Option<LinearLaw> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::{DELTA, DELTA_Q, DELTA_SWAP, multiplication, study};
+    use super::super::matrix_multiplication::{DELTA, DELTA_Q, DELTA_SWAP, multiplication, study};
     use super::super::variables::RANKS;
     use super::*;
 

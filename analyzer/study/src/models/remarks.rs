@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::phases::PhasesOfRun;
 use crate::{RunMetrics, text};
 
-/// Sentences, those first that touch most. Names in them are as recorded: whoever prints them escapes them.
+/// Returns remarks as sentences, the most important first. Names in them are as recorded: the caller escapes them.
 pub(super) fn remarks(
     runs: &[RunMetrics],
     numbers: &[u32],

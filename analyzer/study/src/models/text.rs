@@ -357,7 +357,7 @@ fn graph_remarks(graph: &CausalGraph) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::{multiplication, study};
+    use super::super::matrix_multiplication::{multiplication, study};
     use super::*;
     use crate::RunMetrics;
     use lbprof_report::words::width;

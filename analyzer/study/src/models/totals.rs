@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::phases::{PhasesOfRun, TimeClass};
 use crate::RunMetrics;
-use crate::sequential::t_seq_s;
+use crate::sequential_time::t_seq_s;
 use lbprof_report::words::mpi_name;
 
 /// A run's sums.

@@ -82,7 +82,7 @@ fn degree_error(fit: &PolynomialFit) -> DegreeError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::noise::NoiseGenerator;
+    use crate::models::pseudo_random::NoiseGenerator;
 
     /// Σ x^k for k to `degree`, x in 1..=2 at `n` points, with noise of deviation `sigma`.
     fn noisy(degree: usize, n: usize, sigma: f64, seed: u64) -> Vec<Point> {

@@ -95,7 +95,7 @@ impl StudyFile {
         })
     }
 
-    /// Returns where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -260,7 +260,7 @@ CREATE TABLE checksums (
 );
 ";
 
-/// Returns whether nothing was ever written: a study that is just being begun.
+/// True if nothing was ever written: another process is just creating the study.
 pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(stated(connection)? == (0, 0) && tables(connection)? == 0)
 }
@@ -287,7 +287,7 @@ pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), Store
     transaction.pragma_update(None, "user_version", VERSION).explain(path)
 }
 
-/// Returns whether there is a table of this name; a view of that name would compute what it likes.
+/// True if there is a table of this name; a view would not do, since it computes anything.
 fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     Ok(count(connection, "type = 'table' AND rootpage > 0 AND name = ?1", name)? > 0)
 }
@@ -321,7 +321,7 @@ fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Returns how many things of the file are so.
-fn count(connection: &Connection, so: &str, value: &str) -> rusqlite::Result<i64> {
-    connection.query_row(&format!("SELECT count(*) FROM sqlite_master WHERE {so}"), [value], |row| row.get(0))
+/// Counts the objects of the file that meet a condition.
+fn count(connection: &Connection, condition: &str, value: &str) -> rusqlite::Result<i64> {
+    connection.query_row(&format!("SELECT count(*) FROM sqlite_master WHERE {condition}"), [value], |row| row.get(0))
 }

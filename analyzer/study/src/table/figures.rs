@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{FigureLine, FigureUnit, TableCell, TableSection};
 use crate::key::NotInStudy;
 use crate::run::{CoreFigures, CountedFigures, RegionFigures, RunMetrics};
-use crate::sequential::{is_on_one_rank, t_seq_s};
+use crate::sequential_time::{is_on_one_rank, t_seq_s};
 use crate::store::StoredRun;
 use lbprof_analysis::metrics::load_balance::{EfficiencyTimes, is_above_elapsed};
 use lbprof_analysis::metrics::overhead::{OverheadBreakdown, PhaseTime, TimeCategory};

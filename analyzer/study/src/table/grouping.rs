@@ -97,7 +97,7 @@ fn varying(runs: &[&StoredRun]) -> Vec<String> {
     keys
 }
 
-/// Returns what columns are distinguished by where the user does not say: P, unless that leaves each run alone in its table.
+/// The keys that distinguish columns by default: P, unless that leaves each run alone in its table.
 fn default_by(runs: &[&StoredRun], varying: &[String], wanted: &TableRequest) -> Vec<String> {
     let params: Vec<String> = varying.iter().filter(|key| *key != "run").cloned().collect();
     let ranks = vec![RANKS.to_owned()];

@@ -12,7 +12,7 @@ use lbprof_report::words::{TimeUnit, clean, plural, wrap};
 const BEST: char = '+';
 const WORST: char = '-';
 
-/// Returns all figures.
+/// Writes all figures of a table.
 pub(super) fn lines(table: &FigureTable, columns: usize) -> String {
     let side_by_side = as_columns(table);
     let text = match side_by_side.natural_width() <= columns {
@@ -49,7 +49,7 @@ fn named_row(name: &str, cells: Vec<String>) -> Vec<String> {
     [vec![name.to_owned()], cells].concat()
 }
 
-/// Returns whether a line is more than nothing anywhere: of an overhead less than 0.05 % is.
+/// False for a line of shares that all round to 0.0 %.
 fn is_shown(section: &TableSection, line: &FigureLine) -> bool {
     const LEAST: f64 = 0.0005;
     section.unit != FigureUnit::Share || line.cells.iter().flatten().any(|cell| cell.value.abs() >= LEAST)
@@ -97,7 +97,7 @@ fn rows(table: &FigureTable, section: &TableSection, lines: &[&FigureLine], form
     layout
 }
 
-/// Returns what a column has for each key, a line each.
+/// The values of a column, one line per key.
 fn head(column: &RunColumn) -> String {
     let values: Vec<String> = column.values.iter().map(|value| format!("{} ", value_or_dash(value.as_ref()))).collect();
     values.join("\n")

@@ -201,14 +201,14 @@ pub struct JudgedCondition {
 }
 
 impl JudgedCondition {
-    /// Returns what it says, as a sentence; hostile characters are escaped.
+    /// The outcome as a sentence, with control characters escaped.
     pub fn sentence(&self) -> String {
         format!("{}: {}: {}", clean(&self.text), words::outcome(self.outcome), words::values(self))
     }
 }
 
 impl FailCondition {
-    /// Returns what it says of `new`, against `base` where there is one.
+    /// Judges `new`, against `base` if there is one.
     ///
     /// Errors: it needs a base, and there is none; or a region that no run has, which is a slip of the pen. A region that only some runs
     /// have makes it unknown.
@@ -241,7 +241,7 @@ impl FailCondition {
         })
     }
 
-    /// Returns what each of `conditions` says of the new side, against the base.
+    /// Judges the new side by each of `conditions`, against the base.
     pub fn judge_all(
         conditions: &[FailCondition],
         sides: &ComparisonSides,

@@ -23,7 +23,7 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// Returns what a condition says, in a word of a reader: it is one to fail on.
+/// The outcome of a condition in a word. It names a reason to fail, so a condition that holds has failed.
 pub fn outcome(outcome: ConditionOutcome) -> &'static str {
     match outcome {
         ConditionOutcome::Passes => "passes",

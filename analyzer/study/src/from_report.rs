@@ -103,7 +103,7 @@ fn core_figures(table: &ThreadTable) -> CoreFigures {
     CoreFigures { cores: table.cores, threads_per_rank: table.max_cores, shares }
 }
 
-/// Returns what was counted in the computation of all ranks that count.
+/// Sums up the processor counters of computation over the ranks that have them.
 fn counted(model: &Model) -> Option<CountedFigures> {
     let mut sum = HardwareCounters::default();
     let computing = model.ranks.iter().flat_map(|rank| computing(rank, None));

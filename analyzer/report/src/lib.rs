@@ -189,6 +189,8 @@ impl Report {
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
         let what_if = WhatIfTable::new(model, &clusters);
         let idle_master = IdleMaster::find(model, &clusters, &verdict);
+        let functions = SampledFunctions::new(model, &names.sampled);
+        let called_by_mpi = functions.as_ref().map(SampledFunctions::called_by_mpi).unwrap_or_default();
         let mut losses = losses::rows(&losses::LossInputs {
             model,
             places,
@@ -199,8 +201,8 @@ impl Report {
             regions: &regions,
             together: !clusters.are_apart(),
             has_idle_master: idle_master.is_some(),
+            called_by_mpi: &called_by_mpi,
         });
-        let functions = SampledFunctions::new(model, &names.sampled);
         verdict.explain(model, &names.sampled);
         let threads = ThreadTable::new(model, names);
         verdict.judge_threads(threads.as_ref());

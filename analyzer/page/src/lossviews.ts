@@ -20,6 +20,7 @@ export const LOSS_NAMES: Record<LossKind, string> = {
     "control of parallelism": "control of parallelism",
     "communication": "communication",
     "file access": "file access",
+    "called by MPI": "the program's code within MPI",
     "recorder": "recorder",
 };
 
@@ -37,6 +38,7 @@ export function lossViews(data: Data, kind: LossKind, loss?: LossInWords): LossV
         "serialization": [worstIteration(data, rank), iterationMap(data, rank, region), causeView(data, rank, region)],
         "communication": [siteView(data, loss), pairView(data)],
         "file access": [siteView(data, loss), rankView(data, rank, region)],
+        "called by MPI": [siteView(data, loss), rankView(data, rank, region)],
         "recorder": [{ text: "the recorder's time by rank", target: { panel: "facts" } }],
     }[kind];
     return views.filter((view) => view !== null);

@@ -192,6 +192,8 @@ impl Report {
         let what_if = WhatIfTable::new(model, &clusters);
         verdict.divide_chains(&what_if);
         let idle_master = IdleMaster::find(model, &clusters, &verdict);
+        let functions = SampledFunctions::new(model, &names.sampled);
+        let called_by_mpi = functions.as_ref().map(SampledFunctions::called_by_mpi).unwrap_or_default();
         let mut losses = losses::rows(&losses::LossInputs {
             model,
             places,
@@ -202,8 +204,8 @@ impl Report {
             regions: &regions,
             together: !clusters.are_apart(),
             has_idle_master: idle_master.is_some(),
+            called_by_mpi: &called_by_mpi,
         });
-        let functions = SampledFunctions::new(model, &names.sampled);
         verdict.explain(model, &names.sampled);
         let most_rows = if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS };
         let iterations = IterationTable::new(model, most_rows);

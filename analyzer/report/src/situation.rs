@@ -85,6 +85,9 @@ pub enum RunSituation {
     /// Ranks access files, or wait for those that do.
     #[serde(rename = "file access")]
     FileAccess,
+    /// MPI calls functions of the program, as for a user-defined reduction.
+    #[serde(rename = "called by MPI")]
+    CalledByMpi,
     /// First one rank has more work, then another.
     #[serde(rename = "moving rank")]
     MovingRank,
@@ -287,6 +290,9 @@ fn communication(report: &Report) -> RunSituation {
     if report.losses.first().is_some_and(|loss| loss.kind == LossKind::FileAccess) {
         return RunSituation::FileAccess;
     }
+    if is_mostly_called(report) {
+        return RunSituation::CalledByMpi;
+    }
     let Some(calls) = report
         .losses
         .iter()
@@ -301,6 +307,13 @@ fn communication(report: &Report) -> RunSituation {
         LARGE_BYTES.. => RunSituation::LargeMessages,
         _ => RunSituation::Communication,
     }
+}
+
+/// Returns whether of what is lost to communication more is functions of the program that MPI calls than the rest.
+fn is_mostly_called(report: &Report) -> bool {
+    let lost_s = |kind: LossKind| report.losses.iter().find(|loss| loss.kind == kind).map_or(0.0, |loss| loss.lost_s);
+    let called_s = lost_s(LossKind::CalledByMpi);
+    called_s > 0.0 && called_s >= lost_s(LossKind::Communication)
 }
 
 /// Number of calls that a loss is attributed to, and the bytes that they carry.
@@ -352,8 +365,9 @@ pub fn may_compute(report: &Report, loss: &EfficiencyLoss) -> bool {
     }
     let (Some(share), Some(amounts)) = (at.share, CallAmounts::new(report, loss)) else { return false };
     let seconds_each = loss.lost_s * share / amounts.calls_each.max(1) as f64;
+    let is_known = report.losses.iter().any(|loss| loss.kind == LossKind::CalledByMpi);
     let has_cores = !report.doubts.iter().any(ReportDoubt::is_of_cores);
-    has_cores && amounts.bytes_each < SMALL_BYTES && seconds_each >= LONG_REDUCTION_S
+    !is_known && has_cores && amounts.bytes_each < SMALL_BYTES && seconds_each >= LONG_REDUCTION_S
 }
 
 /// Returns the one rank that causes a loss, if there is one.

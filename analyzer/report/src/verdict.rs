@@ -180,6 +180,9 @@ pub enum LossKind {
     /// Access to files through MPI besides waiting for other ranks, and waiting for ranks that access files. The verdict counts it as communication.
     #[serde(rename = "file access")]
     FileAccess,
+    /// Functions of the program that MPI calls, as for a user-defined reduction. The verdict counts it as communication.
+    #[serde(rename = "called by MPI")]
+    CalledByMpi,
     /// Writing the log, and waiting for ranks that do, or of which nothing is known.
     #[serde(rename = "recorder")]
     Recorder,
@@ -194,7 +197,7 @@ impl LossKind {
             LossKind::SlowInParts => Some(VerdictKind::SlowInParts),
             LossKind::DependencyChains => Some(VerdictKind::DependencyChains),
             LossKind::Serialization => Some(VerdictKind::Serialization),
-            LossKind::Communication | LossKind::FileAccess => Some(VerdictKind::Communication),
+            LossKind::Communication | LossKind::FileAccess | LossKind::CalledByMpi => Some(VerdictKind::Communication),
             LossKind::Recorder => None,
         }
     }

@@ -69,6 +69,9 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
                 }
             }
         }
+        RunSituation::CalledByMpi => {
+            fixed(Try, "make that function faster, or reduce less often; a better network saves nothing")
+        }
         RunSituation::MovingRank if each_gains(report) == Some(true) => fixed(
             Try,
             "move work between ranks during the run, again and again; a better static partition will not help",

@@ -35,6 +35,7 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
         RunSituation::Chains => loss(LossKind::DependencyChains).and_then(|loss| of_serialization(report, loss)),
         RunSituation::Serialization => loss(LossKind::Serialization).and_then(|loss| of_serialization(report, loss)),
         RunSituation::FileAccess => loss(LossKind::FileAccess).and_then(call_and_place),
+        RunSituation::CalledByMpi => loss(LossKind::CalledByMpi).and_then(call_and_place),
         _ if situation.is_of_network() => loss(LossKind::Communication).and_then(call_and_place),
         _ => None,
     };

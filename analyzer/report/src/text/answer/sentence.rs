@@ -4,7 +4,7 @@ use super::end::ending;
 use super::phrases::{capitalized, members, named_ranks, short_percent};
 use crate::excess_iterations::ExcessIterations;
 use crate::situation::{CallAmounts, RunSituation, SlowestTurn, single_cause, turns_of_slowest};
-use crate::text::threads;
+use crate::text::{functions, threads};
 use crate::verdict::{GOOD_BALANCE, LongestRank, LossKind};
 use crate::words::{bytes, percent, plural, seconds, seconds_like};
 use crate::{LifetimeTable, Report, ReportDoubt};
@@ -140,6 +140,10 @@ fn why(report: &Report, situation: RunSituation) -> String {
         RunSituation::StaticExcess => excess(report),
         RunSituation::SerialCode | RunSituation::AsleepRank => alone(report, situation),
         RunSituation::FileAccess => file_access(report),
+        RunSituation::CalledByMpi => {
+            let called = functions::called_by_mpi(report).unwrap_or_default();
+            format!(" to communication, but much of that is the program's own code: {called}")
+        }
         RunSituation::MovingRank => moving(report),
         RunSituation::SlowInTurn => {
             let ranks = first_ranks(report, LossKind::SlowInTurn);
@@ -277,6 +281,7 @@ fn second_part(report: &Report) -> String {
         LossKind::Serialization => "waiting for one another".to_owned(),
         LossKind::Communication => "communication".to_owned(),
         LossKind::FileAccess => "access to files".to_owned(),
+        LossKind::CalledByMpi => "the program's own code within MPI".to_owned(),
         LossKind::Recorder => "writing the log".to_owned(),
     };
     let by = if matches!(second.kind, LossKind::Imbalance | LossKind::Control) { "because " } else { "to " };

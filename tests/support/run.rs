@@ -46,7 +46,7 @@ pub struct Record {
 }
 
 /// The operations of markers; all others are calls or parts of calls.
-const MARKERS: [&str; 12] = [
+const MARKERS: [&str; 13] = [
     "RegionEnter",
     "RegionLeave",
     "Work",
@@ -59,6 +59,7 @@ const MARKERS: [&str; 12] = [
     "ParallelBegin",
     "ParallelWaits",
     "ParallelEnd",
+    "ParallelThread",
 ];
 
 impl Record {
@@ -124,6 +125,15 @@ pub fn report_asking(folder: &Path, arguments: &[&str]) -> anyhow::Result<Value>
 pub fn talp(folder: &Path) -> anyhow::Result<Value> {
     let (_, text) = lb_report(&["export", "talp"], folder, &[])?;
     Ok(serde_json::from_str(&text)?)
+}
+
+/// A run in another program's format, with all of its bytes.
+pub fn export(folder: &Path, format: &str) -> anyhow::Result<Vec<u8>> {
+    let file = folder.with_extension(format);
+    let mut command = Command::new(place::built("lb-report")?);
+    let output = command.args(["export", format]).arg(folder).arg("-o").arg(&file).output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(fs::read(file)?)
 }
 
 /// The names of the kinds of problem in a report, sorted.

@@ -1,6 +1,6 @@
 //! Sums of parallel regions, from ticks to seconds and from the rank's call sites to those of the run.
 
-use lbprof_collector::parallel::{MemberSums, MutexSums, ParallelSums, TeamPlacement, TeamTime};
+use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement, TeamTime};
 use lbprof_collector::record::NONE;
 
 use super::rank::RankBuilder;
@@ -24,8 +24,8 @@ impl RankBuilder<'_> {
     /// such waits.
     fn add_mutexes(&mut self, sums: &[ParallelSums]) {
         for mutex in self.definitions.mutexes.values() {
-            let is_in = |region: &ParallelSums| (region.thread, region.call_site) == (mutex.thread, mutex.region);
-            let regions = (0..).zip(sums).filter(|(_, region)| is_in(region));
+            let regions =
+                (0..).zip(sums).filter(|(_, region)| (region.thread, region.call_site) == (mutex.thread, mutex.region));
             let Some((region, _)) = regions.max_by_key(|(_, region)| region.time.mutex) else { continue };
             let MutexSums { kind, ref name, call_site, waits, ticks, .. } = *mutex;
             let site = if call_site == NONE { None } else { self.site(call_site) };
@@ -41,13 +41,16 @@ impl RankBuilder<'_> {
 
     fn parallel_region(&mut self, sums: &ParallelSums) -> ParallelRegion {
         let TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join } = sums.time;
-        let member = |one: &MemberSums| RegionMember {
-            useful_s: self.seconds(one.useful),
-            mpi_s: self.seconds(one.mpi),
-            waits_s: self.seconds(one.waits),
-            longest: one.longest,
-        };
-        let members = sums.members.iter().map(member).collect();
+        let members = sums
+            .members
+            .iter()
+            .map(|one| RegionMember {
+                useful_s: self.seconds(one.useful),
+                mpi_s: self.seconds(one.mpi),
+                waits_s: self.seconds(one.waits),
+                longest: one.longest,
+            })
+            .collect();
         ParallelRegion {
             site: if sums.call_site == NONE { None } else { self.site(sums.call_site) },
             is_of_first: sums.thread == 0,

@@ -230,6 +230,43 @@ fn a_linked_library_is_reported(case: &Case) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Threads that spin while they wait compute nothing: functions of the program, which sleep here for their work, have next to no CPU time.
+fn spinning_is_waiting(case: &Case) -> anyhow::Result<()> {
+    spinning_waits(case, &case.program.compiled(&case.mpi)?)
+}
+
+/// The same on LLVM's run-time library.
+fn reported_spinning_is_waiting(case: &Case) -> anyhow::Result<()> {
+    spinning_waits(case, &case.program.compiled_by_clang(&case.mpi)?)
+}
+
+fn spinning_waits(case: &Case, program: &Path) -> anyhow::Result<()> {
+    let folder = place::fresh_folder(&case.name)?;
+    let job = Job::new(&case.mpi, case.ranks, program, &folder)
+        // Bound to one core, threads would not spin.
+        .with_env("OMPI_MCA_hwloc_base_binding_policy", "none")
+        .with_env("OMP_WAIT_POLICY", "active")
+        .with_env("GOMP_SPINCOUNT", "infinite")
+        .with_env("KMP_BLOCKTIME", "infinite")
+        .with_env("KMP_USE_YIELD", "0")
+        .with_env("LBPROF_SAMPLE", "1000");
+    job.recorded()?.must_succeed()?;
+    let report = run::report(&job.run_folder()?)?;
+    let others = &report["functions"]["other_threads"][0];
+    let (cpu_s, waiting_s) = (number_of(&others["cpu_s"])?, number_of(&others["waiting_s"])?);
+    ensure!(cpu_s > 0.05 && waiting_s > 0.9 * cpu_s, "other threads wait {waiting_s} of {cpu_s} s");
+    let program = &report["functions"]["program"];
+    let mut in_wait_code = 0.0;
+    for row in program["functions"].as_array().context("functions")? {
+        let module = row["module"].as_str().unwrap_or_default();
+        if ["libgomp", "libomp"].iter().any(|name| module.contains(name)) || row["function"] == "sched_yield" {
+            in_wait_code += number_of(&row["share"])?;
+        }
+    }
+    ensure!(in_wait_code > 0.8, "{in_wait_code} of the computation of first threads is waiting: {program}");
+    Ok(())
+}
+
 /// On GNU's run-time library.
 fn cores_are_accounted_for(case: &Case) -> anyhow::Result<()> {
     check_cores(case, &case.program.compiled(&case.mpi)?)
@@ -426,6 +463,14 @@ fn main() {
         let mut others = suite::cases_of_variant("threads", "another_tool::", "threads", another_tool_comes_first)?;
         others.retain(|trial| trial.name().contains("rank_imbalance"));
         trials.extend(others);
+        for (variant, check) in [
+            ("spinning::", spinning_is_waiting as fn(&Case) -> anyhow::Result<()>),
+            ("reported_spinning::", reported_spinning_is_waiting),
+        ] {
+            let mut spinning = suite::cases_of_variant("threads", variant, "threads", check)?;
+            spinning.retain(|trial| trial.name().contains("all_kinds"));
+            trials.extend(spinning);
+        }
         let mut linked =
             suite::cases_of_variant("threads", "linked_library::", "threads", a_linked_library_is_reported)?;
         linked.retain(|trial| trial.name().contains("thread_imbalance"));

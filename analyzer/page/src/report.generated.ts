@@ -4175,6 +4175,10 @@ samples: number
  */
 cpu_s: number
 /**
+ * The part of `cpu_s` in which they wait for other threads or look for work: in the run-time libraries of OpenMP and TBB, and in `sched_yield`.
+ */
+waiting_s: number
+/**
  * The whole program; regions together.
  */
 program: OtherThreadsFunctions

@@ -11,6 +11,7 @@ use lbprof_analysis::metrics::sleep_time::{SleepTime, asleep};
 use lbprof_analysis::metrics::threads::ThreadEfficiency;
 use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::model::{Model, RankModel, ResourceUsage};
+use lbprof_analysis::structure::sampled_code::SampledCode;
 
 /// Share of a rank's time, or of its computation, from which on it is said first that the rank had no core, or slept.
 const MUCH: f64 = 1.0 / 3.0;
@@ -150,13 +151,13 @@ impl ReportDoubt {
 }
 
 /// The doubts about the run of `model`, those that touch most first.
-pub(super) fn doubts(model: &Model) -> Vec<ReportDoubt> {
+pub(super) fn doubts(model: &Model, code: &SampledCode) -> Vec<ReportDoubt> {
     let mut doubts = failed(model);
     // Threads that share cores because they are bound so are reported once.
     doubts.extend(fewer_cores(model).or_else(|| no_core(model)));
     doubts.extend(asleep_ranks(model));
     doubts.extend(polling(model));
-    doubts.extend(other_threads(model));
+    doubts.extend(other_threads(model, code));
     doubts.extend(few_calls(model));
     doubts
 }
@@ -258,19 +259,22 @@ fn polling(model: &Model) -> Option<ReportDoubt> {
     Some(ReportDoubt::Polling { unclear_s, efficiency: (least, most) })
 }
 
-fn other_threads(model: &Model) -> Option<ReportDoubt> {
+fn other_threads(model: &Model, code: &SampledCode) -> Option<ReportDoubt> {
     // The threads of parallel regions are in the figures of the cores.
     let ranks = model.ranks.iter().filter(|rank| rank.parallel.is_empty());
-    let mut found: Vec<(u32, f64)> = ranks.map(|rank| (rank.rank, other_threads_s(rank))).collect();
+    let mut found: Vec<(u32, f64)> = ranks.map(|rank| (rank.rank, other_threads_s(rank, code))).collect();
     found.retain(|&(_, seconds)| seconds >= NOTABLE * model.elapsed_s());
     let &(rank, seconds) = found.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     Some(ReportDoubt::OtherThreads { rank, seconds, ranks: found.iter().map(|one| one.0).collect() })
 }
 
-/// Seconds for which the threads of a rank besides the first were at work: their CPU time, or their time in MPI if that is longer.
-fn other_threads_s(rank: &RankModel) -> f64 {
-    let sampled = [SampledThreads::WithMpi, SampledThreads::WithoutMpi].map(|threads| rank.samples.seconds(threads));
-    sampled.iter().sum::<f64>().max(rank.other_threads_mpi_s)
+/// Seconds for which the threads of a rank besides the first were at work: their CPU time outside of waits for other threads, or their time in
+/// MPI if that is longer.
+fn other_threads_s(rank: &RankModel, code: &SampledCode) -> f64 {
+    let others = [SampledThreads::WithMpi, SampledThreads::WithoutMpi];
+    let times = others.into_iter().flat_map(|threads| rank.samples.times(threads));
+    let working = times.filter(|(at, _)| !code.is_wait_code(at.node));
+    working.map(|(_, time)| time.seconds).sum::<f64>().max(rank.other_threads_mpi_s)
 }
 
 fn few_calls(model: &Model) -> Option<ReportDoubt> {

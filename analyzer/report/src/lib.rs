@@ -244,7 +244,7 @@ impl Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
             lifetime: LifetimeTable::new(model),
-            doubts: doubts::doubts(model),
+            doubts: doubts::doubts(model, &names.sampled),
             verdict,
             idle_master,
             problems,

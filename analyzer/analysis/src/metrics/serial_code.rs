@@ -23,7 +23,8 @@ pub struct SerialTime<'a> {
 /// Returns the CPU time that a rank's first thread computes outside of parallel regions, by place of the code.
 pub fn serial_times<'a>(rank: &RankModel, code: &'a SampledCode) -> Vec<SerialTime<'a>> {
     let first = &rank.samples.of[SampledThreads::First as usize].times;
-    let computing = first.iter().filter(|(at, _)| at.activity == Activity::Computation);
+    // The first thread waits for others in regions alone.
+    let computing = first.iter().filter(|(at, _)| at.activity == Activity::Computation && !code.is_wait_code(at.node));
     let times = computing.map(|(at, time)| SerialTime {
         region: at.region,
         seconds: time.seconds,

@@ -63,6 +63,14 @@ pub(super) fn is_runtime(place: &CodePlace) -> bool {
         || OF_LANGUAGES.iter().any(|part| function.starts_with(part))
 }
 
+/// Returns whether a file is a run-time library that runs a program's threads, by its name, which packages of Python append a checksum to:
+/// OpenMP's of GNU, LLVM and Intel, and TBB. What threads do in its code is waiting, or looking for work.
+pub fn is_thread_runtime(module: &str) -> bool {
+    const NAMES: [&str; 4] = ["libgomp", "libomp", "libiomp5", "libtbb"];
+    let name = base_name(module);
+    NAMES.iter().any(|runtime| name.strip_prefix(runtime).is_some_and(|rest| rest.starts_with(['.', '-'])))
+}
+
 /// Returns whether a frame belongs to an interpreter: then which of a script's functions calls is not known.
 pub(super) fn is_interpreter(place: &CodePlace) -> bool {
     let module = place.module.as_deref().map(base_name);
@@ -149,6 +157,18 @@ mod tests {
             ("/usr/lib/liblammps.so.0", ""),
         ] {
             assert!(!is_runtime(&at(module, function)), "{module} {function}");
+        }
+    }
+
+    #[test]
+    fn threads_wait_in_the_libraries_that_run_them() {
+        for module in
+            ["/usr/lib/libgomp.so.1.0.0", "libgomp-a34b3233.so.1", "/opt/libomp.so.5", "libiomp5.so", "libtbb.so.12"]
+        {
+            assert!(is_thread_runtime(module), "{module}");
+        }
+        for module in ["/home/u/libgompy.so", "/home/libgomp/app", "libtbbmalloc.so.2", "libc.so.6"] {
+            assert!(!is_thread_runtime(module), "{module}");
         }
     }
 

@@ -24,7 +24,7 @@ mod debug_budget;
 mod demangled_name;
 mod distribution;
 mod duplicate_calls;
-mod frames;
+pub mod frames;
 mod function_symbols;
 pub mod iterations;
 mod lockstep;

@@ -18,7 +18,7 @@ use bincode::{Decode, Encode};
 use std::collections::{BTreeMap, HashMap};
 
 use super::code_place::{CodePlace, SourcePosition, base_name};
-use super::frames::{is_interpreter, is_system_file};
+use super::frames::{is_interpreter, is_system_file, is_thread_runtime};
 use crate::model::Module;
 use crate::model::sites::SiteAddress;
 
@@ -126,10 +126,10 @@ impl SampledCode {
         self.stacks.get(stack as usize).map_or(0, |stack| stack.leaf)
     }
 
-    /// The function that answers for the time of a node: of a library's function the one that called it.
+    /// The function that answers for the time of a node: of a library's function the one that called it, but not of a wait for other threads.
     pub fn responsible(&self, node: u32) -> u32 {
         let Some(one) = self.nodes.get(node as usize) else { return 0 };
-        let caller = one.parent.filter(|_| one.link == SampledLink::Library);
+        let caller = one.parent.filter(|_| one.link == SampledLink::Library && !self.is_wait_code(node));
         caller.and_then(|caller| self.nodes.get(caller as usize)).unwrap_or(one).function
     }
 
@@ -159,6 +159,13 @@ impl SampledCode {
     /// The function of a node.
     pub fn function(&self, node: u32) -> Option<&SampledFunction> {
         self.functions.get(self.nodes.get(node as usize)?.function as usize)
+    }
+
+    /// Returns whether a thread at a node waits for others: in a library that runs threads, or where it gives up its core.
+    pub fn is_wait_code(&self, node: u32) -> bool {
+        let Some(function) = self.function(node) else { return false };
+        let is_yield = matches!(function.name.as_str(), "sched_yield" | "__sched_yield");
+        is_yield || function.module.as_deref().is_some_and(is_thread_runtime)
     }
 
     /// Returns whether a node is code of the recorder.
@@ -298,7 +305,8 @@ impl CodeBuilder {
         for (address, frame, is_program) in addresses {
             // What the library calls in turn is its own matter.
             let entry = calls.library.as_ref().or(frame.filter(|_| !is_program));
-            let stack = match (frame, caller, entry.and_then(SampledFrame::library_function)) {
+            let runtime = self.thread_runtime(address).filter(|_| caller.is_some());
+            let stack = match (frame, caller, runtime.or_else(|| entry.and_then(SampledFrame::library_function))) {
                 (Some(frame), None, _) => {
                     let link = if is_program { link } else { SampledLink::Called };
                     self.inlined(None, frame, link).map(|node| self.stack(node, frame.line))
@@ -321,6 +329,13 @@ impl CodeBuilder {
                 self.code.by_address.insert((address, Some(chain)), stack);
             }
         }
+    }
+
+    /// Returns the file of an address as a function, if it is a library that runs threads: whatever they call there, they wait.
+    fn thread_runtime(&self, (module, _): SiteAddress) -> Option<SampledFunction> {
+        let stack = *self.code.of_module.get(&module)?;
+        let file = self.code.function(self.code.node_of(stack))?;
+        file.module.as_deref().is_some_and(is_thread_runtime).then(|| file.clone())
     }
 
     /// The node of the innermost function of a frame, called by that of `caller` in the way of `link`.

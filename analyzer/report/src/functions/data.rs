@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use lbprof_analysis::structure::code_place::{base_name, short};
+use lbprof_analysis::structure::frames::is_thread_runtime;
 use lbprof_analysis::structure::sampled_code::SampledFunction;
 
 /// Functions that ranks compute in, by samples of the CPU time of the threads that called `MPI_Init`, in user space. The number of samples
@@ -56,6 +57,8 @@ pub struct OtherThreadsRow {
     pub samples: u64,
     /// Their CPU time, all ranks together.
     pub cpu_s: f64,
+    /// The part of `cpu_s` in which they wait for other threads or look for work: in the run-time libraries of OpenMP and TBB, and in `sched_yield`.
+    pub waiting_s: f64,
     /// The whole program; regions together.
     pub program: OtherThreadsFunctions,
     /// Each region by itself, inner regions excluded, most CPU time first; at most 40.
@@ -264,9 +267,13 @@ impl FunctionName {
         FunctionName { function: Some(name).filter(|name| !name.is_empty()), file, line, module }
     }
 
-    /// `PairLJCut::compute (pair_lj_cut.cpp:112)`, `exp (libm.so.6)`, or `libm.so.6` where the function is not known.
+    /// `PairLJCut::compute (pair_lj_cut.cpp:112)`, `exp (libm.so.6)`, or `libm.so.6` where the function is not known;
+    /// `waiting for threads (libgomp.so.1)` in a library that runs threads.
     pub fn label(&self) -> String {
         let module = self.module.as_deref().map(base_name).unwrap_or("generated code");
+        if is_thread_runtime(module) {
+            return format!("waiting for threads ({module})");
+        }
         let Some(function) = self.function.as_deref().map(short) else { return module.to_owned() };
         match (self.file.as_deref().map(base_name), self.line) {
             (Some(file), Some(line)) => format!("{function} ({file}:{line})"),

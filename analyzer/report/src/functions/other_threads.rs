@@ -32,11 +32,12 @@ impl SampledFunctions<'_> {
         let mut regions: Vec<OtherThreadsFunctions> = regions.filter(|one| one.cpu_s > 0.0).collect();
         regions.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
         regions.truncate(MOST_REGIONS);
-        let (mut all, mut n_threads, mut n_ranks) = (CpuTime::default(), 0, 0);
+        let (mut all, mut waiting_s, mut n_threads, mut n_ranks) = (CpuTime::default(), 0.0, 0, 0);
         for rank in &self.model.ranks {
             let sampled = &rank.samples.of[self.threads as usize];
-            for (_, time) in &sampled.times {
+            for (at, time) in &sampled.times {
                 all.add(time);
+                waiting_s += if self.code.is_wait_code(at.node) { time.seconds } else { 0.0 };
             }
             n_threads += sampled.threads;
             n_ranks += usize::from(sampled.threads > 0);
@@ -47,6 +48,7 @@ impl SampledFunctions<'_> {
             ranks: n_ranks,
             samples: all.samples,
             cpu_s: all.seconds,
+            waiting_s,
             program: self.in_region(None, slowest),
             regions,
         }

@@ -58,6 +58,10 @@ fn table(threads: &OtherThreadsRow, options: &TextOptions) -> String {
         let during = seconds_like(program.during_mpi_s, program.cpu_s);
         facts += &format!("; {during} of {} while that was in MPI", seconds(program.cpu_s));
     }
+    if threads.waiting_s > 0.0 {
+        let waiting = seconds_like(threads.waiting_s, threads.cpu_s);
+        facts += &format!("; {waiting} of {} of all ranks is waiting for other threads", seconds(threads.cpu_s));
+    }
     text += &format!("  {DIM}{}.{DIM:#}\n", wrap(&facts, options.columns - 3, 2));
     text + "\n"
 }

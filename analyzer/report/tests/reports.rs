@@ -7,7 +7,7 @@ use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_collector::definition::{LifetimePoint, RegionKind};
 use lbprof_collector::format::{RecordingMode, log_name};
-use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamTime};
+use lbprof_collector::parallel::{MemberSums, MutexSums, ParallelSums, TeamTime};
 use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::json::document;
@@ -286,7 +286,7 @@ fn what_changes_over_the_run_and_what_it_costs_is_reported() {
     insta::assert_snapshot!("steps_that_change_60", plain(&report, 60));
 }
 
-/// Two programs, whose ranks compute `serial` and spend 20 ms in a parallel region of two threads; the second thread works four times as long as the first. The
+/// Two programs, whose ranks compute `serial` and spend 20 ms in a parallel region of two threads; the second thread works four times as long as the first, and waits for a critical section. The
 /// processes began 30 ms before MPI_Init.
 fn ranks_with_teams(serial: impl Fn(RankScript) -> RankScript) -> Scenario {
     const MS: u64 = 1_000_000;
@@ -301,10 +301,18 @@ fn ranks_with_teams(serial: impl Fn(RankScript) -> RankScript) -> Scenario {
                 team: 2,
                 instances: 10,
                 elapsed: 20 * MS,
-                time: TeamTime { useful: 25 * MS, imbalance: 15 * MS, ..TeamTime::default() },
+                time: TeamTime { useful: 25 * MS, imbalance: 12 * MS, mutex: 3 * MS, ..TeamTime::default() },
                 longest: 20 * MS,
                 members: vec![member(5 * MS, 0), member(20 * MS, 10)],
                 ..ParallelSums::default()
+            }))
+            .define(Definition::MutexSums(MutexSums {
+                region: 1,
+                name: "table".to_owned(),
+                call_site: 1,
+                waits: 10,
+                ticks: 3 * MS,
+                ..MutexSums::default()
             }))
             .define(Definition::Lifetime(LifetimePoint::Started, scenario::header(0, 2).instants[0].ticks - 30 * MS))
     });

@@ -11,7 +11,7 @@ use super::observer::{
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::replay_results::ReplayedThread;
-use crate::model::{Model, RegionIdx};
+use crate::model::{Model, RankModel, RegionIdx};
 use crate::read::open::RecordedRun;
 use crate::replay::what_if::ReplayConditions;
 use crate::structure::survey::CallSurvey;
@@ -28,6 +28,25 @@ pub struct ReplayScope {
     /// By index of the region, and by place of the rank, in the whole: those in the model of the part.
     region_of: Arc<[Option<RegionIdx>]>,
     rank_of: Vec<Option<u32>>,
+}
+
+/// The window of a rank in a part of the run, and where the rank's own window begins.
+struct RankWindow {
+    begin: Ns,
+    end: Ns,
+    own_begin: Ns,
+}
+
+impl RankWindow {
+    /// Returns `None` if nothing is known of the rank's clock.
+    fn new(rank: &RankModel, survey: &CallSurvey, part: &RecordedRun) -> Option<RankWindow> {
+        let clock = survey.rank(rank.rank)?.clock.as_ref()?;
+        let (span, zero) = (part.span(rank.rank), rank.zero_ns());
+        let own_begin = (rank.begin_s * 1e9).round() as Ns;
+        let begin = if span.begin == 0 { own_begin } else { clock.nanoseconds(span.begin).saturating_sub(zero) };
+        let end = if span.end == u64::MAX { Ns::MAX } else { clock.nanoseconds(span.end).saturating_sub(zero) };
+        Some(RankWindow { begin, end, own_begin })
+    }
 }
 
 impl ReplayScope {
@@ -51,19 +70,18 @@ impl ReplayScope {
         model: &Model,
         region: Option<RegionIdx>,
     ) -> ReplayScope {
-        let place = |rank: u32| model.ranks.binary_search_by_key(&rank, |one| one.rank).ok().map(|at| at as u32);
-        let rank_of: Vec<Option<u32>> = all.ranks.iter().map(|rank| place(rank.rank)).collect();
-        let window = |rank: &crate::model::RankModel| {
-            let clock = survey.rank(rank.rank)?.clock.as_ref()?;
-            let span = part.span(rank.rank);
-            let time = |ticks: u64| clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
-            let own = (rank.begin_s * 1e9).round() as Ns;
-            let begin = if span.begin == 0 { own } else { time(span.begin) };
-            Some((begin, if span.end == u64::MAX { Ns::MAX } else { time(span.end) }, own))
-        };
-        let windows: Vec<_> =
-            all.ranks.iter().zip(&rank_of).map(|(rank, place)| place.and_then(|_| window(rank))).collect();
-        let begin = windows.iter().flatten().map(|&(begin, _, own)| begin.max(own)).min().unwrap_or(0);
+        let rank_of: Vec<Option<u32>> = all
+            .ranks
+            .iter()
+            .map(|rank| model.ranks.binary_search_by_key(&rank.rank, |one| one.rank).ok().map(|at| at as u32))
+            .collect();
+        let windows: Vec<Option<RankWindow>> = all
+            .ranks
+            .iter()
+            .zip(&rank_of)
+            .map(|(rank, place)| place.and_then(|_| RankWindow::new(rank, survey, part)))
+            .collect();
+        let begin = windows.iter().flatten().map(|window| window.begin.max(window.own_begin)).min().unwrap_or(0);
         let index: BTreeMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
         let region_of: Arc<[Option<RegionIdx>]> =
             all.regions.iter().map(|one| index.get(one.path.as_str()).copied()).collect();
@@ -72,9 +90,10 @@ impl ReplayScope {
             windows: windows
                 .into_iter()
                 .map(|window| {
-                    window.map(|(own_begin, end, own)| {
+                    window.map(|window| {
                         // Where it is not cut a window begins with that of the first rank: a rank that begins later waits.
-                        TimeInterval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
+                        let is_cut = window.begin != window.own_begin;
+                        TimeInterval::new(if is_cut { window.begin.max(begin) } else { begin }, window.end)
                     })
                 })
                 .collect(),
@@ -84,6 +103,11 @@ impl ReplayScope {
             region_of,
             rank_of,
         }
+    }
+
+    /// Returns a time of the run as time since the scope begins.
+    fn since_begin(&self, time: Ns) -> Ns {
+        time - self.begin
     }
 
     /// The window of a rank; of one that is not selected, from the first begin on.
@@ -149,18 +173,17 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
     fn cut(&self, state: &StateInterval) -> Option<StateInterval> {
         let rank = self.scope.rank_of.get(state.thread.rank as usize).copied().flatten()?;
         let TimeInterval { begin, end } = state.interval.within(self.scope.window(state.thread.rank));
-        let since = |time: Ns| time - self.scope.begin;
         let wait = state.wait.filter(|wait| wait.until > begin);
         let region = self.scope.region_of.get(state.kind.region() as usize).copied().flatten();
         // A call that has no length lies in the part where its time does.
         let lies_in = begin < end || begin == end && state.interval.is_empty();
         lies_in.then(|| StateInterval {
             thread: ReplayedThread { rank, ..state.thread },
-            interval: TimeInterval::new(since(begin), since(end)),
+            interval: TimeInterval::new(self.scope.since_begin(begin), self.scope.since_begin(end)),
             kind: state.kind.in_region(region.unwrap_or(0)),
             wait: wait.map(|wait| InitialWait {
-                awaited: since(wait.awaited.clamp(begin, end)),
-                until: since(wait.until.min(end)),
+                awaited: self.scope.since_begin(wait.awaited.clamp(begin, end)),
+                until: self.scope.since_begin(wait.until.min(end)),
                 ..wait
             }),
             ..*state
@@ -193,11 +216,10 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
 
     fn on_message(&mut self, message: &MatchedMessage) {
         if self.inside {
-            let since = |time: Ns| time - self.scope.begin;
             self.observer.on_message(&MatchedMessage {
-                sent: since(message.sent),
-                posted: since(message.posted),
-                received: since(message.received),
+                sent: self.scope.since_begin(message.sent),
+                posted: self.scope.since_begin(message.posted),
+                received: self.scope.since_begin(message.received),
                 ..*message
             });
         }

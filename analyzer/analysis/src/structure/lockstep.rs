@@ -51,7 +51,7 @@ impl<'a> LockstepTeam<'a> {
     /// Returns whether both go through the same iterations.
     pub fn is_in_lockstep_with(&self, other: &LockstepTeam) -> bool {
         self.iterations == other.iterations
-            && self.groups.iter().any(|own| other.groups.iter().any(|other| own.meets(other)))
+            && self.groups.iter().any(|own| other.groups.iter().any(|other| own.is_coupled_with(other)))
     }
 
     /// The iterations of that one of `teams` with most ranks of those that have as many ranks as this one or more, exchange messages with
@@ -117,7 +117,7 @@ impl TeamGroup<'_> {
     }
 
     /// Returns whether both are in the same loop, or its ranks meet in each iteration.
-    fn meets(&self, other: &TeamGroup) -> bool {
+    fn is_coupled_with(&self, other: &TeamGroup) -> bool {
         let is_same_loop = self.main.anchor == other.main.anchor;
         is_same_loop || self.has_common_collective(other) || self.exchanges_with(other) || other.exchanges_with(self)
     }

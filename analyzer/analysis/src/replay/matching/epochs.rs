@@ -15,7 +15,7 @@ use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
-use crate::replay::needs::{CallNeed, NeedClock};
+use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::sinks::{EventSink, EventSinks, PairSync};
 use crate::replay::timeline::{CommEvent, CommRole};
 
@@ -142,8 +142,12 @@ impl EventMatcher<'_> {
 
     fn unlock(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) {
         let (own, event, thread) = (at.own, at.event, at.thread);
-        let release = || LockRelease { rank: own.world, thread, at: own.begun, noted: sinks.note(thread) };
-        match self.locks.unlock((event.comm, event.tag), target(event), own.world, release) {
+        match self.locks.unlock((event.comm, event.tag), target(event), own.world, || LockRelease {
+            rank: own.world,
+            thread,
+            at: own.begun,
+            noted: sinks.note(thread),
+        }) {
             Some(old) => {
                 for release in old {
                     sinks.forget(release.noted);
@@ -160,12 +164,15 @@ impl EventMatcher<'_> {
 
     /// Returns the `worlds` that are replayed, and lack neither records nor the groups of epochs on the event's window.
     fn followed(&self, worlds: &[u32], event: &CommEvent) -> Vec<u32> {
-        let follows = |world: &u32| {
-            let place = self.places.get(*world).and_then(|place| self.ranks.get(place as usize));
-            let is_known = self.unknown.is_empty() || !self.unknown.contains(&(*world, event.comm, event.tag));
-            is_known && place.is_some_and(|rank| !rank.broken)
-        };
-        worlds.iter().copied().filter(follows).collect()
+        worlds
+            .iter()
+            .copied()
+            .filter(|world| {
+                let place = self.places.get(*world).and_then(|place| self.ranks.get(place as usize));
+                let is_known = self.unknown.is_empty() || !self.unknown.contains(&(*world, event.comm, event.tag));
+                is_known && place.is_some_and(|rank| !rank.broken)
+            })
+            .collect()
     }
 
     fn signal_all(&mut self, at: &CurrentCallEvent, others: &[u32], signal: SignalKind, sinks: &mut EventSinks) {
@@ -220,13 +227,12 @@ impl EventMatcher<'_> {
         }
         sent.retain(|sent| certain || sent.at <= at.ends());
         let last = sent.iter().enumerate().max_by_key(|(_, sent)| sent.at).map(|(i, _)| i);
-        let need = |(i, sent): (usize, SentSignal)| CallNeed {
+        needs.all.extend(sent.into_iter().enumerate().map(|(i, sent)| CallNeed {
             bytes,
             certain,
             waits: waits && Some(i) == last,
             ..needs_moment(EndedBy { thread: sent.thread, at: sent.at }, NeedClock::Noted(sent.noted), state_of(signal))
-        };
-        needs.all.extend(sent.into_iter().enumerate().map(need));
+        }));
         true
     }
 

@@ -99,10 +99,11 @@ impl WindowLocks {
 
     /// The last release, of another rank, of a lock that does not go with one at `target`.
     pub fn waited_for(&self, window: WindowKey, target: u32, rank: u32, exclusive: bool) -> Option<LockRelease> {
-        let at = |target: u32| self.releases.get(&(window, target));
-        let mut found = at(target).and_then(|at| at.exclusive.of_other(rank));
+        let own = self.releases.get(&(window, target));
+        let mut found = own.and_then(|releases| releases.exclusive.of_other(rank));
         if exclusive {
-            let shared = [at(target), at(ALL)].into_iter().flatten().filter_map(|at| at.shared.of_other(rank));
+            let own_and_all = own.into_iter().chain(self.releases.get(&(window, ALL)));
+            let shared = own_and_all.filter_map(|releases| releases.shared.of_other(rank));
             found = found.into_iter().chain(shared).max_by_key(|release| release.at);
         }
         found

@@ -103,11 +103,12 @@ impl WorldRankIndex {
 /// By place of the rank: the number of its host.
 fn hosts(model: &Model) -> Vec<u32> {
     let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
-    let mut number = |host| {
+    let mut hosts = Vec::with_capacity(model.ranks.len());
+    for rank in &model.ranks {
         let next = numbers.len() as u32;
-        *numbers.entry(host).or_insert(next)
-    };
-    model.ranks.iter().map(|rank| number(rank.host.as_str())).collect()
+        hosts.push(*numbers.entry(rank.host.as_str()).or_insert(next));
+    }
+    hosts
 }
 
 /// Matches what threads do.
@@ -242,17 +243,22 @@ impl<'a> EventMatcher<'a> {
         }
     }
 
+    /// Returns whether records of the rank at this place of the model are missing.
+    fn is_broken(&self, place: u32) -> bool {
+        self.ranks.get(place as usize).is_none_or(|rank| rank.broken)
+    }
+
     /// The channel of the event's message, to or from a rank that is followed.
     fn channel(&mut self, at: &CurrentCallEvent, sends: bool) -> Option<MessageChannel> {
         let (own, event) = (at.own, at.event);
         let other = self.places.get(event.peer);
-        let broken = |place: u32| self.ranks.get(place as usize).is_none_or(|rank| rank.broken);
         if event.comm == NONE || other.is_none() {
             *(if sends { &mut self.counts.unmatched_sends } else { &mut self.counts.unmatched_receives }) += 1;
             return None;
         }
-        if broken(own.rank) || other.is_some_and(broken) {
-            *(if broken(own.rank) { &mut self.counts.behind_gaps } else { &mut self.counts.not_recorded }) += 1;
+        let is_own_broken = self.is_broken(own.rank);
+        if is_own_broken || other.is_some_and(|other| self.is_broken(other)) {
+            *(if is_own_broken { &mut self.counts.behind_gaps } else { &mut self.counts.not_recorded }) += 1;
             return None;
         }
         let (from, to) = if sends { (own.world, event.peer) } else { (event.peer, own.world) };

@@ -11,7 +11,7 @@ use super::{CurrentCallEvent, EventMatcher};
 use crate::model::region_state::RegionState;
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
-use crate::replay::needs::{CallNeed, NeedClock};
+use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::sinks::EventSinks;
 use crate::replay::timeline::CommRole;
 
@@ -278,9 +278,8 @@ impl EventMatcher<'_> {
             CommunicationPattern::AllToOne => (latest(&instance.entries, |entry| entry.rank != world), is_complete),
             CommunicationPattern::Prefix => {
                 let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
-                let before = |entry: &CollectiveEntry| entry.member < own;
-                let n = instance.entries.iter().filter(|entry| before(entry)).count() as u32;
-                (latest(&instance.entries, before), is_complete || n >= own)
+                let n = instance.entries.iter().filter(|entry| entry.member < own).count() as u32;
+                (latest(&instance.entries, |entry| entry.member < own), is_complete || n >= own)
             }
         };
         if is_there { EnteredRanks::Last(needed) } else { EnteredRanks::NotYet }

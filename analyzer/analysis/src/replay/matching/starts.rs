@@ -27,7 +27,7 @@ impl EventMatcher<'_> {
             CommRole::Recv | CommRole::StartRecv => self.post(at, sinks),
             CommRole::Collective(pattern) | CommRole::StartCollective(pattern) => self.enter(at, pattern, sinks),
             CommRole::StartRecvAny => {
-                StartedOperation::Any(self.channels.post_any(side(at, (0, SendMode::Standard), sinks)))
+                StartedOperation::Any(self.channels.post_any(side(at, 0, SendMode::Standard, sinks)))
             }
         };
         match at.event.role {
@@ -63,7 +63,7 @@ impl EventMatcher<'_> {
     fn send(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
         let Some(channel) = self.channel(at, true) else { return StartedOperation::Nothing };
         self.demands.record_answer(at.thread, at.event.peer);
-        let side = side(at, (at.event.bytes, at.event.mode), sinks);
+        let side = side(at, at.event.bytes, at.event.mode, sinks);
         self.woken.extend(self.channels.take_probes(channel));
         let (id, woken) = self.channels.send(channel, side);
         self.woken.extend(woken);
@@ -79,13 +79,13 @@ impl EventMatcher<'_> {
             return;
         };
         let Some(before) = self.channels.get(id).sent else { return };
-        self.channels.get_mut(id).sent = Some(side(at, (before.bytes, before.mode), sinks));
+        self.channels.get_mut(id).sent = Some(side(at, before.bytes, before.mode, sinks));
         sinks.forget(before.noted);
     }
 
     fn post(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
         let Some(channel) = self.channel(at, false) else { return StartedOperation::Nothing };
-        let side = side(at, (0, SendMode::Standard), sinks);
+        let side = side(at, 0, SendMode::Standard, sinks);
         StartedOperation::Transfer { id: self.channels.post(channel, side), sends: false }
     }
 
@@ -152,12 +152,9 @@ impl EventMatcher<'_> {
     /// Returns the number of members of a communicator that are replayed, and whether some of them lack records.
     fn expected(&mut self, comm: u32) -> (u32, bool) {
         let (ranks, places, members) = (&self.ranks, &self.places, self.members);
-        let rank = |world: &u32| places.get(*world).and_then(|at| ranks.get(at as usize));
         *self.expected.entry(comm).or_insert_with(|| {
-            let known: Vec<&KnownRank> = match members.world_ranks(comm) {
-                Some(members) => members.iter().filter_map(rank).collect(),
-                None => places.0.iter().filter_map(rank).collect(),
-            };
+            let worlds = members.world_ranks(comm).unwrap_or(&places.0).iter();
+            let known: Vec<&KnownRank> = worlds.filter_map(|world| ranks.get(places.get(*world)? as usize)).collect();
             (known.len() as u32, known.iter().any(|rank| rank.broken))
         })
     }
@@ -178,7 +175,7 @@ fn entered(operation: u16) -> u16 {
 }
 
 #[inline]
-fn side(at: &CurrentCallEvent, (bytes, mode): (u64, SendMode), sinks: &mut EventSinks) -> TransferSide {
+fn side(at: &CurrentCallEvent, bytes: u64, mode: SendMode, sinks: &mut EventSinks) -> TransferSide {
     TransferSide {
         thread: at.thread,
         at: at.own.begun,

@@ -21,7 +21,7 @@ pub use observer_sink::ObserverSink;
 pub use sync_times::PairSync;
 pub use wait_analysis::WaitAnalysis;
 
-use super::needs::EndedCall;
+use super::ended_call::EndedCall;
 use super::observer::RequestOutcome;
 use super::timeline::ParallelPart;
 use super::what_if::{NotedClocks, ReplayClocks};

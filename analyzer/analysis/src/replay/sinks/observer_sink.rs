@@ -8,7 +8,7 @@ use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::replay_results::ReplayedThread;
 use crate::model::waits::WaitState;
-use crate::replay::needs::EndedCall;
+use crate::replay::ended_call::EndedCall;
 use crate::replay::observer::{EndedRequest, InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
 use crate::replay::timeline::{CallFacts, ParallelPart, TimelineStep};
 
@@ -50,8 +50,8 @@ impl<'a> ObserverSink<'a> {
             return;
         };
         for &ParallelPart { site, begin, elapsed, team, excess } in parallel.iter().filter(|_| kind.is_computation()) {
-            let within = |at: Ns| at.clamp(time.begin, time.end);
-            let interval = TimeInterval::new(within(begin), within(begin.saturating_add(elapsed)));
+            let [begin, end] = [begin, begin.saturating_add(elapsed)].map(|at| at.clamp(time.begin, time.end));
+            let interval = TimeInterval::new(begin, end);
             if !interval.is_empty() {
                 observer.on_team(&TeamInterval { thread, interval, region: kind.region(), site, team, excess });
             }

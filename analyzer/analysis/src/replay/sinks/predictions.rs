@@ -3,7 +3,7 @@
 use super::{EventSink, NewThread};
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::RegionState;
-use crate::replay::needs::{CallNeed, EndedCall, NeedClock};
+use crate::replay::ended_call::{CallNeed, EndedCall, NeedClock};
 use crate::replay::timeline::ParallelPart;
 use crate::replay::what_if::ReplayClocks;
 
@@ -32,7 +32,7 @@ impl EventSink for ReplayClocks<'_> {
             let &CallNeed { bytes, hops, .. } = need;
             match need.clocks {
                 NeedClock::Noted(noted) => self.wait_for(thread, noted, bytes, hops),
-                NeedClock::Back(other, slot) => self.wait_for_return(thread, (other, slot), bytes),
+                NeedClock::Back(other, slot) => self.wait_for_return(thread, other, slot, bytes),
             }
         }
         self.communicate(thread, time.end - call.done_at().max(begin));

@@ -79,17 +79,17 @@ impl RankSteps<'_> {
     fn epoch(&mut self, record: &Record, step: EpochStep) -> CommEvent {
         let peer = self.lists.epoch(record, step, &self.definitions);
         let (comm, _) = self.peer(record.comm, record.peer);
-        self.on_window(record, CommRole::Epoch(step), (comm, peer))
+        self.on_window(record, CommRole::Epoch(step), comm, peer)
     }
 
     /// A lock, or its end; `None`: with nobody, for its target is MPI_PROC_NULL.
     fn lock(&mut self, record: &Record, role: CommRole) -> Option<CommEvent> {
         let is_nobody = record.peer < 0 && record.peer != NO_PEER;
-        let target = self.peer(record.comm, record.peer);
-        (!is_nobody).then(|| self.on_window(record, role, target))
+        let (comm, target) = self.peer(record.comm, record.peer);
+        (!is_nobody).then(|| self.on_window(record, role, comm, target))
     }
 
-    fn on_window(&self, record: &Record, role: CommRole, (comm, peer): (u32, u32)) -> CommEvent {
+    fn on_window(&self, record: &Record, role: CommRole, comm: u32, peer: u32) -> CommEvent {
         let (tag, mode) = (self.object(record, CollectiveScope::Window), SendMode::Standard);
         CommEvent { role, comm, peer, tag, request: NONE, bytes: 0, mode, any: false }
     }

@@ -142,11 +142,11 @@ impl<'a> RankBuilder<'a> {
             });
         }
         let begin = definitions.window_begin.unwrap_or(header.instants[1].ticks);
-        builder.window(begin, definitions.window_end.or(definitions.end.map(|(_, ticks)| ticks)).unwrap_or(begin));
+        builder.set_window(begin, definitions.window_end.or(definitions.end.map(|(_, ticks)| ticks)).unwrap_or(begin));
         builder
     }
 
-    fn window(&mut self, begin: u64, end: u64) {
+    fn set_window(&mut self, begin: u64, end: u64) {
         let whole = (begin, end.max(begin));
         let (begin, end) = (self.span.clamp(whole.0), self.span.clamp(whole.1));
         // Samples of usage are of all of its time.
@@ -232,7 +232,7 @@ impl<'a> RankBuilder<'a> {
 
     /// The thread that called MPI_Init: it makes the rank's time.
     pub(super) fn first_thread(&mut self, sums: ThreadTotals) {
-        self.window(
+        self.set_window(
             self.definitions.window_begin.unwrap_or(sums.begin),
             self.definitions.window_end.unwrap_or(sums.end.previous_end),
         );

@@ -111,8 +111,8 @@ impl ReplayScope {
     }
 
     /// The window of a rank; of one that is not selected, from the first begin on.
-    pub fn window(&self, rank: u32) -> TimeInterval {
-        self.windows.get(rank as usize).copied().flatten().unwrap_or(TimeInterval::new(self.begin, Ns::MAX))
+    pub fn rank_window(&self, rank_idx: u32) -> TimeInterval {
+        self.windows.get(rank_idx as usize).copied().flatten().unwrap_or(TimeInterval::new(self.begin, Ns::MAX))
     }
 
     /// Returns whether it is all of the run.
@@ -171,14 +171,14 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
 
     /// Returns the part of an interval that lies in the scope.
     fn cut(&self, state: &StateInterval) -> Option<StateInterval> {
-        let rank = self.scope.rank_of.get(state.thread.rank as usize).copied().flatten()?;
-        let TimeInterval { begin, end } = state.interval.within(self.scope.window(state.thread.rank));
+        let rank = self.scope.rank_of.get(state.thread.rank_idx as usize).copied().flatten()?;
+        let TimeInterval { begin, end } = state.interval.within(self.scope.rank_window(state.thread.rank_idx));
         let wait = state.wait.filter(|wait| wait.until > begin);
         let region = self.scope.region_of.get(state.kind.region() as usize).copied().flatten();
         // A call that has no length lies in the part where its time does.
         let lies_in = begin < end || begin == end && state.interval.is_empty();
         lies_in.then(|| StateInterval {
-            thread: ReplayedThread { rank, ..state.thread },
+            thread: ReplayedThread { rank_idx: rank, ..state.thread },
             interval: TimeInterval::new(self.scope.since_begin(begin), self.scope.since_begin(end)),
             kind: state.kind.in_region(region.unwrap_or(0)),
             wait: wait.map(|wait| InitialWait {
@@ -202,13 +202,13 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
 
     fn on_team(&mut self, team: &TeamInterval) {
         if self.inside
-            && let Some(rank) = self.scope.rank_of.get(team.thread.rank as usize).copied().flatten()
+            && let Some(rank) = self.scope.rank_of.get(team.thread.rank_idx as usize).copied().flatten()
         {
             let region = self.scope.region_of.get(team.region as usize).copied().flatten().unwrap_or(0);
-            let within = team.interval.within(self.scope.window(team.thread.rank));
+            let within = team.interval.within(self.scope.rank_window(team.thread.rank_idx));
             let interval = TimeInterval::new(within.begin - self.scope.begin, within.end - self.scope.begin);
             if !interval.is_empty() {
-                let thread = ReplayedThread { rank, ..team.thread };
+                let thread = ReplayedThread { rank_idx: rank, ..team.thread };
                 self.observer.on_team(&TeamInterval { thread, interval, region, ..*team });
             }
         }

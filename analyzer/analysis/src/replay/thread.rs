@@ -69,10 +69,10 @@ const SHORT: Ns = 1000;
 /// A thread.
 #[derive(Debug)]
 pub struct ReplayThread {
-    /// Place of its rank in the model.
-    pub rank: u32,
-    /// World rank.
-    pub world: u32,
+    /// Index of its rank in the model.
+    pub rank_idx: u32,
+    /// Its rank in MPI_COMM_WORLD.
+    pub world_rank: u32,
     /// Number in the rank's log.
     pub number: u32,
     /// The batch at hand; without steps where there is none.
@@ -109,10 +109,10 @@ pub struct ReplayThread {
 
 impl ReplayThread {
     /// A thread that begins at `begin`.
-    pub fn new(rank: u32, world: u32, number: u32, begin: Ns) -> Self {
+    pub fn new(rank_idx: u32, world_rank: u32, number: u32, begin: Ns) -> Self {
         ReplayThread {
-            rank,
-            world,
+            rank_idx,
+            world_rank,
             number,
             batch: Rc::default(),
             later: VecDeque::new(),

@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RankList;
+use rustc_hash::FxHashSet;
 
 use super::calls::RankCalls;
 use super::loop_group::LoopGroup;
@@ -69,10 +70,12 @@ impl<'a> LockstepTeam<'a> {
     }
 
     fn has_common_calls(&self, other: &LockstepTeam) -> bool {
-        let tokens =
-            |team: &LockstepTeam| team.groups.iter().flat_map(|group| group.main.tokens.clone()).collect::<Vec<u32>>();
-        let others = tokens(other);
-        tokens(self).iter().any(|token| others.contains(token))
+        let others: FxHashSet<u32> = other.main_tokens().collect();
+        self.main_tokens().any(|token| others.contains(&token))
+    }
+
+    fn main_tokens(&self) -> impl Iterator<Item = u32> {
+        self.groups.iter().flat_map(|group| &group.main.tokens).copied()
     }
 
     fn n_ranks(&self) -> usize {

@@ -102,9 +102,8 @@ fn agree(groups: &mut [LoopGroup]) {
     for at in 1..groups.len() {
         let (known, rest) = groups.split_at_mut(at);
         let group = &mut rest[0];
-        let same =
-            |known: &&mut LoopGroup| known.main().anchor == group.main().anchor && known.iterations != group.iterations;
-        let Some(known) = known.iter_mut().find(same) else { continue };
+        let mut others = known.iter_mut().filter(|known| known.main().anchor == group.main().anchor);
+        let Some(known) = others.find(|known| known.iterations != group.iterations) else { continue };
         let (own, others) = ((known.chosen, known.iterations), (group.chosen, group.iterations));
         if let Some((ends, iterations)) = common_ends(own, others, &known.main().anchor) {
             (known.ends, known.iterations) = (ends, iterations);
@@ -124,7 +123,7 @@ fn groups<'a>(
     for _ in 0..MOST_GROUPS {
         let Some(chosen) = representative(&remaining) else { break };
         let calls = calls(chosen.rank);
-        let (window, definitions) = calls.window();
+        let (window, definitions) = calls.call_window();
         let mut own = calls.loops(&window, named).and_then(|found| LoopGroup::new(calls, chosen, found));
         if let Some(own) = &mut own {
             if let Some(named) = named {

@@ -90,12 +90,12 @@ impl ReadListener for NewcomerSinks<'_, '_, '_> {
     fn on_thread_start(&mut self, thread: NewThread) {
         let thread = NewThread {
             goes_on: self.from.filter(|_| thread.number == 0).and_then(|cut| {
-                Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank as usize)?.kind })
+                Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank_idx as usize)?.kind })
             }),
             ..thread
         };
         self.matcher.add_thread(thread);
-        self.sinks.on_thread_start(thread, self.scope.window(thread.rank));
+        self.sinks.on_thread_start(thread, self.scope.rank_window(thread.rank_idx));
     }
 }
 
@@ -333,12 +333,13 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         let threads = self.scheduler.threads();
         let firsts: Vec<u32> = (0..)
             .zip(threads)
-            .filter(|(_, one)| one.number == 0 && self.scope.has(one.rank))
+            .filter(|(_, one)| one.number == 0 && self.scope.has(one.rank_idx))
             .map(|(at, _)| at)
             .collect();
         let last = firsts.iter().copied().max_by_key(|&at| (threads[at as usize].now, Reverse(at)));
         let end = last.map_or(0, |at| threads[at as usize].now);
-        for &thread in firsts.iter().filter(|&&at| Some(at) != last && !self.unread[threads[at as usize].rank as usize])
+        for &thread in
+            firsts.iter().filter(|&&at| Some(at) != last && !self.unread[threads[at as usize].rank_idx as usize])
         {
             let idle = TimeInterval::new(threads[thread as usize].now, end);
             if !idle.is_empty() {
@@ -346,7 +347,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             }
         }
         let first_threads = firsts.iter().map(|&at| &threads[at as usize]);
-        let last_end = first_threads.map(|thread| thread.now.min(self.scope.window(thread.rank).end));
+        let last_end = first_threads.map(|thread| thread.now.min(self.scope.rank_window(thread.rank_idx).end));
         let elapsed = last_end.max().unwrap_or(self.scope.begin) - self.scope.begin;
         let explained = self.sinks.waits.finish(|| ends(self.scope, threads, Ns::MAX));
         let (matched, on_demand) = self.matcher.finish();
@@ -356,7 +357,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             counts: self.counts.and(matched),
             on_demand,
             segments: 1,
-            threads: threads.iter().map(|one| ReplayedThread { rank: one.rank, number: one.number }).collect(),
+            threads: threads.iter().map(|one| ReplayedThread { rank_idx: one.rank_idx, number: one.number }).collect(),
             elapsed,
         }
     }
@@ -369,8 +370,8 @@ fn exact(times_ns: Vec<f64>) -> Vec<ExactNs> {
 /// Returns the end of the windows of the ranks in `scope`, once all threads have passed them: all have been followed until `now`.
 fn ends(scope: &ReplayScope, threads: &[ReplayThread], now: Ns) -> Option<Vec<(u32, Ns)>> {
     let mut ends = Vec::new();
-    for (at, thread) in (0..).zip(threads).filter(|(_, thread)| thread.number == 0 && scope.has(thread.rank)) {
-        let end = scope.window(thread.rank).end;
+    for (at, thread) in (0..).zip(threads).filter(|(_, thread)| thread.number == 0 && scope.has(thread.rank_idx)) {
+        let end = scope.rank_window(thread.rank_idx).end;
         if end > now && !thread.ended {
             return None;
         }

@@ -160,19 +160,22 @@ impl EventMatcher<'_> {
         time: TimeInterval,
         sinks: &mut EventSinks,
     ) {
-        let world = at.own.world;
+        let world_rank = at.own.world_rank;
         let instance = self.collectives.get(id);
-        let is_root = instance.root == Some(world);
-        let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
-        let on_the_way = instance.entry_on_the_way(world, time).map(|entry| entry.rank);
+        let is_root = instance.root == Some(world_rank);
+        let own =
+            instance.entries.iter().find(|entry| entry.world_rank == world_rank).map_or(NONE, |entry| entry.member);
+        let on_the_way = instance.entry_on_the_way(world_rank, time).map(|entry| entry.world_rank);
         for entry in &instance.entries {
             let is_needed = match instance.pattern {
-                CommunicationPattern::OneToAll | CommunicationPattern::AllToOne if on_the_way == Some(entry.rank) => {
+                CommunicationPattern::OneToAll | CommunicationPattern::AllToOne
+                    if on_the_way == Some(entry.world_rank) =>
+                {
                     true
                 }
                 CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => false,
-                CommunicationPattern::OneToAll => !is_root && Some(entry.rank) == instance.root,
-                CommunicationPattern::AllToOne => is_root && entry.rank != world,
+                CommunicationPattern::OneToAll => !is_root && Some(entry.world_rank) == instance.root,
+                CommunicationPattern::AllToOne => is_root && entry.world_rank != world_rank,
                 CommunicationPattern::Prefix => entry.member < own,
             };
             if is_needed {

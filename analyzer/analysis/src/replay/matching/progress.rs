@@ -247,7 +247,7 @@ impl CallMessages<'_> {
 
     fn class(&self, other: u32, bytes: u64) -> MessageClass {
         let [own_host, other_host] =
-            [self.thread, other].map(|thread| self.hosts.get(self.threads[thread as usize].rank as usize));
+            [self.thread, other].map(|thread| self.hosts.get(self.threads[thread as usize].rank_idx as usize));
         MessageClass { same_host: own_host == other_host, bytes }
     }
 

@@ -1,4 +1,4 @@
-//! Signals between ranks: a rank has entered a neighbourhood collective (MPI-4.1 §8.6), exposed its window, or completed its access to the
+//! Signals between ranks: a rank has entered a neighbourhood collective (MPI-4.1 §8.6), exposed its RMA window, or completed its access to the
 //! window of another rank (§12.5.2).
 //!
 //! ```text
@@ -19,7 +19,7 @@ use crate::replay::what_if::NotedClocks;
 pub enum SignalKind {
     /// The rank has entered a neighbourhood collective.
     Entered,
-    /// The sender has exposed its window.
+    /// The sender has exposed its RMA window.
     Posted,
     /// The sender has completed its access.
     Completed,
@@ -30,7 +30,7 @@ pub enum SignalKind {
 pub struct SignalRoute {
     /// Index of the communicator.
     pub comm: u32,
-    /// 0 the communicator itself, else a window.
+    /// 0 the communicator itself, else an RMA window.
     pub on: i32,
     /// World rank that signals.
     pub from: u32,

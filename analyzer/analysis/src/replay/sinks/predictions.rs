@@ -8,10 +8,10 @@ use crate::replay::timeline::ParallelPart;
 use crate::replay::what_if::ReplayClocks;
 
 impl EventSink for ReplayClocks<'_> {
-    fn on_thread_start(&mut self, thread: NewThread, window: TimeInterval) {
+    fn on_thread_start(&mut self, thread: NewThread, rank_window: TimeInterval) {
         // What it goes on with is all that its clocks show: those of all ranks did the same when the last had entered.
         let since = thread.goes_on.map_or(0, |goes_on| goes_on.since);
-        self.add_thread(thread.rank, thread.begin - since, window);
+        self.add_thread(thread.rank_idx, thread.begin - since, rank_window);
     }
 
     #[inline]

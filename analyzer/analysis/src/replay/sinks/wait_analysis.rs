@@ -105,9 +105,10 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
 }
 
 impl EventSink for WaitAnalysis<'_, '_> {
-    fn on_thread_start(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: TimeInterval) {
+    fn on_thread_start(&mut self, thread: NewThread, _rank_window: TimeInterval) {
+        let NewThread { rank_idx: rank, world_rank, number, begin, goes_on } = thread;
         self.ranks.push(rank);
-        self.sync_times.add_thread(world);
+        self.sync_times.add_thread(world_rank);
         match goes_on {
             None => {
                 let before = TimeInterval::new(0, begin);

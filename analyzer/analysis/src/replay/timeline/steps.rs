@@ -422,7 +422,7 @@ impl<'a> RankSteps<'a> {
             tag: if has_tag { record.tag } else { NO_PEER },
             sent,
             received,
-            window: self.window(record),
+            rma_window: self.rma_window(record),
             exclusive: record.flags.contains(CallFlags::EXCLUSIVE),
             tested: if found_nothing { record.request } else { NONE },
         }

@@ -36,9 +36,9 @@ impl BranchGroups {
             let mut place = vec![first];
             loop {
                 let between = BranchCalls::find(&place, &left, common);
-                let belongs =
-                    |one: &mut CodeBranch| between.holds(one) || place.iter().any(|known| one.is_beside(known));
-                let found: Vec<CodeBranch> = left.extract_if(.., belongs).collect();
+                let found: Vec<CodeBranch> = left
+                    .extract_if(.., |one| between.holds(one) || place.iter().any(|known| one.is_beside(known)))
+                    .collect();
                 if found.is_empty() {
                     break;
                 }

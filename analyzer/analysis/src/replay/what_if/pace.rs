@@ -165,9 +165,8 @@ impl<'a> ComputationPace<'a> {
         all.sort_by_key(|&(begin, ..)| begin);
         let mut sequences: Vec<IterationSequence> = Vec::new();
         for (before, &(_, region, place)) in (0..).zip(&all) {
-            let goes_on =
-                |last: &IterationSequence| last.region == region && last.first + (before - last.before) == place;
-            if !sequences.last().is_some_and(goes_on) {
+            let next = sequences.last().map(|last| (last.region, last.first + (before - last.before)));
+            if next != Some((region, place)) {
                 sequences.push(IterationSequence { region, first: place, before });
             }
         }

@@ -1,7 +1,7 @@
 //! Replays a part of a run for an export.
 
 use crate::model::{Model, RegionIdx};
-use crate::replay::{EndedRequest, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
+use crate::replay::{EndedRequest, MatchedMessage, ReplayObserver, StateInterval, TeamInterval, TeamThreadInterval};
 use crate::select::SelectionError;
 use crate::structure::symbols::CodePlace;
 
@@ -71,6 +71,12 @@ impl ReplayObserver for RegionObserver<'_> {
     fn on_team(&mut self, team: &TeamInterval) {
         if self.inside {
             self.format.on_team(team);
+        }
+    }
+
+    fn on_team_thread(&mut self, thread: &TeamThreadInterval) {
+        if self.inside {
+            self.format.on_team_thread(thread);
         }
     }
 

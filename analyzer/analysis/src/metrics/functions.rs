@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use crate::model::samples::{CpuTime, CpuTimeOverRanks, SampledThreads};
+use crate::model::samples::{CalledBackAt, CpuTime, CpuTimeOverRanks, SampledThreads};
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::sampled_code::{SampledCode, SampledLink};
 
@@ -156,6 +156,17 @@ impl<'a> FunctionTimes<'a> {
         for (node, time) in self.model.ranks.iter().flat_map(|rank| executing(rank, self.threads, region)) {
             if let Some(caller) = self.code.caller(node) {
                 sums.entry(self.code.responsible(node)).or_default().entry(caller).or_default().add(time);
+            }
+        }
+        sums
+    }
+
+    /// Returns the CPU time of functions that MPI called, and of what they called.
+    pub fn called_back(&self) -> BTreeMap<CalledBackAt, CpuTimeOverRanks> {
+        let mut sums: BTreeMap<CalledBackAt, CpuTimeOverRanks> = BTreeMap::new();
+        for rank in &self.model.ranks {
+            for (at, time) in &rank.samples.called_back {
+                sums.entry(*at).or_default().add(&CpuTimeOverRanks::from_rank(rank.rank, time));
             }
         }
         sums

@@ -14,7 +14,9 @@ use super::lines::LineTimes;
 use super::partial_model::PartialModel;
 use crate::model::lifetime::ProcessLifetime;
 use crate::model::program_list::ProgramList;
-use crate::model::samples::{CpuTime, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples};
+use crate::model::samples::{
+    CalledBackAt, CpuTime, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples,
+};
 use crate::model::selected::SelectedPart;
 use crate::model::sites::CallSiteTable;
 use crate::model::{
@@ -306,6 +308,15 @@ impl<'a> RankBuilder<'a> {
             self.rank.samples.of[threads as usize] =
                 ThreadSamples { threads: sums.threads(threads), times: times.into_iter().collect() };
         }
+        let mut in_calls: Vec<_> = sums.in_calls.iter().collect();
+        in_calls.sort_by_key(|(at, _)| **at);
+        let mut called_back: BTreeMap<CalledBackAt, CpuTime> = BTreeMap::new();
+        for (&(operation, stack), time) in in_calls {
+            if let Some(function) = code.called_back(stack) {
+                called_back.entry(CalledBackAt { operation, function }).or_default().add(time);
+            }
+        }
+        self.rank.samples.called_back = called_back.into_iter().collect();
         let rank = self.rank.rank;
         self.part.lines.extend(lines.into_iter().map(|(line, time)| (line, LineTimes::from_rank(rank, &time))));
     }

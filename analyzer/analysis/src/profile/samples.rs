@@ -216,6 +216,8 @@ pub struct SampleSums {
     threads: [FxHashSet<u32>; SampledThreads::ALL.len()],
     /// CPU time by the same.
     pub times: [FxHashMap<SamplePlace, CpuTime>; SampledThreads::ALL.len()],
+    /// CPU time of the first thread in recorded calls, by operation and stack.
+    pub in_calls: FxHashMap<(u16, u32), CpuTime>,
 }
 
 impl SampleSums {
@@ -279,7 +281,18 @@ impl PlacedSamples {
         time.pass(record);
         if self.samples.all.get(self.next).is_some_and(|next| next.ticks <= reached.end) {
             self.take(reached.begin, reached.state, region);
-            self.take(reached.end, WalkState::InCall(record.activity()), region);
+            self.take_in_call(reached.end, record, region);
+        }
+    }
+
+    /// Places the samples up to `ticks`, until when the thread was in the call of a record.
+    #[cold]
+    fn take_in_call(&mut self, ticks: u64, record: &Record, region: u32) {
+        while let Some(sample) = self.up_to(ticks) {
+            self.add(Some((region, record.activity())), &sample);
+            if self.samples.whose[sample.thread as usize] == SampledThreads::First {
+                self.sums.in_calls.entry((record.operation, sample.stack)).or_default().add(&sample.time);
+            }
         }
     }
 

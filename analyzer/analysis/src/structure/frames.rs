@@ -69,6 +69,11 @@ pub(super) fn is_interpreter(place: &CodePlace) -> bool {
     module.is_some_and(|module| INTERPRETERS.iter().any(|name| module.starts_with(name)))
 }
 
+/// Returns whether a frame belongs to an MPI library.
+pub(super) fn is_mpi_library(module: &str) -> bool {
+    base_name(module).starts_with("libmpi")
+}
+
 /// Returns whether a frame hands a script's call on to MPI: mpi4py's module, and what Cython makes of functions.
 pub(super) fn is_binding(place: &CodePlace) -> bool {
     const MODULES: [&str; 3] = ["mpi4py", "MPI.cpython-", "MPI.abi3."];

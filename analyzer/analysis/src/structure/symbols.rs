@@ -32,7 +32,7 @@ use crate::structure::call_tree::{CallTree, MOST_SITES};
 use crate::structure::code_place::SourcePosition;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
 use crate::structure::code_readers::{CodeReaders, FileNames};
-use crate::structure::frames::{is_binding, is_runtime};
+use crate::structure::frames::{is_binding, is_mpi_library, is_runtime};
 use crate::structure::sampled_code::{CodeBuilder, ProgramCalls, SampledCode, SampledFrame, is_recorder_file};
 use crate::structure::sources::NamedCall;
 use crate::structure::time_budget::TimeBudget;
@@ -174,11 +174,20 @@ fn sampled_code(
     for (chain, addresses) in by_chain {
         let Some(callers) = all.chains.get(chain as usize).map(|chain| &chain.callers) else { continue };
         let of_library = callers.iter().take_while(|caller| !of_program.contains(&caller.0)).last();
-        let own = callers.iter().rev().filter(|caller| of_program.contains(&caller.0));
-        let calls = ProgramCalls {
-            frames: own.filter_map(|&caller| frame_at(caller)).collect(),
-            library: of_library.and_then(|&caller| frame_at(caller)),
-        };
+        // The recorder leaves out what MPI does, unless that calls the program.
+        let mpi_call = callers.iter().position(|caller| {
+            let module = caller.0.and_then(|module| all.modules.get(module as usize));
+            module.is_some_and(|file| is_mpi_library(&file.path))
+        });
+        let mut calls =
+            ProgramCalls { library: of_library.and_then(|&caller| frame_at(caller)), ..ProgramCalls::default() };
+        for (at, caller) in callers.iter().enumerate().rev() {
+            if mpi_call == Some(at) {
+                calls.n_outside_mpi = Some(calls.frames.len());
+            } else if of_program.contains(&caller.0) {
+                calls.frames.extend(frame_at(*caller));
+            }
+        }
         code.add_called(chain, &calls, addresses.iter().map(|(address, found, is)| (*address, found.as_ref(), *is)));
     }
     code.finish()

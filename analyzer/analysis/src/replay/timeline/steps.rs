@@ -403,7 +403,19 @@ impl<'a> RankSteps<'a> {
             let elapsed = (self.time(instance.end) - begin).max(0);
             let excess = (self.time(instance.begin.saturating_add(instance.excess())) - begin).clamp(0, elapsed);
             let (site, team) = (self.site(instance.call_site), instance.team);
-            thread.parallel.add(ParallelPart { site, begin, elapsed, team, excess }, self.ids.facts);
+            let whole = ParallelPart { site, begin, elapsed, team, excess, thread: NONE };
+            thread.parallel.add(whole, self.ids.facts);
+            if self.ids.facts {
+                for one in thread.parallel.ended_threads().to_vec() {
+                    let entered = instance.begin.saturating_add(one.until_entered);
+                    let from = self.time(entered);
+                    let until = self.time(entered.saturating_add(one.inside));
+                    let work = self.time(entered.saturating_add(one.useful)) - from;
+                    let of_thread =
+                        ParallelPart { begin: from, elapsed: until - from, excess: work, thread: one.number, ..whole };
+                    thread.parallel.add(of_thread, true);
+                }
+            }
         }
     }
 

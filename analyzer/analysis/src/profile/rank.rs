@@ -163,7 +163,7 @@ impl<'a> RankBuilder<'a> {
         self.rank.run_seconds(self.clock.nanoseconds(ticks))
     }
 
-    /// Returns what the log says of the process outside of its window, which lasts from `window.0` to `window.1` in ticks.
+    /// Returns the logged facts about the process outside of its window, which lasts from `window.0` to `window.1` in ticks.
     fn lifetime(&self, window: (u64, u64)) -> ProcessLifetime {
         let points = &self.definitions.lifetime;
         // A header that stands in for a lost one has no instants.

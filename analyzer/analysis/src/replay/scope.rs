@@ -25,9 +25,9 @@ pub struct ReplayScope {
     windows: Vec<Option<TimeInterval>>,
     /// By index of the region: whether calls in it count; `None`: all.
     regions: Option<Vec<bool>>,
-    /// By index of the region, and by place of the rank, in the whole: those in the model of the part.
+    /// By index in the model of the whole run: the indices of regions and of ranks in the model of the part.
     region_of: Arc<[Option<RegionIdx>]>,
-    rank_of: Vec<Option<u32>>,
+    rank_idx_of: Vec<Option<u32>>,
 }
 
 /// The window of a rank in a part of the run, and where the rank's own window begins.
@@ -57,7 +57,7 @@ impl ReplayScope {
             windows: vec![Some(TimeInterval::new(0, Ns::MAX)); model.ranks.len()],
             regions: None,
             region_of: (0..model.regions.len() as RegionIdx).map(Some).collect(),
-            rank_of: (0..model.ranks.len() as u32).map(Some).collect(),
+            rank_idx_of: (0..model.ranks.len() as u32).map(Some).collect(),
         }
     }
 
@@ -70,7 +70,7 @@ impl ReplayScope {
         model: &Model,
         region: Option<RegionIdx>,
     ) -> ReplayScope {
-        let rank_of: Vec<Option<u32>> = all
+        let rank_idx_of: Vec<Option<u32>> = all
             .ranks
             .iter()
             .map(|rank| model.ranks.binary_search_by_key(&rank.rank, |one| one.rank).ok().map(|at| at as u32))
@@ -78,7 +78,7 @@ impl ReplayScope {
         let windows: Vec<Option<RankWindow>> = all
             .ranks
             .iter()
-            .zip(&rank_of)
+            .zip(&rank_idx_of)
             .map(|(rank, place)| place.and_then(|_| RankWindow::new(rank, survey, part)))
             .collect();
         let begin = windows.iter().flatten().map(|window| window.begin.max(window.own_begin)).min().unwrap_or(0);
@@ -101,7 +101,7 @@ impl ReplayScope {
                 region_of.iter().map(|inner| inner.is_some_and(|one| model.chain(one).contains(&region))).collect()
             }),
             region_of,
-            rank_of,
+            rank_idx_of,
         }
     }
 
@@ -127,31 +127,31 @@ impl ReplayScope {
     }
 
     /// Returns whether a rank is selected.
-    pub fn has(&self, rank: u32) -> bool {
-        self.windows.get(rank as usize).is_some_and(Option::is_some)
+    pub fn has(&self, rank_idx: u32) -> bool {
+        self.windows.get(rank_idx as usize).is_some_and(Option::is_some)
     }
 
     /// Nanoseconds of `time` that count, of a rank's wait of a kind, in a call or (`in_call` is false) outside of its time in MPI.
-    pub fn counts(&self, rank: u32, kind: RegionState, in_call: bool, time: TimeInterval) -> Ns {
+    pub fn counts(&self, rank_idx: u32, kind: RegionState, in_call: bool, time: TimeInterval) -> Ns {
         let is_there = match &self.regions {
             Some(regions) => in_call && regions.get(kind.region() as usize) == Some(&true),
             None => true,
         };
-        let Some(window) = self.windows.get(rank as usize).copied().flatten().filter(|_| is_there) else {
+        let Some(window) = self.windows.get(rank_idx as usize).copied().flatten().filter(|_| is_there) else {
             return 0;
         };
         time.within(window).ns().max(0)
     }
 
     /// Nanoseconds of a rank's wait that lie in its window, whatever the region; 0 unless a region is selected.
-    pub fn counts_in_any_region(&self, rank: u32, time: TimeInterval) -> Ns {
-        let window = self.windows.get(rank as usize).copied().flatten().filter(|_| self.regions.is_some());
+    pub fn counts_in_any_region(&self, rank_idx: u32, time: TimeInterval) -> Ns {
+        let window = self.windows.get(rank_idx as usize).copied().flatten().filter(|_| self.regions.is_some());
         window.map_or(0, |window| time.within(window).ns().max(0))
     }
 
     /// A condition of the part's model as one of the whole run's.
     pub fn condition<'a>(&self, condition: ReplayConditions<'a>) -> ReplayConditions<'a> {
-        condition.in_whole(&self.region_of, &self.rank_of)
+        condition.in_whole(&self.region_of, &self.rank_idx_of)
     }
 }
 
@@ -171,14 +171,14 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
 
     /// Returns the part of an interval that lies in the scope.
     fn cut(&self, state: &StateInterval) -> Option<StateInterval> {
-        let rank = self.scope.rank_of.get(state.thread.rank_idx as usize).copied().flatten()?;
+        let rank_idx = self.scope.rank_idx_of.get(state.thread.rank_idx as usize).copied().flatten()?;
         let TimeInterval { begin, end } = state.interval.within(self.scope.rank_window(state.thread.rank_idx));
         let wait = state.wait.filter(|wait| wait.until > begin);
         let region = self.scope.region_of.get(state.kind.region() as usize).copied().flatten();
         // A call that has no length lies in the part where its time does.
         let lies_in = begin < end || begin == end && state.interval.is_empty();
         lies_in.then(|| StateInterval {
-            thread: ReplayedThread { rank_idx: rank, ..state.thread },
+            thread: ReplayedThread { rank_idx, ..state.thread },
             interval: TimeInterval::new(self.scope.since_begin(begin), self.scope.since_begin(end)),
             kind: state.kind.in_region(region.unwrap_or(0)),
             wait: wait.map(|wait| InitialWait {
@@ -210,12 +210,12 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
 
     fn on_team(&mut self, team: &TeamInterval) {
         if self.inside
-            && let Some(rank) = self.scope.rank_of.get(team.thread.rank_idx as usize).copied().flatten()
+            && let Some(rank_idx) = self.scope.rank_idx_of.get(team.thread.rank_idx as usize).copied().flatten()
         {
             let region = self.scope.region_of.get(team.region as usize).copied().flatten().unwrap_or(0);
             let interval = self.within_scope(team.interval, team.thread);
             if !interval.is_empty() {
-                let thread = ReplayedThread { rank_idx: rank, ..team.thread };
+                let thread = ReplayedThread { rank_idx, ..team.thread };
                 self.observer.on_team(&TeamInterval { thread, interval, region, ..*team });
             }
         }
@@ -223,11 +223,11 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
 
     fn on_team_thread(&mut self, one: &TeamThreadInterval) {
         if self.inside
-            && let Some(rank) = self.scope.rank_of.get(one.starter.rank_idx as usize).copied().flatten()
+            && let Some(rank_idx) = self.scope.rank_idx_of.get(one.starter.rank_idx as usize).copied().flatten()
         {
             let interval = self.within_scope(one.interval, one.starter);
             if !interval.is_empty() {
-                let starter = ReplayedThread { rank_idx: rank, ..one.starter };
+                let starter = ReplayedThread { rank_idx, ..one.starter };
                 let useful = one.useful.min(interval.end - interval.begin);
                 self.observer.on_team_thread(&TeamThreadInterval { starter, interval, useful, ..*one });
             }

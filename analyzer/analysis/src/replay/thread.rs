@@ -173,7 +173,7 @@ impl ReplayThread {
         }
     }
 
-    /// Returns when the thread last left MPI after a time, when it returned, and the slot of its clocks at that time.
+    /// Returns the time at which the thread last left MPI between two times, the time of its return, and the slot of its clocks at the return.
     pub fn last_return(&self, since: Ns, until: Ns) -> Option<(Ns, Ns, u8)> {
         let absences = self.absences.iter().zip(0..).map(|(one, slot)| (one.begin, one.end, slot));
         absences.filter(|&(left, at, _)| since < left && at <= until).max_by_key(|&(_, at, _)| at)

@@ -82,8 +82,8 @@ impl RankCalls<'_> {
         }
     }
 
-    /// Returns what a call is to a loop of which an iteration ends with the first of two calls and the next one begins with the second; `None` where the
-    /// code does not show it.
+    /// Returns the role of a call for a loop. An iteration of the loop ends with the first call of `inner`, and the next one starts with the second. Returns
+    /// `None` if the code does not show the role.
     fn role_of(&self, inner: TokenPair, call: u32) -> Option<CallRole> {
         let (from, to) = (self.survey.site_of(inner.from)?, self.survey.site_of(inner.to)?);
         let call = self.survey.site_of(call)?;
@@ -115,7 +115,7 @@ impl RankCalls<'_> {
         Some(DetectedLoop { iterations, end: (token.site, token.operation), run: anchors.run })
     }
 
-    /// Returns whether this holds of the operation of a kind of calls.
+    /// Applies a predicate to the operation of a kind of calls.
     pub(super) fn is(&self, token: u32, what: fn(u16) -> bool) -> bool {
         self.survey.tokens.get(token as usize).is_some_and(|token| what(token.operation))
     }

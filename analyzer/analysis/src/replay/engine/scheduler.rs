@@ -108,7 +108,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         Some(thread)
     }
 
-    /// Returns when the first thread in the order of time resumes.
+    /// Returns the time at which the next thread resumes.
     pub fn until(&self) -> ResumeOrder {
         self.order.peek().map_or(ResumeOrder::NEVER, |Reverse((next, _))| *next)
     }
@@ -179,7 +179,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         }
     }
 
-    /// Returns when a thread that is not queued resumes: with what its rank's log has next where there is nothing at hand.
+    /// Returns the time at which a thread that is not queued resumes, and reads on in its rank's log if no steps are at hand.
     fn next(&mut self, thread: u32, reader: &mut impl ReadListener) -> Option<ResumeOrder> {
         let at = thread as usize;
         while self.threads[at].next.is_none() && self.threads[at].number == 0 && !self.threads[at].ended {

@@ -55,7 +55,7 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
         explainer.finish()
     }
 
-    /// Returns when all members of a communicator last synchronised.
+    /// Returns the time at which all members of a communicator last synchronised.
     pub fn last_collective(&self, comm: u32) -> Option<Ns> {
         self.sync_times.last_collective(comm)
     }

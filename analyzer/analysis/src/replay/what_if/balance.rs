@@ -69,7 +69,7 @@ pub struct SharedWork {
 }
 
 impl SharedWork {
-    /// Returns which ranks of a run compute where.
+    /// Finds the ranks that compute at each place of the program.
     pub fn new(model: &Model, places: &BranchGroups) -> SharedWork {
         let all_s: f64 = model.inclusive_s(0, Activity::Computation).iter().sum();
         let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.branches_at(region)));

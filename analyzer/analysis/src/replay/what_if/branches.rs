@@ -115,7 +115,7 @@ impl CodeBranch {
         passed.contains(&0).then_some(CodeBranch { region, parent, from, to, passed })
     }
 
-    /// Returns how often the rank that passes it most does so.
+    /// Returns the largest number of passes of a rank.
     fn most_passes(&self) -> u64 {
         self.passed.iter().copied().max().unwrap_or(0)
     }
@@ -209,7 +209,7 @@ fn around(model: &Model, region: RegionIdx) -> RegionIdx {
         .unwrap_or(0)
 }
 
-/// Returns how many times a rank passes a region.
+/// Returns the number of times that a rank passes a region.
 fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
     let found = rank.cells.binary_search_by_key(&(region, Activity::Computation), |(key, _)| *key);
     found.ok().and_then(|at| rank.cells.get(at)).map_or(0, |(_, cell)| cell.calls)

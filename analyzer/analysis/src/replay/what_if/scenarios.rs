@@ -147,13 +147,13 @@ pub fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIfScenario]) -
     scenarios
 }
 
-/// Returns how much of a rank's time threads that work longer than others of their team take, of the rank that loses most.
+/// Returns the seconds that threads with more work than the mean of their team cost a rank: the maximum over ranks.
 fn threads_excess_s(model: &Model) -> f64 {
     let regions = model.ranks.iter().map(|rank| rank.parallel.iter().filter(|region| region.is_of_first));
     regions.map(|of_rank| of_rank.map(longest_thread_excess_s).sum()).fold(0.0, f64::max)
 }
 
-/// Returns how much longer the threads that work longest take in a parallel region than the mean of their teams.
+/// Returns the seconds by which the threads with most work exceed the mean of their teams in a parallel region.
 fn longest_thread_excess_s(region: &ParallelRegion) -> f64 {
     region.longest_s - region.time.useful_s / f64::from(region.team.max(1))
 }

@@ -23,7 +23,7 @@ pub enum ThreadChange {
 }
 
 impl ThreadChange {
-    /// Returns how much shorter an interval of `ns` nanoseconds in which a rank computes in a region is then.
+    /// Returns the nanoseconds that the change saves in `ns` nanoseconds of a rank's computation in a region.
     pub fn saved_ns(&self, rank: u32, region: RegionIdx, ns: Ns, parallel: &[ParallelPart]) -> f64 {
         let teams = parallel.iter().filter(|part| part.is_of_team());
         let saved = match self {

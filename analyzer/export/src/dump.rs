@@ -263,7 +263,7 @@ impl<'a> RankDump<'a> {
                 json!({ "kind": kind, "waits_s": sent_s, "idle_for_mpi_s": received_s })
             }
             Operation::ParallelThread => {
-                let [first, second] = [sent_s, received_s];
+                let [first, second] = [self.length_s(record.sent), self.length_s(record.received)];
                 match record.count {
                     0 => json!({ "thread": record.tag, "until_entered_s": first, "inside_s": second }),
                     1 => json!({ "thread": record.tag, "useful_s": first, "waits_s": second }),

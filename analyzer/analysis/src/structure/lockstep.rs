@@ -62,7 +62,7 @@ impl<'a> LockstepTeam<'a> {
         let mut others: Vec<&LockstepTeam> = teams
             .iter()
             .filter(|team| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks())
-            .filter(|team| self.exchanges_messages_with(team))
+            .filter(|team| self.has_regular_messages_with(team))
             .collect();
         others.retain(|team| !self.has_common_calls(team));
         others.sort_by_key(|team| (team.n_ranks(), team.iterations));
@@ -83,7 +83,7 @@ impl<'a> LockstepTeam<'a> {
     }
 
     /// Returns whether ranks of both exchange messages at least in every tenth iteration of the one that has fewer.
-    fn exchanges_messages_with(&self, other: &LockstepTeam) -> bool {
+    fn has_regular_messages_with(&self, other: &LockstepTeam) -> bool {
         const SELDOM: u64 = 10;
         let least = u64::from(self.iterations.min(other.iterations)) / SELDOM;
         self.most_messages_with(other).max(other.most_messages_with(self)) > least

@@ -28,7 +28,7 @@ pub(super) struct WaitTotals {
 pub struct CountedWait {
     /// The wait's place and state.
     pub key: WaitKey,
-    /// All of its nanoseconds.
+    /// Its length.
     pub all: Ns,
     /// The counted part.
     pub counted: WaitSums,

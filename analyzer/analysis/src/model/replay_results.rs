@@ -137,7 +137,7 @@ pub struct ReplayResults {
     pub threads: Vec<ReplayedThread>,
     /// Waits in the part of the run that was selected, and their causes wherever they lie.
     pub blocking: BlockingTimes,
-    /// What-if scenarios, each with the predicted time of the part in seconds; none of a region.
+    /// Predictions: each what-if scenario with the time of the part in seconds; none for a region.
     pub replays: Vec<(WhatIfScenario, f64)>,
     /// The critical path of the part, by thread and kind; of a region none.
     pub critical_path: Vec<CriticalPathEntry>,

@@ -67,6 +67,11 @@ impl From<&ProblemKind> for ProblemKindRow {
 }
 
 impl ProblemRow {
+    /// Returns whether ranks lacked a core.
+    pub(super) fn is_of_cores(&self) -> bool {
+        matches!(self.kind, ProblemKind::NoCore | ProblemKind::Preempted)
+    }
+
     /// `rows` with no more ranks in their lists than `bounds` says.
     pub(super) fn bounded<'a>(rows: &'a [ProblemRow], bounds: &ListBounds) -> Cow<'a, [ProblemRow]> {
         if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {

@@ -14,9 +14,14 @@ pub fn percent(share: f64) -> String {
     if text == "-0.0 %" { "0.0 %".to_owned() } else { text }
 }
 
-/// A share in per cent where there is one, else a dash.
+/// A share in per cent, or a dash if there is none.
 pub fn percent_or_dash(share: Option<f64>) -> String {
-    share.map_or_else(|| "–".to_owned(), percent)
+    or_dash(share, percent)
+}
+
+/// A value in words, or a dash if there is none.
+pub fn or_dash<T>(value: Option<T>, in_words: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "–".to_owned(), in_words)
 }
 
 /// A difference in per cent with its sign: `+12.5 %`.

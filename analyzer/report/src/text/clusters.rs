@@ -3,7 +3,7 @@
 use super::{DIM, TextOptions, title};
 use crate::clusters::{CodeName, OwnCodeRow};
 use crate::table::TextTable;
-use crate::words::{TimeUnit, clean, count, percent, percent_or_dash, plural, wrap};
+use crate::words::{TimeUnit, clean, count, or_dash, percent, percent_or_dash, plural, wrap};
 use crate::{ClusterRow, ClusterTable, Report};
 use lbprof_analysis::read::open::ranges;
 
@@ -21,8 +21,8 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
             if row.id > 0 { row.id.to_string() } else { "–".to_owned() },
             ranges(&row.ranks),
             count(row.ranks.len() as u64),
-            row.own_code.first().map_or_else(|| "–".to_owned(), name),
-            row.own_code.first().map_or_else(|| "–".to_owned(), |own| percent(own.share)),
+            or_dash(row.own_code.first(), name),
+            or_dash(row.own_code.first(), |own| percent(own.share)),
         ]);
     }
     let efficiency = efficiency(report, options, shown);
@@ -62,7 +62,7 @@ fn efficiency(report: &Report, options: &TextOptions, shown: usize) -> String {
             percent_or_dash(times.micro_load_balance().filter(|_| certain)),
             percent_or_dash(times.transfer().filter(|_| certain)),
         ];
-        let iterations = row.iterations.as_ref().map_or_else(|| "–".to_owned(), |(_, n)| count(*n as u64));
+        let iterations = or_dash(row.iterations.as_ref(), |(_, n)| count(*n as u64));
         cells.extend(has_iterations.then_some(iterations));
         table.row(cells);
     }

@@ -5,7 +5,7 @@ use super::{DIM, LONGEST_NAME, TextOptions, title};
 use crate::functions::{ExcessIn, ExplainedExcess, FunctionTable, RegionFunctions};
 use lbprof_analysis::structure::code_place::short;
 
-use crate::words::{TimeUnit, clean, plural, quantity, seconds, seconds_like, shorten, wrap};
+use crate::words::{TimeUnit, clean, or_dash, plural, quantity, seconds, seconds_like, shorten, wrap};
 use crate::{Report, ReportDoubt};
 
 /// Share of the computation of a region from which on it is reported that a rank did not run.
@@ -70,30 +70,32 @@ fn notes(table: &FunctionTable) -> Vec<String> {
     notes
 }
 
-/// Returns what the processors counted.
+/// The hardware counters, in a sentence.
 fn hardware(table: &FunctionTable) -> Option<String> {
     let program = &table.program;
     let (row, rank) = (program.hardware.as_ref()?, program.slowest_rank?);
-    let gigahertz =
-        |frequency: Option<f64>| frequency.map_or_else(|| "–".to_owned(), |hz| format!("{:.2} GHz", hz * 1e-9));
-    let per_cycle = |ipc: Option<f64>| ipc.map_or_else(|| "–".to_owned(), |ipc| format!("{ipc:.2}"));
     let mut text = format!(
-        "Processor: {} instructions a rank in the mean, {} per cycle at {}",
+        "Processor: {} instructions a rank in the mean, {}",
         quantity(row.instructions),
-        per_cycle(row.ipc),
-        gigahertz(row.frequency_hz)
+        processor_speed(row.ipc, row.frequency_hz)
     );
     if row.ranks > 1 {
-        let time = |part_s: f64| seconds_like(part_s, program.slowest_computation_s);
-        let (more, slower) = (time(row.more_instructions_s), time(row.slower_instructions_s));
+        let more = seconds_like(row.more_instructions_s, program.slowest_computation_s);
+        let slower = seconds_like(row.slower_instructions_s, program.slowest_computation_s);
         text += &format!(
-            "; rank {rank}: {}, {} per cycle at {}. Of its CPU time more than the mean, {more} is more instructions, {slower} slower ones",
+            "; rank {rank}: {}, {}. Of its CPU time more than the mean, {more} is more instructions, {slower} slower ones",
             quantity(row.slowest_instructions),
-            per_cycle(row.slowest_ipc),
-            gigahertz(row.slowest_frequency_hz)
+            processor_speed(row.slowest_ipc, row.slowest_frequency_hz)
         );
     }
     Some(text + ".")
+}
+
+/// `1.35 per cycle at 2.40 GHz`.
+fn processor_speed(ipc: Option<f64>, frequency_hz: Option<f64>) -> String {
+    let per_cycle = or_dash(ipc, |ipc| format!("{ipc:.2}"));
+    let frequency = or_dash(frequency_hz, |hz| format!("{:.2} GHz", hz * 1e-9));
+    format!("{per_cycle} per cycle at {frequency}")
 }
 
 /// Returns what a rank does that computes by its calls and does not run, as far as it is known.
@@ -145,11 +147,13 @@ pub(super) fn label(function: &ExcessIn) -> String {
 pub(super) fn called_from(function: &ExcessIn, region: Option<&str>) -> String {
     let around = region.and_then(|name| name.split_once(" (")).map(|(caller, _)| caller);
     let caller = function.caller.as_deref().map(short).or(around);
-    let is_other = |caller: &&str| {
-        let own = function.name.function.as_deref().unwrap_or_default();
-        !caller.contains(" → ") && !own.starts_with(caller) && !own.ends_with(&format!("::{caller}"))
-    };
-    caller.filter(is_other).map_or_else(String::new, |caller| format!(", called from {}", clean(caller)))
+    let own = function.name.function.as_deref().unwrap_or_default();
+    match caller {
+        Some(caller) if caller.contains(" → ") || own.starts_with(caller) => String::new(),
+        Some(caller) if own.ends_with(&format!("::{caller}")) => String::new(),
+        Some(caller) => format!(", called from {}", clean(caller)),
+        None => String::new(),
+    }
 }
 
 /// A share by samples, which does not say more than whole percents, and no more than all.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{BOLD, DIM, TextOptions};
 use crate::Report;
-use crate::course::{IterationCourse, SlowestRank};
+use crate::course::IterationCourse;
 use crate::iterations::IterationTable;
 use crate::words::{clean, count, percent, plural, seconds, wrap};
 
@@ -56,15 +56,16 @@ fn unknown(course: &IterationCourse) -> String {
     format!("; the computation of {which}, before which ranks enter the loop, is not known")
 }
 
-/// Returns which ranks are the slowest most often.
+/// Names the ranks that are the slowest most often.
 fn slowest(iterations: &IterationTable) -> String {
-    let mut ranks = iterations.course.slowest.iter();
-    let how_often = |one: &SlowestRank| format!("in {} ({})", count(one.count), percent(one.share));
-    let Some(first) = ranks.next() else { return String::new() };
-    let mut text = format!("; rank {} is the slowest most often, {}", first.rank, how_often(first));
-    for (at, one) in ranks.take(MOST_RANKS - 1).enumerate() {
-        let then = if at == 0 { ", then" } else { "," };
-        write!(text, "{then} rank {} {}", one.rank, how_often(one)).ok();
+    let mut text = String::new();
+    for (at, row) in iterations.course.slowest.iter().take(MOST_RANKS).enumerate() {
+        let how_often = format!("in {} ({})", count(row.count), percent(row.share));
+        match at {
+            0 => write!(text, "; rank {} is the slowest most often, {how_often}", row.rank).ok(),
+            1 => write!(text, ", then rank {} {how_often}", row.rank).ok(),
+            _ => write!(text, ", rank {} {how_often}", row.rank).ok(),
+        };
     }
     text
 }

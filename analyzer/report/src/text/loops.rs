@@ -107,8 +107,8 @@ const ELSEWHERE: &str = "elsewhere";
 
 /// The loops around one, from the inside out.
 fn around(rows: &[LoopRow], at: usize) -> Vec<usize> {
-    let outer = |at: &usize| rows.get(*at).and_then(|row| row.parent);
-    std::iter::successors(outer(&at), outer).take(rows.len()).collect()
+    let outwards = std::iter::successors(Some(at), |&at| rows.get(at)?.parent);
+    outwards.skip(1).take(rows.len()).collect()
 }
 
 /// Returns what a loop is to the main one.
@@ -142,12 +142,12 @@ fn ends_with(row: &LoopRow) -> String {
     format!("{last}{} at {}", end.operation, shorten(&clean(&end.place.label()), LONGEST_NAME))
 }
 
-/// Returns how sure the main loops are, and what to do where they are not right.
+/// Describes the confidence in the main loops, with advice in case that they are wrong.
 fn confidence(report: &Report) -> String {
-    let mains = || report.loops.rows.iter().filter(|row| row.main);
-    let Some(worst) = mains().max_by_key(|row| row.confidence) else { return String::new() };
+    let mains: Vec<&LoopRow> = report.loops.rows.iter().filter(|row| row.main).collect();
+    let Some(worst) = mains.iter().max_by_key(|row| row.confidence) else { return String::new() };
     let confidence = worst.confidence.unwrap_or(LoopConfidence::Unsure);
-    let of_whom = match mains().all(|row| row.confidence == worst.confidence) {
+    let of_whom = match mains.iter().all(|row| row.confidence == worst.confidence) {
         true => String::new(),
         false => format!(" on {}", ranks_in_words(&worst.ranks)),
     };
@@ -170,7 +170,7 @@ fn confidence(report: &Report) -> String {
     )
 }
 
-/// Returns what keeps a main loop from being surer, of all that no doubt says; of a sure one what makes it so.
+/// Explains the confidence in a main loop, besides doubts about it.
 fn why_not_surer(row: &LoopRow) -> String {
     let (fewest, most) = row.iterations;
     let alike = row.alike.unwrap_or(0.0);
@@ -239,10 +239,10 @@ fn because(doubt: &LoopDoubt, row: &LoopRow) -> String {
     }
 }
 
-/// Returns which number of iterations it may be.
+/// The other numbers of iterations that are possible, if any.
 fn may_be(row: &LoopRow) -> String {
-    let rounded = |(fewest, most): (f64, f64)| (fewest.round() as u64, most.round() as u64);
-    let (counted, possible) = (rounded(row.iterations), rounded(row.possible.unwrap_or(row.iterations)));
+    let ranges = [row.iterations, row.possible.unwrap_or(row.iterations)];
+    let [counted, possible] = ranges.map(|(fewest, most)| (fewest.round() as u64, most.round() as u64));
     match possible {
         _ if possible == counted => String::new(),
         (fewest, most) if fewest == counted.0 => format!(": it may be {}", count(most)),

@@ -21,7 +21,6 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
 
 fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, String)> {
     use AnswerLabel::{LookAt, Try};
-    let fixed = |label: AnswerLabel, text: &str| Some((label, text.to_owned()));
     match situation {
         RunSituation::NoCores => return without_cores(report),
         RunSituation::OneRank => return fixed(Try, "record more ranks: mpirun -n 4 lb-run PROGRAM"),
@@ -128,11 +127,15 @@ fn of_excess(report: &Report) -> Option<(AnswerLabel, String)> {
     })
 }
 
+/// Advice whose text does not depend on figures.
+fn fixed(label: AnswerLabel, text: &str) -> Option<(AnswerLabel, String)> {
+    Some((label, text.to_owned()))
+}
+
 /// Returns whether balance in each iteration gains anything by a replay, or `None` if that was not asked.
 fn each_gains(report: &Report) -> Option<bool> {
-    let is_in_turn = |loss: &&crate::EfficiencyLoss| loss.kind == LossKind::SlowInTurn;
-    let remedy = report.losses.iter().find(is_in_turn)?.remedy.as_ref()?;
-    Some(losses::gains(remedy))
+    let in_turn = report.losses.iter().find(|loss| loss.kind == LossKind::SlowInTurn)?;
+    Some(losses::gains(in_turn.remedy.as_ref()?))
 }
 
 /// Returns that an idle master could work, and what that gains at most: with one rank more, of so many.

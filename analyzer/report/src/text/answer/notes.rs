@@ -91,23 +91,22 @@ fn of_groups(report: &Report, situation: RunSituation) -> Option<String> {
     Some(format!("{who}, so they are judged separately{chosen}{waits}"))
 }
 
-/// Returns the doubts that are not the answer.
+/// The doubts that are not the answer itself.
 fn doubts(report: &Report, situation: RunSituation) -> Vec<String> {
-    let is_said = |doubt: &&ReportDoubt| match doubt {
+    let others = report.doubts.iter().filter(|doubt| match doubt {
         ReportDoubt::FewCalls { .. } => situation != RunSituation::FewCalls,
         ReportDoubt::FewerCores { .. } => situation != RunSituation::NoCores,
         _ => true,
-    };
-    report.doubts.iter().filter(is_said).map(|doubt| doubts::sentence(report, doubt)).collect()
+    });
+    others.map(|doubt| doubts::sentence(report, doubt)).collect()
 }
 
-/// Returns how much of the run has no records.
+/// The note that part of the run has no records.
 fn not_recorded(report: &Report) -> Option<String> {
     let verdict = &report.verdict;
-    (verdict.not_recorded_s > 0.01 * verdict.window_s).then(|| {
-        let time = |part_s: f64| seconds_like(part_s, verdict.window_s);
-        format!("recorded are {} of {}", time(verdict.elapsed_s), time(verdict.window_s))
-    })
+    let recorded = seconds_like(verdict.elapsed_s, verdict.window_s);
+    let whole = seconds_like(verdict.window_s, verdict.window_s);
+    (verdict.not_recorded_s > 0.01 * verdict.window_s).then(|| format!("recorded are {recorded} of {whole}"))
 }
 
 /// Returns that the rank with most work waited for a core, too.

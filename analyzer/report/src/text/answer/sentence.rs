@@ -2,7 +2,7 @@
 
 use super::end::ending;
 use super::phrases::{capitalized, members, named_ranks, short_percent};
-use crate::situation::{CallAmounts, RunSituation, SlowestTurn, single_cause, turns_of_slowest};
+use crate::situation::{CallAmounts, RunSituation, single_cause, turns_of_slowest};
 use crate::text::threads;
 use crate::verdict::{GOOD_BALANCE, LongestRank, LossKind};
 use crate::words::{bytes, percent, plural, seconds, seconds_like};
@@ -115,10 +115,9 @@ fn who_waits(report: &Report, rank: u32) -> String {
     }
 }
 
-/// Returns why most is lost, as the second half of a sentence.
+/// The cause of the largest loss, as the second half of a sentence.
 fn why(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
-    let time = |part_s: f64| seconds_like(part_s, verdict.elapsed_s);
     match situation {
         RunSituation::StaticExcess => excess(report),
         RunSituation::SerialCode | RunSituation::AsleepRank => alone(report, situation),
@@ -142,12 +141,12 @@ fn why(report: &Report, situation: RunSituation) -> String {
                 RunSituation::LargeMessages => "moving large messages",
                 _ => "waiting for large messages that were started before",
             };
-            format!(" to {what}{}", calls_in_words(report, &time))
+            format!(" to {what}{}", calls_in_words(report))
         }
         _ if report.has_unrecorded_partners() => {
             " to communication, and to waiting for processes that were not recorded".to_owned()
         }
-        _ => format!(" to communication{}", calls_in_words(report, &time)),
+        _ => format!(" to communication{}", calls_in_words(report)),
     }
 }
 
@@ -188,14 +187,14 @@ fn file_access(report: &Report) -> String {
     }
 }
 
-/// Returns how a slow rank moves.
+/// Describes the turns in which ranks are the slowest.
 fn moving(report: &Report) -> String {
     let turns = turns_of_slowest(report);
-    let name = |turn: &SlowestTurn| match turn.first == turn.last {
+    let named = turns.iter().take(MAX_TURNS).map(|turn| match turn.first == turn.last {
         true => format!("rank {} in iteration {}", turn.rank, turn.first),
         false => format!("rank {} in iterations {}-{}", turn.rank, turn.first, turn.last),
-    };
-    let named: Vec<String> = turns.iter().take(MAX_TURNS).map(name).collect();
+    });
+    let named: Vec<String> = named.collect();
     let more = if turns.len() > MAX_TURNS { " …" } else { "" };
     format!(": one rank at a time has more work ({}{more}), and the others wait for it", named.join(", "))
 }
@@ -213,8 +212,8 @@ fn first_ranks(report: &Report, kind: LossKind) -> String {
     }
 }
 
-/// Returns the call that most communication is in, how often it is made and what it carries.
-fn calls_in_words(report: &Report, time: &dyn Fn(f64) -> String) -> String {
+/// Describes the call with most communication: how often it is made, the size of its messages and its time.
+fn calls_in_words(report: &Report) -> String {
     let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication);
     let Some((loss, amounts)) = loss.and_then(|loss| Some((loss, CallAmounts::new(report, loss)?))) else {
         return String::new();
@@ -228,7 +227,10 @@ fn calls_in_words(report: &Report, time: &dyn Fn(f64) -> String) -> String {
     let each = seconds(amounts.seconds_each);
     let spent = match amounts.calls_each {
         0 | 1 => format!("which takes {each}"),
-        n => format!("which take {each} each, {} in all", time(amounts.seconds_each * n as f64)),
+        n => {
+            let in_all = seconds_like(amounts.seconds_each * n as f64, report.verdict.elapsed_s);
+            format!("which take {each} each, {in_all} in all")
+        }
     };
     format!(": each rank makes {calls} of {operation}{size}, {spent}")
 }

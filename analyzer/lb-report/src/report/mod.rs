@@ -37,37 +37,41 @@ const LONGEST_WAIT_S: f64 = 86_400.0;
 /// The value of --json that asks for the summary.
 const SUMMARY: &str = "summary";
 
-/// Returns what was meant where more than one folder is given: another command, or one whose name is mistyped.
+/// Suggests a command if more than one folder is given: another command, or one whose name is mistyped.
 fn several_folders(arguments: &ReportArguments, grammar: &clap::Command) -> Option<String> {
-    let words: Vec<&Path> = arguments.dir.iter().chain(&arguments.more).map(PathBuf::as_path).collect();
-    let plain = |path: &&Path| text::plain(&path.display().to_string());
-    let (first, others) = words.split_first()?;
-    let all = |words: &[&Path]| words.iter().map(plain).collect::<Vec<_>>().join(" ");
-    let second = plain(others.first()?);
+    let folders: Vec<&PathBuf> = arguments.dir.iter().chain(&arguments.more).collect();
+    let words: Vec<String> = folders.iter().map(|path| text::plain(&path.display().to_string())).collect();
+    let [first, second, ..] = words.as_slice() else { return None };
     let names: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
     if names.contains(&second.as_str()) {
         return Some(format!("a command stands before the folder: lb-report {second} DIR"));
     }
-    let like = |letters| meant(&plain(first), &names, letters);
-    // Before two runs or more another word for it, as diff or cmp, which is like dump but for two letters.
-    let compares = || (others.len() >= 2 && others.iter().all(|word| word.is_dir())).then_some("compare");
-    let mistyped = (!first.exists()).then(|| like(1).or_else(compares).or_else(|| like(2))).flatten();
-    Some(match mistyped {
-        Some(name) => format!("there is no command {}; did you mean: lb-report {name} {}", plain(first), all(others)),
-        None if words.iter().all(|word| word.is_dir()) => {
-            format!("one folder at a time; to compare runs: lb-report compare {}", all(&words))
+    if !folders[0].exists() {
+        // Another word before two runs or more, such as diff, means to compare them. So may cmp, which differs from dump in two letters only.
+        let compares = folders.len() >= 3 && folders[1..].iter().all(|folder| folder.is_dir());
+        let command = match meant(first, &names, 1) {
+            None if compares => Some("compare"),
+            None => meant(first, &names, 2),
+            close => close,
+        };
+        if let Some(command) = command {
+            let others = words[1..].join(" ");
+            return Some(format!("there is no command {first}; did you mean: lb-report {command} {others}"));
         }
-        None => {
+    }
+    Some(match folders.iter().all(|folder| folder.is_dir()) {
+        true => format!("one folder at a time; to compare runs: lb-report compare {}", words.join(" ")),
+        false => {
             format!("one folder at a time: {second} needs a call of its own; lb-report compare A B compares two runs")
         }
     })
 }
 
-/// The command whose name a word is the begin of, or is like but for so many letters.
+/// The command whose name starts with a word, or differs from it in at most so many letters.
 fn meant<'a>(word: &str, names: &[&'a str], letters: usize) -> Option<&'a str> {
-    let is_begin = |name: &&&str| word.len() >= 2 && name.starts_with(word);
-    let near = |name: &&&str| strsim::damerau_levenshtein(word, name) <= letters;
-    names.iter().find(is_begin).or_else(|| names.iter().find(near)).copied()
+    let abbreviated = names.iter().find(|name| word.len() >= 2 && name.starts_with(word));
+    let similar = abbreviated.or_else(|| names.iter().find(|name| strsim::damerau_levenshtein(word, name) <= letters));
+    similar.copied()
 }
 
 /// Makes the report that is asked for.

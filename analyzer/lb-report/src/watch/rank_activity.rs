@@ -216,9 +216,8 @@ impl RankActivity {
         let end_ns = if is_open { begin_ns } else { self.clock.nanoseconds(record.end.max(record.begin)) };
         self.seen_ns = self.seen_ns.max(end_ns);
         self.open_call = (is_open && record.is_call()).then_some(OngoingCall { operation: record.operation, begin_ns });
-        let iterated = |region| self.regions.get(&region).is_some_and(|region| region.iterated);
         match record.operation() {
-            Some(Operation::RegionEnter) if iterated(record.request) => {
+            Some(Operation::RegionEnter) if self.regions.get(&record.request).is_some_and(|region| region.iterated) => {
                 self.count(RepeatedAction::Iterations(record.request), begin_ns, begin_ns, 1.0);
             }
             Some(Operation::Flush) => self.mpi.add_period(begin_ns, end_ns),

@@ -109,17 +109,17 @@ fn bars(view: &JobView, width: u16, height: u16) -> Vec<Line<'static>> {
     }
     let slowest = view.slowest.as_ref().map(|slowest| slowest.rank);
     let columns = usize::from(width).saturating_sub(24);
-    let bar = |load: &&RankLoad| {
+    let mut lines: Vec<Line> = Vec::with_capacity(loads.len() + 1);
+    for load in loads {
         let share = if view.load.period_s > 0.0 { (load.lately_s / view.load.period_s).min(1.0) } else { 0.0 };
         let filled = (share * columns as f64).round() as usize;
         let color = if slowest == Some(load.rank) { Color::Red } else { Color::Blue };
-        Line::from(vec![
+        lines.push(Line::from(vec![
             Span::raw(format!("rank {:>6} {:>4.0} % ", load.rank, 100.0 * share)),
             Span::styled("█".repeat(filled), Style::default().fg(color)),
             Span::styled("░".repeat(columns - filled), Style::default().add_modifier(Modifier::DIM)),
-        ])
-    };
-    let mut lines: Vec<Line> = loads.iter().map(bar).collect();
+        ]));
+    }
     if !fits {
         let left_out = view.load.ranks.len() - lines.len();
         lines.push(Line::raw(format!("and {} with less computation", CountedNoun(left_out as u64, "rank"))));

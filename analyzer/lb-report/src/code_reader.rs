@@ -36,7 +36,7 @@ pub fn serve_if_asked() -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
-/// Returns what reads programs and shared objects.
+/// The readers of programs and shared objects.
 pub fn code_readers() -> CodeReaders {
     if IS_READER.load(Relaxed) { CodeReaders::apart(command) } else { CodeReaders::default() }
 }

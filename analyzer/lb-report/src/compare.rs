@@ -133,7 +133,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
     Ok(exit(&judged, comparison.complete()))
 }
 
-/// Returns how to end after conditions were judged.
+/// The exit after conditions were judged.
 pub fn exit(judged: &[JudgedCondition], complete: bool) -> ReportExit {
     match judged.iter().all(|judged| judged.outcome == ConditionOutcome::Passes) {
         false => ReportExit::Condition,

@@ -37,7 +37,7 @@ pub enum ReportExit {
 }
 
 impl ReportExit {
-    /// Returns how a report ends that was made of all data, or not.
+    /// The exit of a report, by whether all data were there.
     pub fn for_completeness(complete: bool) -> ReportExit {
         if complete { ReportExit::Good } else { ReportExit::Incomplete }
     }
@@ -84,7 +84,7 @@ pub fn fail(error: &anyhow::Error) -> ReportExit {
     }
 }
 
-/// Returns whether it is about something that the user asked for.
+/// Returns whether an error is due to the user's request.
 fn is_usage(error: &anyhow::Error) -> bool {
     let of_study = error.is::<NotInStudy>() || error.is::<ModelError>() || error.is::<ForecastError>();
     let of_run = error.is::<SelectionError>() || matches!(error.downcast_ref(), Some(AnalysisError::Selection(_)));

@@ -121,7 +121,7 @@ impl NewFolder {
         &self.parent
     }
 
-    /// Returns where to make and fill it.
+    /// The path at which to create and fill it.
     pub fn unfinished(&self) -> PathBuf {
         self.temporary.path().join("folder")
     }

@@ -192,15 +192,15 @@ impl DispersionRows {
         Cow::Owned(all)
     }
 
-    /// Returns whether the ranks' standard deviation in an activity (that is SID_A · √P), or what the longest takes above the mean, is a
-    /// part of the elapsed time that matters.
+    /// Returns whether the ranks' standard deviation in an activity (SID_A · √P), or the excess of the longest over the mean, is a relevant part of the
+    /// elapsed time.
     pub(super) fn is_different(&self, activity: Activity, over_mean_s: f64, n_ranks: usize) -> bool {
         let sid = self.views.activities[activity as usize].and_then(|index| index.sid);
         sid.is_some_and(|sid| sid * (n_ranks as f64).sqrt() >= MIN_SPREAD || over_mean_s > MIN_SPREAD * self.elapsed_s)
     }
 
-    /// Returns whether a rank divides its time notably differently from the others: by as much, and for as long, in the region with most of
-    /// its time of those in which it is the most imbalanced one.
+    /// Returns whether a rank divides its time notably differently from the others. It is judged by the region with most of its time among those in
+    /// which it is the most imbalanced rank.
     pub(super) fn deviates(&self, rank: usize) -> bool {
         let own = self.views.most_imbalanced.iter().flatten().filter(|found| found.rank == rank);
         let longest: Option<&MostImbalanced> =

@@ -19,7 +19,7 @@ pub struct IterationRow {
 }
 
 impl IterationRow {
-    /// Returns what a rank waits for the slowest one, on average: the longest computation less the mean.
+    /// The mean waiting of a rank for the slowest one: the longest computation less the mean.
     pub fn imbalance_s(&self) -> f64 {
         self.max_s - self.mean_s
     }

@@ -52,7 +52,7 @@ pub enum IterationSource {
 }
 
 impl IterationSource {
-    /// Returns where the iterations of `model` come from, which has some.
+    /// The source of the iterations of `model`, which must have some.
     fn from_model(model: &Model) -> IterationSource {
         match model.loops.is_empty() && model.without_loop != NoLoopReason::Nothing {
             true => IterationSource::Marked,

@@ -286,21 +286,21 @@ impl Report {
         }
     }
 
-    /// Returns whether the recorded ranks may have waited for processes of which nothing is recorded.
+    /// Returns whether the recorded ranks may have waited for processes that were not recorded.
     pub fn has_unrecorded_partners(&self) -> bool {
         let are_calls_missing = self.blocking.as_ref().is_some_and(|table| table.counts.not_recorded > 0);
         let are_ranks_missing = self.facts.selected.ranks.is_none() && self.ranks.len() < self.facts.n_ranks as usize;
         are_calls_missing || are_ranks_missing || self.problems.iter().any(|row| row.kind == ProblemKind::Spawned)
     }
 
-    /// Returns whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.
+    /// Returns whether the run is described without advice: it failed, was interrupted, or is too short.
     pub fn is_only_described(&self) -> bool {
         let has_ended =
             self.ranks.iter().all(|row| matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit)));
         !has_ended || self.doubts.iter().any(ReportDoubt::forbids_advice)
     }
 
-    /// Returns how far the worst problem touches the figures; `None` where there is none.
+    /// The severity of the worst problem, or `None` if there is none.
     pub fn severity(&self) -> Option<Severity> {
         self.problems.iter().map(|problem| problem.kind.severity()).max()
     }

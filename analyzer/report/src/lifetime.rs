@@ -123,7 +123,7 @@ impl LifetimeTable {
         own.map(|part| part.max_s).sum()
     }
 
-    /// Returns whether so much of the run lies outside of the window that it must be said.
+    /// Returns whether the time outside of the window is long enough to be reported.
     pub fn is_worth_a_line(&self) -> bool {
         self.described_share < 1.0 - WORTH_A_LINE
     }

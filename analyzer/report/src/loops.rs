@@ -358,7 +358,7 @@ impl LoopTable {
 }
 
 impl LoopTable {
-    /// Returns whether the iterations of `ranks`, ascending, are marked or those of loops that are not unsure.
+    /// Returns whether the iterations of `ranks`, ascending, are reliable: marked, or those of loops that are not unsure.
     ///
     /// If these ranks go through a loop whose iterations the report is about, only such loops count.
     pub(super) fn are_sure_of(&self, ranks: &[u32]) -> bool {

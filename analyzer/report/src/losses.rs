@@ -399,7 +399,7 @@ fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Efficie
     losses.collect()
 }
 
-/// Returns whether a rank's share is [`MUCH`] of the largest, of shares in descending order.
+/// Returns whether a rank's share is at least [`MUCH`] of the largest. `ranks` are in descending order of shares.
 fn has_much(ranks: &[(u32, f64)], rank: u32) -> bool {
     let most = ranks.first().map_or(0.0, |first| first.1);
     ranks.iter().any(|&(one, share)| one == rank && share >= MUCH * most)
@@ -450,7 +450,7 @@ fn slowest_in_turn(model: &Model) -> Vec<(u32, f64)> {
     shares(by_rank)
 }
 
-/// Returns where most time goes to MPI.
+/// The call with most time in MPI.
 fn longest_call(verdict: &Verdict) -> Option<LossAt> {
     let site = verdict.waits_at.as_ref()?;
     Some(LossAt { operation: site.operations.first()?.clone(), place: site.place.clone(), share: None })

@@ -206,7 +206,7 @@ pub(super) fn add_dispersion(rows: &mut [RegionRow], model: &Model, dispersion: 
 }
 
 impl RegionRow {
-    /// Returns whether ranks spent time in it, or entered it: in a part of the time not all regions of the run occur.
+    /// Returns whether ranks spent time in it or entered it. In a selected part of the time, not all regions of the run occur.
     pub fn occurs(&self) -> bool {
         self.idx == 0 || self.inclusive_s > 0.0 || self.invocations.is_some()
     }

@@ -121,7 +121,7 @@ fn short_function(name: &str, columns: usize) -> String {
     }
 }
 
-/// Returns where the parts of a qualified name begin.
+/// The positions at which the parts of a qualified name start.
 fn parts(name: &str) -> Vec<usize> {
     let mut depth = 0_i32;
     let mut starts = vec![0];

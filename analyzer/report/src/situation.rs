@@ -121,7 +121,7 @@ impl RunSituation {
         beyond_figures(report).filter(|_| !is_nothing).unwrap_or_else(|| RunSituation::from_figures(report))
     }
 
-    /// Returns what the figures alone say, whether or not there is a reason to doubt them.
+    /// The situation by the figures alone, even if there is a reason to doubt them.
     pub fn from_figures(report: &Report) -> RunSituation {
         match report.verdict.kind {
             VerdictKind::Nothing => RunSituation::Nothing,
@@ -136,7 +136,7 @@ impl RunSituation {
         }
     }
 
-    /// Returns what the figures alone say where something else is the answer and they come as a note; else the situation itself.
+    /// The situation by the figures alone, if they are only a note to the answer; otherwise the situation itself.
     pub fn beside_figures(self, report: &Report) -> RunSituation {
         use RunSituation::{EndedEarly, NoCores, SetUp, StillRunning};
         match self {
@@ -145,7 +145,7 @@ impl RunSituation {
         }
     }
 
-    /// Returns whether most is lost by messages.
+    /// Returns whether messages cost most.
     pub fn is_of_network(self) -> bool {
         use RunSituation::{Communication, LargeMessages, LateProgress, SmallMessages};
         matches!(self, Communication | LargeMessages | LateProgress | SmallMessages)
@@ -240,7 +240,7 @@ fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
     is_most && means.is_some_and(|mean_s| mean_s * (n_ranks - 1.0) <= region.excess_s * (1.0 + ALONE))
 }
 
-/// Returns whether a rank that is the slowest stays so for some iterations.
+/// Returns whether the slowest rank usually stays the same for several iterations.
 fn is_lasting(report: &Report) -> bool {
     let turns = turns_of_slowest(report);
     let known: usize = turns.iter().map(|turn| turn.iterations).sum();

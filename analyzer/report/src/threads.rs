@@ -214,12 +214,12 @@ impl ThreadTable {
         })
     }
 
-    /// Returns whether next to nothing is lost.
+    /// Returns whether the loss is negligible.
     pub fn is_good(&self) -> bool {
         self.parallel.is_none_or(|parallel| parallel >= GOOD_EFFICIENCY)
     }
 
-    /// Returns whether more is lost to threads than to MPI.
+    /// Returns whether threads cost more than MPI.
     pub fn is_lost_to_threads(&self) -> bool {
         let of_mpi = self.mpi.map_or(0.0, |mpi| 1.0 - mpi);
         self.parallel.is_some_and(|parallel| 1.0 - parallel > 2.0 * of_mpi)

@@ -361,7 +361,7 @@ impl WhatIfTable {
         row.saved_share = fraction(row.saved_s, self.measured_s.unwrap_or(0.0));
     }
 
-    /// Returns whether balance of some work would save this share of the run's time.
+    /// Returns whether balance of any work would save more than this share of the run's time.
     pub fn balance_gains(&self, least: f64) -> bool {
         let least_s = least * self.measured_s.unwrap_or(0.0);
         self.rows.iter().any(|row| row.scenario.is_redistribution() && self.is_gain(row) && row.saved_s > least_s)

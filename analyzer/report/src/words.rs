@@ -51,8 +51,7 @@ pub fn plural(n: u64, word: &str) -> String {
     CountedNoun(n, word).to_string()
 }
 
-/// Returns whether a terminal may obey a character instead of showing it: control characters, and those that turn the direction of
-/// writing.
+/// Returns whether a terminal may obey a character instead of showing it: control characters, and those that change the direction of writing.
 pub fn is_hostile(char: char) -> bool {
     char.is_control()
         || matches!(char, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')

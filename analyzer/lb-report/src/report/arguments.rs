@@ -34,7 +34,7 @@ pub struct ReportArguments {
 }
 
 impl ReportArguments {
-    /// Returns whether a long run may be reported on by a first look: nothing is asked for that this lacks.
+    /// Returns whether a first look may stand for the report of a long run: the user asks for nothing that it lacks.
     pub fn allow_first_look(&self) -> bool {
         let JudgingArguments { no_blocking, full_analysis, polling, what_if, fail_if, .. } = &self.judging;
         let SelectionArguments { from, to, .. } = &self.selection;

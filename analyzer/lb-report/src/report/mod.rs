@@ -164,7 +164,7 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
     Ok(compare::exit(&judged, report.data.complete))
 }
 
-/// Returns whether the user asked for a first look, and what the analysis of all events would take; `None`: that is made.
+/// Returns whether the user asked for a first look, and the estimated cost of the whole analysis, or `None` if that is to be made.
 fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, AnalysisEstimate)> {
     let asked = arguments.judging.summary;
     // Several processes are for the analysis of all events.
@@ -175,8 +175,7 @@ fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, A
     (asked || estimate.estimated_s > LONG_S).then_some((asked, estimate))
 }
 
-/// Returns what conditions say of a run by itself; those that fail are reported on standard error, for standard output may be for a
-/// program.
+/// Judges conditions on a single run. Those that fail are reported on standard error, because standard output may be read by a program.
 fn judged(conditions: &[FailCondition], run: lbprof_study::RunMetrics) -> anyhow::Result<Vec<JudgedCondition>> {
     let side = ComparisonSide { runs: vec![NamedRun { name: String::new(), run }] };
     let judged = conditions.iter().map(|condition| condition.judge(&side, None)).collect::<Result<Vec<_>, _>>()?;
@@ -223,7 +222,7 @@ fn write_text(report: &Report, arguments: &ReportArguments, common: &CommonOptio
 /// Rows of a table that --expert shows where neither --top nor --full says how many.
 const EXPERT_ROWS: usize = 8;
 
-/// Returns how the user wants the text.
+/// The options of the text.
 fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::TextOptions<'a> {
     let output = &arguments.output;
     text::TextOptions {

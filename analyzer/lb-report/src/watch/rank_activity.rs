@@ -74,7 +74,7 @@ pub struct RankActivity {
 }
 
 impl RankActivity {
-    /// Returns that of a rank of which nothing was read but its log's header. `counts`: whether to count what recurs, which takes a kilobyte for each
+    /// Creates the activity of a rank of which only the log's header was read. With `counts`, recurring actions are counted, which takes a kilobyte per
     /// call site.
     pub fn new(header: &LogHeader, counts: bool) -> RankActivity {
         let clock = RankClock::new(header, &[], &[]);
@@ -156,7 +156,7 @@ impl RankActivity {
         self.mpi.total()
     }
 
-    /// Returns what recurs, and how often it did in the slices from `begin` on that come before `end`.
+    /// The recurring actions, and their counts in the slices from `begin` up to, but not including, `end`.
     pub fn recurring(&self, begin: i64, end: i64) -> impl Iterator<Item = (RepeatedAction, f64)> {
         self.recurring.iter().flatten().map(move |(&what, counts)| (what, counts.sum(begin, end)))
     }

@@ -35,7 +35,7 @@ impl TerminalScreen {
         self.terminal.draw(|frame| draw(frame, view)).map(drop)
     }
 
-    /// Waits for the next look. Returns whether the user wants to leave.
+    /// Waits for the next update. Returns whether the user wants to quit.
     ///
     /// Errors: what the system says.
     pub fn wait(&mut self, time: Duration) -> io::Result<bool> {

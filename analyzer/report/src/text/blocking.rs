@@ -94,7 +94,7 @@ fn classes(table: &BlockingTable) -> TextTable {
     out
 }
 
-/// Returns how much waiting a selected region causes.
+/// The waiting that the selected region causes.
 fn by_region(table: &BlockingTable) -> Option<String> {
     let by = table.by_region.filter(|by| by.share >= LEAST)?;
     let most =
@@ -106,7 +106,7 @@ fn by_region(table: &BlockingTable) -> Option<String> {
     ))
 }
 
-/// Returns who waits for whom most.
+/// The pairs of ranks of which one waits longest for the other.
 fn pairs(table: &BlockingTable) -> Option<String> {
     let total = table.sums.total_s;
     let most = table.most_by?;

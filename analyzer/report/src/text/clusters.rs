@@ -91,7 +91,7 @@ pub(super) fn who(clusters: &ClusterTable) -> String {
     who.join(" and ")
 }
 
-/// Returns what the clusters rest on.
+/// Notes on the method of clustering.
 fn notes(report: &Report) -> String {
     let clusters = &report.clusters;
     let mut text = String::new();

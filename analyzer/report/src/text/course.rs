@@ -61,7 +61,7 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
-/// Returns whether a change is reported of iterations that take `typical_s` seconds.
+/// Returns whether a change is large enough to be reported, for iterations that take `typical_s` seconds.
 fn matters(change_s: f64, typical_s: f64) -> bool {
     change_s.abs() >= LEAST * typical_s && change_s != 0.0
 }

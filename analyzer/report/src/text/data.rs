@@ -51,8 +51,7 @@ fn cost_in_calls(data: &DataFacts) -> Option<String> {
     })
 }
 
-/// Returns how much was polled, and what the time after the polls counts as. These are sums over all polls, not the time from one to the
-/// next.
+/// The number of polls, and the classification of the time after them. These are sums over all polls, not the time between two of them.
 fn polling(polls: &PollTimes) -> String {
     let [found_nothing, waits] = [plural(polls.polls, "unsuccessful poll"), plural(polls.waits, "wait")];
     let between = [(polls.waiting_s, "waiting"), (polls.computation_s, "computation")];

@@ -39,12 +39,12 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{text}{DIM}  {}{DIM:#}\n\n", wrap(&legend, options.columns - 2, 2))
 }
 
-/// Returns whether ranks differ by more than is worth mentioning.
+/// Returns whether ranks differ enough in any activity to be reported.
 pub(super) fn differ(report: &Report) -> bool {
     report.activities.iter().any(|row| row.differs)
 }
 
-/// Returns whether ranks differ in an activity by more than that.
+/// Returns whether ranks differ enough in one activity to be reported.
 pub(super) fn is_different(report: &Report, activity: Activity) -> bool {
     report.activities.iter().any(|row| row.activity == activity && row.differs)
 }

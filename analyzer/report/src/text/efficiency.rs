@@ -186,7 +186,7 @@ fn ideal_time(report: &Report) -> String {
     }
 }
 
-/// Returns what follows the ideal time by replay: the estimate from `iterations`. One that is above the elapsed time is not compared.
+/// The estimate of the ideal time from `iterations`, for comparison with that of the replay. One that is above the elapsed time is not compared.
 fn beside_replay(iterations: &str, row: &EfficiencyRow) -> String {
     let Some(estimate_s) = row.t_ideal_phase_profile_s else { return String::new() };
     let estimate = seconds_like(estimate_s, row.times.elapsed_s);
@@ -200,7 +200,7 @@ fn beside_replay(iterations: &str, row: &EfficiencyRow) -> String {
     format!("; the estimate from {iterations} is {estimate} ({difference})")
 }
 
-/// Returns what an estimate is made from. A region alone does not show which iterations it is in.
+/// The source of an estimate. A region alone does not show which iterations it is in.
 fn iterations(report: &Report) -> &'static str {
     match (&report.facts.selected.region, report.loops.rows.is_empty()) {
         (Some(_), _) => "iterations",

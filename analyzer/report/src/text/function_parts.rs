@@ -31,7 +31,7 @@ pub(super) struct FunctionSection<'a> {
 }
 
 impl FunctionSection<'_> {
-    /// Returns how many functions are not among the first `shown`, and their mean CPU time.
+    /// The number of functions besides the first `shown`, and their mean CPU time.
     fn rest(&self, shown: usize) -> (usize, f64) {
         let hidden = self.functions.iter().skip(shown);
         let (n, sum_s) = hidden.fold((0, 0.0), |(n, sum_s), row| (n + 1, sum_s + row.mean_s));

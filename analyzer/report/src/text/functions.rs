@@ -53,7 +53,7 @@ fn part(region: &RegionFunctions, whole_s: f64) -> FunctionSection<'_> {
     }
 }
 
-/// Returns what is not in the table.
+/// Notes after the table: on time without CPU, and on hardware counters.
 fn notes(table: &FunctionTable) -> Vec<String> {
     let mut notes = Vec::new();
     let program = &table.program;
@@ -98,7 +98,7 @@ fn processor_speed(ipc: Option<f64>, frequency_hz: Option<f64>) -> String {
     format!("{per_cycle} per cycle at {frequency}")
 }
 
-/// Returns what a rank does that computes by its calls and does not run, as far as it is known.
+/// The state of a rank that computes by its calls but uses no CPU, as far as it is known.
 pub(super) fn idle_in_words(report: &Report) -> &'static str {
     let is_preempted = report.verdict.worst.as_ref().is_some_and(|worst| worst.preempted.is_some());
     match is_preempted || report.doubts.iter().any(ReportDoubt::is_of_cores) {
@@ -107,8 +107,7 @@ pub(super) fn idle_in_words(report: &Report) -> &'static str {
     }
 }
 
-/// Returns where an excess is, in words: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, `of it` being `whole`; empty where
-/// samples do not show it.
+/// The functions of an excess: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, with `whole` for `of it`. Empty if samples do not show it.
 pub(super) fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> String {
     let functions = excess.functions.iter().take(MOST_NAMED);
     let named = functions.map(|one| (one.share, format!("in {}", shorten(&clean(&one.name.label()), LONGEST_NAME))));

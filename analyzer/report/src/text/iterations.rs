@@ -11,7 +11,7 @@ use crate::words::{clean, count, percent, plural, seconds, wrap};
 /// Most ranks for which it is said how often they are the slowest.
 const MOST_RANKS: usize = 3;
 
-/// Returns what changes or recurs over the run, where anything does.
+/// Trends and recurring changes over the run. Empty if there are none.
 pub(super) fn section_for_all(report: &Report, options: &TextOptions) -> String {
     let sentences = report.iterations.as_ref().map(super::course::sentences).filter(|text| !text.is_empty());
     sentences.map_or_else(String::new, |text| {

@@ -111,7 +111,7 @@ fn around(rows: &[LoopRow], at: usize) -> Vec<usize> {
     outwards.skip(1).take(rows.len()).collect()
 }
 
-/// Returns what a loop is to the main one.
+/// The relation of a loop to the main one.
 fn kind(rows: &[LoopRow], at: usize) -> &'static str {
     if around(rows, at).iter().any(|&outer| rows[outer].main) {
         "inner"
@@ -192,7 +192,7 @@ fn ranks_in_words(all: &[u32]) -> String {
     format!("{} {}", if all.len() == 1 { "rank" } else { "ranks" }, ranges(all))
 }
 
-/// Returns what speaks for another loop, or for another number of its iterations.
+/// The reason for a doubt about a loop or its number of iterations.
 fn because(doubt: &LoopDoubt, row: &LoopRow) -> String {
     let may_be = may_be(row);
     match doubt {

@@ -131,7 +131,7 @@ fn doubt_of_cores(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
     })
 }
 
-/// Returns what a change would gain, or `None` if that is nothing worth a sentence.
+/// The predicted gain of a change, or `None` if it is negligible.
 fn remedy(row: &PredictionRow, elapsed_s: f64) -> Option<String> {
     let saved = format!("{} ({})", seconds_like(row.saved_s, elapsed_s), percent(row.saved_share));
     match (row.scenario, row.rank) {
@@ -145,19 +145,19 @@ fn remedy(row: &PredictionRow, elapsed_s: f64) -> Option<String> {
     }
 }
 
-/// Returns whether the answer says in which functions the rank computes longer in the region of a loss.
+/// Returns whether the answer already names the functions in which the rank computes longer in the region of a loss.
 fn is_in_answer(report: &Report, loss: &EfficiencyLoss, rank: u32) -> bool {
     let worst = report.verdict.worst.as_ref().filter(|worst| worst.rank == rank);
     let region = worst.and_then(|worst| worst.region.as_ref()).map(|region| region.path.as_str());
     region.is_some() && region == loss.region.as_deref()
 }
 
-/// Returns whether a prediction saves anything, as far as words go.
+/// Returns whether a predicted saving is large enough to be reported.
 pub(in crate::text) fn gains(row: &PredictionRow) -> bool {
     row.saved_share > NOTHING
 }
 
-/// Returns what is lost by, and through whom.
+/// The cause of a loss and the ranks that are responsible.
 fn what(report: &Report, loss: &EfficiencyLoss) -> String {
     let of = ranks(report, loss);
     let region = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
@@ -211,7 +211,7 @@ fn region_in_words(report: &Report, path: &str) -> String {
     code_in_words(short_path(path), row.and_then(|row| row.between.as_deref()))
 }
 
-/// Returns what helps against a kind of loss for which no replay says what would be gained.
+/// Advice on a loss for which no replay predicts a gain.
 fn advice(report: &Report, loss: &EfficiencyLoss) -> &'static str {
     match loss.kind {
         // A replay says that it would gain nothing.

@@ -69,8 +69,7 @@ fn rows(report: &Report, options: &TextOptions) -> TextTable {
     rows
 }
 
-/// Returns what ranks wait for others that compute, and its parts: the mean over ranks, and the overhead ratio. Nothing where that is next
-/// to nothing.
+/// The waiting for ranks that compute, and its parts: the mean over ranks, and the overhead ratio. Empty if it is negligible.
 fn waiting(table: &OverheadTable) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
     let parts = &table.figures.imbalance;
     if parts.all_ratio.is_none_or(|ratio| ratio < LEAST) {

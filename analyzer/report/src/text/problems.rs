@@ -29,7 +29,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// Returns whether a note after the answer says the same.
+/// Returns whether a note after the answer already reports the problem.
 fn is_in_answer(report: &Report, problem: &ProblemRow) -> bool {
     match problem.kind {
         ProblemKind::NoCore | ProblemKind::Preempted => report.doubts.iter().any(ReportDoubt::is_of_cores),

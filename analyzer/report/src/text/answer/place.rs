@@ -32,7 +32,7 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
     text.map(|text| AnswerLine::new(AnswerLabel::Where, text))
 }
 
-/// Returns where the rank that computes longest does so: its functions, then the code between calls.
+/// The places where the rank that computes longest exceeds the mean: its functions, then the code between calls.
 fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
     let worst = verdict.worst.as_ref().filter(|_| verdict.imbalance_s > WORTH_NAMING * verdict.elapsed_s)?;
     // Where a rank is asleep the sentence has said it.

@@ -29,7 +29,7 @@ pub(super) fn sentence(report: &Report, situation: RunSituation) -> String {
     }
 }
 
-/// Returns what the figures say of a run, whatever its end.
+/// The judgment of a run by its figures, whatever its end.
 pub(super) fn judged(report: &Report, situation: RunSituation) -> String {
     match situation {
         RunSituation::Nothing if report.ranks.is_empty() || report.data.unknown_share > 0.5 => {
@@ -49,7 +49,7 @@ pub(super) fn judged(report: &Report, situation: RunSituation) -> String {
     }
 }
 
-/// Returns what the figures are of, where data are missing: the begin of a sentence.
+/// The part of the run that the figures describe, if data are missing, as the start of a sentence.
 fn of_what(report: &Report) -> String {
     let data = &report.data;
     let all = plural(u64::from(report.facts.n_ranks), "rank");
@@ -73,7 +73,7 @@ fn of_what(report: &Report) -> String {
     }
 }
 
-/// Returns how much is lost, and of what: `Half of the time (50 %) is lost`.
+/// The lost share of the time: `Half of the time (50 %) is lost`.
 fn how_much(report: &Report) -> String {
     let share = report.verdict.lost_share.unwrap_or(0.0);
     let per_cent = short_percent(share);
@@ -92,7 +92,7 @@ fn how_much(report: &Report) -> String {
     }
 }
 
-/// Returns how many times the mean a rank works: `twice`, `1.6 times`.
+/// A multiple of the mean: `twice`, `1.6 times`.
 pub(super) fn factor_in_words(factor: f64) -> String {
     match factor {
         two if (two - 2.0).abs() < 0.05 => "twice".to_owned(),
@@ -103,7 +103,7 @@ pub(super) fn factor_in_words(factor: f64) -> String {
     }
 }
 
-/// Returns who waits for a rank: `rank 1 waits`, `the others wait`.
+/// The ranks that wait for `rank`: `rank 1 waits`, `the others wait`.
 fn who_waits(report: &Report, rank: u32) -> String {
     let all: Vec<u32> = match &report.verdict.cluster {
         Some(cluster) => cluster.ranks.clone(),
@@ -150,14 +150,14 @@ fn why(report: &Report, situation: RunSituation) -> String {
     }
 }
 
-/// Returns that one rank has more work than the others.
+/// One rank has more work than the others.
 fn excess(report: &Report) -> String {
     let Some(worst) = &report.verdict.worst else { return " to load imbalance".to_owned() };
     let factor = factor_in_words(worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE));
     format!(": rank {} has {factor} the average work, and {} for it", worst.rank, who_waits(report, worst.rank))
 }
 
-/// Returns that one rank works or sleeps while the others have nothing to do.
+/// One rank works or sleeps while the others have nothing to do.
 fn alone(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
     let Some(worst) = &verdict.worst else { return " to load imbalance".to_owned() };
@@ -171,14 +171,14 @@ fn alone(report: &Report, situation: RunSituation) -> String {
     }
 }
 
-/// Returns how long a rank computes where most of its excess lies.
+/// The computation of a rank in the region with most of its excess.
 fn time_of(report: &Report, worst: &LongestRank) -> f64 {
     let Some(region) = &worst.region else { return worst.computation_s };
     let row = report.regions.iter().find(|row| row.path == region.path);
     region.excess_s + row.map_or(0.0, |row| row.mean_in_s(Activity::Computation))
 }
 
-/// Returns that ranks access files.
+/// Ranks access files.
 fn file_access(report: &Report) -> String {
     let loss = report.losses.iter().find(|loss| loss.kind == LossKind::FileAccess);
     match loss.and_then(single_cause) {
@@ -255,7 +255,7 @@ fn second_part(report: &Report) -> String {
     format!("; {} of the time {by}{what}", short_percent(second.share))
 }
 
-/// Returns that the workers work and the master is idle.
+/// The workers work, and the master is idle.
 fn master_and_workers(report: &Report) -> String {
     let Some(master) = &report.idle_master else { return String::new() };
     let share = short_percent(report.verdict.efficiency.times.parallel().unwrap_or(0.0));
@@ -267,7 +267,7 @@ fn master_and_workers(report: &Report) -> String {
     format!("Master and workers: {workers} {work}; rank {} hands out work and is idle, as masters are.", master.rank)
 }
 
-/// Returns that there is little to gain.
+/// There is little to gain.
 fn well_used(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
     let times = &verdict.efficiency.times;
@@ -308,13 +308,13 @@ fn gain_at_most(share: f64) -> String {
     }
 }
 
-/// Returns that there are too few calls to judge.
+/// There are too few calls to judge the run.
 fn few_calls(report: &Report) -> String {
     let doubt = report.doubts.iter().find(|doubt| matches!(doubt, ReportDoubt::FewCalls { .. }));
     doubt.map(|doubt| crate::text::doubt(report, doubt)).unwrap_or_default()
 }
 
-/// Returns that one rank shows nothing of balance.
+/// A single rank shows nothing about balance.
 fn one_rank(report: &Report) -> String {
     let times = &report.verdict.efficiency.times;
     let elapsed = seconds_like(times.elapsed_s, times.elapsed_s);
@@ -322,7 +322,7 @@ fn one_rank(report: &Report) -> String {
     format!("There is one rank, so there is no balance to judge: it computes {computes} of {elapsed}.")
 }
 
-/// Returns that ranks had no cores, and what their CPU time says.
+/// Ranks lacked cores; their CPU time shows the balance.
 fn without_cores(report: &Report) -> String {
     let first = "Ranks had no cores of their own, so the times say little about the program";
     let mut by_cpu: Vec<(f64, u32)> =
@@ -343,7 +343,7 @@ fn without_cores(report: &Report) -> String {
     }
 }
 
-/// Returns that most of the run is set-up.
+/// Most of the run is set-up.
 fn set_up(report: &Report) -> String {
     let Some(table) = &report.lifetime else { return String::new() };
     let described = seconds_like(report.data.elapsed_s, table.elapsed_s);

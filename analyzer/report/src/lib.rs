@@ -19,6 +19,7 @@ pub mod data;
 pub mod dispersion;
 pub mod doubts;
 pub mod efficiency;
+pub mod excess_iterations;
 pub mod functions;
 pub mod grouped;
 pub mod idle_master;
@@ -35,6 +36,7 @@ pub mod regions;
 pub mod run;
 pub mod selection;
 pub mod situation;
+pub mod slow_parts;
 pub mod threads;
 pub mod verdict;
 pub mod what_if;
@@ -188,7 +190,10 @@ impl Report {
         let overheads = OverheadTable::new(model, &efficiency, is_sure);
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
         let what_if = WhatIfTable::new(model, &clusters);
+        verdict.divide_chains(&what_if);
         let idle_master = IdleMaster::find(model, &clusters, &verdict);
+        let functions = SampledFunctions::new(model, &names.sampled);
+        let called_by_mpi = functions.as_ref().map(SampledFunctions::called_by_mpi).unwrap_or_default();
         let mut losses = losses::rows(&losses::LossInputs {
             model,
             places,
@@ -199,9 +204,17 @@ impl Report {
             regions: &regions,
             together: !clusters.are_apart(),
             has_idle_master: idle_master.is_some(),
+            called_by_mpi: &called_by_mpi,
         });
-        let functions = SampledFunctions::new(model, &names.sampled);
         verdict.explain(model, &names.sampled);
+        let most_rows = if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS };
+        let iterations = IterationTable::new(model, most_rows);
+        if let Some(iterations) = &iterations {
+            verdict.find_excess_iterations(iterations);
+        }
+        if verdict.parts.iter().any(|part| part.kind == verdict::LossKind::SlowInParts) {
+            verdict.slow_parts = slow_parts::slow_parts(model, &regions, functions.as_ref());
+        }
         let threads = ThreadTable::new(model, names);
         verdict.judge_threads(threads.as_ref());
         for loss in losses.iter_mut() {
@@ -247,10 +260,7 @@ impl Report {
             loops,
             dispersion,
             clusters,
-            iterations: IterationTable::new(
-                model,
-                if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS },
-            ),
+            iterations,
             call_sites,
             call_tree,
             communication: communication::table(model),

@@ -14,7 +14,7 @@ use lbprof_collector::record::NONE;
 use serde::Serialize;
 
 use super::blocking::{BlockingTable, CauseRow, site_of_line};
-use super::functions::{ExplainedExcess, SampledFunctions};
+use super::functions::{CalledBackRow, ExplainedExcess, SampledFunctions};
 use super::serial;
 use super::verdict::{LossKind, Verdict};
 use super::what_if::{PredictionRow, WhatIfTable};
@@ -28,6 +28,10 @@ use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
 
 /// Share of the elapsed time from which on a loss is reported.
 const LEAST: f64 = 0.01;
+
+/// Share of what is lost to communication from which on it is not said what an ideal network saves of the rest: ranks may wait there for functions that
+/// MPI calls on other ranks.
+const MUCH_CALLED: f64 = 0.1;
 
 /// Share of what the rank that is waited for most causes, from which on another rank causes much, too.
 const MUCH: f64 = 0.5;
@@ -163,6 +167,8 @@ pub(super) struct LossInputs<'a> {
     pub(super) together: bool,
     /// True if one rank is a master that waits for the others most of the time.
     pub(super) has_idle_master: bool,
+    /// The functions that MPI calls, most CPU time first.
+    pub(super) called_by_mpi: &'a [CalledBackRow],
 }
 
 impl LossInputs<'_> {
@@ -191,7 +197,8 @@ pub(super) fn rows(inputs: &LossInputs) -> Vec<EfficiencyLoss> {
         loss.saved_s = loss.remedy.as_ref().map(|remedy| remedy.saved_s);
         loss.saved_share = loss.remedy.as_ref().map(|remedy| remedy.saved_share);
         loss.share = (inputs.verdict.elapsed_s > 0.0).then(|| lost_s / inputs.verdict.elapsed_s);
-        loss.lacked_core = lacked_core(inputs.model, &loss.ranks);
+        // Samples count CPU time, which a rank without a core does not take.
+        loss.lacked_core = loss.kind != LossKind::CalledByMpi && lacked_core(inputs.model, &loss.ranks);
     }
     losses.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s).then(a.kind.cmp(&b.kind)).then(a.region.cmp(&b.region)));
     losses
@@ -250,8 +257,9 @@ fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: Vec<Effic
     rest
 }
 
-/// Splits what is lost to communication into that and the access to files, of which no network would save anything.
-fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: EfficiencyLoss) -> [EfficiencyLoss; 2] {
+/// Splits what is lost to communication into that, and what no network would save anything of: functions that MPI calls, and access to files.
+fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: EfficiencyLoss) -> [EfficiencyLoss; 3] {
+    let all_s = all.lost_s;
     let calls = inputs.sites.iter().filter(|row| row.activity == Activity::Io);
     let own_s: f64 = calls.map(|row| besides_waiting_s(row, table)).sum();
     let causes: Vec<&CauseRow> = table.causes.iter().filter(|row| row.activity == Some(Activity::Io)).collect();
@@ -270,6 +278,10 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
         remedy: ideal.cloned(),
         ..all
     };
+    let called = called_by_mpi(inputs, table, rest.lost_s);
+    let has_much = called.lost_s > MUCH_CALLED * all_s;
+    let rest =
+        EfficiencyLoss { lost_s: rest.lost_s - called.lost_s, remedy: rest.remedy.filter(|_| !has_much), ..rest };
     let io = EfficiencyLoss {
         kind: LossKind::FileAccess,
         lost_s,
@@ -279,7 +291,44 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
         remedy: None,
         ..rest.clone()
     };
-    [rest, io]
+    [rest, called, io]
+}
+
+/// What is lost to functions that MPI calls, which is computation of the program, and to waiting for ranks that execute them: at most `most_s`.
+///
+/// Of the waiting for a rank's calls of an operation, they have the share that they have of the time of these calls.
+fn called_by_mpi(inputs: &LossInputs, table: &BlockingTable, most_s: f64) -> EfficiencyLoss {
+    let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
+    for rank in &inputs.model.ranks {
+        let mut by_operation: BTreeMap<u16, f64> = BTreeMap::new();
+        for (at, time) in &rank.samples.called_back {
+            *by_operation.entry(at.operation).or_default() += time.seconds;
+        }
+        for (operation, seconds) in by_operation {
+            let calls = rank.sites.iter().filter(|(at, _)| at.operation == operation);
+            let calls_s: f64 = calls.map(|(_, totals)| totals.seconds).sum();
+            let share = if calls_s > 0.0 { (seconds / calls_s).min(1.0) } else { 0.0 };
+            let caused_s = caused_by_calls(table, rank.rank, &operation_name(operation));
+            *by_rank.entry(rank.rank).or_default() += seconds + share * caused_s;
+        }
+    }
+    let mean_s = by_rank.values().sum::<f64>() / inputs.model.ranks.len().max(1) as f64;
+    let first = inputs.called_by_mpi.first();
+    let calls = inputs.sites.iter().filter(|row| first.is_some_and(|first| row.operation == first.operation));
+    let longest = calls.max_by(|a, b| besides_waiting_s(a, table).total_cmp(&besides_waiting_s(b, table)));
+    EfficiencyLoss {
+        measured: true,
+        ranks: shares(by_rank),
+        at: longest.map(|row| LossAt { operation: row.operation.clone(), place: row.place.clone(), share: None }),
+        ..EfficiencyLoss::bare(LossKind::CalledByMpi, mean_s.min(most_s))
+    }
+}
+
+/// Returns the waiting that a rank causes by its calls of an operation, in seconds.
+fn caused_by_calls(table: &BlockingTable, rank: u32, operation: &str) -> f64 {
+    let is_of_calls =
+        |row: &&CauseRow| row.cause.rank == rank && row.call.as_ref().is_some_and(|(_, name)| name == operation);
+    table.causes.iter().filter(is_of_calls).map(|row| row.cause.caused_s).sum()
 }
 
 /// The ranks that cause waiting by computation of these regions and classes, with their shares.
@@ -352,10 +401,13 @@ fn of_verdict(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Effici
     let verdict = inputs.verdict;
     let serialization = verdict.serialization.unwrap_or_default();
     let slow_in_turn = (LossKind::SlowInTurn, serialization.slow_in_turn_s.unwrap_or(0.0));
+    let slow_in_parts = (LossKind::SlowInParts, serialization.slow_in_parts_s.unwrap_or(0.0));
     let chains = (LossKind::DependencyChains, serialization.chains_s.unwrap_or(0.0));
     let undivided = (LossKind::Serialization, serialization.undivided_s());
     let mut losses = by_region(inputs, causes);
-    losses.extend([slow_in_turn, chains, undivided].map(|(kind, lost_s)| serialized(inputs, causes, kind, lost_s)));
+    losses.extend(
+        [slow_in_turn, slow_in_parts, chains, undivided].map(|(kind, lost_s)| serialized(inputs, causes, kind, lost_s)),
+    );
     let communication = EfficiencyLoss::bare(LossKind::Communication, verdict.communication_s);
     match causes {
         Some(table) => losses.extend(split_communication(inputs, table, communication)),
@@ -430,9 +482,13 @@ fn serialized(inputs: &LossInputs, causes: Option<&BlockingTable>, kind: LossKin
         None => longest_call(inputs.verdict),
     };
     let what_if = inputs.what_if;
-    let balanced =
-        what_if.rows.iter().find(|row| row.scenario == WhatIfScenario::RunBalancedEach && what_if.is_gain(row));
-    let remedy = balanced.filter(|_| inputs.together && kind == LossKind::SlowInTurn).cloned();
+    let change = match kind {
+        LossKind::SlowInTurn => Some(WhatIfScenario::RunBalancedEach),
+        LossKind::SlowInParts => Some(WhatIfScenario::RegionsBalanced),
+        _ => None,
+    };
+    let balanced = what_if.rows.iter().find(|row| Some(row.scenario) == change && what_if.is_gain(row));
+    let remedy = balanced.filter(|_| inputs.together).cloned();
     EfficiencyLoss { measured: causes.is_some(), ranks, region, at, remedy, ..EfficiencyLoss::bare(kind, lost_s) }
 }
 

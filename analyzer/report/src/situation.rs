@@ -85,12 +85,18 @@ pub enum RunSituation {
     /// Ranks access files, or wait for those that do.
     #[serde(rename = "file access")]
     FileAccess,
+    /// MPI calls functions of the program, as for a user-defined reduction.
+    #[serde(rename = "called by MPI")]
+    CalledByMpi,
     /// First one rank has more work, then another.
     #[serde(rename = "moving rank")]
     MovingRank,
     /// In each iteration another rank is the slowest.
     #[serde(rename = "slow in turn")]
     SlowInTurn,
+    /// In each part of an iteration another rank is the slowest.
+    #[serde(rename = "slow in parts")]
+    SlowInParts,
     /// Ranks wait for one another in chains.
     #[serde(rename = "chains")]
     Chains,
@@ -130,6 +136,7 @@ impl RunSituation {
             VerdictKind::Imbalance => imbalance(report),
             VerdictKind::SlowInTurn if is_lasting(report) => RunSituation::MovingRank,
             VerdictKind::SlowInTurn => RunSituation::SlowInTurn,
+            VerdictKind::SlowInParts => RunSituation::SlowInParts,
             VerdictKind::DependencyChains => RunSituation::Chains,
             VerdictKind::Serialization => RunSituation::Serialization,
             VerdictKind::Communication => communication(report),
@@ -283,6 +290,9 @@ fn communication(report: &Report) -> RunSituation {
     if report.losses.first().is_some_and(|loss| loss.kind == LossKind::FileAccess) {
         return RunSituation::FileAccess;
     }
+    if is_mostly_called(report) {
+        return RunSituation::CalledByMpi;
+    }
     let Some(calls) = report
         .losses
         .iter()
@@ -297,6 +307,15 @@ fn communication(report: &Report) -> RunSituation {
         LARGE_BYTES.. => RunSituation::LargeMessages,
         _ => RunSituation::Communication,
     }
+}
+
+/// Returns whether functions of the program that MPI calls cost at least as much as communication besides them.
+fn is_mostly_called(report: &Report) -> bool {
+    let [called_s, besides_s] = [LossKind::CalledByMpi, LossKind::Communication].map(|kind| {
+        let loss = report.losses.iter().find(|loss| loss.kind == kind);
+        loss.map_or(0.0, |loss| loss.lost_s)
+    });
+    called_s > 0.0 && called_s >= besides_s
 }
 
 /// Number of calls that a loss is attributed to, and the bytes that they carry.
@@ -348,8 +367,9 @@ pub fn may_compute(report: &Report, loss: &EfficiencyLoss) -> bool {
     }
     let (Some(share), Some(amounts)) = (at.share, CallAmounts::new(report, loss)) else { return false };
     let seconds_each = loss.lost_s * share / amounts.calls_each.max(1) as f64;
+    let is_known = report.losses.iter().any(|loss| loss.kind == LossKind::CalledByMpi);
     let has_cores = !report.doubts.iter().any(ReportDoubt::is_of_cores);
-    has_cores && amounts.bytes_each < SMALL_BYTES && seconds_each >= LONG_REDUCTION_S
+    !is_known && has_cores && amounts.bytes_each < SMALL_BYTES && seconds_each >= LONG_REDUCTION_S
 }
 
 /// Returns the one rank that causes a loss, if there is one.

@@ -5,18 +5,21 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use serde::Serialize;
 
+use super::excess_iterations::ExcessIterations;
 use super::functions::{ExplainedExcess, SampledFunctions};
 use super::serial;
+use super::slow_parts::SlowPart;
 use super::threads::GOOD_EFFICIENCY;
 use super::{
-    ClusterRow, ClusterTable, EfficiencyRow, LoopTable, RegionRow, SiteRow, ThreadTable, call_sites, fraction, largest,
-    regions,
+    ClusterRow, ClusterTable, EfficiencyRow, IterationTable, LoopTable, RegionRow, SiteRow, ThreadTable, WhatIfTable,
+    call_sites, fraction, largest, regions,
 };
 use lbprof_analysis::metrics::blocking::pairs;
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption};
 use lbprof_analysis::metrics::serialization::SerializationTimes;
 use lbprof_analysis::model::Model;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::CodePlace;
 
@@ -25,6 +28,12 @@ const LITTLE: f64 = 0.01;
 
 /// Seconds that are nothing but rounding.
 const ROUNDING_S: f64 = 1e-9;
+
+/// Share of the longest rank's excess from which on another rank computes as long.
+const AS_LONG: f64 = 0.9;
+
+/// Share of the elapsed time from which on different ranks are slow in different parts of an iteration.
+const LEAST_IN_PARTS: f64 = 0.01;
 
 /// Load balance from which on ranks are called balanced.
 pub const GOOD_BALANCE: f64 = 0.97;
@@ -74,6 +83,9 @@ pub struct Verdict {
     pub kind: VerdictKind,
     /// The rank that computes longest; null on one rank.
     pub worst: Option<LongestRank>,
+    /// The regions in which a rank exceeds the mean, the largest excess first, at most 4; empty unless different ranks are slow in different parts of
+    /// an iteration (`slow_in_parts_s`).
+    pub slow_parts: Vec<SlowPart>,
     /// The function from which ranks spend most time in MPI, or the call site where none is known.
     pub waits_at: Option<WaitsAt>,
 }
@@ -123,6 +135,9 @@ pub enum VerdictKind {
     /// Serialization: different ranks are slow in turn.
     #[serde(rename = "slow in turn")]
     SlowInTurn,
+    /// Serialization: different ranks are slow in different parts of an iteration.
+    #[serde(rename = "slow in parts")]
+    SlowInParts,
     /// Serialization: ranks depend on each other in chains.
     #[serde(rename = "dependency chains")]
     DependencyChains,
@@ -147,6 +162,9 @@ pub enum LossKind {
     /// Serialization: in different iterations different ranks are the slowest.
     #[serde(rename = "slow in turn")]
     SlowInTurn,
+    /// Serialization: in different parts of an iteration different ranks are the slowest.
+    #[serde(rename = "slow in parts")]
+    SlowInParts,
     /// Serialization: ranks depend on each other in chains within iterations.
     #[serde(rename = "dependency chains")]
     DependencyChains,
@@ -162,6 +180,9 @@ pub enum LossKind {
     /// Access to files through MPI besides waiting for other ranks, and waiting for ranks that access files. The verdict counts it as communication.
     #[serde(rename = "file access")]
     FileAccess,
+    /// Functions of the program that MPI calls, as for a user-defined reduction. The verdict counts it as communication.
+    #[serde(rename = "called by MPI")]
+    CalledByMpi,
     /// Writing the log, and waiting for ranks that do, or of which nothing is known.
     #[serde(rename = "recorder")]
     Recorder,
@@ -173,9 +194,10 @@ impl LossKind {
         match self {
             LossKind::Imbalance | LossKind::Control => Some(VerdictKind::Imbalance),
             LossKind::SlowInTurn => Some(VerdictKind::SlowInTurn),
+            LossKind::SlowInParts => Some(VerdictKind::SlowInParts),
             LossKind::DependencyChains => Some(VerdictKind::DependencyChains),
             LossKind::Serialization => Some(VerdictKind::Serialization),
-            LossKind::Communication | LossKind::FileAccess => Some(VerdictKind::Communication),
+            LossKind::Communication | LossKind::FileAccess | LossKind::CalledByMpi => Some(VerdictKind::Communication),
             LossKind::Recorder => None,
         }
     }
@@ -226,6 +248,20 @@ pub struct LongestRank {
     pub region: Option<WorstRegion>,
     /// In which functions it computes longer than the mean, in that region, or in the whole program if `region` is null; null if the rank was not sampled.
     pub explained: Option<ExplainedExcess>,
+    /// In which iterations it and `equal_ranks` have their excess; null if in most of them, or if that is not known.
+    pub iterations: Option<ExcessIterations>,
+    /// The other ranks whose computation exceeds the mean by at least 90 % as much, in the same region, ascending.
+    pub equal_ranks: Vec<u32>,
+}
+
+impl LongestRank {
+    /// Lists the rank and those that compute as long, ascending.
+    pub fn with_equals(&self) -> Vec<u32> {
+        let mut ranks = self.equal_ranks.clone();
+        ranks.push(self.rank);
+        ranks.sort_unstable();
+        ranks
+    }
 }
 
 /// The region with most of a rank's excess.
@@ -289,8 +325,11 @@ struct SerializationOfVerdict {
     /// Part of it: different ranks are the slowest in different iterations: sum over iterations of the longest computation, minus the longest
     /// total computation; null if no iterations are known, or the found loop is unsure (`serialization_undivided`).
     slow_in_turn_s: Option<f64>,
-    /// The rest: ranks depend on each other within iterations: ideal time by replay minus that sum; null if iterations, likewise, or the
-    /// replay are not known.
+    /// Part of it: different ranks are the slowest in different parts of an iteration: what `regions balanced` of `predictions` saves beyond
+    /// `imbalance_s`; null if that was not predicted.
+    slow_in_parts_s: Option<f64>,
+    /// The rest: ranks depend on each other within iterations: ideal time by replay minus that sum and `slow_in_parts_s`; null if iterations, likewise,
+    /// or the replay are not known.
     dependency_chains_s: Option<f64>,
 }
 
@@ -299,6 +338,7 @@ impl From<&Option<SerializationTimes>> for SerializationOfVerdict {
         SerializationOfVerdict {
             serialization_s: all.map(|all| all.total_s),
             slow_in_turn_s: all.and_then(|all| all.slow_in_turn_s),
+            slow_in_parts_s: all.and_then(|all| all.slow_in_parts_s),
             dependency_chains_s: all.and_then(|all| all.chains_s),
         }
     }
@@ -333,6 +373,13 @@ impl Verdict {
             Some(region) => functions.explained_in(worst.rank, Some(&region.path)),
             None => functions.explained_in(worst.rank, None),
         });
+    }
+
+    /// Adds in which iterations the rank that computes longest has its excess.
+    pub(super) fn find_excess_iterations(&mut self, table: &IterationTable) {
+        if let Some(worst) = self.worst.as_mut().filter(|_| self.cluster.is_none()) {
+            worst.iterations = ExcessIterations::find(&table.rows, &worst.with_equals());
+        }
     }
 
     /// Takes into account what is lost of the time of all cores, where ranks have several threads.
@@ -397,21 +444,7 @@ impl Verdict {
         let recorder = model.inclusive_s(0, Activity::Recorder);
         let recorder_s = (recorder.iter().sum::<f64>() / recorder.len().max(1) as f64).min(rest_s).max(0.0);
         let communication_s = (rest_s - recorder_s).max(0.0);
-        let divided = serialization.unwrap_or_default();
-        // Of equals the first comes first.
-        let parts = [
-            (LossKind::Imbalance, imbalance_s),
-            (LossKind::SlowInTurn, divided.slow_in_turn_s.unwrap_or(0.0)),
-            (LossKind::DependencyChains, divided.chains_s.unwrap_or(0.0)),
-            (LossKind::Serialization, divided.undivided_s()),
-            (LossKind::Communication, communication_s),
-            (LossKind::Recorder, recorder_s),
-        ];
-        let parts = parts.into_iter().filter(|&(_, lost_s)| lost_s > 0.0);
-        let mut parts: Vec<VerdictPart> =
-            parts.map(|(kind, lost_s)| VerdictPart { kind, lost_s, share: fraction(lost_s, elapsed_s) }).collect();
-        parts.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s));
-        Verdict {
+        let mut verdict = Verdict {
             cluster: None,
             efficiency: *efficiency,
             elapsed_s,
@@ -424,11 +457,44 @@ impl Verdict {
             undivided: is_undivided.then_some(undivided),
             recorder_s,
             communication_s,
-            kind: kind(times, &parts),
-            parts,
+            kind: VerdictKind::Nothing,
+            parts: Vec::new(),
             worst: worst(model, mean_s, regions),
+            slow_parts: Vec::new(),
             waits_at: waits_at(model, call_sites),
-        }
+        };
+        verdict.add_parts();
+        verdict
+    }
+
+    /// Adds the parts of the loss, and which kind is the largest.
+    fn add_parts(&mut self) {
+        let divided = self.serialization.unwrap_or_default();
+        // Of equals the first comes first.
+        let parts = [
+            (LossKind::Imbalance, self.imbalance_s),
+            (LossKind::SlowInTurn, divided.slow_in_turn_s.unwrap_or(0.0)),
+            (LossKind::SlowInParts, divided.slow_in_parts_s.unwrap_or(0.0)),
+            (LossKind::DependencyChains, divided.chains_s.unwrap_or(0.0)),
+            (LossKind::Serialization, divided.undivided_s()),
+            (LossKind::Communication, self.communication_s),
+            (LossKind::Recorder, self.recorder_s),
+        ];
+        let parts = parts.into_iter().filter(|&(_, lost_s)| lost_s > 0.0);
+        let elapsed_s = self.elapsed_s;
+        let parts = parts.map(|(kind, lost_s)| VerdictPart { kind, lost_s, share: fraction(lost_s, elapsed_s) });
+        self.parts = parts.collect();
+        self.parts.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s));
+        self.kind = kind(&self.efficiency.times, &self.parts);
+    }
+
+    /// Takes from the chains what even work in every region would save: there different ranks are slow in different parts of an iteration.
+    pub(super) fn divide_chains(&mut self, what_if: &WhatIfTable) {
+        let Some(serialization) = self.serialization.as_mut().filter(|_| self.cluster.is_none()) else { return };
+        let mut rows = what_if.rows.iter().filter(|row| row.scenario == WhatIfScenario::RegionsBalanced);
+        let Some(row) = rows.find(|row| what_if.is_gain(row)) else { return };
+        *serialization = serialization.with_parts(row.saved_s, self.imbalance_s, LEAST_IN_PARTS * self.elapsed_s);
+        self.add_parts();
     }
 }
 
@@ -485,8 +551,23 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<LongestRan
         .max_by(|a, b| a.excess_s.total_cmp(&b.excess_s))
         .filter(|worst| regions.len() > 1 && worst.excess_s > 0.0);
     let over_mean_s = computation[at] - mean_s;
-    let (computation_s, preempted) = (computation[at], preemption(rank));
-    Some(LongestRank { rank: rank.rank, computation_s, mean_s, over_mean_s, preempted, region, explained: None })
+    let row = region.as_ref().and_then(|region| regions.iter().find(|row| row.path == region.path));
+    let equals = model.ranks.iter().zip(&computation).filter(|&(other, &other_s)| {
+        other.rank != rank.rank
+            && other_s - mean_s >= AS_LONG * over_mean_s
+            && row.is_none_or(|row| row.excess_computation_s(other) >= AS_LONG * row.excess_computation_s(rank))
+    });
+    Some(LongestRank {
+        rank: rank.rank,
+        computation_s: computation[at],
+        mean_s,
+        over_mean_s,
+        preempted: preemption(rank),
+        region,
+        explained: None,
+        iterations: None,
+        equal_ranks: equals.map(|(other, _)| other.rank).collect(),
+    })
 }
 
 fn waits_at(model: &Model, call_sites: &[SiteRow]) -> Option<WaitsAt> {

@@ -2,6 +2,7 @@
 
 use super::{AnswerLabel, AnswerLine};
 use crate::situation::RunSituation;
+use crate::slow_parts::SlowPart;
 use crate::text::{LONGEST_NAME, code_in_words, functions, place_name, region_name};
 use crate::verdict::{LongestRank, LossKind, WorstRegion};
 use crate::words::{clean, short_path, shorten};
@@ -10,6 +11,9 @@ use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 
 /// Share of the time from which on it is said where a rank computes more than the mean.
 const WORTH_NAMING: f64 = 0.01;
+
+/// The start of a region's name, for the code before the first MPI call.
+pub(super) const BEFORE_FIRST_CALL: &str = "start → ";
 
 /// The place that the answer is about, or `None` if there is none to name.
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
@@ -23,9 +27,11 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
             of_excess(report, verdict)
         }
         RunSituation::MovingRank | RunSituation::SlowInTurn => of_serialization(report, LossKind::SlowInTurn),
+        RunSituation::SlowInParts => of_parts(report),
         RunSituation::Chains => of_serialization(report, LossKind::DependencyChains),
         RunSituation::Serialization => of_serialization(report, LossKind::Serialization),
         RunSituation::FileAccess => call_and_place(report, LossKind::FileAccess),
+        RunSituation::CalledByMpi => call_and_place(report, LossKind::CalledByMpi),
         _ if situation.is_of_network() => call_and_place(report, LossKind::Communication),
         _ => None,
     };
@@ -51,6 +57,30 @@ fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
         (Some(text), None) | (None, Some(text)) => Some(text),
         (None, None) => None,
     }
+}
+
+/// Returns which rank is slow in which part: its function where samples show one, else the code between calls.
+fn of_parts(report: &Report) -> Option<String> {
+    let parts: Vec<String> = report.verdict.slow_parts.iter().map(|part| part_in_words(report, part)).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns `rank 0 in forces (md.c:12)`.
+fn part_in_words(report: &Report, part: &SlowPart) -> String {
+    let function = part.explained.as_ref().and_then(functions::decisive);
+    let row = report.regions.iter().find(|row| row.path == part.region);
+    let place = match (function, row) {
+        (Some(function), _) => format!("in {}", functions::label(function)),
+        (None, _) if part.region == WHOLE_PROGRAM => "outside of marked regions".to_owned(),
+        (None, Some(row)) if row.found && row.between.is_none() && after_one_call(&row.name).is_some() => {
+            after_one_call(&row.name).unwrap_or_default()
+        }
+        (None, Some(row)) if row.between.is_some() => {
+            format!("in {}", code_in_words(&row.name, row.between.as_deref()))
+        }
+        (None, _) => format!("in {}", region_name(&part.region)),
+    };
+    format!("rank {} {place}", part.rank)
 }
 
 /// Returns a verdict whose slow rank computes longer in functions alone: how long it had no core says nothing.
@@ -88,6 +118,10 @@ fn region_in_words(worst: &LongestRank, region: &WorstRegion) -> String {
     let name = shorten(&clean(&region.name), LONGEST_NAME);
     match (region.found, after_one_call(&region.name)) {
         (true, Some(place)) => place,
+        (true, None) if region.name.starts_with(BEFORE_FIRST_CALL) => {
+            let first_call = region.name.trim_start_matches(BEFORE_FIRST_CALL);
+            format!("in the code before the first MPI call, {}", shorten(&clean(first_call), LONGEST_NAME))
+        }
         (true, None) if region.name.contains(" → ") => format!("in the code {name}"),
         (true, None) => format!("between the MPI calls of {name}"),
         (false, _) => format!("in region {}", shorten(&clean(short_path(&region.path)), LONGEST_NAME)),

@@ -410,7 +410,7 @@ impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
     }
 
     fn on_team_thread(&mut self, one: &TeamThreadInterval) {
-        if self.kept.is_some() {
+        if self.filter.is_some() {
             return;
         }
         let track = self.team_thread(one.starter, one.number);

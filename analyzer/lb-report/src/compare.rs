@@ -141,7 +141,7 @@ pub fn exit(judged: &[JudgedCondition], complete: bool) -> ReportExit {
     }
 }
 
-/// The runs of either side; `None` where it is not clear which are which.
+/// The runs of both sides, or `None` if the sides are not clear.
 fn sides(arguments: &CompareArguments) -> Option<(&[PathBuf], &[PathBuf])> {
     match (arguments.runs.as_slice(), arguments.with.as_slice()) {
         ([base, new], []) => Some((std::slice::from_ref(base), std::slice::from_ref(new))),
@@ -165,7 +165,7 @@ fn twice(side: &ComparisonSide) -> Option<(&NamedRun, &NamedRun)> {
     None
 }
 
-/// A run in a folder, or, where there is none of the name, in a study: `scaling.study:3`.
+/// A run in a folder or, if there is no such folder, in a study: `scaling.study:3`.
 fn named(path: &Path, common: &CommonOptions) -> anyhow::Result<NamedRun> {
     let name = path.display().to_string();
     let in_study = path.to_str().and_then(|text| text.rsplit_once(':')).filter(|_| !path.exists());

@@ -143,7 +143,7 @@ fn needs_events(run: &RecordedRun) -> anyhow::Result<()> {
     if has_only_sums(run) { Err(SelectionError::OnlySums.into()) } else { Ok(()) }
 }
 
-/// Records are only passed on while ranks are followed: how long that takes is a matter of the disk, too.
+/// Lifts the limit on processor time during the replay: it passes on the records, and may have to wait for the disk.
 fn allow_following(stage: AnalysisStage) {
     match stage {
         AnalysisStage::Following(_) => processor::unbounded(),
@@ -220,7 +220,7 @@ fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArgument
     }
 }
 
-/// Three files that differ in the ends of their names.
+/// Writes the three files of a Paraver trace.
 fn paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     needs_events(run)?;
     let path = arguments.file();
@@ -250,7 +250,7 @@ fn open_trace(folder: &WholeFolder, name: &str) -> io::Result<TraceFiles<File>> 
     })
 }
 
-/// An archive, which OTF2's library writes into a folder.
+/// Writes an OTF2 archive, which is a folder, with OTF2's library.
 fn otf2(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     needs_events(run)?;
     let library = Otf2Library::open()?;
@@ -269,7 +269,7 @@ fn open_table(folder: &WholeFolder, table: &str) -> io::Result<File> {
     folder.file(&format!("{table}.parquet"))
 }
 
-/// Tables, in a folder. Those of events are left out if calls were recorded as sums.
+/// Writes Parquet tables into a folder. Those of events are left out if calls were recorded as sums.
 fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let path = arguments.file();
     let name = path.display().to_string();

@@ -52,7 +52,7 @@ pub fn bound() {
     });
 }
 
-/// Says why, without any memory, and ends.
+/// Reports that memory is exhausted, without allocating, and ends the process.
 fn exhausted() {
     static ENDS: AtomicBool = AtomicBool::new(false);
     if ENDS.swap(true, SeqCst) {

@@ -50,7 +50,7 @@ const PASSES: usize = 3;
 const STEPS: u64 = 1000;
 
 impl TerminalProgress {
-    /// A bar for the reading of `run`.
+    /// Creates a bar for reading `run`.
     pub fn new(run: &RecordedRun, quiet: bool) -> TerminalProgress {
         let bar = ProgressBar::with_draw_target(Some(PASSES as u64 * STEPS), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent} %, {msg}, {elapsed}") {
@@ -61,7 +61,7 @@ impl TerminalProgress {
         TerminalProgress { bar, ranks, read: Default::default(), done: Default::default(), shown: Once::new(), wanted }
     }
 
-    /// Takes note of a step.
+    /// Shows a step.
     pub fn show(&self, stage: AnalysisStage) {
         match stage {
             AnalysisStage::Surveying(progress) => self.read(0, "surveying", progress),
@@ -72,7 +72,7 @@ impl TerminalProgress {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

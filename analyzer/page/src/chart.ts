@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import { onTheme } from "./theme";
 import { el } from "./dom";
-import { axisLook, label } from "./drawn";
+import { axisLook, label } from "./plotlook";
 import { pngButton } from "./save";
 
 export interface Series {

@@ -5,7 +5,7 @@ import { scaleGradient, scalePixels } from "./palette";
 import type { Data } from "./panel";
 import { Picture, pictureHeight, type Scene } from "./picture";
 import { paintMeans, poolLongest } from "./pool";
-import { drawSelected } from "./selected";
+import { drawSelected } from "./outline";
 import { blockLabel, blockName, placeOf, type Pairs } from "./views";
 import { count, plural, roundTicks } from "./words";
 

@@ -16,7 +16,7 @@ export type ActivityName = ("computation" | "point-to-point" | "collective" | "s
 /**
  * The kind of a loss.
  */
-export type LossKind = ("imbalance" | "slow in turn" | "slow in parts" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "file access" | "recorder")
+export type LossKind = ("imbalance" | "slow in turn" | "slow in parts" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "file access" | "called by MPI" | "recorder")
 /**
  * Why it is not known how much serialization is of which kind.
  */
@@ -58,7 +58,7 @@ all: number
 /**
  * The answer to what a run loses most by.
  */
-export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "master and workers" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "moving rank" | "slow in turn" | "slow in parts" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "communication")
+export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "master and workers" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "called by MPI" | "moving rank" | "slow in turn" | "slow in parts" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "communication")
 /**
  * The subject of a line after the answer.
  */
@@ -3831,6 +3831,10 @@ computation_s: number
  */
 mpi_s: number
 /**
+ * Functions of the program that MPI calls, as for a user-defined reduction (`MPI_Op_create`), most CPU time first; at most 20.
+ */
+called_by_mpi: CalledBackRow[]
+/**
  * CPU time for which it is not known in which region or call it was; null if there is none.
  */
 unplaced: (UnplacedFunctions | null)
@@ -3858,6 +3862,55 @@ delaying_ranks: DelayingRank[]
  * Regions and the functions in them, each after the one around it; at most 1,000 nodes, those with most CPU time.
  */
 tree: FunctionNode[]
+}
+/**
+ * A function of the program that MPI calls within a call of the program: this is computation, but `mpi_s` and the time of the call include it.
+ */
+export interface CalledBackRow {
+/**
+ * Its name without return type and parameters; null if it is not known.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line with most CPU time.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null for generated code.
+ */
+module: (string | null)
+/**
+ * The MPI function that the program called, without `MPI_`.
+ */
+operation: string
+/**
+ * Samples in it, and in what it calls.
+ */
+samples: number
+/**
+ * CPU time, the mean over ranks.
+ */
+mean_s: number
+/**
+ * Standard error of that.
+ */
+error_s: number
+/**
+ * The least of a rank.
+ */
+min_s: number
+/**
+ * The most of a rank.
+ */
+max_s: number
+/**
+ * The rank with that time.
+ */
+max_rank: number
 }
 /**
  * The functions of all threads at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums (`LBPROF_MODE=profile`, `LBPROF_LIMIT`) and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished.

@@ -4,7 +4,7 @@ import { button, el, panelLink } from "./dom";
 import { menu } from "./menu";
 import type { PanelOf } from "./panel";
 import { onTheme, toggleTheme } from "./theme";
-import { address, keepAddress, showWindow } from "./window";
+import { address, keepAddress, showWindow } from "./timewindow";
 
 /** The JSON in an element of the page. */
 export function read(id: string): unknown {

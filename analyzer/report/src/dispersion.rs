@@ -148,7 +148,7 @@ pub struct PatternRow {
 }
 
 impl DispersionRows {
-    /// Of a run; `ranking` says what is severe, `groups` how many groups of regions there are to be.
+    /// Computes the dispersion of a run. `ranking` decides what is severe; `groups` is the user's number of groups of regions.
     pub(super) fn new(model: &Model, ranking: SeverityCriterion, groups: Option<usize>) -> DispersionRows {
         let views = Dispersion::from_model(model);
         let activities = views.activities.each_ref().map(|index| index.and_then(|index| index.sid));
@@ -209,7 +209,7 @@ impl DispersionRows {
     }
 }
 
-/// The level that stands for those of several ranks: an extreme of all ranks if one has it, else what most have.
+/// The level that represents several ranks: an extreme of all ranks if one of them has it, otherwise the most frequent level.
 fn level_of_several(levels: &[TimeLevel]) -> TimeLevel {
     let extremes = [TimeLevel::Maximum, TimeLevel::Minimum];
     if let Some(extreme) = extremes.into_iter().find(|extreme| levels.contains(extreme)) {
@@ -224,8 +224,7 @@ fn region_path(model: &Model, region: RegionIdx) -> Option<String> {
     Some(model.regions.get(region as usize)?.path.clone())
 }
 
-/// The activity in which ranks differ most, by weight in time: computation where it is as good as any other, for it is the cause of what
-/// others wait.
+/// The activity in which ranks differ most, weighted by time. Computation is preferred if it is about as dispersed as any other, because it causes the waiting.
 fn most_dispersed(views: &Dispersion) -> Option<Activity> {
     let known =
         Activity::ALL.into_iter().filter_map(|activity| Some((activity, views.activities[activity as usize]?.sid?)));

@@ -149,7 +149,7 @@ impl ReportDoubt {
     }
 }
 
-/// The doubts about the run of `model`, those that touch most first.
+/// The doubts about the run of `model`, the gravest first.
 pub(super) fn doubts(model: &Model) -> Vec<ReportDoubt> {
     let mut doubts = failed(model);
     // Threads that share cores because they are bound so are reported once.

@@ -165,12 +165,12 @@ pub struct ReportChoices {
 }
 
 impl Report {
-    /// The report on `model`, of whose call sites `names` are known.
+    /// Makes the report on `model`, with the names of its code.
     pub fn new(model: &Model, names: &ResolvedNames) -> Report {
         Report::with(model, names, &ReportChoices::default())
     }
 
-    /// The report on `model`, of whose call sites `names` are known, as the user chose.
+    /// Makes the report on `model`, with the names of its code and the user's choices.
     pub fn with(model: &Model, names: &ResolvedNames, choices: &ReportChoices) -> Report {
         let places = names.places.as_slice();
         let efficiency = EfficiencyRow::new(model, 0);
@@ -273,7 +273,7 @@ impl Report {
         report
     }
 
-    /// Takes back what would be gained, and praise, where the data do not allow it.
+    /// Removes predicted gains and praise that the data do not justify.
     fn withhold_advice(&mut self) {
         if self.is_only_described() {
             for loss in &mut self.losses {
@@ -321,7 +321,7 @@ pub(crate) fn fraction(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-/// Index of the largest value, the first of several; `None` where all are zero.
+/// Index of the largest value, the first of several, or `None` if all are zero.
 pub(crate) fn largest(values: &[f64]) -> Option<usize> {
     let max = values.iter().copied().fold(0.0, f64::max);
     values.iter().position(|&value| value == max && max > 0.0)

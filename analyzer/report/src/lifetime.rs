@@ -104,7 +104,7 @@ impl From<&ProcessLifetime> for LifetimeRow {
 }
 
 impl LifetimeTable {
-    /// Returns the table of `model`, or `None` if no log says anything.
+    /// Makes the table of `model`, or returns `None` if no log has such times.
     pub(super) fn new(model: &Model) -> Option<LifetimeTable> {
         let parts: Vec<LifetimePart> =
             LifetimePhase::ALL.into_iter().filter_map(|phase| LifetimePart::new(phase, &model.ranks)).collect();

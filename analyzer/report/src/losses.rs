@@ -124,7 +124,7 @@ impl EfficiencyLoss {
         }
     }
 
-    /// Takes back what would be gained without it.
+    /// Removes the predicted gain.
     pub(super) fn take_remedy(&mut self) {
         (self.remedy, self.saved_s, self.saved_share) = (None, None, None);
     }
@@ -244,7 +244,7 @@ fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> Vec<EfficiencyLoss> {
     losses
 }
 
-/// Merges all waiting for the workers' computation into one loss, in the region in which most is caused: wherever they compute, it is their master that waits.
+/// Merges all waiting for the workers' computation into one loss, in the region that causes most of it: wherever they compute, their master waits.
 fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: Vec<EfficiencyLoss>) -> Vec<EfficiencyLoss> {
     let (computing, mut rest): (Vec<EfficiencyLoss>, Vec<EfficiencyLoss>) =
         losses.into_iter().partition(|loss| loss.kind == LossKind::Imbalance);
@@ -257,7 +257,7 @@ fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: Vec<Effic
     rest
 }
 
-/// Splits what is lost to communication into that, and what no network would save anything of: functions that MPI calls, and access to files.
+/// Splits the loss to communication into communication proper, functions that MPI calls, and file access. A better network would save nothing of the latter.
 fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: EfficiencyLoss) -> [EfficiencyLoss; 3] {
     let all_s = all.lost_s;
     let calls = inputs.sites.iter().filter(|row| row.activity == Activity::Io);
@@ -331,7 +331,7 @@ fn caused_by_calls(table: &BlockingTable, rank: u32, operation: &str) -> f64 {
     table.causes.iter().filter(is_of_calls).map(|row| row.cause.caused_s).sum()
 }
 
-/// The ranks that cause waiting by computation of these regions and classes, with their shares.
+/// The ranks that cause waiting by computation in these regions and of these classes, with their shares.
 fn causing(table: &BlockingTable, is_meant: impl Fn(&str, CauseClass) -> bool) -> Vec<(u32, f64)> {
     let mut ranks: BTreeMap<u32, f64> = BTreeMap::new();
     for row in table.causes.iter().filter(|row| is_meant(&row.region, row.cause.class)) {
@@ -420,7 +420,7 @@ fn of_verdict(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Effici
     losses
 }
 
-/// Load imbalance by the regions in which the rank that computes longest exceeds the mean, each with its share of what it exceeds it by.
+/// Splits load imbalance by the regions in which the rank that computes longest exceeds the mean, in proportion to the excess.
 fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<EfficiencyLoss> {
     let verdict = inputs.verdict;
     let Some(worst) = verdict.worst.as_ref() else { return Vec::new() };
@@ -466,8 +466,7 @@ fn lacked_core(model: &Model, ranks: &[(u32, f64)]) -> bool {
     without_core.map(|(_, share)| share).sum::<f64>() >= MUCH_OF_THE_TIME
 }
 
-/// A kind of serialization. Ranks that are slow in turn are those that are the slowest of an iteration, the others those whose
-/// computation is waited for.
+/// The loss to a kind of serialization. Its ranks are the slowest ones of iterations, if ranks are slow in turn, and otherwise those whose computation others wait for.
 fn serialized(inputs: &LossInputs, causes: Option<&BlockingTable>, kind: LossKind, lost_s: f64) -> EfficiencyLoss {
     let ranks = match (kind, causes) {
         (LossKind::SlowInTurn, _) => slowest_in_turn(inputs.model),

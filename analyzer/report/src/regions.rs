@@ -103,7 +103,7 @@ impl RegionActivity {
     }
 }
 
-/// Activities by their names.
+/// Serializes activities by name.
 fn by_name<S: Serializer>(activities: &[RegionActivity], serializer: S) -> Result<S::Ok, S::Error> {
     let by_name: BTreeMap<&str, &RegionActivity> = activities.iter().map(|one| (one.activity.name(), one)).collect();
     by_name.serialize(serializer)

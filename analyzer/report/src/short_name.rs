@@ -12,7 +12,7 @@ const READABLE_OPERATOR: usize = 26;
 /// Least columns of a function, and of the class or module that it is in.
 const LEAST: usize = 5;
 
-/// `text` in at most `columns`, its middle left out: the begin says what it is, the end where.
+/// Shortens `text` to `columns` by leaving out its middle. Its start says what it is, its end where it is.
 pub(super) fn without_middle(text: &str, columns: usize) -> String {
     let room = columns.saturating_sub(1);
     let head = fitting(text.chars(), room / 3);

@@ -182,7 +182,7 @@ impl RunSituation {
     }
 }
 
-/// Returns the situation of a run that did not end by itself.
+/// Returns the situation of a run that was interrupted or still runs.
 fn ended(report: &Report) -> Option<RunSituation> {
     let is_unended = report.ranks.iter().any(|row| row.end_reason.is_none());
     match (is_unended, report.facts.seen_at_s.is_some()) {

@@ -292,7 +292,7 @@ impl ParallelRegionRow {
         self.elapsed_s * f64::from(self.team)
     }
 
-    /// The thread that works longest in most instances; `None` where that changes, or the work of all is the same.
+    /// The thread that works longest in most instances, or `None` if there is none, or if all have the same work.
     pub fn heavy_thread(&self) -> Option<HeavyThread> {
         let heavy = self.threads.iter().max_by(|a, b| a.longest.cmp(&b.longest).then(b.thread.cmp(&a.thread)))?;
         let others_s: f64 = self.useful_s - heavy.useful_s;

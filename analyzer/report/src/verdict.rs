@@ -189,7 +189,7 @@ pub enum LossKind {
 }
 
 impl LossKind {
-    /// The verdict where most is lost so; `None` for what is no fault of the program.
+    /// The verdict if this loss is the largest, or `None` if it is not the program's fault.
     fn of_verdict(self) -> Option<VerdictKind> {
         match self {
             LossKind::Imbalance | LossKind::Control => Some(VerdictKind::Imbalance),
@@ -382,7 +382,7 @@ impl Verdict {
         }
     }
 
-    /// Takes into account what is lost of the time of all cores, where ranks have several threads.
+    /// Takes into account the losses of all cores, if ranks have several threads.
     pub(super) fn judge_threads(&mut self, threads: Option<&ThreadTable>) {
         let Some(table) = threads.filter(|table| !table.is_good()) else { return };
         if self.kind == VerdictKind::Good || self.kind != VerdictKind::Nothing && table.is_lost_to_threads() {
@@ -423,7 +423,7 @@ impl Verdict {
         Some(Verdict { cluster: Some(cluster), ..verdict })
     }
 
-    /// The verdict on all ranks of a run. `is_sure`: iterations are known for sure, if any are.
+    /// The verdict on all ranks of a run. `is_sure` is true if known iterations are certain.
     pub fn new(
         model: &Model,
         efficiency: &EfficiencyRow,
@@ -488,7 +488,7 @@ impl Verdict {
         self.kind = kind(&self.efficiency.times, &self.parts);
     }
 
-    /// Takes from the chains what even work in every region would save: there different ranks are slow in different parts of an iteration.
+    /// Subtracts from the chains the saving by even work in every region: there, different ranks are slow in different parts of an iteration.
     pub(super) fn divide_chains(&mut self, what_if: &WhatIfTable) {
         let Some(serialization) = self.serialization.as_mut().filter(|_| self.cluster.is_none()) else { return };
         let mut rows = what_if.rows.iter().filter(|row| row.scenario == WhatIfScenario::RegionsBalanced);
@@ -519,7 +519,7 @@ impl ClusterWaits {
         (others.map(|&(.., seconds)| seconds).sum::<f64>() - outside_s).max(0.0)
     }
 
-    /// Seconds that are lost in a cluster besides that; 0 where it is little.
+    /// Seconds lost in a cluster besides waiting for others, or 0 if they are few.
     fn lost_besides_s(&self, row: &ClusterRow) -> f64 {
         let (times, n_ranks) = (&row.efficiency.times, row.ranks.len() as f64);
         let lost_s = (times.elapsed_s - times.avg_computation_s) * n_ranks - self.for_others_s(row);

@@ -35,7 +35,7 @@ pub fn count(value: u64) -> String {
     GroupedNumber(value).to_string()
 }
 
-/// A number of the user's, whatever its size: `12.5`, `1,200`, `3.21e9`.
+/// A number of any size from the user: `12.5`, `1,200`, `3.21e9`.
 pub fn quantity(value: f64) -> String {
     match value.abs() {
         size if size != 0.0 && !(1e-3..1e6).contains(&size) => format!("{value:.2e}"),
@@ -57,7 +57,7 @@ pub fn is_hostile(char: char) -> bool {
         || matches!(char, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// A name from a log as text that does nothing but be read: hostile characters become their escapes.
+/// A name from a log, with hostile characters escaped.
 pub fn clean(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for char in name.chars() {

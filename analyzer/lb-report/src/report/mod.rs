@@ -74,7 +74,7 @@ fn meant<'a>(word: &str, names: &[&'a str], letters: usize) -> Option<&'a str> {
     similar.copied()
 }
 
-/// Makes the report that is asked for.
+/// Makes the requested report.
 pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::Command) -> anyhow::Result<ReportExit> {
     if let Some(message) = several_folders(arguments, grammar) {
         let _ = writeln!(io::stderr(), "lb-report: {message}");
@@ -185,7 +185,7 @@ fn judged(conditions: &[FailCondition], run: lbprof_study::RunMetrics) -> anyhow
     Ok(judged)
 }
 
-/// Each table of the report as a file in a folder, which is made where it is missing.
+/// Writes each table of the report as a file into a folder, which is created if it is missing.
 fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     // Tables of an earlier report must not stay beside those of this one. What is not of ours is left alone.
@@ -206,7 +206,7 @@ fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Says that no call is what --loop names, and what it may have meant.
+/// Warns that no call matches --loop, and suggests similar ones.
 fn warn_of_no_loop(report: &Report, places: &[CodePlace], wanted: Option<&str>) {
     if let Some(wanted) = wanted.filter(|_| report.loops.without == NoLoopReason::NoSuchCallSite) {
         let functions = places.iter().map(CodePlace::function_label).filter(|name| !name.is_empty());

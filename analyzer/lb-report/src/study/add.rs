@@ -44,7 +44,7 @@ pub struct AddArguments {
     common: CommonOptions,
 }
 
-/// A parameter and its value.
+/// Parses a parameter and its value.
 fn param(text: &str) -> Result<(String, f64), String> {
     const EXPECTED: &str = "a name and a number, as in n=512 or dt=1e-3";
     let (name, value) = text.split_once('=').ok_or(EXPECTED)?;

@@ -41,7 +41,7 @@ pub struct ModelArguments {
     display: DisplayOptions,
 }
 
-/// A variable and its value; the number of ranks may be called ranks, as elsewhere.
+/// Parses a variable and its value. The number of ranks may be called `ranks`, as elsewhere.
 fn value(text: &str) -> Result<(String, f64), String> {
     const EXPECTED: &str = "a name and a number, as in P=64 or n=2000";
     let (name, value) = text.split_once('=').ok_or(EXPECTED)?;

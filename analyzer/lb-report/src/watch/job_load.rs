@@ -49,7 +49,7 @@ pub struct JobLoad {
     pub ranks: Vec<RankLoad>,
 }
 
-/// Returns the slices that count as lately for a rank, up to the last one that is over: its first one, and the one after the last.
+/// Returns the recent slices of a rank, up to the last complete one: the first one, and the one after the last.
 pub fn recent_slices(activity: &RankActivity) -> (i64, i64) {
     let end = activity.seen_ns.div_euclid(SLICE_NS);
     let begin_ns = activity.begin_ns.unwrap_or(activity.seen_ns);
@@ -87,7 +87,7 @@ impl JobLoad {
         JobLoad { elapsed_s, period_s, lately, so_far, ranks }
     }
 
-    /// Returns the rank that computed longest lately, and how many times the mean that is; `None` where none computed.
+    /// Returns the rank that computed longest recently, with the multiple of the mean, or `None` if no rank computed.
     pub fn slowest(&self) -> Option<(u32, f64)> {
         let mean_s = self.ranks.iter().map(|load| load.lately_s).sum::<f64>() / self.ranks.len() as f64;
         let slowest = self.ranks.iter().max_by(|a, b| a.lately_s.total_cmp(&b.lately_s))?;
@@ -95,7 +95,7 @@ impl JobLoad {
     }
 }
 
-/// Returns the efficiencies of ranks with these seconds of computation in a period; `None` where none computed.
+/// Returns the efficiencies of ranks with these seconds of computation in a period, or `None` if no rank computed.
 fn efficiencies(computation_s: impl Iterator<Item = f64> + Clone, period_s: f64) -> Option<PeriodEfficiencies> {
     let mean_s = computation_s.clone().sum::<f64>() / computation_s.clone().count() as f64;
     let max_s = computation_s.fold(0.0, f64::max);

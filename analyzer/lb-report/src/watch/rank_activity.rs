@@ -110,7 +110,7 @@ impl RankActivity {
         monotonic_ns - self.offsets.last().map_or(0, |offset| offset.offset_ns)
     }
 
-    /// Takes in what the log has next.
+    /// Adds the next item of the log.
     pub fn add_item(&mut self, item: LogItem) {
         match item {
             LogItem::Definitions(definitions) => {
@@ -129,7 +129,7 @@ impl RankActivity {
         }
     }
 
-    /// Returns the same with what the rank's ring holds, and the call that it is in counted up to `now_ns`, where that is known.
+    /// Returns the activity with the records in the rank's ring. The current call counts up to `now_ns`, if that is known.
     pub fn with_ring(&self, ring: Option<&SalvagedRing>, now_ns: Option<i64>) -> RankActivity {
         let mut activity = self.clone();
         if let Some(ring) = ring {
@@ -146,7 +146,7 @@ impl RankActivity {
         activity
     }
 
-    /// Returns the seconds in MPI in the slices from `begin` on that come before `end`.
+    /// Returns the seconds in MPI in the slices from `begin` up to, but not including, `end`.
     pub fn mpi_s(&self, begin: i64, end: i64) -> f64 {
         self.mpi.sum(begin, end)
     }

@@ -28,7 +28,7 @@ impl TerminalScreen {
         Ok(TerminalScreen { terminal: ratatui::try_init()? })
     }
 
-    /// Shows a look.
+    /// Shows the job.
     ///
     /// Errors: what the system says.
     pub fn show(&mut self, view: &JobView) -> io::Result<()> {
@@ -64,7 +64,7 @@ impl Drop for TerminalScreen {
     }
 }
 
-/// Draws a look.
+/// Draws the job.
 pub fn draw(frame: &mut Frame, view: &JobView) {
     let facts = facts(view);
     let [top, ranks, bottom] =
@@ -99,7 +99,7 @@ fn facts(view: &JobView) -> Vec<Line<'static>> {
     lines
 }
 
-/// Draws the computation of ranks lately, the longest first where not all fit.
+/// Draws the recent computation of ranks. If not all fit, the longest come first.
 fn bars(view: &JobView, width: u16, height: u16) -> Vec<Line<'static>> {
     let mut loads: Vec<&RankLoad> = view.load.ranks.iter().collect();
     let fits = loads.len() <= usize::from(height);

@@ -3,7 +3,7 @@ import { button, choice, el, field } from "../dom";
 import { Icicle } from "../icicle";
 import { key } from "../legend";
 import { stateColour } from "../palette";
-import { NO_CALLS } from "../empty";
+import { NO_CALLS } from "../emptyreasons";
 import type { Panel } from "../panel";
 import type { CallTreeRow } from "../report.generated";
 import { csvButton, svgButton } from "../save";

@@ -3,19 +3,19 @@ import { formatAddress, type Selection } from "../address";
 import { Chart } from "../chart";
 import { key } from "../legend";
 import { button, choice, el, field } from "../dom";
-import { rowOrder, rowSum, type Order } from "../order";
+import { rowOrder, rowSum, type Order } from "../roworder";
 import type { PackedNumbers } from "../packed";
 import { scaleGradient, scalePixels, SERIES, type ScaleName } from "../palette";
 import type { Data, Panel } from "../panel";
 import { MARGINS, Picture, pictureHeight, type Plot, type Scene } from "../picture";
 import { markOutliers, outlierKey, outlierList } from "../outliers";
 import { againstMedians, paintMeans, poolLongest, poolMeans, rangeAroundZero, rangeFromZero, robustRange, type Pooling, type Range } from "../pool";
-import { drawSelected } from "../selected";
+import { drawSelected } from "../outline";
 import type { Report } from "../report.generated";
 import { iterationTicks } from "../ticks";
 import { term } from "../tip";
 import { attributes, cellInTimeline, columnName, columnOf, iterationsIn, ranksIn, rowLabel, rowName, rowOf, timesOf, type Iterations } from "../views";
-import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
+import { onWindow, showWindow, timeWindow, type TimeWindow } from "../timewindow";
 import { count, percent, plural, seconds, secondsLike, shortPath } from "../words";
 
 export const iterations: Panel = {

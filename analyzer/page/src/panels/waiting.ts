@@ -1,7 +1,7 @@
 // Causes of blocking: who made whom wait, with what, and what each phase costs in all.
 import { formatAddress, isPointedOut, type Selection, type Target } from "../address";
 import { el, panelLink } from "../dom";
-import { NOT_REPLAYED } from "../empty";
+import { NOT_REPLAYED } from "../emptyreasons";
 import { RankMatrix, type Place } from "../matrix";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";

@@ -4,7 +4,7 @@ import { SERIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { PathRow, PredictionRow, Report } from "../report.generated";
 import { table } from "../table";
-import { NOT_REPLAYED } from "../empty";
+import { NOT_REPLAYED } from "../emptyreasons";
 import { bytes, count, percent, plural, seconds, shortPath } from "../words";
 
 /** What a replay asks, as words. */

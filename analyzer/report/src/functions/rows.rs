@@ -83,7 +83,7 @@ impl SampledFunctions<'_> {
         time.compared().excess(self.times.ranks, self.times.period_s)
     }
 
-    /// The functions of libraries, by their CPU time, of a function with so many seconds.
+    /// The library functions that a function calls, most CPU time first. `all_s` is the CPU time of the function.
     fn libraries(&self, times: Option<&BTreeMap<u32, CpuTime>>, all_s: f64) -> Vec<LibraryRow> {
         let mut order: Vec<(u32, f64)> =
             times.into_iter().flatten().map(|(&function, time)| (function, time.seconds)).collect();

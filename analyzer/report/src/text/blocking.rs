@@ -58,7 +58,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// Why it is not known who waits for whom, where that is the recording's doing.
+/// The reason why waits were not analysed, if it lies in the recording.
 fn not_known(report: &Report) -> String {
     match report.overheads.alone {
         Err(NotAlone::NoCalls) if report.ranks.len() > 1 => format!(

@@ -69,7 +69,7 @@ fn efficiency(report: &Report, options: &TextOptions, shown: usize) -> String {
     format!("{}{}\n", title("Efficiency by cluster", shown, all), table.render(options.columns, DIM))
 }
 
-/// Of whom there is a balance, and whether one of all means something.
+/// Notes on the ranks whose balance is meaningful.
 fn sentences(report: &Report) -> String {
     let clusters = &report.clusters;
     let so = match clusters.iterate_together {

@@ -46,7 +46,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     section
 }
 
-/// Of which iterations the computation is not known.
+/// The iterations whose computation is unknown.
 fn unknown(course: &IterationCourse) -> String {
     let Some(first) = course.first_unknown else { return String::new() };
     let which = match course.unknown {

@@ -74,7 +74,7 @@ pub(super) fn nest_section(report: &Report, options: &TextOptions) -> String {
     format!("{}\n\n", wrap(&line, options.columns, 2))
 }
 
-/// Returns ` (31..52)`, how many iterations a loop has in those of the loop around it; empty where that is always the same, or not known.
+/// The range of the iterations of a loop within one of the loop around it: ` (31..52)`. Empty if the number is constant or unknown.
 fn range_in_parent(row: &LoopRow) -> String {
     match row.in_parent_min.zip(row.in_parent_max) {
         Some((fewest, most)) if fewest < most => format!(" ({fewest}..{most})"),
@@ -85,7 +85,7 @@ fn range_in_parent(row: &LoopRow) -> String {
 /// Share of the time from which on a loop is worth a word in a line.
 const WORTH_A_LINE: f64 = 0.05;
 
-/// Returns the loop that takes most time in another one, if that is worth a word.
+/// The loop with most time in another one, if it is worth mentioning.
 fn longest_inner(rows: &[LoopRow], outer: usize) -> Option<usize> {
     let inner = (0..rows.len()).filter(|&at| rows[at].parent == Some(outer) && rows[at].covered >= WORTH_A_LINE);
     inner.max_by(|&a, &b| rows[a].covered.total_cmp(&rows[b].covered))
@@ -262,7 +262,7 @@ fn ordinal(n: u32) -> String {
     format!("{n}{end}")
 }
 
-/// Why no loop was found, where that is worth a line.
+/// The reason why no loop was found, if it is worth a line.
 fn why_none(without: NoLoopReason) -> Option<&'static str> {
     match without {
         NoLoopReason::Nothing | NoLoopReason::Marked | NoLoopReason::NotWanted => None,

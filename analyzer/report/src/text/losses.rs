@@ -69,7 +69,7 @@ fn within_lines(number: &str, mut sentences: &[String], options: &TextOptions) -
     }
 }
 
-/// Returns a loss in words: how much, by what, where ranks wait for it, what would be gained.
+/// A loss in words: its size and cause, the place where ranks wait for it, and the possible gain.
 pub fn sentence(report: &Report, loss: &EfficiencyLoss) -> String {
     sentences(report, loss).concat()
 }
@@ -105,7 +105,7 @@ fn sentences(report: &Report, loss: &EfficiencyLoss) -> Vec<String> {
     all
 }
 
-/// Returns in which functions the first rank of a loss computes longer, where the answer does not say so.
+/// The functions in which the first rank of a loss computes longer, unless the answer names them.
 fn explanation(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
     let rank = loss.ranks.first().map(|&(rank, _)| rank).filter(|&rank| !is_in_answer(report, loss, rank))?;
     let excess = loss.explained.as_ref()?;
@@ -215,7 +215,7 @@ fn what(report: &Report, loss: &EfficiencyLoss) -> String {
     }
 }
 
-/// Returns a region in a sentence, code between calls by these.
+/// A region in a sentence. Code between calls is named by the calls.
 fn region_in_words(report: &Report, path: &str) -> String {
     let row = report.regions.iter().find(|row| row.path == path);
     code_in_words(short_path(path), row.and_then(|row| row.between.as_deref()))
@@ -274,7 +274,7 @@ fn is_selected(report: &Report, rank: u32) -> bool {
     report.ranks.iter().any(|row| row.rank == rank)
 }
 
-/// At which call, and whether most of it is there.
+/// The call of a loss, with a note if most of the loss is there.
 fn where_it_is(kind: LossKind, at: &LossAt) -> String {
     let place = format!("in {} at {}", at.operation, place_name(&at.place));
     let part = at.share.map_or_else(String::new, |share| format!(" ({})", percent(share)));

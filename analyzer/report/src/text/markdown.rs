@@ -37,7 +37,7 @@ pub fn markdown(report: &Report) -> String {
     text + &picture(report)
 }
 
-/// Returns a text whose characters are no markup.
+/// Returns a text whose characters are not markup.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in clean(text).chars() {

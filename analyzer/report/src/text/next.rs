@@ -28,7 +28,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// Options of lb-report that show more of what matters here, and what each shows.
+/// Options of lb-report that show more details of this run, with their descriptions.
 fn commands(report: &Report) -> Vec<(String, &'static str)> {
     let mut commands = Vec::new();
     let good = matches!(report.verdict.kind, VerdictKind::Good | VerdictKind::Doubtful | VerdictKind::Nothing);
@@ -75,7 +75,7 @@ fn has_end(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
-/// A region's name, if it is long, with `*` in place of the arguments of templates; `None` where other `paths` fit that, too.
+/// A long name of a region with `*` for the arguments of templates, or `None` if other `paths` match it, too.
 fn short_pattern<'a>(name: &str, paths: impl Iterator<Item = &'a str>) -> Option<String> {
     const LONG: usize = 80;
     let short = without_template_arguments(name);

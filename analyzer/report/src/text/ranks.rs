@@ -80,7 +80,7 @@ fn rank_columns(report: &Report, most: usize) -> Vec<Activity> {
     columns
 }
 
-/// Heads of the columns of activities, on two lines where they are long.
+/// Heads of the columns of activities, on two lines if they are long.
 pub(super) fn short_name(activity: Activity) -> &'static str {
     match activity {
         Activity::Computation => "compu-\ntation",

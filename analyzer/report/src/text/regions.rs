@@ -16,7 +16,7 @@ const LONG_NAMES: usize = 16;
 /// Columns that give way to names where lines are short.
 const SPARE: &[&[&str]] = &[&["invo-"], &["transfer"], &["elapsed"], &["parallel"], &["micro"], &["mean"]];
 
-/// The table, where the user chose what it is about: of code between calls, the call tree and the functions say more.
+/// The table for a user's choice of regions. The call tree and the functions describe code between calls better.
 pub(super) fn section_as_chosen(report: &Report, options: &TextOptions) -> String {
     let selected = &report.facts.selected;
     let is_marked = report.regions.iter().any(|row| row.idx != 0 && !row.found && row.occurs());

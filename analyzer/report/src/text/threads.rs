@@ -11,7 +11,7 @@ use crate::words::{TimeUnit, clean, count, percent, percent_or_dash, plural, wra
 /// Losses that are named in the first sentence.
 const MAX_NAMED: usize = 5;
 
-/// The answer to how the cores are used, as a sentence; empty where each rank has one core.
+/// The use of the cores, as a sentence. Empty if each rank has one core.
 pub(super) fn sentence(report: &Report) -> String {
     let Some(table) = &report.threads else { return String::new() };
     let cores = plural(table.cores, "core");

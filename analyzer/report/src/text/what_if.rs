@@ -25,7 +25,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     predictions_of(report, options)
 }
 
-/// The predictions alone, where the user has asked for them.
+/// The predictions alone, for users who asked for them.
 pub(super) fn predictions(report: &Report, options: &TextOptions) -> String {
     if options.asked { predictions_of(report, options) } else { String::new() }
 }

@@ -229,7 +229,7 @@ fn moving(report: &Report) -> String {
     format!(": one rank at a time has more work ({}{more}), and the others wait for it", named.join(", "))
 }
 
-/// Returns the ranks that a loss is laid to most: ` (ranks 3, 0, 2)`; empty where it is not laid to few.
+/// The ranks that cause most of a loss: ` (ranks 3, 0, 2)`. Empty if many ranks do.
 fn first_ranks(report: &Report, kind: LossKind) -> String {
     let loss = report.losses.iter().find(|loss| loss.kind == kind);
     let ranks = loss.map_or(&[][..], |loss| loss.ranks.as_slice());

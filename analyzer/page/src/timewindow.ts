@@ -1,4 +1,4 @@
-// The window of time that all views with a time axis show. It stands in the address, so that a view can be sent to others.
+// The time window that all views with a time axis show. It is part of the address, so that a view can be shared.
 import { formatAddress, parseAddress, type Address, type TimeWindow } from "./address";
 
 export type { TimeWindow } from "./address";

@@ -8,12 +8,12 @@ type Listener = (window: TimeWindow | null) => void;
 let shown: TimeWindow | null = null;
 const listeners = new Map<unknown, Listener>();
 
-/** What the address says. */
+/** The current address. */
 export function address(): Address {
     return parseAddress(window.location.hash);
 }
 
-/** The window; null: all of the run. */
+/** The window, or null if it is the whole run. */
 export function timeWindow(): TimeWindow | null {
     return shown;
 }

@@ -1,4 +1,4 @@
-// Where MPI is called from.
+// The call sites of MPI.
 import { el, field } from "../dom";
 import { stateColour } from "../palette";
 import { NO_CALLS } from "../emptyreasons";

@@ -1,4 +1,4 @@
-// Who communicates with whom, and how much at once.
+// Communication between ranks, and the sizes of messages.
 import { choice, el, field } from "../dom";
 import { RankMatrix, type Place } from "../matrix";
 import { stateColour } from "../palette";

@@ -1,4 +1,4 @@
-// What the phases cost against the same work on one rank.
+// The overheads of phases, relative to the same work on one rank.
 import { Chart } from "../chart";
 import { choice, el, field } from "../dom";
 import { NO_CALLS } from "../emptyreasons";

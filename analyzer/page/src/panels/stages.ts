@@ -128,7 +128,7 @@ class StagesAndRanks {
         this.byRank.show(this.rankSpec());
     }
 
-    /** Whether stages are slices of time. */
+    /** True if stages are slices of time. */
     private get isTime(): boolean {
         return this.source.unitName === "s";
     }

@@ -22,11 +22,11 @@ use lbprof_export::{AnalysedRun, parquet, speedscope, talp};
 use lbprof_report::Report;
 use lbprof_report::words::count;
 
+use crate::atomic_file::{NewFolder, WholeFolder};
 use crate::exit::ReportExit;
 use crate::output::{CommonOptions, write_file};
 use crate::processor;
 use crate::run::{analysed, open, passes};
-use crate::whole_file::{NewFolder, WholeFolder};
 
 /// Of what, which part, and how.
 #[derive(Args)]

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use crate::ascii;
-use crate::whole_file::replace;
+use crate::atomic_file::replace;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use clap::{Args, ValueEnum};

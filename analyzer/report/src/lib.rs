@@ -21,9 +21,9 @@ pub mod doubts;
 pub mod efficiency;
 pub mod excess_iterations;
 pub mod functions;
-pub mod grouped;
 pub mod idle_master;
 pub mod iteration;
+pub mod iteration_groups;
 pub mod iterations;
 pub mod lifetime;
 pub mod loops;
@@ -207,7 +207,7 @@ impl Report {
             called_by_mpi: &called_by_mpi,
         });
         verdict.explain(model, &names.sampled);
-        let most_rows = if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS };
+        let most_rows = if choices.all_iterations { usize::MAX } else { iteration_groups::MOST_ROWS };
         let iterations = IterationTable::new(model, most_rows);
         if let Some(iterations) = &iterations {
             verdict.find_excess_iterations(iterations);

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::whole_file::replace;
+use crate::atomic_file::replace;
 use anyhow::Context;
 use lbprof_analysis::analyse::{self, Analysis};
 use lbprof_analysis::model::loops::NoLoopReason;

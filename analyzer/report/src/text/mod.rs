@@ -24,7 +24,7 @@ mod lifetime;
 mod loops;
 mod losses;
 mod markdown;
-mod next;
+mod next_commands;
 mod other_threads;
 mod overheads;
 mod patterns;
@@ -89,7 +89,7 @@ const FIRST_SCREEN: &[Section] = &[
     loops::nest_section,
     losses::section,
     what_if::predictions,
-    next::section,
+    next_commands::section,
     data::section,
 ];
 

@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all.
+//! Files and folders that appear complete or not at all: they are written under temporary names first.
 
 use std::cell::RefCell;
 use std::fs::{self, File};

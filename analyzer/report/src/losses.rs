@@ -294,9 +294,9 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
     [rest, called, io]
 }
 
-/// What is lost to functions that MPI calls, which is computation of the program, and to waiting for ranks that execute them: at most `most_s`.
+/// The loss to functions that MPI calls, which are computation of the program, and to waiting for ranks that execute them, at most `most_s`.
 ///
-/// Of the waiting for a rank's calls of an operation, they have the share that they have of the time of these calls.
+/// The waiting for a rank's calls of an operation is divided in proportion to the time of these calls.
 fn called_by_mpi(inputs: &LossInputs, table: &BlockingTable, most_s: f64) -> EfficiencyLoss {
     let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
     for rank in &inputs.model.ranks {

@@ -175,7 +175,7 @@ fn why(report: &Report, situation: RunSituation) -> String {
     }
 }
 
-/// One rank has more work than the others.
+/// The cause that slow ranks have more work than the others.
 fn excess(report: &Report) -> String {
     let Some(worst) = &report.verdict.worst else { return " to load imbalance".to_owned() };
     let factor = factor_in_words(worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE));
@@ -185,7 +185,7 @@ fn excess(report: &Report) -> String {
     format!(": {} {has} {factor} the average work{each}{when}, and {}", named_ranks(&slow), who_waits(report, &slow))
 }
 
-/// One rank works or sleeps while the others have nothing to do.
+/// The cause that a rank works or sleeps while the others have nothing to do.
 fn alone(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
     let Some(worst) = &verdict.worst else { return " to load imbalance".to_owned() };
@@ -208,7 +208,7 @@ fn time_of(report: &Report, worst: &LongestRank) -> f64 {
     region.excess_s + row.map_or(0.0, |row| row.mean_in_s(Activity::Computation))
 }
 
-/// Ranks access files.
+/// The cause that ranks access files.
 fn file_access(report: &Report) -> String {
     let loss = report.losses.iter().find(|loss| loss.kind == LossKind::FileAccess);
     match loss.and_then(single_cause) {
@@ -291,7 +291,7 @@ fn second_part(report: &Report) -> String {
     format!("; {} of the time {by}{what}", short_percent(second.share))
 }
 
-/// The workers work, and the master is idle.
+/// The answer if the workers work and the master is idle.
 fn master_and_workers(report: &Report) -> String {
     let Some(master) = &report.idle_master else { return String::new() };
     let share = short_percent(report.verdict.efficiency.times.parallel().unwrap_or(0.0));
@@ -303,7 +303,7 @@ fn master_and_workers(report: &Report) -> String {
     format!("Master and workers: {workers} {work}; rank {} hands out work and is idle, as masters are.", master.rank)
 }
 
-/// There is little to gain.
+/// The answer if there is little to gain.
 fn well_used(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
     let times = &verdict.efficiency.times;
@@ -344,13 +344,13 @@ fn gain_at_most(share: f64) -> String {
     }
 }
 
-/// There are too few calls to judge the run.
+/// The answer if there are too few calls to judge the run.
 fn few_calls(report: &Report) -> String {
     let doubt = report.doubts.iter().find(|doubt| matches!(doubt, ReportDoubt::FewCalls { .. }));
     doubt.map(|doubt| crate::text::doubt(report, doubt)).unwrap_or_default()
 }
 
-/// A single rank shows nothing about balance.
+/// The answer for a single rank, which shows nothing about balance.
 fn one_rank(report: &Report) -> String {
     let times = &report.verdict.efficiency.times;
     let elapsed = seconds_like(times.elapsed_s, times.elapsed_s);
@@ -358,7 +358,7 @@ fn one_rank(report: &Report) -> String {
     format!("There is one rank, so there is no balance to judge: it computes {computes} of {elapsed}.")
 }
 
-/// Ranks lacked cores; their CPU time shows the balance.
+/// The answer if ranks lacked cores, with the balance of their CPU time.
 fn without_cores(report: &Report) -> String {
     let first = "Ranks had no cores of their own, so the times say little about the program";
     let mut by_cpu: Vec<(f64, u32)> =
@@ -379,7 +379,7 @@ fn without_cores(report: &Report) -> String {
     }
 }
 
-/// Most of the run is set-up.
+/// The answer if most of the run is set-up.
 fn set_up(report: &Report) -> String {
     let Some(table) = &report.lifetime else { return String::new() };
     let described = seconds_like(report.data.elapsed_s, table.elapsed_s);

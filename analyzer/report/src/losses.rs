@@ -326,9 +326,9 @@ fn called_by_mpi(inputs: &LossInputs, table: &BlockingTable, most_s: f64) -> Eff
 
 /// Returns the waiting that a rank causes by its calls of an operation, in seconds.
 fn caused_by_calls(table: &BlockingTable, rank: u32, operation: &str) -> f64 {
-    let is_of_calls =
-        |row: &&CauseRow| row.cause.rank == rank && row.call.as_ref().is_some_and(|(_, name)| name == operation);
-    table.causes.iter().filter(is_of_calls).map(|row| row.cause.caused_s).sum()
+    let of_rank = table.causes.iter().filter(|row| row.cause.rank == rank);
+    let of_calls = of_rank.filter(|row| row.call.as_ref().is_some_and(|(_, name)| name == operation));
+    of_calls.map(|row| row.cause.caused_s).sum()
 }
 
 /// The ranks that cause waiting by computation in these regions and of these classes, with their shares.

@@ -130,13 +130,11 @@ impl SampledFunctions<'_> {
                 }
                 // Of several parts it is not known which ranks have them all.
                 let only = parts.first().filter(|_| parts.len() == 1);
-                let least_s =
-                    |one: &&&CpuTimeOverRanks| if (one.ranks as usize) < self.times.ranks { 0.0 } else { one.min_s };
                 LineRow {
                     line,
                     mean_s: self.mean(sum.seconds),
                     error_s: self.mean(sum.error_s()),
-                    min_s: only.as_ref().map(least_s),
+                    min_s: only.map(|one| if (one.ranks as usize) < self.times.ranks { 0.0 } else { one.min_s }),
                     max_s: only.map(|one| one.max_s),
                     max_rank: only.map(|one| one.max_rank),
                 }

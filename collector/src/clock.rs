@@ -25,9 +25,9 @@ pub struct RankClock {
 impl RankClock {
     /// The clock of the rank with `header`. `instants` and `offsets` are all definitions of their kind in its log, in any order.
     pub fn new(header: &LogHeader, instants: &[ClockPair], offsets: &[ClockOffset]) -> Self {
-        let all = || header.instants.iter().chain(instants).filter(|instant| instant.ticks != 0);
-        let first = all().min_by_key(|instant| instant.ticks).copied();
-        let last = all().max_by_key(|instant| instant.ticks).copied();
+        let noted = header.instants.iter().chain(instants).filter(|instant| instant.ticks != 0);
+        let first = noted.clone().min_by_key(|instant| instant.ticks).copied();
+        let last = noted.max_by_key(|instant| instant.ticks).copied();
         let rate = first.zip(last).and_then(|(first, last)| rate(first, last));
         let rate = if header.clock == ClockSource::Monotonic { Some(1.0) } else { rate };
         let origin = match header.clock {

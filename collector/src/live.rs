@@ -55,12 +55,12 @@ impl LiveRun {
         Ok(())
     }
 
-    /// Returns how many ranks the run has, as far as one of its logs says; 0 where there is none.
+    /// The number of ranks of the run by one of its logs, or 0 if there is none.
     pub fn n_ranks(&self) -> usize {
         self.logs.values().next().map_or(0, |log| log.header.n_ranks as usize)
     }
 
-    /// Returns how many ranks record, as far as one of their logs says; 0 where there is none.
+    /// The number of ranks that record by one of their logs, or 0 if there is none.
     pub fn n_recorded(&self) -> usize {
         let recorded = self.logs.values().next().map_or(0, |log| log.header.recorded_ranks.len() as usize);
         // An empty list stands for all.
@@ -133,7 +133,7 @@ impl LiveLog {
         Ok(length.saturating_sub(self.position))
     }
 
-    /// Returns what a ring of this rank holds beyond the part of the log that was read, with call sites as the log numbers them; `None` where the
+    /// The records in a ring of this rank that come after the part of the log that was read, with call sites as the log numbers them; `None` where the
     /// ring is gone or of another run.
     pub fn beyond(&self, ring: &RingPlace) -> Option<SalvagedRing> {
         let mut ring = ring.read().ok()??;

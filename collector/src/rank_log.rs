@@ -425,7 +425,7 @@ fn is_blank(file: File) -> bool {
     file.take(HEAD_BYTES as u64).read_to_end(&mut head).is_ok() && head.iter().all(|&byte| byte == 0)
 }
 
-/// Returns what a ring alone says about its run.
+/// The facts about a run that a ring alone holds.
 fn header_of(ring: &SalvagedRing) -> LogHeader {
     let nowhere = ClockPair { ticks: 0, monotonic_ns: 0 };
     LogHeader {

@@ -319,9 +319,11 @@ unsafe fn find_with_python(thread: *mut RecorderThread, paths: &CallPaths) -> Op
     unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
         let place = python_place(python, caller, key, state);
-        let python_of = |index| paths.details(index).and_then(|details| details.python.as_ref());
         find(paths.first_known(), place, caller, key, |known, index| {
-            holds(known) && python_of(index).is_none_or(|read| read.state == state && read.holds())
+            holds(known) && {
+                let python = paths.details(index).and_then(|details| details.python.as_ref());
+                python.is_none_or(|read| read.state == state && read.holds())
+            }
         })
     }
 }

@@ -60,8 +60,9 @@ impl SampleUnwinder {
         }
         let at = InterruptedRegisters { pc: address as usize, sp: stack.sp, bp: stack.bp };
         let path = unwind::walk_from(at, self.depth, &mut self.rules, |address| stack.word(address));
-        let is_inside = |caller: &usize| own_code::is_wrapper(*caller) || self.mpi.contains(caller);
-        let outside = path.callers.iter().rposition(is_inside).map_or(0, |last| last + 1);
+        let mut callers = path.callers.iter();
+        let last_inside = callers.rposition(|caller| own_code::is_wrapper(*caller) || self.mpi.contains(caller));
+        let outside = last_inside.map_or(0, |last| last + 1);
         let of_program = path.callers.iter().skip(outside).filter(|caller| !own_code::bounds().contains(caller));
         let mut callers: Vec<usize> = of_program.copied().collect();
         // A function that calls itself gives ever new chains.

@@ -110,15 +110,15 @@ pub fn interval() -> u64 {
 /// Chains have `depth` calls at most; 0: there are none.
 pub fn start(per_second: u64, depth: usize) {
     let period_ns = 1_000_000_000u64.checked_div(per_second).unwrap_or(0);
-    let not = |outcome| SamplingSetup { period_ns, outcome, counted: false, error_ns: 0 };
+    let unsampled = SamplingSetup { period_ns, outcome: SamplingOutcome::Off, counted: false, error_ns: 0 };
     if period_ns == 0 {
-        log::define(Definition::Sampling(not(SamplingOutcome::Off)));
+        log::define(Definition::Sampling(unsampled));
         return;
     }
     let Some(assumed) = LOG.lock().as_deref().and_then(Option::as_ref).map(OpenLog::ticks_of_ns) else { return };
     if sandbox::was_filtered() {
         let reason = "the program was started under a system call filter, which might end it";
-        refuse(not(SamplingOutcome::Refused(libc::EPERM)), reason);
+        refuse(SamplingSetup { outcome: SamplingOutcome::Refused(libc::EPERM), ..unsampled }, reason);
         return;
     }
     let mut sampler = ThreadSampler {
@@ -140,7 +140,8 @@ pub fn start(per_second: u64, depth: usize) {
     // SAFETY: gettid has no preconditions.
     let caller = unsafe { libc::gettid() };
     if let Err(refused) = sampler.add(caller) {
-        refuse(not(SamplingOutcome::Refused(refused.number())), &refused.reason());
+        let outcome = SamplingOutcome::Refused(refused.number());
+        refuse(SamplingSetup { outcome, ..unsampled }, &refused.reason());
         return;
     }
     tasks::prepare();
@@ -162,19 +163,25 @@ impl SamplingRefusal {
 
     /// In words, with the limit of the system that forbids it.
     fn reason(&self) -> String {
-        let limit = |name: &str| {
-            let value = std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
-            format!("kernel.{name} is {}", value.trim())
-        };
         match self {
-            SamplingRefusal::Event(error) => format!("perf_event_open: {error}; {}", limit("perf_event_paranoid")),
-            SamplingRefusal::Memory(error) => format!("memory for samples: {error}; {}", limit("perf_event_mlock_kb")),
+            SamplingRefusal::Event(error) => {
+                format!("perf_event_open: {error}; {}", kernel_limit("perf_event_paranoid"))
+            }
+            SamplingRefusal::Memory(error) => {
+                format!("memory for samples: {error}; {}", kernel_limit("perf_event_mlock_kb"))
+            }
             SamplingRefusal::Share => {
                 "memory for samples: the recorder takes only a small share of the memory that may be locked (ulimit -l)"
                     .into()
             }
         }
     }
+}
+
+/// A limit of the kernel, in words.
+fn kernel_limit(name: &str) -> String {
+    let value = std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+    format!("kernel.{name} is {}", value.trim())
 }
 
 fn refuse(facts: SamplingSetup, reason: &str) {
@@ -449,10 +456,10 @@ impl ThreadSampler {
         let Some((links, there)) = tasks::threads(self.links) else { return };
         self.links = links;
         let ThreadSampler { reading, threads, share, .. } = self;
-        let is_there = |one: &ThreadSampling| there.binary_search(&(one.thread.system_id as libc::pid_t)).is_ok();
+
         write_log(|log| {
             threads.retain_mut(|one| {
-                let stays = is_there(one);
+                let stays = there.binary_search(&(one.thread.system_id as libc::pid_t)).is_ok();
                 if !stays {
                     one.write_last(log, reading);
                     share.give_back(one.locked_bytes());

@@ -230,13 +230,11 @@ fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<ProcessorCoun
     let before = std::mem::replace(before, now);
     let enabled = now.enabled_ns.wrapping_sub(before.enabled_ns);
     let running = now.running_ns.wrapping_sub(before.running_ns);
-    let whole = |now: u64, before: u64| {
-        let counted = now.wrapping_sub(before);
-        if running == enabled || running == 0 {
-            return counted;
-        }
-        (u128::from(counted) * u128::from(enabled) / u128::from(running)) as u64
+    let counted = [now.instructions.wrapping_sub(before.instructions), now.cycles.wrapping_sub(before.cycles)];
+    let [instructions, cycles] = match running {
+        0 => counted,
+        _ if running == enabled => counted,
+        _ => counted.map(|count| (u128::from(count) * u128::from(enabled) / u128::from(running)) as u64),
     };
-    let instructions = whole(now.instructions, before.instructions);
-    Some(ProcessorCounts { instructions, cycles: whole(now.cycles, before.cycles) })
+    Some(ProcessorCounts { instructions, cycles })
 }

@@ -282,11 +282,11 @@ pub fn try_pages(number: u32) {
 /// Returns whether the address is in a ring and can be used now.
 fn rescue(address: usize) -> bool {
     let rings = RINGS.get(..N_RINGS.load(Acquire)).unwrap_or_default();
-    let holds = |ring: &&RingMapping| {
+    let ring = rings.iter().find(|ring| {
         let start = ring.start.load(Acquire);
         start != 0 && address.checked_sub(start).is_some_and(|offset| offset < ring.bytes.load(Relaxed))
-    };
-    let Some(ring) = rings.iter().find(holds) else { return false };
+    });
+    let Some(ring) = ring else { return false };
     match ring.state.compare_exchange(OF_FILE, MOVING, SeqCst, SeqCst) {
         Ok(_) => {
             let [before, after] = &ring.replaced;

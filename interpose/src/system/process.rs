@@ -84,7 +84,6 @@ pub fn usage() -> Option<ResourceUsage> {
         libc::getrusage(libc::RUSAGE_THREAD, &mut thread);
         (process, thread)
     };
-    let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
     Some(ResourceUsage {
         ticks: ticks(),
         user_ns: ns(process.ru_utime),
@@ -208,12 +207,16 @@ pub fn doing(thread: i32) -> Option<ThreadActivity> {
     Some(ThreadActivity::Waits(call.parse().ok()?, usize::from_str_radix(stack, 16).ok()?))
 }
 
+fn ns(time: libc::timeval) -> u64 {
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000
+}
+
 /// Resident and swapped memory of the process, in bytes.
 pub fn memory() -> (u64, u64) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let field = |name: &str| {
+    let [resident_kb, swapped_kb] = ["VmRSS:", "VmSwap:"].map(|name| {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
         line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-    };
-    (field("VmRSS:").unwrap_or(0) * 1024, field("VmSwap:").unwrap_or(0) * 1024)
+    });
+    (resident_kb.unwrap_or(0) * 1024, swapped_kb.unwrap_or(0) * 1024)
 }

@@ -209,8 +209,11 @@ impl<L: ArgumentLanguage> AfterCall for DeferredCommCreation<L> {
             self.starts.after(thread, slot, ok);
             if ok {
                 let request = (*slot).request;
-                let read = |address| L::handle_at(address, 0, ConvertedHandle::Comm);
-                enter::cold(thread, || births::begin_later(request, self.parent, self.newcomm, read));
+                enter::cold(thread, || {
+                    births::begin_later(request, self.parent, self.newcomm, |address| {
+                        L::handle_at(address, 0, ConvertedHandle::Comm)
+                    })
+                });
             }
         }
     }

@@ -65,16 +65,17 @@ unsafe fn provided_level(provided: Word) -> c_int {
 
 fn initialised(level: c_int) {
     let thread = thread::current();
-    let start = || {
-        if detect::detect() {
-            let level = start::thread_level(level);
-            // SAFETY: MPI has just said that it is initialised.
-            unsafe { start::initialised(thread, level) }
-        }
-    };
     // Also if recording was given up by now, for the other ranks count on this one.
-    // SAFETY: the calling thread's state.
-    unsafe { enter::quiet(thread, || guard::caught(start)) };
+    // SAFETY: the calling thread's state; MPI has just said that it is initialised.
+    unsafe {
+        enter::quiet(thread, || {
+            guard::caught(|| {
+                if detect::detect() {
+                    start::initialised(thread, start::thread_level(level));
+                }
+            })
+        })
+    };
 }
 
 /// Returns whether a wrapper of the same family is under way on this thread: Fortran's MPI_Init may call C's.

@@ -50,8 +50,8 @@ impl TypedValueParser for SettingValueParser {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let SettingValueParser(setting) = *self;
         let words = setting.values.split(" | ");
-        let plain = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric());
-        let choice = words.clone().count() > 1 && words.clone().all(plain);
+        let is_plain = words.clone().all(|word| word.chars().all(|c| c.is_ascii_alphanumeric()));
+        let choice = is_plain && words.clone().count() > 1;
         choice.then(|| Box::new(words.map(PossibleValue::new)) as Box<dyn Iterator<Item = PossibleValue>>)
     }
 }

@@ -124,13 +124,13 @@ fn report_other_tool() {
     if IS_REPORTED.swap(true, Relaxed) {
         return;
     }
-    let define = || log::define(Definition::Problem(ProblemKind::OtherOpenmpTool as u16, 1, String::new()));
+    let problem = Definition::Problem(ProblemKind::OtherOpenmpTool as u16, 1, String::new());
     if !is_on() {
         // Recording is about to start, and the log is open.
-        return define();
+        return log::define(problem);
     }
     // SAFETY: the calling thread's state.
-    unsafe { enter::recording(thread::current(), || critical(define)) };
+    unsafe { enter::recording(thread::current(), || critical(|| log::define(problem))) };
 }
 
 /// Returns whether another object than this one defines a function that all can see.

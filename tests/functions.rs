@@ -28,7 +28,7 @@ fn in_user_space(report: &Value, found_s: f64, own_s: f64) -> anyhow::Result<f64
 }
 
 /// Seconds by rank of each function of the first threads; of `in <region> <function>`, in a region; of `worker <region> <function>`, a function of all threads without MPI calls, in a region; of
-/// `module <file>`, all functions of a file whose name begins so. `<part>: ` before that: in a part of the run, of which the program's head has the options.
+/// `module <file>`, all functions of a file whose name begins so; of `called-by-mpi <operation> <function>`, a function that MPI calls. `<part>: ` before that: in a part of the run, of which the program's head has the options.
 fn truth(case: &Case, path: &std::path::Path) -> anyhow::Result<BTreeMap<String, Vec<f64>>> {
     let mut functions: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for rank in 0..case.ranks {
@@ -58,6 +58,10 @@ fn found(functions: &Value, what: &str) -> anyhow::Result<(f64, f64)> {
             let end = format!("/{region}");
             let own = regions.iter().filter(|one| one["region"].as_str().is_some_and(|path| path.ends_with(&end)));
             (own.map(rows_of).collect::<anyhow::Result<Vec<_>>>()?.concat(), *function)
+        }
+        ["called-by-mpi", operation, function] => {
+            let rows = functions["called_by_mpi"].as_array().cloned().context("functions that MPI calls")?;
+            (rows.into_iter().filter(|row| row["operation"] == *operation).collect(), *function)
         }
         ["in", region, function] => {
             let regions = functions["regions"].as_array().context("regions")?;
@@ -119,6 +123,9 @@ fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
     for called in case.program.values("calls") {
         says_who_calls(&report["functions"], called)?;
     }
+    for called in case.program.values("called-by-mpi") {
+        says_what_mpi_calls(&report, called)?;
+    }
     let functions = &report["functions"]["program"];
     let (rank, slow) = case.program.value("slow").and_then(|value| value.split_once(' ')).context("slow:")?;
     let rank: usize = rank.parse()?;
@@ -139,7 +146,32 @@ fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
     // On crowded cores most of what it computes longer is waiting for one, and where that doubts all figures, the verdict says it first.
     let doubts = report["verdict"]["doubts"].as_array().context("doubts")?;
     let is_crowded = doubts.iter().any(|doubt| doubt["kind"] == "no core to compute");
-    ensure!(verdict.contains(&named) || explained["share"].as_f64() < Some(0.1) || is_crowded, "{verdict}");
+    let is_lost_in_mpi = case.program.value("called-by-mpi").is_some();
+    let is_little = explained["share"].as_f64() < Some(0.1);
+    ensure!(verdict.contains(&named) || is_little || is_crowded || is_lost_in_mpi, "{verdict}");
+    Ok(())
+}
+
+/// `Reduce combine 0`: most of what is lost to functions that MPI calls is combine on rank 0, in MPI_Reduce, and no loss to the network.
+fn says_what_mpi_calls(report: &Value, called: &str) -> anyhow::Result<()> {
+    let [operation, function, rank] = called.split(' ').collect::<Vec<_>>()[..] else {
+        bail!("called-by-mpi: {called}")
+    };
+    let rank: u64 = rank.parse()?;
+    let losses = report["losses"].as_array().context("losses")?;
+    let loss = losses.iter().find(|loss| loss["kind"] == "called by MPI").with_context(|| format!("{losses:#?}"))?;
+    let text = loss["text"].as_str().context("text")?;
+    ensure!(loss["ranks"][0]["rank"] == rank && loss["waits_at"]["operation"] == operation, "{loss:#}");
+    ensure!(
+        text.contains(&format!("MPI_{operation} runs {function} (")) && text.contains(&format!("on rank {rank}")),
+        "{text}"
+    );
+    // The other rank waits for most of it.
+    let rows = report["functions"]["called_by_mpi"].as_array().context("functions that MPI calls")?;
+    let mean_s = rows.iter().map(|row| number(row, "mean_s")).sum::<anyhow::Result<f64>>()?;
+    ensure!(number(loss, "lost_s")? > 1.2 * mean_s, "{mean_s} s: {loss:#}");
+    let is_saved = |loss: &&Value| loss["kind"] == "communication" && loss["saved_s"].is_number();
+    ensure!(!losses.iter().any(|loss| is_saved(&loss)), "{losses:#?}");
     Ok(())
 }
 

@@ -262,6 +262,11 @@ impl<'a> RankDump<'a> {
                 let kind = ["mpi", "mutex", "ordered", "tasks"].get(usize::try_from(record.tag).ok()?)?;
                 json!({ "kind": kind, "waits_s": sent_s, "idle_for_mpi_s": received_s })
             }
+            Operation::ParallelThread => match record.count {
+                0 => json!({ "thread": record.tag, "until_entered_s": sent_s, "inside_s": received_s }),
+                1 => json!({ "thread": record.tag, "useful_s": sent_s, "waits_s": received_s }),
+                _ => json!({ "thread": record.tag, "mpi_s": sent_s }),
+            },
             Operation::ParallelEnd => json!({
                 "threads": record.count, "useful_s": sent_s, "longest_s": received_s,
                 "heavy_thread": record.tag,

@@ -7,6 +7,7 @@
 //!                    │   └─ step ── MPI_Recv                     calls, with call site, peer, bytes …
 //!                    │               └─ late sender (rank 0)     how they waited
 //!                    │                   └─ rank 0: computation in main/step/force    what that rank did meanwhile
+//!     track    thread 1 of teams of main: force (lj.c:12)        threads of parallel regions, if each was recorded (LBPROF_OPENMP=threads)
 //!     track    iterations of main/step: iteration 0 | iteration 1 …
 //!   counter  load balance of main/step …
 //! ```
@@ -42,7 +43,9 @@ use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::{Communicator, Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::replay::{InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
+use lbprof_analysis::replay::{
+    InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval, TeamThreadInterval,
+};
 use lbprof_analysis::select::SelectionError;
 use lbprof_report::words::clean;
 
@@ -73,6 +76,10 @@ pub struct PerfettoWriter<W> {
     threads: HashMap<ReplayedThread, ThreadTrack>,
     /// By numbers of the rank and of the thread: its track.
     tracks: HashMap<(u32, u32), u64>,
+    /// The tracks of the threads in the teams that a thread starts.
+    team_tracks: HashMap<(ReplayedThread, u32), u64>,
+    /// By place of the rank: the track of its process.
+    processes: Vec<u64>,
     /// The call that came last, while its messages come.
     call: Option<(ReplayedThread, StateInterval)>,
     /// Tracks, threads and arrows so far.
@@ -106,6 +113,8 @@ impl<W: Write + Send> PerfettoWriter<W> {
             ranks: Vec::new(),
             threads: HashMap::new(),
             tracks: HashMap::new(),
+            team_tracks: HashMap::new(),
+            processes: Vec::new(),
             call: None,
             n_tracks: 0,
             n_threads: 0,
@@ -158,6 +167,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
         let host = clean(&rank.host);
         let process = ProcessDescriptor { pid: Some(pid), name: Some(format!("rank {} ({host})", rank.rank)) };
         let track = self.track(TrackDescriptor { process: Some(process), ..TrackDescriptor::default() });
+        self.processes.push(track);
         self.thread(ReplayedThread { rank: place, number: 0 });
         for (region, series) in &rank.iterations {
             let path = self.path(*region);
@@ -186,6 +196,19 @@ impl<W: Write + Send> PerfettoWriter<W> {
         let track = self.track(TrackDescriptor { thread: Some(facts), ..TrackDescriptor::default() });
         self.tracks.insert((rank, thread.number), track);
         self.threads.insert(thread, ThreadTrack { track, regions: Vec::new(), until: 0 });
+        track
+    }
+
+    /// The track of a thread in the teams that `starter` starts, which is made where it is new.
+    fn team_thread(&mut self, starter: ReplayedThread, number: u32) -> u64 {
+        if let Some(&known) = self.team_tracks.get(&(starter, number)) {
+            return known;
+        }
+        let of = if starter.number == 0 { "main".to_owned() } else { format!("thread {}", starter.number) };
+        let name = Some(format!("thread {number} of teams of {of}"));
+        let parent = self.processes.get(starter.rank as usize).copied();
+        let track = self.track(TrackDescriptor { name, parent, ..TrackDescriptor::default() });
+        self.team_tracks.insert((starter, number), track);
         track
     }
 
@@ -384,6 +407,17 @@ impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
         let facts = facts.map(|(what, number)| self.names.number(what, number)).to_vec();
         self.begin(track, team.interval.begin, &name, facts);
         self.end(track, team.interval.end);
+    }
+
+    fn on_team_thread(&mut self, one: &TeamThreadInterval) {
+        if self.filter.is_some() {
+            return;
+        }
+        let track = self.team_thread(one.starter, one.number);
+        let name = self.parallel.get(one.site as usize).cloned().unwrap_or_else(|| "parallel region".to_owned());
+        let facts = vec![self.names.number("work, in ns", one.useful)];
+        self.begin(track, one.interval.begin, &name, facts);
+        self.end(track, one.interval.end);
     }
 
     fn on_message(&mut self, message: &MatchedMessage) {

@@ -6,6 +6,7 @@
 //! ```text
 //!   exp ‹ update ‹ step ‹ main                          update, step, main
 //!   a function of MPI's ‹ MPI_Send ‹ (ours) ‹ step      step: what MPI does inside is not of interest, and its functions are many
+//!   dot ‹ add ‹ MPI's ‹ MPI_Reduce ‹ (ours) ‹ step      add, MPI_Reduce, step: MPI calls a function of the program, for a user-defined reduction
 //!   merge ‹ sort ‹ sort ‹ sort ‹ main                   sort, main, if all calls are in one place
 //!   outlined ‹ (ours, of OpenMP) ‹ GOMP_parallel ‹ …    outlined, GOMP_parallel, …
 //! ```
@@ -38,6 +39,8 @@ pub struct SampleUnwinder {
     depth: usize,
     /// The code of the MPI library, where that is not linked into the program.
     mpi: Range<usize>,
+    /// The code of the program itself.
+    program: Range<usize>,
 }
 
 impl SampleUnwinder {
@@ -45,8 +48,17 @@ impl SampleUnwinder {
     pub fn new(depth: usize) -> Self {
         let mpi =
             objects::look_at(symbols::symbol(c"PMPI_Init"), |object| object.bounds().filter(|_| !object.is_program()));
+        // SAFETY: a plain query.
+        let segments = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
+        let program = objects::look_at(segments, |object| object.bounds()).flatten().unwrap_or_default();
         let (begin, end) = mpi.flatten().unwrap_or_default();
-        SampleUnwinder { rules: RuleCache::default(), unloads: 0, depth, mpi: begin..end }
+        SampleUnwinder {
+            rules: RuleCache::default(),
+            unloads: 0,
+            depth,
+            mpi: begin..end,
+            program: program.0..program.1,
+        }
     }
 
     /// Returns the chain of a sample at the instruction `address`, or `None` if nothing is known of it.
@@ -60,13 +72,44 @@ impl SampleUnwinder {
         }
         let at = InterruptedRegisters { pc: address as usize, sp: stack.sp, bp: stack.bp };
         let path = unwind::walk_from(at, self.depth, &mut self.rules, |address| stack.word(address));
-        let mut callers = path.callers.iter();
-        let last_inside = callers.rposition(|caller| own_code::is_wrapper(*caller) || self.mpi.contains(caller));
+        let last_inside = path.callers.iter().rposition(|caller| self.is_inside(*caller));
         let outside = last_inside.map_or(0, |last| last + 1);
-        let of_program = path.callers.iter().skip(outside).filter(|caller| !own_code::bounds().contains(caller));
-        let mut callers: Vec<usize> = of_program.copied().collect();
+        let around = path.callers.get(outside..).unwrap_or_default();
+        let called = path.callers.split(|caller| self.is_inside(*caller)).next().unwrap_or_default();
+        let mut callers = Vec::new();
+        if let Some(mpi_call) = path.callers.iter().rfind(|caller| self.mpi.contains(caller))
+            && let Some(depth) = self.callback_depth(address as usize, called, around)
+        {
+            callers.extend(called.iter().take(depth));
+            callers.push(*mpi_call);
+        }
+        callers.extend(around.iter().filter(|caller| !own_code::bounds().contains(caller)));
         // A function that calls itself gives ever new chains.
         callers.dedup();
         (!callers.is_empty()).then_some(UnwoundChain { callers, is_cut: path.end == PathEnd::Cut })
+    }
+
+    /// True for an address in the MPI library or in a wrapper of ours.
+    fn is_inside(&self, caller: usize) -> bool {
+        own_code::is_wrapper(caller) || self.mpi.contains(&caller)
+    }
+
+    /// Returns how many of the innermost `callers`, which are not MPI's, lie in a function of the program that MPI has called, or in functions that this one
+    /// has called; `None` if MPI has called none. The program's are also the libraries of the calls `around`, which call MPI.
+    fn callback_depth(&self, address: usize, callers: &[usize], around: &[usize]) -> Option<usize> {
+        if self.mpi.contains(&address) {
+            return None;
+        }
+        let mut of_program = vec![self.program.clone()];
+        for caller in around.iter().filter(|caller| !own_code::bounds().contains(caller)) {
+            if !of_program.iter().any(|range| range.contains(caller)) {
+                let bounds = objects::look_at(*caller, |object| object.bounds()).flatten();
+                of_program.extend(bounds.map(|(begin, end)| begin..end));
+            }
+        }
+        match callers.iter().rposition(|caller| of_program.iter().any(|range| range.contains(caller))) {
+            Some(at) => Some(at + 1),
+            None => of_program.iter().any(|range| range.contains(&address)).then_some(0),
+        }
     }
 }

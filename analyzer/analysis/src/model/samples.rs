@@ -74,6 +74,15 @@ pub struct SampledAt {
     pub node: u32,
 }
 
+/// A function of the program that MPI called, such as a user-defined reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+pub struct CalledBackAt {
+    /// The operation of the program's call, within which MPI called the function.
+    pub operation: u16,
+    /// The function, an index of those of the run's sampled code.
+    pub function: u32,
+}
+
 /// The threads of a rank that samples belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum SampledThreads {
@@ -112,6 +121,8 @@ pub struct RankSamples {
     pub of: [ThreadSamples; SampledThreads::ALL.len()],
     /// CPU time of the first thread in the recorder's code, but for the writing of logs, whose time the records have.
     pub recorder: CpuTime,
+    /// CPU time of the first thread in functions of the program that MPI called, and in what these called; sorted.
+    pub called_back: Vec<(CalledBackAt, CpuTime)>,
 }
 
 impl RankSamples {

@@ -69,6 +69,11 @@ pub(super) fn is_interpreter(place: &CodePlace) -> bool {
     module.is_some_and(|module| INTERPRETERS.iter().any(|name| module.starts_with(name)))
 }
 
+/// Returns whether a frame belongs to an MPI library.
+pub(super) fn is_mpi_library(module: &str) -> bool {
+    base_name(module).starts_with("libmpi")
+}
+
 /// Returns whether a frame hands a script's call on to MPI: mpi4py's module, and what Cython makes of functions.
 pub(super) fn is_binding(place: &CodePlace) -> bool {
     const MODULES: [&str; 3] = ["mpi4py", "MPI.cpython-", "MPI.abi3."];
@@ -94,14 +99,19 @@ pub(super) fn is_system_file(file: &str) -> bool {
 
 /// The frames of the source at a return address that are the program's own, the innermost first, with their columns.
 pub(super) fn own_frames(place: &CodePlace, position: &SourcePosition) -> Vec<(CodePlace, Option<u32>)> {
-    let is_own = |frame: &CodePlace| !frame.file.as_deref().is_some_and(is_system_file);
-    let with_module =
-        |frame: &CodePlace| CodePlace { module: place.module.clone(), offset: place.offset, ..frame.clone() };
     if position.is_empty() {
         return if is_own(place) { vec![(place.clone(), None)] } else { Vec::new() };
     }
     let own = position.iter().filter(|(frame, _)| is_own(frame));
-    own.map(|(frame, column)| (with_module(frame), *column)).collect()
+    own.map(|(frame, column)| {
+        let frame = CodePlace { module: place.module.clone(), offset: place.offset, ..frame.clone() };
+        (frame, *column)
+    })
+    .collect()
+}
+
+fn is_own(frame: &CodePlace) -> bool {
+    !frame.file.as_deref().is_some_and(is_system_file)
 }
 
 #[cfg(test)]

@@ -9,12 +9,13 @@
 //!   0x1234    std::vector::operator[] ‹ density ‹ step                    ?                 step ─ density, at the line of density
 //!   0x1240    step                                                        main              main ─ step
 //!   0x9990    __exp_fma ‹ exp, of libm                                    step ‹ main       main ─ step ─ exp, at the line of step
+//!   0x1300    add                                                         MPI ‹ main        main ─ add, which MPI calls for a user-defined reduction
 //!   0x7000    (a file without symbols)                                    ?                 the file
 //!   0x5000    a function of liblbprof.so                                                    the file: what the recorder does, as a whole
 //! ```
 
 use bincode::{Decode, Encode};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::code_place::{CodePlace, SourcePosition, base_name};
 use super::frames::{is_interpreter, is_system_file};
@@ -33,6 +34,16 @@ pub struct SampledFunction {
     pub file: Option<String>,
     /// Path of the executable or library that has it; `None`: generated code.
     pub module: Option<String>,
+}
+
+impl SampledFunction {
+    fn from_place(module: &str, place: &CodePlace) -> SampledFunction {
+        SampledFunction {
+            name: place.function_label().to_owned(),
+            file: place.file.clone(),
+            module: Some(module.to_owned()),
+        }
+    }
 }
 
 /// A function, in the functions that it was put into, and in those that called it.
@@ -55,6 +66,8 @@ pub enum SampledLink {
     Called,
     /// The function belongs to a library and was called by the program.
     Library,
+    /// The function belongs to the program and was called by MPI, within a call of the program.
+    CalledBack,
 }
 
 /// A line of the source, in a node.
@@ -88,6 +101,8 @@ pub struct SampledCode {
     pub leaves: Vec<SampledLeaf>,
     /// The stacks at which samples hit.
     pub stacks: Vec<SampledStack>,
+    /// For functions that MPI called, the first of the lines at which they executed.
+    called_back_at: BTreeMap<u32, u32>,
     by_address: HashMap<(SiteAddress, Option<u32>), u32>,
     /// The stacks of files, for addresses that are not known.
     of_module: HashMap<Option<u32>, u32>,
@@ -120,12 +135,25 @@ impl SampledCode {
 
     /// The function that called the one which a node lies in, what libraries do not being one; `None` where it is not known.
     pub fn caller(&self, node: u32) -> Option<u32> {
-        let node_at = |at: u32| self.nodes.get(at as usize);
-        let mut node = node_at(node)?;
-        while node.link != SampledLink::Called {
-            node = node_at(node.parent?)?;
+        let mut node = self.nodes.get(node as usize)?;
+        while !matches!(node.link, SampledLink::Called | SampledLink::CalledBack) {
+            node = self.nodes.get(node.parent? as usize)?;
         }
-        Some(node_at(node.parent?)?.function)
+        Some(self.nodes.get(node.parent? as usize)?.function)
+    }
+
+    /// Returns the function of the program that MPI called and in which, or in what it called, a stack lies; `None` if MPI called none.
+    pub fn called_back(&self, stack: u32) -> Option<u32> {
+        let mut node = self.nodes.get(self.node_of(stack) as usize)?;
+        while node.link != SampledLink::CalledBack {
+            node = self.nodes.get(node.parent? as usize)?;
+        }
+        Some(node.function)
+    }
+
+    /// Returns the first of the lines at which a function that MPI called executed.
+    pub fn called_back_line(&self, function: u32) -> Option<u32> {
+        self.called_back_at.get(&function).copied()
     }
 
     /// The function of a node.
@@ -156,6 +184,8 @@ pub(super) struct SampledFrame {
     functions: Vec<SampledFunction>,
     /// The line in the innermost one.
     line: Option<u32>,
+    /// The line in the outermost one.
+    outer_line: Option<u32>,
 }
 
 impl SampledFrame {
@@ -165,23 +195,20 @@ impl SampledFrame {
         if is_recorder_file(module) {
             return None;
         }
-        let function = |frame: &CodePlace| SampledFunction {
-            name: frame.function_label().to_owned(),
-            file: frame.file.clone(),
-            module: Some(module.to_owned()),
-        };
-        let frames = || position.iter().map(|(frame, _)| frame).filter(|frame| frame.function.is_some());
+        let mut frames = position.iter().map(|(frame, _)| frame).filter(|frame| frame.function.is_some());
         let own: Vec<&CodePlace> =
-            frames().filter(|frame| !frame.file.as_deref().is_some_and(is_system_file)).collect();
+            frames.clone().filter(|frame| !frame.file.as_deref().is_some_and(is_system_file)).collect();
         // Of code that is all a library's, the function that the linker knows.
-        let shown = if own.is_empty() { frames().next_back().into_iter().collect() } else { own };
+        let shown = if own.is_empty() { frames.next_back().into_iter().collect() } else { own };
         match shown.first() {
             Some(innermost) => {
-                let functions = shown.iter().rev().map(|frame| function(frame)).collect();
-                Some(SampledFrame { functions, line: innermost.line })
+                let functions = shown.iter().rev().map(|frame| SampledFunction::from_place(module, frame)).collect();
+                let outer_line = shown.last().and_then(|outermost| outermost.line);
+                Some(SampledFrame { functions, line: innermost.line, outer_line })
             }
             None if place.function.is_some() => {
-                Some(SampledFrame { functions: vec![function(place)], line: place.line })
+                let functions = vec![SampledFunction::from_place(module, place)];
+                Some(SampledFrame { functions, line: place.line, outer_line: place.line })
             }
             None => None,
         }
@@ -206,6 +233,18 @@ pub(super) struct ProgramCalls {
     pub(super) frames: Vec<SampledFrame>,
     /// The function of a library that the last of them called, if that called others.
     pub(super) library: Option<SampledFrame>,
+    /// Number of the calls that led to a call of MPI, within which MPI called the function of the next one, or the code that a sample hit.
+    pub(super) n_outside_mpi: Option<usize>,
+}
+
+impl ProgramCalls {
+    /// Returns how the code after so many of the calls was called.
+    fn link_after(&self, n_calls: usize) -> SampledLink {
+        match self.n_outside_mpi == Some(n_calls) {
+            true => SampledLink::CalledBack,
+            false => SampledLink::Called,
+        }
+    }
 }
 
 /// Enters code, each function, node, leaf and stack once.
@@ -234,7 +273,7 @@ impl CodeBuilder {
 
     /// Enters an address that was reached by no known call.
     pub(super) fn add(&mut self, address: SiteAddress, frame: &SampledFrame) {
-        if let Some(node) = self.inlined(None, frame) {
+        if let Some(node) = self.inlined(None, frame, SampledLink::Called) {
             let stack = self.stack(node, frame.line);
             self.code.by_address.insert((address, None), stack);
         }
@@ -249,9 +288,10 @@ impl CodeBuilder {
         addresses: impl Iterator<Item = (SiteAddress, Option<&'a SampledFrame>, bool)>,
     ) {
         let mut caller = None;
-        for frame in &calls.frames {
-            caller = self.inlined(caller, frame);
+        for (n_calls, frame) in calls.frames.iter().enumerate() {
+            caller = self.inlined(caller, frame, calls.link_after(n_calls));
         }
+        let link = calls.link_after(calls.frames.len());
         let call_line = calls.frames.last().and_then(|frame| frame.line);
         // An interpreter's function calls whatever the script asks for: what a library does then is not that function's doing.
         let is_interpreted = calls.frames.last().is_some_and(SampledFrame::is_interpreter);
@@ -259,9 +299,12 @@ impl CodeBuilder {
             // What the library calls in turn is its own matter.
             let entry = calls.library.as_ref().or(frame.filter(|_| !is_program));
             let stack = match (frame, caller, entry.and_then(SampledFrame::library_function)) {
-                (Some(frame), None, _) => self.inlined(None, frame).map(|node| self.stack(node, frame.line)),
+                (Some(frame), None, _) => {
+                    let link = if is_program { link } else { SampledLink::Called };
+                    self.inlined(None, frame, link).map(|node| self.stack(node, frame.line))
+                }
                 (Some(frame), Some(_), _) if is_program => {
-                    self.inlined(caller, frame).map(|node| self.stack(node, frame.line))
+                    self.inlined(caller, frame, link).map(|node| self.stack(node, frame.line))
                 }
                 (_, Some(_), Some(function)) if is_interpreted => {
                     let node = self.node(&function, caller, SampledLink::Called);
@@ -280,12 +323,18 @@ impl CodeBuilder {
         }
     }
 
-    /// The node of the innermost function of a frame, called by that of `caller`.
-    fn inlined(&mut self, caller: Option<u32>, frame: &SampledFrame) -> Option<u32> {
-        let (mut parent, mut link, mut node) = (caller, SampledLink::Called, None);
+    /// The node of the innermost function of a frame, called by that of `caller` in the way of `link`.
+    fn inlined(&mut self, caller: Option<u32>, frame: &SampledFrame, mut link: SampledLink) -> Option<u32> {
+        let (mut parent, mut node) = (caller, None);
+        let is_called_back = link == SampledLink::CalledBack;
         for function in &frame.functions {
             let inner = self.node(function, parent, link);
             (parent, link, node) = (Some(inner), SampledLink::Inlined, Some(inner));
+        }
+        if let (true, Some(outermost), Some(line)) = (is_called_back, frame.functions.first(), frame.outer_line) {
+            let function = self.functions[outermost];
+            let first = self.code.called_back_at.entry(function).or_insert(line);
+            *first = line.min(*first);
         }
         node
     }
@@ -304,7 +353,7 @@ impl CodeBuilder {
             return known;
         }
         let around = match node.link {
-            SampledLink::Called => None,
+            SampledLink::Called | SampledLink::CalledBack => None,
             SampledLink::Inlined | SampledLink::Library => {
                 node.parent.map(|parent| self.code.uncalled[parent as usize])
             }
@@ -404,6 +453,36 @@ mod tests {
     }
 
     #[test]
+    fn a_function_that_mpi_calls_is_known() {
+        let frame = |function: &str, line: u32| {
+            let position = vec![frame(function, "/src/app.c", line)];
+            SampledFrame::new("/opt/app", &CodePlace::default(), &position).unwrap()
+        };
+        let mut builder = CodeBuilder::new(&[]);
+        let hit = |at: u64| (Some(0), at);
+        let (add, dot, main) = (frame("add", 20), frame("dot", 30), frame("main", 9));
+        // main (9) calls MPI, which calls add (20, 21); in line 21 that calls dot.
+        let calls = ProgramCalls { frames: vec![frame("main", 9)], n_outside_mpi: Some(1), library: None };
+        builder.add_called(0, &calls, [(hit(1), Some(&add), true)].into_iter());
+        let calls = ProgramCalls { frames: vec![frame("main", 9), frame("add", 21)], ..calls };
+        builder.add_called(1, &calls, [(hit(2), Some(&dot), true)].into_iter());
+        // Of the calls around MPI nothing is known.
+        let calls = ProgramCalls { frames: Vec::new(), n_outside_mpi: Some(0), library: None };
+        builder.add_called(2, &calls, [(hit(1), Some(&add), true)].into_iter());
+        let calls = ProgramCalls { frames: vec![frame("main", 9)], ..ProgramCalls::default() };
+        builder.add_called(3, &calls, [(hit(2), Some(&dot), true)].into_iter());
+        builder.add_called(4, &ProgramCalls::default(), [(hit(3), Some(&main), true)].into_iter());
+        let code = builder.finish();
+        let called_back = |at: u64, chain: u32| {
+            let function = code.called_back(code.stack(hit(at), Some(chain)).unwrap())?;
+            Some((code.functions[function as usize].name.as_str(), code.called_back_line(function)))
+        };
+        let add = Some(("add", Some(20)));
+        assert_eq!([called_back(1, 0), called_back(2, 1), called_back(1, 2)], [add, add, add]);
+        assert_eq!([called_back(2, 3), called_back(3, 4)], [None, None]);
+    }
+
+    #[test]
     fn what_a_library_does_is_of_the_function_that_called_it() {
         let frame = |function: &str, line: u32| {
             let position = vec![frame(function, "/src/app.c", line)];
@@ -414,17 +493,18 @@ mod tests {
             SampledFrame::new("/lib/libm.so.6", &place, &Vec::new()).unwrap()
         };
         let mut builder = CodeBuilder::new(&[]);
-        let calls = |library| ProgramCalls { frames: vec![frame("main", 9), frame("step", 5)], library };
+        let calls =
+            |library| ProgramCalls { frames: vec![frame("main", 9), frame("step", 5)], library, n_outside_mpi: None };
         // main (9) calls step, which calls exp in line 5; that calls __exp_fma. In line 6 step computes itself.
         let called = |at: u64| (Some(0), at);
         let (fma, step) = (of_library("__exp_fma"), frame("step", 6));
         builder.add_called(0, &calls(Some(of_library("exp"))), [(called(1), Some(&fma), false)].into_iter());
-        let main = ProgramCalls { frames: vec![frame("main", 9)], library: None };
+        let main = ProgramCalls { frames: vec![frame("main", 9)], ..ProgramCalls::default() };
         builder.add_called(1, &main, [(called(2), Some(&step), true), (called(3), None, true)].into_iter());
         builder.add_called(2, &calls(None), [(called(1), Some(&fma), false)].into_iter());
         let evaluate = vec![super::tests::frame("_PyEval_EvalFrameDefault", "/src/ceval.c", 7)];
         let evaluate = SampledFrame::new("/usr/bin/python3.11", &CodePlace::default(), &evaluate).unwrap();
-        let script = ProgramCalls { frames: vec![evaluate], library: None };
+        let script = ProgramCalls { frames: vec![evaluate], ..ProgramCalls::default() };
         builder.add_called(3, &script, [(called(4), Some(&fma), false)].into_iter());
         let code = builder.finish();
         let shown = |at, chain| {

@@ -23,6 +23,8 @@ pub struct FunctionTable {
     pub computation_s: f64,
     /// CPU time in MPI calls, likewise.
     pub mpi_s: f64,
+    /// Functions of the program that MPI calls, as for a user-defined reduction (`MPI_Op_create`), most CPU time first; at most 20.
+    pub called_by_mpi: Vec<CalledBackRow>,
     /// CPU time for which it is not known in which region or call it was; null if there is none.
     pub unplaced: Option<UnplacedFunctions>,
     /// CPU time of the other threads, all ranks together.
@@ -204,6 +206,29 @@ pub struct FunctionRow {
     pub libraries: Vec<LibraryRow>,
     /// The function of the program that called it, if the samples say so: that of most of its time.
     pub caller: Option<String>,
+}
+
+/// A function of the program that MPI calls within a call of the program: this is computation, but `mpi_s` and the time of the call include it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CalledBackRow {
+    /// Name of the function; `line` is the first one of it that a sample hit.
+    #[serde(flatten)]
+    pub name: FunctionName,
+    /// The MPI function that the program called, without `MPI_`.
+    pub operation: String,
+    /// Samples in it, and in what it calls.
+    pub samples: u64,
+    /// CPU time, the mean over ranks.
+    pub mean_s: f64,
+    /// Standard error of that.
+    pub error_s: f64,
+    /// The least of a rank.
+    pub min_s: f64,
+    /// The most of a rank.
+    pub max_s: f64,
+    /// The rank with that time.
+    pub max_rank: u32,
 }
 
 /// A function of a library, called by a function of the program.

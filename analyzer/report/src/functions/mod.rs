@@ -19,10 +19,14 @@ use super::largest;
 use lbprof_analysis::metrics::functions::{FunctionTime, FunctionTimes, SampledEstimate, is_sampled};
 use lbprof_analysis::model::samples::{CpuTime, SampledThreads};
 use lbprof_analysis::model::{Model, RegionIdx};
+use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::sampled_code::SampledCode;
 
 /// Most regions that have rows: those with most CPU time.
 const MOST_REGIONS: usize = 40;
+
+/// Most functions that MPI calls that have rows.
+const MOST_CALLED_BACK: usize = 20;
 
 /// The samples of `model`, located in `code`.
 pub(super) struct SampledFunctions<'a> {
@@ -72,6 +76,7 @@ impl<'a> SampledFunctions<'a> {
             samples: computation.samples + mpi.samples,
             computation_s: computation.seconds,
             mpi_s: mpi.seconds,
+            called_by_mpi: self.called_by_mpi(),
             unplaced: self.unplaced(),
             other_threads_s: other_threads.iter().fold(0.0, |sum_s, one| sum_s + one.cpu_s),
             other_threads,
@@ -80,6 +85,26 @@ impl<'a> SampledFunctions<'a> {
             delaying_ranks: blocking.map(|table| self.delaying_ranks(table)).unwrap_or_default(),
             tree: self.tree(),
         }
+    }
+
+    /// The functions that MPI calls.
+    pub(crate) fn called_by_mpi(&self) -> Vec<CalledBackRow> {
+        let mut rows: Vec<CalledBackRow> = Vec::new();
+        for (at, times) in self.times.called_back() {
+            rows.push(CalledBackRow {
+                name: self.name(at.function, self.code.called_back_line(at.function)),
+                operation: operation_name(at.operation),
+                samples: times.sum.samples,
+                mean_s: self.mean(times.sum.seconds),
+                error_s: self.mean(times.sum.error_s()),
+                min_s: if (times.ranks as usize) < self.times.ranks { 0.0 } else { times.min_s },
+                max_s: times.max_s,
+                max_rank: times.max_rank,
+            });
+        }
+        rows.sort_by(|a, b| b.mean_s.total_cmp(&a.mean_s));
+        rows.truncate(MOST_CALLED_BACK);
+        rows
     }
 
     /// Mean over the ranks that were sampled.
@@ -110,9 +135,10 @@ impl<'a> SampledFunctions<'a> {
         }
         let (rows, others) = self.rows(region, &functions, all.over.sum.seconds);
         let not_running = self.times.not_running(region);
-        let beyond =
-            |one: &&(usize, f64, f64)| SampledEstimate { seconds: one.1, error_s: one.2.sqrt() }.is_significant();
-        let most = not_running.iter().filter(|one| one.1 > 0.0).filter(beyond).max_by(|a, b| a.1.total_cmp(&b.1));
+        let significant = not_running.iter().filter(|&&(_, seconds, variance)| {
+            seconds > 0.0 && SampledEstimate { seconds, error_s: variance.sqrt() }.is_significant()
+        });
+        let most = significant.max_by(|a, b| a.1.total_cmp(&b.1));
         let excess_s = slowest_computation_s - computation_s;
         RegionFunctions {
             region: self.path(region),

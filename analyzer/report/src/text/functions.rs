@@ -2,7 +2,7 @@
 
 use super::function_parts::{FunctionSection, render, shown};
 use super::{DIM, LONGEST_NAME, TextOptions, title};
-use crate::functions::{ExcessIn, ExplainedExcess, FunctionTable, RegionFunctions};
+use crate::functions::{CalledBackRow, ExcessIn, ExplainedExcess, FunctionTable, RegionFunctions};
 use lbprof_analysis::structure::code_place::short;
 
 use crate::words::{TimeUnit, clean, plural, quantity, seconds, seconds_like, shorten, wrap};
@@ -13,6 +13,9 @@ const NOT_RUNNING: f64 = 0.05;
 
 /// Share of an excess from which on a function is named for it.
 const NAMED: f64 = 0.1;
+
+/// Share by which a function's time on ranks may differ for it to be the same on each.
+const EVEN: f64 = 0.25;
 
 /// Most functions in a sentence.
 const MOST_NAMED: usize = 2;
@@ -66,8 +69,27 @@ fn notes(table: &FunctionTable) -> Vec<String> {
             seconds_like(program.max_not_running_s, program.computation_s),
         ));
     }
+    for row in table.called_by_mpi.iter().take(MOST_NAMED) {
+        notes.push(format!("Within MPI, where it does not count as computation: {}.", in_mpi_call(row)));
+    }
     notes.extend(hardware(table));
     notes
+}
+
+/// Returns a function that MPI calls: `MPI_Allreduce runs add (sums.c:7) for 1.20 s on rank 0, 0.30 s on average`.
+fn in_mpi_call(row: &CalledBackRow) -> String {
+    let name = shorten(&clean(&row.name.label()), LONGEST_NAME);
+    let on_average = seconds_like(row.mean_s, row.max_s);
+    let how_long = match row.max_s - row.min_s <= EVEN * row.max_s {
+        true => format!("{on_average} on each rank"),
+        false => format!("{} on rank {}, {on_average} on average", seconds(row.max_s), row.max_rank),
+    };
+    format!("MPI_{} runs {name} for {how_long}", row.operation)
+}
+
+/// Returns the function that MPI calls longest, and for how long; `None` if MPI calls none.
+pub(super) fn called_by_mpi(report: &Report) -> Option<String> {
+    report.functions.as_ref()?.called_by_mpi.first().map(in_mpi_call)
 }
 
 /// Returns what the processors counted.

@@ -136,6 +136,7 @@ fn remedy(row: &PredictionRow, seconds: &dyn Fn(f64) -> String) -> Option<String
         (WhatIfScenario::RankAsMean(_), Some(rank)) => {
             Some(format!(" Average work on rank {rank} would save {saved}."))
         }
+        (WhatIfScenario::RegionsBalanced, _) => Some(format!(" Even work in every region would save {saved}.")),
         (WhatIfScenario::RunBalancedEach, _) => Some(format!(" Even work in each iteration would save {saved}.")),
         _ => Some(format!(" Even work there would save {saved}.")),
     }
@@ -175,6 +176,9 @@ fn what(report: &Report, loss: &EfficiencyLoss) -> String {
         LossKind::SlowInTurn => {
             format!("ranks slow in turn: in different iterations different ranks are the slowest, {of}")
         }
+        LossKind::SlowInParts => {
+            format!("ranks slow in different parts of an iteration: waiting for the computation of {of}{mostly}")
+        }
         LossKind::DependencyChains => {
             format!("chains: within iterations ranks wait in chains for the computation of {of}{mostly}")
         }
@@ -197,6 +201,12 @@ fn what(report: &Report, loss: &EfficiencyLoss) -> String {
         LossKind::Communication => "communication, and waiting that is not due to imbalance".to_owned(),
         LossKind::FileAccess if loss.ranks.is_empty() => "access to files".to_owned(),
         LossKind::FileAccess => format!("access to files, and waiting for that of {of}{region}"),
+        LossKind::CalledByMpi => {
+            format!(
+                "the program's own code within MPI, and waiting for it: {}",
+                functions::called_by_mpi(report).unwrap_or_default()
+            )
+        }
         LossKind::Recorder => "writing the log, and waiting for it".to_owned(),
     }
 }
@@ -221,6 +231,7 @@ fn advice(report: &Report, loss: &EfficiencyLoss) -> &'static str {
             " Let all ranks access files, or one of them in the background: a better network saves nothing."
         }
         LossKind::FileAccess => " A better network saves nothing.",
+        LossKind::CalledByMpi => " A better network saves nothing of it.",
         _ => "",
     }
 }
@@ -259,6 +270,9 @@ fn ranks(report: &Report, loss: &EfficiencyLoss) -> String {
 fn where_it_is(kind: LossKind, at: &LossAt) -> String {
     let place = format!("in {} at {}", at.operation, place_name(&at.place));
     let part = at.share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
+    if kind == LossKind::CalledByMpi {
+        return format!(", {place}.");
+    }
     match (kind, at.share.is_some_and(|share| share >= MOST)) {
         (LossKind::Communication | LossKind::FileAccess, true) => format!(", most of it {place}."),
         (LossKind::Communication | LossKind::FileAccess, false) => format!(", the largest part{part} {place}."),

@@ -74,7 +74,7 @@ fn look_again() {
     }
 }
 
-/// Returns where this library lies; `None`: nothing was loaded since.
+/// The addresses of this library, or `None` if nothing was loaded since the last call.
 fn own_bounds(known: ObjectChanges) -> Option<(usize, usize)> {
     let here = look as fn() as usize;
     let mut bounds = None;

@@ -188,7 +188,7 @@ fn numbered<'a>(memory: &'a mut [u8], folder: &Path, number: u32) -> Option<&'a 
     CStr::from_bytes_until_nul(memory).ok()
 }
 
-/// Returns when the file at `path` was last written, or `None` if there is none.
+/// The time at which the file at `path` was last written, or `None` if there is none.
 fn modified_unix_s(path: &CStr) -> Option<i64> {
     // SAFETY: the path ends with zero; the structure is filled where the call succeeds.
     unsafe {

@@ -176,7 +176,7 @@ impl OpenLog {
         self.mode == RecordingMode::Events
     }
 
-    /// Returns what the log will end with.
+    /// The summaries that the log will end with.
     pub fn summaries(&mut self) -> &mut EndedThreads {
         &mut self.summaries
     }

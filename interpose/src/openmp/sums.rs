@@ -120,7 +120,7 @@ unsafe fn find_site(thread: *mut RecorderThread, address: usize) -> SiteSearch {
     }
 }
 
-/// Returns where the search for a site begins.
+/// The index at which the search for a site begins.
 #[inline(always)]
 fn place(thread: *mut RecorderThread, address: usize) -> usize {
     let hash = (address ^ (thread as usize >> 6)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -299,7 +299,7 @@ unsafe fn new_sums(thread: *mut RecorderThread, site: &'static RegionSite, size:
 }
 
 impl TeamSums {
-    /// Returns what the log is to have of it; `None`: it has all.
+    /// The sums that the log does not have yet, or `None` if it has all.
     fn unwritten(&self, site: &RegionSite) -> Option<Definition> {
         let instances = self.instances.load(Relaxed);
         if self.written.swap(instances, Relaxed) == instances {

@@ -228,7 +228,7 @@ unsafe fn measured_among(ranks: &[u32], own: StartingRank) -> Option<ClockOffset
     }
 }
 
-/// Returns all ranks agree by messages; where not all of them come, each goes on with a folder apart.
+/// Makes all ranks agree by messages. If some of them do not come, each goes on with a folder of its own.
 ///
 /// # Safety
 /// MPI is initialised, and all ranks that are there call this.

@@ -92,7 +92,7 @@ pub fn parent_and_start(process: &str) -> Option<(u32, u64)> {
     Some((parent, fields.nth(17)?.parse().ok()?))
 }
 
-/// Returns what a file of /proc holds. Its size is not known before, and each read of a part costs as much as one of the whole.
+/// Reads a file of /proc. Its size is not known before, and each read of a part costs as much as one of the whole.
 pub fn read_at_once(path: String) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(4096);
     File::open(path)?.read_to_end(&mut bytes)?;

@@ -33,7 +33,7 @@ pub fn rank() -> Option<u32> {
     RANK.iter().find_map(|name| number(name))
 }
 
-/// Returns how many ranks of the job run on this host, as far as the launcher says.
+/// The number of ranks of the job on this host, if the launcher gives it.
 pub fn ranks_here() -> Option<u32> {
     const RANKS_HERE: [&str; 4] =
         ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE"];
@@ -113,8 +113,7 @@ fn start_of(process: u32) -> Option<u64> {
     job::parent_and_start(&process.to_string()).map(|(_, start)| start)
 }
 
-/// Returns how many processes the launcher says that it started, where it started this one as one of several, and this one's number
-/// among them; with the launcher's name.
+/// The launcher's name, the number of processes that it says it started, and this one's number among them.
 fn started() -> Option<(&'static str, u32, u32)> {
     const OF_MPI: [(&str, &str); 3] = [
         ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),

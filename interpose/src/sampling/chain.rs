@@ -94,7 +94,7 @@ impl SampleUnwinder {
         own_code::is_wrapper(caller) || self.mpi.contains(&caller)
     }
 
-    /// Returns how many of the innermost `callers`, which are not MPI's, lie in a function of the program that MPI has called, or in functions that this one
+    /// The number of the innermost `callers`, which are not MPI's, lie in a function of the program that MPI has called, or in functions that this one
     /// has called; `None` if MPI has called none. The program's are also the libraries of the calls `around`, which call MPI.
     fn callback_depth(&self, address: usize, callers: &[usize], around: &[usize]) -> Option<usize> {
         if self.mpi.contains(&address) {

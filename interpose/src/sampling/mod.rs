@@ -312,7 +312,7 @@ pub fn abandon() {
     NEXT_LOOK.store(u64::MAX, SeqCst);
 }
 
-/// Returns what is done with all that is sampled, unless nothing is.
+/// Does `work` with the sampler, unless nothing is sampled.
 fn with<T>(work: impl FnOnce(&mut ThreadSampler) -> T) -> Option<T> {
     if !is_on() {
         return None;

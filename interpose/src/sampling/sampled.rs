@@ -224,7 +224,7 @@ fn sample(raw: RawSample, ticks: u64, counts: Option<ProcessorCounts>) -> Sample
     Sample { ticks, location: CodeAddress::outside(raw.address), call_path: NONE, weight_ns: raw.period_ns, counts }
 }
 
-/// Returns what was counted since the sample before; where the counters were another's for a part of that time, extrapolated.
+/// The counts since the sample before, extrapolated if another event had the counters for a part of that time.
 fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<ProcessorCounts> {
     let now = now?;
     let before = std::mem::replace(before, now);

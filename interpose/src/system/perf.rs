@@ -260,7 +260,7 @@ impl PerfEvent {
         (self.ring.bytes + backup) as u64 + PerfEvent::bytes_beside(self.counted)
     }
 
-    /// Returns how many samples wait to be read, of those that are read first.
+    /// The number of samples to be read in the ring that is read first.
     pub fn n_waiting(&self) -> usize {
         self.ring.waiting() / self.sample_bytes()
     }
@@ -321,7 +321,7 @@ impl PerfEvent {
 }
 
 impl SampleRing {
-    /// Returns how many bytes wait to be read.
+    /// The number of bytes that wait to be read.
     fn waiting(&self) -> usize {
         let waiting = self.position(HEAD_AT).load(Relaxed).wrapping_sub(self.position(TAIL_AT).load(Relaxed));
         // No more than there is place for, whatever the positions say.

@@ -97,7 +97,7 @@ pub fn usage() -> Option<ResourceUsage> {
     })
 }
 
-/// Returns how long ago the system started the process, to a hundredth of a second, or `None` if it does not say so.
+/// The time since the system started the process, to a hundredth of a second, or `None` if it does not say so.
 pub fn age_ns() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The second field is the program's name in parentheses, and may hold any character; the start is field 22 (proc_pid_stat(5)).
@@ -126,7 +126,7 @@ pub fn watch_usage() {
     FIRST_THREAD.store(unsafe { libc::gettid() }, Relaxed);
 }
 
-/// Returns how long the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel
+/// The time in which the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel
 /// does not count it.
 fn delayed_ns() -> u64 {
     let mut bytes = [0; 128];
@@ -191,7 +191,7 @@ pub enum ThreadActivity {
     Waits(libc::c_long, usize),
 }
 
-/// Returns what a thread of this process is doing; `None`: there is none, or the system does not say. Allocates nothing.
+/// The activity of a thread of this process, or `None` if there is none or the system does not say. Allocates nothing.
 pub fn doing(thread: i32) -> Option<ThreadActivity> {
     let (mut path, mut bytes) = ([0; 64], [0; 256]);
     write!(&mut path[..], "/proc/self/task/{thread}/syscall").ok()?;

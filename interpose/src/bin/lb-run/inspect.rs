@@ -79,7 +79,7 @@ const LAUNCHERS: [&str; 12] = [
     "flux",
 ];
 
-/// Returns what keeps `command` from being recorded with `library`; empty for scripts, and where nothing is known.
+/// Finds what keeps `command` from being recorded with `library`; empty for scripts, and if nothing is known.
 pub fn obstacles(command: &[OsString], library: &Path) -> Vec<RecordingObstacle> {
     let Some(path) = found(command) else { return Vec::new() };
     let mut obstacles = Vec::new();

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{self, Write};
 
-use clap::builder::{PossibleValue, TypedValueParser};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 use clap_complete::Shell;
 use lbprof_collector::options::RecorderSetting;
@@ -40,11 +40,11 @@ impl TypedValueParser for SettingValueParser {
 
     fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
         let SettingValueParser(setting) = *self;
-        let check = move |value: &str| match setting.accepts(value) {
-            true => Ok(value.to_owned()),
+        let accepted = StringValueParser::new().try_map(move |value| match setting.accepts(&value) {
+            true => Ok(value),
             false => Err(format!("expected {}", setting.values)),
-        };
-        check.parse_ref(command, arg, value)
+        });
+        accepted.parse_ref(command, arg, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

@@ -57,7 +57,7 @@ pub unsafe fn created(parent: Word, comm: Word, birth: CommOrigin) -> &'static C
     }
 }
 
-/// Returns what is known of `comm`, with which a call has succeeded; it is defined in the log if it was not before.
+/// The facts about `comm`, with which a call has succeeded. It is defined in the log if it was not before.
 #[cold]
 pub fn known_or_defined(comm: Word) -> &'static CommInfo {
     if let Some(info) = table::get(comm) {

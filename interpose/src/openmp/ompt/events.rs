@@ -304,7 +304,7 @@ unsafe extern "C" fn on_mutex_acquired(kind: c_int, _id: u64, _caller: usize) {
     }
 }
 
-/// Returns what a thread waits for that acquires a mutex of this kind (`ompt_mutex_t`); `None`: it only tries.
+/// The kind of wait of a thread that acquires a mutex of this kind (`ompt_mutex_t`), or `None` if it only tries.
 fn mutex_wait(kind: c_int) -> Option<WaitKind> {
     match kind {
         1 | 3 | 5 | 6 => Some(WaitKind::Mutex),

@@ -43,7 +43,7 @@ static HAS_OTHER_TOOL: AtomicBool = AtomicBool::new(false);
 /// True if the log has that.
 static IS_REPORTED: AtomicBool = AtomicBool::new(false);
 
-/// Returns what a run-time library asks for a tool, before its first use.
+/// The function by which a run-time library asks for a tool, before its first use.
 ///
 /// # Safety
 /// Called by a run-time library.

@@ -232,7 +232,7 @@ impl PythonInterpreter {
         None
     }
 
-    /// Returns where a frame is.
+    /// The position of a frame in its source.
     fn line(&self, frame: &PythonFrame, reading: &mut PythonReader) -> Option<PythonCall> {
         let (layout, code) = (self.layout, frame.code);
         reading.is_a(code, self.code)?;

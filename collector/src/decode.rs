@@ -3,11 +3,11 @@
 use crate::codec::{get, take_slice, take_varint, unzigzag};
 use crate::format::{BatchHead, MAX_RECORDS};
 use crate::joined::JOINED_COMPLETED;
-use crate::model::{
-    COLUMNS, CallContext, MASKS, MispredictionColumn, PAIRS, RecentRecords, RecordEntry, RecordPredictor, end_of, mask,
-};
 use crate::operation::Operation;
 use crate::record::{CallFlags, NO_PEER, NONE, Record};
+use crate::record_predictor::{
+    COLUMNS, CallContext, MASKS, MispredictionColumn, PAIRS, RecentRecords, RecordEntry, RecordPredictor, end_of, mask,
+};
 
 /// Turns columns back into records, reusing its memory.
 pub struct RecordDecoder {
@@ -232,7 +232,7 @@ struct TimePair {
     bytes: u8,
 }
 
-/// The pair of times of each code; `None` of [`OTHER_PAIR`](crate::model::OTHER_PAIR), whose lengths are given.
+/// The pair of times of each code; `None` of [`OTHER_PAIR`](crate::record_predictor::OTHER_PAIR), whose lengths are given.
 const TIMES: [Option<TimePair>; 16] = {
     let mut times = [None; 16];
     let mut code = 0;

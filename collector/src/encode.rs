@@ -13,11 +13,11 @@
 
 use crate::codec::{put, put_varint, zigzag};
 use crate::format::{BatchHead, MAX_RECORDS};
-use crate::model::{
+use crate::record::{NO_PEER, NONE, Record};
+use crate::record_predictor::{
     COLUMNS, CallContext, MASKS, MispredictionColumn, OTHER_PAIR, PAIRS, RecentRecords, RecordEntry, RecordPredictor,
     end_of, mask, significant_bytes,
 };
-use crate::record::{NO_PEER, NONE, Record};
 
 /// Slots of the encoder's table of contexts.
 const CONTEXT_SLOTS: usize = 512;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use bincode::{Decode, Encode};
 
 use crate::format::{log_name, rank_and_thread_of_ring, rank_of_log, ring_name};
+use crate::log_paths::{LogPlace, RingPlace, open_file};
 use crate::node::file::{NodeFile, NodeFileDamage};
 use crate::node::frame::{node_name, node_of_name, node_of_rings, node_rings_name};
 use crate::node::rings::RingsFile;
-use crate::place::{LogPlace, RingPlace, open_file};
 use crate::problem::{Problem, ProblemKind};
 use crate::rank_log::RankLog;
 use crate::reader::{LogReader, OpenError};

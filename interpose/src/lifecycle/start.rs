@@ -1,10 +1,10 @@
 //! Recording starts: MPI_Init, MPI_Init_thread, MPI_Session_init.
 
 use crate::forward::{self, bypass, weak};
-use crate::handles::comms::births;
+use crate::handles::comms::creation;
 use crate::harmless::{guard, memory, signals};
 use crate::lifecycle::fork::in_child;
-use crate::lifecycle::kept::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS};
+use crate::lifecycle::process_state::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS};
 use crate::lifecycle::{exit_status, killed, thread_end};
 use crate::log::{self, LOG, OpenLog, rings};
 use crate::markers::marks;
@@ -198,7 +198,7 @@ unsafe fn open(
         log::define(Definition::ThreadLevel(level));
         note_beginning(&header.instants);
         if world::world_model() {
-            births::define_predefined();
+            creation::define_predefined();
         }
         sandbox::remember();
         process::watch_usage();

@@ -1,7 +1,7 @@
 //! The rank's log: one file, or a part of its node's, written by whichever thread's ring is full.
 
 pub mod callsite;
-pub mod closed;
+pub mod closed_log;
 pub mod file;
 pub mod rings;
 pub mod summaries;

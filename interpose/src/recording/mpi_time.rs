@@ -4,7 +4,7 @@ use lbprof_collector::Operation;
 use lbprof_collector::joined::JOINED_COMPLETED;
 use lbprof_collector::record::Record;
 
-use crate::recording::filled::batch;
+use crate::recording::filled_slots::batch;
 use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 

@@ -16,7 +16,7 @@ use crate::harmless::guard;
 use crate::harmless::signals::{self, HandlerLock};
 use crate::log::{LOG, define, rings};
 use crate::recording::call_path;
-use crate::recording::filled::batch;
+use crate::recording::filled_slots::batch;
 use crate::recording::flush::close_ring;
 use crate::sampling;
 use crate::state::phases::OpenPhases;

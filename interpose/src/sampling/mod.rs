@@ -13,10 +13,10 @@
 //! After the program has put itself under a system call filter nothing is opened and nothing unmapped: the rings that exist are read on, for
 //! which no system call is needed.
 
-mod chain;
+mod call_chain;
 mod clock;
-mod locked;
-mod sampled;
+mod locked_memory;
+mod sampled_thread;
 mod tasks;
 
 use std::sync::atomic::{
@@ -33,10 +33,10 @@ use lbprof_collector::sample::{SampledThread, SamplingOutcome, SamplingSetup};
 
 use crate::harmless::signals::HandlerLock;
 use crate::log::{self, FIRST_THREAD, LOG, OpenLog};
-use crate::sampling::chain::{COPIED_BYTES, SampleUnwinder};
+use crate::sampling::call_chain::{COPIED_BYTES, SampleUnwinder};
 use crate::sampling::clock::SampleClock;
-use crate::sampling::locked::LockedShare;
-use crate::sampling::sampled::{SampleReading, ThreadSampling};
+use crate::sampling::locked_memory::LockedShare;
+use crate::sampling::sampled_thread::{SampleReading, ThreadSampling};
 use crate::system::clock::{sample_clock, ticks};
 use crate::system::perf::{EventOptions, PAGE, PerfEvent, SamplingRefusal, StackCopies};
 use crate::system::{objects, sandbox};

@@ -16,9 +16,9 @@
     reason = "made from the table"
 )]
 
-mod birth;
 mod openmp;
 pub mod special;
+mod thread_create;
 mod unload;
 
 use lbprof_collector::Operation;

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use crate::handles::datatypes;
 use crate::harmless::{enter, guard};
-use crate::lifecycle::{end, finalize, kept, start};
+use crate::lifecycle::{end, finalize, process_state, start};
 use crate::markers::pcontrol;
 use crate::mpi::lang::{ArgumentLanguage, C, ConvertedHandle, Fortran};
 use crate::mpi::symbols::{self, symbol};
@@ -226,7 +226,7 @@ fn control(level: i32, label: Word) {
         // Markers refuse to run inside the recorder, which this is not.
         // SAFETY: the calling thread's state.
         unsafe { (*thread).busy -= 1 };
-        if kept::pcontrol_labels() {
+        if process_state::pcontrol_labels() {
             // SAFETY: the user said that the program passes labels.
             unsafe { pcontrol::control_labelled(level, label as *const c_char) };
         } else {

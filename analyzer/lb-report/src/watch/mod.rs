@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use lbprof_analysis::read::open::RecordedRun;
-use lbprof_collector::live::LiveRun;
+use lbprof_collector::live_run::LiveRun;
 use lbprof_report::text;
 
 use self::code_names::CodeNames;

@@ -1,11 +1,11 @@
 //! Communicators: handles → what is known of them.
 
-pub mod births;
+pub mod creation;
 mod members;
 mod table;
 
 use crate::handles::cache::{cache_slot, uncache};
-use crate::handles::comms::births::known_or_defined;
+use crate::handles::comms::creation::known_or_defined;
 use crate::mpi::predefined::{NullHandle, is_null};
 use crate::recording::registry;
 use crate::state::comm::{CommInfo, UNKNOWN};

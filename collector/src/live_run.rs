@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use crate::blocks::BlockScanner;
 use crate::folder::{RunFileNames, RunFolder};
 use crate::format::LogHeader;
-use crate::place::{LogPlace, RingPlace};
+use crate::log_paths::{LogPlace, RingPlace};
+use crate::log_source::{LogBytes, LogSource};
 use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers};
 use crate::salvage::SalvagedRing;
-use crate::source::{LogBytes, LogSource};
 
 /// The logs and rings of a run that may still be recorded.
 pub struct LiveRun {

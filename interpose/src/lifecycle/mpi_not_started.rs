@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::harmless::{enter, guard};
-use crate::lifecycle::kept::BEFORE;
+use crate::lifecycle::process_state::BEFORE;
 use crate::run::settings::RecorderSettings;
 use crate::run::{job, launcher};
 use crate::state::stage::{RecordingState, state};

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
+use crate::log_paths::{LogPlace, open_file};
 use crate::node::file::FrameReader;
-use crate::place::{LogPlace, open_file};
 use crate::problem::{Problem, ProblemKind};
 use crate::reader::{LogReader, OpenError};
-use crate::sparse::DataOnly;
+use crate::sparse_file::DataOnly;
 use crate::words::CountedNoun;
 
 /// The bytes of a rank's log.

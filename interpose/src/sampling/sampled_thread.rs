@@ -3,14 +3,14 @@
 use lbprof_collector::definition::Definition;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::gap_survey::CpuSample;
-use lbprof_collector::placing::ThreadLocator;
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{
     CodeAddress, MAX_SAMPLES, Place, ProcessorCounts, Sample, SampleHead, SamplePlaces, SampledThread,
 };
+use lbprof_collector::thread_positions::ThreadLocator;
 
 use crate::log::OpenLog;
-use crate::sampling::chain::{SampleUnwinder, UnwoundChain};
+use crate::sampling::call_chain::{SampleUnwinder, UnwoundChain};
 use crate::sampling::clock::SampleClock;
 use crate::system::clock::sample_instant;
 use crate::system::perf::{KernelRecord, PerfEvent, RawCounts, RawSample};

@@ -169,7 +169,7 @@ impl GapSums {
         })
     }
 
-    /// These gaps, or `all` if these are too short for samples; `None` if all together are as well.
+    /// Returns these gaps, or `all` if these are too short for samples, or `None` if all together are as well.
     fn or_if_too_few<'a>(&'a self, all: &'a GapSums, evidence: &CpuEvidence) -> Option<&'a GapSums> {
         [self, all].into_iter().find(|sums| evidence.samples_in(sums).is_some_and(|samples| samples >= ENOUGH_SAMPLES))
     }

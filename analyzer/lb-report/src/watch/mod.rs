@@ -1,6 +1,6 @@
 //! `lb-report --watch`: a live view of a job that is being recorded.
 //!
-//! Every two seconds the logs are read from where the last look ended, and the rings as they are ([`lbprof_collector::live`]). The job does not
+//! Every two seconds the logs are read from where the last look ended, and the rings as they are ([`lbprof_collector::live_run`]). The job does not
 //! notice: nothing but its files is read, and of those only what is new.
 //!
 //! | module | what it does |

@@ -35,7 +35,7 @@ use lbprof_collector::format::{
 use lbprof_collector::operation::{Activity, Operation};
 use lbprof_collector::parallel::TeamTime;
 use lbprof_collector::parallel_marks::ParallelInstance;
-use lbprof_collector::placing::ThreadLocator;
+use lbprof_collector::thread_positions::ThreadLocator;
 use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{CallFlags, NONE, Record};

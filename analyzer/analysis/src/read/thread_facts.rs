@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lbprof_collector::Definition;
-use lbprof_collector::at_end::AtEnd;
+use lbprof_collector::trailer::AtEnd;
 use lbprof_collector::format::LogHeader;
 use lbprof_collector::gap_survey::{CpuSample, GapSurvey};
 use lbprof_collector::gap_use::{CpuEvidence, GapSums, GapUses, PolledSite};

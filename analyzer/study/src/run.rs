@@ -114,6 +114,17 @@ pub struct FunctionSums {
     pub others_s: f64,
 }
 
+impl FunctionSums {
+    /// Adds those of another region of the same run.
+    pub fn add(&mut self, other: &FunctionSums) {
+        for (name, &(seconds, error_s)) in &other.times {
+            let (sum_s, sum_error_s) = self.times.entry(name.clone()).or_default();
+            (*sum_s, *sum_error_s) = (*sum_s + seconds, sum_error_s.hypot(error_s));
+        }
+        self.others_s += other.others_s;
+    }
+}
+
 /// A rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankFigures {

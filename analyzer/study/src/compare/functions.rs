@@ -62,9 +62,12 @@ pub(super) fn changes(sides: &ComparisonSides, regions: &RegionList, least_s: f6
     for (idx, path) in regions.paths.iter().enumerate() {
         let of_runs = |runs: &[&FunctionFigures], first: usize| {
             let of_run = |(at, run): (usize, &&FunctionFigures)| {
-                let listed = regions.path_in(first + at, idx).map(|path| run.regions.get(path).cloned());
-                // A region that the run has not has no time; one that is not listed, hardly any.
-                listed.map(|sums| sums.unwrap_or_else(|| unlisted(run))).unwrap_or_default()
+                let mut sums = FunctionSums::default();
+                for path in regions.paths_in(first + at, idx) {
+                    // A region that the run has not has no time; one that is not listed, hardly any.
+                    sums.add(&run.regions.get(path).cloned().unwrap_or_else(|| unlisted(run)));
+                }
+                sums
             };
             let sums: Vec<FunctionSums> = runs.iter().enumerate().map(of_run).collect();
             means(&sums.iter().collect::<Vec<_>>())

@@ -271,6 +271,63 @@ fn killed_ranks_leave_their_regions(case: &Case) -> anyhow::Result<()> {
     check_works(&works, &report, astray_s)
 }
 
+/// Each thread's own markers say what it worked in all instances, those of an instance what its end says, and a timeline has a track of each thread.
+fn each_thread_is_recorded(case: &Case) -> anyhow::Result<()> {
+    each_thread_of(case, &case.program.compiled(&case.mpi)?)
+}
+
+/// The same on LLVM's run-time library.
+fn each_reported_thread_is_recorded(case: &Case) -> anyhow::Result<()> {
+    each_thread_of(case, &case.program.compiled_by_clang(&case.mpi)?)
+}
+
+fn each_thread_of(case: &Case, program: &Path) -> anyhow::Result<()> {
+    let nominal_s: f64 = case.program.value("nominal-s").context("nominal-s")?.parse()?;
+    let folder = place::fresh_folder(&case.name)?;
+    let truth = folder.join("truth");
+    let job = Job::new(&case.mpi, case.ranks, program, &folder)
+        .with_env(own_clock::VARIABLE, &truth)
+        .with_env("LBPROF_OPENMP", "threads")
+        .with_env("OMP_WAIT_POLICY", "passive")
+        .with_env("KMP_BLOCKTIME", "0");
+    job.recorded()?.must_succeed()?;
+    let run = job.run_folder()?;
+    let (works, astray_s) = own_works(&truth, case.ranks, nominal_s)?;
+    let dump = run::dump(&run)?;
+    let (mut found, mut of_instance) = (Works::new(), BTreeMap::<u32, f64>::new());
+    for record in &dump.records {
+        let Some(value) = &record.value else { continue };
+        let function = record.place.as_deref().unwrap_or_default();
+        let function = function.split(['.', ' ']).next().unwrap_or_default().to_owned();
+        match record.operation.as_str() {
+            "ParallelThread" if !value["useful_s"].is_null() => {
+                let useful_s = number_of(&value["useful_s"])?;
+                *of_instance.entry(record.rank).or_default() += useful_s;
+                let thread = value["thread"].as_u64().context("a thread's number")?;
+                *found.entry((function, thread)).or_default() += useful_s;
+            }
+            "ParallelEnd" => {
+                let (whole_s, parts_s) =
+                    (number_of(&value["useful_s"])?, of_instance.remove(&record.rank).unwrap_or(0.0));
+                ensure!((whole_s - parts_s).abs() < 1e-7, "{function}: threads work {parts_s} s of {whole_s}");
+            }
+            _ => {}
+        }
+    }
+    for ((function, thread), &truth_s) in works.iter().filter(|((function, _), _)| function != "outside") {
+        let found_s = found.get(&(function.clone(), *thread)).copied().unwrap_or(0.0);
+        let room_s = TOLERANCE * truth_s + ENTERING_S + astray_s;
+        ensure!(
+            (found_s - truth_s).abs() <= room_s,
+            "thread {thread} worked {found_s:.4} s in {function}, by its own clock {truth_s:.4} ± {room_s:.4}"
+        );
+    }
+    let timeline = run::export(&run, "perfetto")?;
+    let has_track = |name: &str| timeline.windows(name.len()).any(|bytes| bytes == name.as_bytes());
+    ensure!(has_track("thread 1 of teams of main"), "the timeline has no track of thread 1");
+    Ok(())
+}
+
 fn check_cores(case: &Case, program: &Path) -> anyhow::Result<()> {
     let nominal_s: f64 = case.program.value("nominal-s").context("nominal-s")?.parse()?;
     // Threads that spin without a core of their own take turns, so that their own clocks do not state what they worked.
@@ -328,6 +385,14 @@ fn main() {
         let mut killed = suite::cases_of_variant("threads", "killed::", "threads", killed_ranks_leave_their_regions)?;
         killed.retain(|trial| trial.name().contains("all_kinds"));
         trials.extend(killed);
+        for (variant, check) in [
+            ("each_thread::", each_thread_is_recorded as fn(&Case) -> anyhow::Result<()>),
+            ("each_reported_thread::", each_reported_thread_is_recorded),
+        ] {
+            let mut each = suite::cases_of_variant("threads", variant, "threads", check)?;
+            each.retain(|trial| trial.name().contains("all_kinds"));
+            trials.extend(each);
+        }
         let mut changed = suite::cases_of_variant("threads", "what_if::", "threads", predictions_come_true)?;
         changed.retain(|trial| {
             ["late_team", "serial_function", "thread_imbalance"].iter().any(|name| trial.name().contains(name))

@@ -481,6 +481,8 @@ operations! {
     ParallelEnd = 1013,                  Computation,     -,                                     -,        -,         -;
     /// Waits of one kind in the instance that the next [`Operation::ParallelEnd`] ends.
     ParallelWaits = 1014,                Computation,     -,                                     -,        -,         -;
+    /// The times of one thread in the instance that the next [`Operation::ParallelEnd`] ends.
+    ParallelThread = 1015,               Computation,     -,                                     -,        -,         -;
 }
 
 impl Operation {

@@ -113,8 +113,8 @@ pub const SETTINGS: &[RecorderSetting] = &[
         name: "LBPROF_OPENMP",
         flag: Some("openmp"),
         default: "auto",
-        values: "auto | off",
-        meaning: "Whether to measure what the threads of OpenMP's parallel regions do.",
+        values: "auto | off | threads",
+        meaning: "Whether to measure what the threads of OpenMP's parallel regions do; threads: also of each thread in each instance of a region.",
     },
     RecorderSetting {
         name: "LBPROF_VERBOSE",

@@ -35,13 +35,13 @@ pub struct MemberTimes {
 
 impl MemberTimes {
     /// Returns the waits for a mutex, an ordered section or tasks.
-    fn others(&self) -> u64 {
+    pub fn other_waits(&self) -> u64 {
         self.mutex + self.ordered + self.tasks
     }
 
     /// Returns the time in which it works.
     pub fn useful(&self) -> u64 {
-        self.end.saturating_sub(self.begin).saturating_sub(self.barrier + self.others() + self.mpi)
+        self.end.saturating_sub(self.begin).saturating_sub(self.barrier + self.other_waits() + self.mpi)
     }
 }
 
@@ -117,12 +117,12 @@ pub fn account<'a>(begin: u64, end: u64, members: impl Iterator<Item = &'a Membe
         time.imbalance += imbalance;
         time.fork_join += member.begin.saturating_sub(begin);
         left += barrier - for_mpi - imbalance;
-        longest_other = longest_other.max(member.others());
+        longest_other = longest_other.max(member.other_waits());
         own.mutex += member.mutex;
         own.ordered += member.ordered;
         own.tasks += member.tasks;
     }
-    let others = own.others();
+    let others = own.other_waits();
     let following = left.min((n * longest_other).saturating_sub(others));
     time.imbalance += left - following;
     let caused_by = |wait: u64| match others {

@@ -6,10 +6,12 @@
 //!   |================ the region's instance ================|
 //! ```
 //!
+//! With `LBPROF_OPENMP=threads`, ParallelThread before ParallelEnd says when each thread of the team enters and leaves, and what it does.
+//!
 //! A region that is left by longjmp or an exception has no end, nor has one in which the process dies.
 
 use crate::operation::Operation;
-use crate::parallel::TeamTime;
+use crate::parallel::{MAX_MEMBERS, MemberTimes, TeamTime};
 use crate::record::Record;
 
 /// An instance of a parallel region, in ticks.
@@ -51,6 +53,56 @@ impl MarkedWait {
             MarkedWait::Mutex => (&mut time.mutex, None),
             MarkedWait::Ordered => (&mut time.ordered, None),
             MarkedWait::Tasks => (&mut time.tasks, None),
+        }
+    }
+}
+
+/// The times of one thread of a team in an instance, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InstanceThread {
+    /// Its number in the team.
+    pub number: u32,
+    /// Time from the instance's begin until the thread enters the region's function.
+    pub until_entered: u64,
+    /// Time from then until it leaves the function.
+    pub inside: u64,
+    /// Work. What is left of the time inside are waits at barriers.
+    pub useful: u64,
+    /// Waits for a mutex, an ordered section or tasks.
+    pub waits: u64,
+    /// MPI, and the recorder.
+    pub mpi: u64,
+}
+
+impl InstanceThread {
+    /// Converts the times of the thread with this number, in an instance that began at `begin`.
+    pub fn from_times(number: u32, begin: u64, times: &MemberTimes) -> InstanceThread {
+        InstanceThread {
+            number,
+            until_entered: times.begin.saturating_sub(begin),
+            inside: times.end.saturating_sub(times.begin),
+            useful: times.useful(),
+            waits: times.other_waits(),
+            mpi: times.mpi,
+        }
+    }
+
+    /// Makes its markers in an instance, which come before that of the end.
+    pub fn records(self, instance: &ParallelInstance) -> impl Iterator<Item = Record> {
+        let template = Record { tag: self.number as i32, ..instance.record_at_end(Operation::ParallelThread) };
+        let pairs = [(self.until_entered, self.inside), (self.useful, self.waits), (self.mpi, 0)];
+        let records =
+            (0..).zip(pairs).map(move |(count, (sent, received))| Record { count, sent, received, ..template });
+        records.filter(|record| record.sent | record.received != 0)
+    }
+
+    /// Reads one of its markers.
+    fn pass(&mut self, record: &Record) {
+        match record.count {
+            0 => (self.until_entered, self.inside) = (record.sent, record.received),
+            1 => (self.useful, self.waits) = (record.sent, record.received),
+            2 => self.mpi = record.sent,
+            _ => {}
         }
     }
 }
@@ -100,13 +152,30 @@ impl ParallelInstance {
 }
 
 /// The instance that a thread is in, by its records.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OpenInstance(Option<ParallelInstance>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenInstance {
+    instance: Option<ParallelInstance>,
+    /// Threads of the instance that is open, or that ended last, if each was recorded.
+    threads: Vec<InstanceThread>,
+}
 
 impl OpenInstance {
     /// Returns when the instance that is open began, and its call site.
     pub fn open(&self) -> Option<(u64, u64)> {
-        self.0.map(|open| (open.begin, open.call_site))
+        self.instance.map(|open| (open.begin, open.call_site))
+    }
+
+    /// Returns the threads of the instance that ended last, by number; none if they were not recorded.
+    pub fn ended_threads(&self) -> &[InstanceThread] {
+        &self.threads
+    }
+
+    /// Returns the thread of the open instance with this number, if there may be so many. They come in order.
+    fn thread_mut(&mut self, number: u32) -> Option<&mut InstanceThread> {
+        if self.threads.last().is_none_or(|last| last.number < number) && self.threads.len() < MAX_MEMBERS {
+            self.threads.push(InstanceThread { number, ..InstanceThread::default() });
+        }
+        self.threads.last_mut().filter(|last| last.number == number)
     }
 
     /// Moves past a marker, at these ticks. Returns the instance that it ends.
@@ -114,11 +183,12 @@ impl OpenInstance {
         match record.operation() {
             Some(Operation::ParallelBegin) => {
                 let (begin, call_site) = (ticks, record.call_site);
-                self.0 = Some(ParallelInstance { begin, call_site, ..ParallelInstance::default() });
+                self.instance = Some(ParallelInstance { begin, call_site, ..ParallelInstance::default() });
+                self.threads.clear();
                 None
             }
             Some(Operation::ParallelWaits) => {
-                let open = self.0.as_mut()?;
+                let open = self.instance.as_mut()?;
                 let kind = MarkedWait::ALL.get(usize::try_from(record.tag).ok()?)?;
                 let (own, for_mpi) = kind.times(&mut open.time);
                 *own = record.sent;
@@ -127,8 +197,13 @@ impl OpenInstance {
                 }
                 None
             }
+            Some(Operation::ParallelThread) => {
+                self.instance?;
+                self.thread_mut(u32::try_from(record.tag).ok()?)?.pass(record);
+                None
+            }
             Some(Operation::ParallelEnd) => {
-                let mut ended = self.0.take()?;
+                let mut ended = self.instance.take()?;
                 // A damaged log may say that it ended before it began.
                 (ended.end, ended.team) = (ticks.max(ended.begin), record.count);
                 (ended.time.useful, ended.longest) = (record.sent, record.received);
@@ -155,7 +230,7 @@ mod tests {
             assert_eq!(ended, None, "the last record ends it");
             ended = open.pass(&record, record.begin);
         }
-        assert_eq!(open, OpenInstance::default());
+        assert_eq!(open.open(), None);
         ended
     }
 
@@ -171,6 +246,37 @@ mod tests {
         let waits = ParallelInstance { time, longest: 40, ..plain };
         assert_eq!(waits.end_records().count(), 5);
         assert_eq!(read_back(&waits), Some(waits));
+    }
+
+    #[test]
+    fn threads_of_an_instance_are_as_their_markers_say() {
+        let times = |end, mutex, mpi| MemberTimes { begin: 12, end, mutex, mpi, ..MemberTimes::default() };
+        let threads = [(0, times(70, 0, 5)), (1, times(40, 8, 0)), (3, MemberTimes::default())]
+            .map(|(number, times)| InstanceThread::from_times(number, 10, &times));
+        assert_eq!((threads[1].until_entered, threads[1].inside, threads[1].useful, threads[1].waits), (2, 28, 20, 8));
+        let instance = ParallelInstance { begin: 10, end: 70, team: 4, ..ParallelInstance::default() };
+        let mut open = OpenInstance::default();
+        let begin = ParallelInstance::begin_record(10, 0);
+        let markers = threads.into_iter().flat_map(|thread| thread.records(&instance)).chain(instance.end_records());
+        let ended: Vec<_> = [begin].into_iter().chain(markers).filter_map(|one| open.pass(&one, one.begin)).collect();
+        assert_eq!(ended.len(), 1);
+        // One that did nothing at all has no marker.
+        assert_eq!(open.ended_threads(), &threads[..2]);
+        open.pass(&ParallelInstance::begin_record(80, 0), 80);
+        assert!(open.ended_threads().is_empty());
+    }
+
+    #[test]
+    fn more_threads_than_are_kept_are_left_out() {
+        let mut open = OpenInstance::default();
+        open.pass(&ParallelInstance::begin_record(10, 0), 10);
+        for number in (0..2 * MAX_MEMBERS as u32).chain([5]) {
+            let thread = InstanceThread { number, useful: 7, ..InstanceThread::default() };
+            for record in thread.records(&ParallelInstance::default()) {
+                open.pass(&record, 10);
+            }
+        }
+        assert_eq!(open.ended_threads().len(), MAX_MEMBERS);
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub const NO_PEER: i32 = i32::MIN;
 /// | [`Operation::Flush`] | – | – | NONE | records written |
 /// | [`Operation::ParallelBegin`] | – | – | NONE | 0 |
 /// | [`Operation::ParallelWaits`] | –; tag: 0 MPI, 1 mutexes, 2 ordered sections, 3 tasks | ticks of all threads together; of MPI also ticks idle because of it | NONE | 0 |
+/// | [`Operation::ParallelThread`] | –; tag: number of the thread | 0: ticks until it enters the region, ticks from then until it leaves it; 1: ticks of work, of its own waits for mutexes, turns and tasks; 2: ticks in MPI, 0 | NONE | which of these |
 /// | [`Operation::ParallelEnd`] | –; tag: number of the first of the threads that work longest | ticks of work of all threads, of that thread | NONE | threads of the team |
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +137,7 @@ impl Record {
 
     /// Returns whether the record is a marker of a parallel region's instance, which has the region's call site.
     pub fn marks_parallel_region(&self) -> bool {
-        (Operation::ParallelBegin as u16..=Operation::ParallelWaits as u16).contains(&self.operation)
+        (Operation::ParallelBegin as u16..=Operation::ParallelThread as u16).contains(&self.operation)
     }
 
     /// Returns whether the record is a part of the call before it.

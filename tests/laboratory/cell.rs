@@ -57,7 +57,7 @@ pub struct Shape {
     pub patterns: &'static [&'static str],
 }
 
-const ALL_PATTERNS: &[&str] = &["end", "middle", "two", "moving", "first", "chance", "even"];
+const ALL_PATTERNS: &[&str] = &["end", "middle", "two", "moving", "first", "opposed", "chance", "even"];
 const ONE_PART: &[&str] = &["end", "middle", "two", "moving", "chance", "even"];
 const SLOW: &[&str] = &["end", "two", "even"];
 
@@ -120,7 +120,7 @@ pub const SHAPES: [Shape; 41] = {
 };
 
 /// The cells that are judged on every run of the tests.
-pub const SAMPLE: [&str; 10] = [
+pub const SAMPLE: [&str; 11] = [
     "line-waitall 1000 B × 4, middle",
     "line-sendrecv 16384 B × 4, first",
     "grid-persistent 1000 B × 6, end",
@@ -128,6 +128,7 @@ pub const SAMPLE: [&str; 10] = [
     "overlap 512 B × 2, end",
     "overlap 4000 B × 4, end",
     "allreduce 8 B × 4, moving",
+    "allreduce 8 B × 4, opposed",
     "tree 8 B × 4, end",
     "pipeline 1000 B × 4, even",
     "output-mpi 8 B × 4, even",

@@ -132,6 +132,8 @@ fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
                 || verdict_lost_percent(report) < HARDLY_ANY + percent_outside_of_steps(truth, report)?
         }
         (Dependence::All, "moving") => ["moving rank", "slow in turn", "serialization"].contains(&situation),
+        (Dependence::All, "opposed") => situation == "slow in parts",
+        (_, "opposed") => [in_turn, slow, &["slow in parts"]].concat().contains(&situation),
         (Dependence::All | Dependence::Reduction, "chance") => [in_turn, slow].concat().contains(&situation),
         (_, "moving" | "chance") => [in_turn, slow].concat().contains(&situation),
         _ => slow.contains(&situation),
@@ -193,6 +195,9 @@ fn judge_causes(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
         [first, second] => {
             let is_first = (0..truth.n_ranks as u64).all(|rank| share(rank) <= share(*first));
             is_or(is_first && share(*first) + share(*second) >= least, shares)
+        }
+        _ if truth.pattern == "opposed" && truth.dependence == Dependence::All => {
+            is_or(share(0) + share(truth.n_ranks as u64 - 1) >= MOSTLY, shares)
         }
         _ if truth.pattern == "moving" && truth.dependence == Dependence::All => {
             let even = 1.0 / truth.n_ranks as f64;

@@ -11,11 +11,11 @@ use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{BatchHead, LogHeader};
 use lbprof_collector::parallel::{ParallelSums, TeamPlacement, TeamTime};
-use lbprof_collector::poll_gaps::{GapPlace, PlacedGaps, ProfileGaps};
+use lbprof_collector::poll_gaps::ProfileGaps;
 use lbprof_collector::profile::{ProfileBatch, ProfileCell};
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::{NO_PEER, NONE};
-use lbprof_collector::sample::{PlaceRun, Sample, SamplePlaces, SampledThread, SamplingOutcome, SamplingSetup};
+use lbprof_collector::sample::{Sample, SamplePlaces, SampledThread, SamplingOutcome, SamplingSetup};
 use lbprof_collector::walk::OpenRegions;
 use lbprof_collector::{Activity, CallFlags, Definition, Operation, Problem, Record};
 use serde::Serialize;
@@ -108,10 +108,11 @@ impl<'a> RankDump<'a> {
                 }
             }
         }
-        let label = |id: u32| {
-            model.sites.find(&definitions, id).and_then(|idx| places.get(idx as usize)).map(CodePlace::own_label)
-        };
-        let labels = definitions.call_sites.keys().filter_map(|&id| Some((id, label(id)?))).collect();
+        let mut labels = BTreeMap::new();
+        for &id in definitions.call_sites.keys() {
+            let place = model.sites.find(&definitions, id).and_then(|idx| places.get(idx as usize));
+            labels.extend(place.map(|place| (id, place.own_label())));
+        }
         let paths = definitions.regions.keys().chain([&0]).map(|&id| (id, definitions.region_path(id))).collect();
         let rank = model.ranks.iter().find(|rank| rank.rank == header.rank);
         let (begin_ns, begin_s) = rank.map_or((0, 0.0), |rank| (rank.begin_ns, rank.begin_s));
@@ -168,6 +169,11 @@ impl<'a> RankDump<'a> {
         self.rank.run_seconds(self.clock.nanoseconds(ticks))
     }
 
+    /// The length of `ticks` in seconds.
+    fn length_s(&self, ticks: u64) -> f64 {
+        ticks as f64 * self.clock.tick_s()
+    }
+
     fn path(&self, region: u32) -> &str {
         self.paths.get(&region).map_or("?", String::as_str)
     }
@@ -209,7 +215,7 @@ impl<'a> RankDump<'a> {
             end_s: (record.end != 0).then(|| self.seconds(record.end)),
             call_site: has_site.then_some(record.call_site).filter(|&site| site != u64::MAX),
             place: site.filter(|_| has_site).and_then(|site| self.labels.get(&site)).map(String::as_str),
-            comm: (record.comm != NONE).then_some(record.comm),
+            comm: known(record.comm),
             comm_uid: comm.map(|comm| format!("{:016x}", comm.uid)),
             comm_size: group.map(|group| group.len()),
             peer: comm
@@ -224,14 +230,13 @@ impl<'a> RankDump<'a> {
             count: if record.count == NONE { 0 } else { record.count },
             flags: named.map(|(_, name)| *name).collect(),
             region: self.path(region),
-            iteration: (iteration != NONE).then_some(iteration),
+            iteration: known(iteration),
             group: self.definitions.group_of(record).and_then(members),
             value: self.marker_value(record),
         }
     }
 
     fn sample_line(&self, thread: u32, sequence: u64, sample: &Sample) -> Value {
-        let known = |id: u32| (id != NONE).then_some(id);
         json!({
             "type": "sample", "rank": self.header.rank, "sampled_thread": thread, "sequence": sequence,
             "at_s": self.seconds(sample.ticks), "weight_s": sample.weight_ns as f64 * 1e-9,
@@ -241,10 +246,11 @@ impl<'a> RankDump<'a> {
         })
     }
 
-    /// Returns what a marker says, by its kind.
+    /// The content of a marker, by its kind.
     fn marker_value(&self, record: &Record) -> Option<Value> {
         let number = f64::from_bits;
-        let of_ticks = |ticks: u64| self.seconds(record.begin) - self.seconds(record.begin.saturating_sub(ticks));
+        let [sent_s, received_s] = [record.sent, record.received]
+            .map(|ticks| self.seconds(record.begin) - self.seconds(record.begin.saturating_sub(ticks)));
         Some(match record.operation()? {
             Operation::RegionEnter | Operation::RegionLeave => json!(self.path(record.request)),
             Operation::Work => json!({ "operations": number(record.sent), "quanta": number(record.received) }),
@@ -254,10 +260,18 @@ impl<'a> RankDump<'a> {
             Operation::Memory => json!({ "resident": record.sent, "swapped": record.received }),
             Operation::ParallelWaits => {
                 let kind = ["mpi", "mutex", "ordered", "tasks"].get(usize::try_from(record.tag).ok()?)?;
-                json!({ "kind": kind, "waits_s": of_ticks(record.sent), "idle_for_mpi_s": of_ticks(record.received) })
+                json!({ "kind": kind, "waits_s": sent_s, "idle_for_mpi_s": received_s })
+            }
+            Operation::ParallelThread => {
+                let [first, second] = [self.length_s(record.sent), self.length_s(record.received)];
+                match record.count {
+                    0 => json!({ "thread": record.tag, "until_entered_s": first, "inside_s": second }),
+                    1 => json!({ "thread": record.tag, "useful_s": first, "waits_s": second }),
+                    _ => json!({ "thread": record.tag, "mpi_s": first }),
+                }
             }
             Operation::ParallelEnd => json!({
-                "threads": record.count, "useful_s": of_ticks(record.sent), "longest_s": of_ticks(record.received),
+                "threads": record.count, "useful_s": sent_s, "longest_s": received_s,
                 "heavy_thread": record.tag,
             }),
             _ => return None,
@@ -275,8 +289,7 @@ impl<'a> RankDump<'a> {
             Definition::CallSite(one) => {
                 let module = self.definitions.modules.get(&one.module).map(|module| &module.path);
                 let place = self.labels.get(&one.id);
-                let parent = (one.parent != NONE).then_some(one.parent);
-                let known = |value: u32| (value != NONE).then_some(value);
+                let parent = known(one.parent);
                 let value = json!({
                     "id": one.id, "module": module, "offset": one.offset, "place": place, "parent": parent, "cut": one.cut,
                     "function": known(one.function), "column": known(one.column),
@@ -294,7 +307,7 @@ impl<'a> RankDump<'a> {
             }
             Definition::Communicator(one) => {
                 let value = json!({
-                    "id": one.id, "uid": format!("{:016x}", one.uid), "parent": (one.parent != NONE).then_some(one.parent),
+                    "id": one.id, "uid": format!("{:016x}", one.uid), "parent": known(one.parent),
                     "rank": one.rank, "size": one.group.len(), "group": members(&one.group), "remote": members(&one.remote),
                 });
                 ("communicator", value)
@@ -339,7 +352,7 @@ impl<'a> RankDump<'a> {
                 let module = self.definitions.modules.get(&one.module).map(|module| &module.path);
                 let value = json!({
                     "id": one.id, "module": module, "offset": one.offset,
-                    "parent": (one.parent != NONE).then_some(one.parent), "cut": one.cut,
+                    "parent": known(one.parent), "cut": one.cut,
                 });
                 ("sample_caller", value)
             }
@@ -361,64 +374,60 @@ impl<'a> RankDump<'a> {
     }
 
     fn has_place(&self, places: &SamplePlaces) -> Value {
-        let run = |run: &PlaceRun| {
+        let mut runs = Vec::new();
+        for run in &places.runs {
             let activity = Activity::ALL.get(usize::from(run.activity)).filter(|_| run.region != NONE);
             let region = activity.map(|_| self.path(run.region));
-            json!({ "samples": run.samples, "region": region, "activity": activity.map(|one| one.name()) })
-        };
-        let runs: Vec<Value> = places.runs.iter().map(run).collect();
+            runs.push(json!({ "samples": run.samples, "region": region, "activity": activity.map(|one| one.name()) }));
+        }
         json!({ "sampled_thread": places.thread, "first": places.first, "places": runs })
     }
 
     fn gaps_value(&self, found: &ProfileGaps) -> Value {
-        let seconds = |ticks: u64| ticks as f64 * self.clock.tick_s();
-        let known = |value: u32| (value != NONE).then_some(value);
-        let gap = |(place, gaps): &(GapPlace, PlacedGaps)| {
-            json!({
+        let mut gaps = Vec::new();
+        for (place, placed) in &found.gaps {
+            gaps.push(json!({
                 "poll_site": place.site.call_site, "after_spin": place.site.after_spin, "call_site": known(place.next.call_site), "region": self.path(place.next.region),
-                "iteration": known(place.iteration), "gaps": gaps.sums.gaps, "total_s": seconds(gaps.sums.ticks),
-                "sampled_ns": gaps.sums.sampled_ns, "succeeded_s": seconds(gaps.sums.succeeded),
-                "computation_s": seconds(gaps.computation), "maybe_waiting_s": seconds(gaps.maybe_waiting),
-            })
-        };
-        let gaps: Vec<Value> = found.gaps.iter().map(gap).collect();
+                "iteration": known(place.iteration), "gaps": placed.sums.gaps, "total_s": self.length_s(placed.sums.ticks),
+                "sampled_ns": placed.sums.sampled_ns, "succeeded_s": self.length_s(placed.sums.succeeded),
+                "computation_s": self.length_s(placed.computation), "maybe_waiting_s": self.length_s(placed.maybe_waiting),
+            }));
+        }
         json!({ "thread": found.thread, "first": found.first, "gaps": gaps })
     }
 
     fn parallel_value(&self, sums: &ParallelSums) -> Value {
-        let tick_s = self.clock.tick_s();
-        let seconds = |ticks: u64| ticks as f64 * tick_s;
-        let known = |value: u32| (value != NONE).then_some(value);
         let TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join } = sums.time;
         let members = sums.members.iter().map(|one| {
             json!({
-                "useful_s": seconds(one.useful), "mpi_s": seconds(one.mpi), "waits_s": seconds(one.waits), "longest": one.longest,
+                "useful_s": self.length_s(one.useful), "mpi_s": self.length_s(one.mpi), "waits_s": self.length_s(one.waits), "longest": one.longest,
             })
         });
         json!({
             "id": sums.id, "thread": known(sums.thread), "call_site": known(sums.call_site),
             "place": self.labels.get(&sums.call_site), "team": sums.team, "instances": sums.instances,
-            "elapsed_s": seconds(sums.elapsed), "useful_s": seconds(useful), "mpi_s": seconds(mpi),
-            "idle_for_mpi_s": seconds(idle_for_mpi), "imbalance_s": seconds(imbalance), "mutex_s": seconds(mutex),
-            "ordered_s": seconds(ordered), "tasks_s": seconds(tasks), "fork_join_s": seconds(fork_join),
-            "longest_s": seconds(sums.longest), "members": members.collect::<Vec<_>>(),
+            "elapsed_s": self.length_s(sums.elapsed), "useful_s": self.length_s(useful), "mpi_s": self.length_s(mpi),
+            "idle_for_mpi_s": self.length_s(idle_for_mpi), "imbalance_s": self.length_s(imbalance), "mutex_s": self.length_s(mutex),
+            "ordered_s": self.length_s(ordered), "tasks_s": self.length_s(tasks), "fork_join_s": self.length_s(fork_join),
+            "longest_s": self.length_s(sums.longest), "members": members.collect::<Vec<_>>(),
         })
     }
 
+    fn cell_sums(&self, cell: &ProfileCell) -> Value {
+        json!({ "time_s": self.length_s(cell.ticks), "calls": cell.calls, "sent": cell.sent, "received": cell.received })
+    }
+
     fn profile_line(&self, kind: &str, batch: &ProfileBatch) -> Value {
-        let tick_s = self.clock.tick_s();
-        let sums = |cell: &ProfileCell| json!({ "time_s": cell.ticks as f64 * tick_s, "calls": cell.calls, "sent": cell.sent, "received": cell.received });
-        let activity = |number: u8| Activity::ALL[usize::from(number & 7)].name();
         let cells = batch.profile.cells.iter().map(|(key, cell)| {
             json!({
-                "region": self.path(key.region), "iteration": (key.iteration != NONE).then_some(key.iteration),
-                "activity": activity(key.activity), "sums": sums(cell),
+                "region": self.path(key.region), "iteration": known(key.iteration),
+                "activity": activity_name(key.activity), "sums": self.cell_sums(cell),
             })
         });
         let sites = batch.profile.sites.iter().map(|(key, cell)| {
             json!({
                 "region": self.path(key.region), "operation": operation_name(key.operation), "call_site": key.call_site,
-                "place": self.labels.get(&key.call_site), "activity": activity(key.activity), "sums": sums(cell),
+                "place": self.labels.get(&key.call_site), "activity": activity_name(key.activity), "sums": self.cell_sums(cell),
             })
         });
         json!({
@@ -431,11 +440,11 @@ impl<'a> RankDump<'a> {
 }
 
 fn sampled_thread_value(thread: &SampledThread) -> Value {
-    let number = (thread.number != NONE).then_some(thread.number);
+    let number = known(thread.number);
     json!({ "id": thread.id, "system_id": thread.system_id, "number": number })
 }
 
-/// Returns how a rank was sampled.
+/// The settings of a rank's sampling.
 fn sampling_value(sampling: &SamplingSetup) -> Value {
     let refused = if let SamplingOutcome::Refused(error) = sampling.outcome { Some(error) } else { None };
     json!({
@@ -448,6 +457,15 @@ fn sampling_value(sampling: &SamplingSetup) -> Value {
 const MAX_MEMBERS: u64 = 1 << 20;
 
 /// The ranks of a list; `None` where there are too many.
+/// A number that records may lack.
+fn known(number: u32) -> Option<u32> {
+    (number != NONE).then_some(number)
+}
+
+fn activity_name(number: u8) -> &'static str {
+    Activity::ALL[usize::from(number & 7)].name()
+}
+
 fn members(list: &RankList) -> Option<Vec<u32>> {
     (list.len() <= MAX_MEMBERS).then(|| list.iter().collect())
 }

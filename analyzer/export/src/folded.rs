@@ -14,7 +14,7 @@ use std::io::{self, Write};
 
 use lbprof_collector::Activity;
 
-use super::sampled;
+use super::sampled_stacks;
 use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::model::{Model, RankModel, Region, RegionIdx, chain};
 use lbprof_analysis::profile::operation_name;
@@ -46,7 +46,7 @@ impl StackWeight {
         }
     }
 
-    /// Returns what it is.
+    /// The meaning of a weight, for the head of a chart.
     pub fn meaning(self) -> &'static str {
         match self {
             StackWeight::Time => "The time spent there",
@@ -132,8 +132,8 @@ impl FoldedStacks<'_> {
     /// The CPU time of a rank by samples.
     fn cpu(&mut self, model: &Model, code: &SampledCode, rank: &RankModel) {
         for threads in SampledThreads::ALL {
-            let whose = sampled::whose(threads);
-            for (frames, seconds) in sampled::stacks(model, code, rank, threads) {
+            let whose = sampled_stacks::whose(threads);
+            for (frames, seconds) in sampled_stacks::stacks(model, code, rank, threads) {
                 self.add_frames(rank, whose.into_iter().chain(frames.iter().map(String::as_str)), seconds * 1e9);
             }
         }
@@ -165,20 +165,22 @@ impl FoldedStacks<'_> {
 
     fn add_frames<'f>(&mut self, rank: &RankModel, frames: impl Iterator<Item = &'f str>, ns: f64) {
         let mut stack = String::new();
-        let mut push = |frame: &str| {
-            if !frame.is_empty() {
-                stack.push_str(if stack.is_empty() { "" } else { ";" });
-                // What separates frames, and stacks from their weights.
-                stack.push_str(&clean(frame).replace(';', ":"));
-            }
-        };
         if self.by_rank {
-            push(&format!("rank {} ({})", rank.rank, rank.host));
+            push_frame(&mut stack, &format!("rank {} ({})", rank.rank, rank.host));
         }
         for frame in frames {
-            push(frame);
+            push_frame(&mut stack, frame);
         }
         *self.weights.entry(stack).or_default() += ns;
+    }
+}
+
+/// Adds a frame to a stack, unless it has no name.
+fn push_frame(stack: &mut String, frame: &str) {
+    if !frame.is_empty() {
+        stack.push_str(if stack.is_empty() { "" } else { ";" });
+        // What separates frames, and stacks from their weights.
+        stack.push_str(&clean(frame).replace(';', ":"));
     }
 }
 

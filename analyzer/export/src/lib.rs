@@ -11,13 +11,13 @@
 #![deny(unsafe_code)]
 
 pub mod dump;
+mod external_sort;
 pub mod folded;
 pub mod otf2;
 pub mod paraver;
 pub mod parquet;
 pub mod perfetto;
-mod sampled;
-mod sorted;
+mod sampled_stacks;
 mod source_path;
 pub mod speedscope;
 pub mod talp;

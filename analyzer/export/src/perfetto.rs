@@ -7,6 +7,7 @@
 //!                    │   └─ step ── MPI_Recv                     calls, with call site, peer, bytes …
 //!                    │               └─ late sender (rank 0)     how they waited
 //!                    │                   └─ rank 0: computation in main/step/force    what that rank did meanwhile
+//!     track    thread 1 of teams of main: force (lj.c:12)        threads of parallel regions, if each was recorded (LBPROF_OPENMP=threads)
 //!     track    iterations of main/step: iteration 0 | iteration 1 …
 //!   counter  load balance of main/step …
 //! ```
@@ -16,11 +17,11 @@
 //!
 //! Of a part with more calls than wanted only those with the longest waits are written: the ranks are followed twice then, see [`CallFilter`].
 
+mod call_filter;
 mod counters;
-mod kept;
-mod meanwhile;
-mod names;
+mod last_intervals;
 pub mod packets;
+mod used_names;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -28,21 +29,23 @@ use std::io::{self, Write};
 use lbprof_collector::Activity;
 use lbprof_collector::record::{NO_PEER, NONE};
 
+use self::call_filter::CallFilter;
 use self::counters::{CounterTrack, counters};
-use self::kept::CallFilter;
-use self::meanwhile::LastIntervals;
-use self::names::UsedNames;
+use self::last_intervals::LastIntervals;
 use self::packets::{
     BEGIN, COUNTER, CounterDescriptor, END, EventAnnotation, INSTANT, ProcessDescriptor, ThreadDescriptor, TracePacket,
     TrackDescriptor, TrackEvent,
 };
+use self::used_names::UsedNames;
 use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
 use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::{Communicator, Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::replay::{InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
+use lbprof_analysis::replay::{
+    InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval, TeamThreadInterval,
+};
 use lbprof_analysis::select::SelectionError;
 use lbprof_report::words::clean;
 
@@ -55,7 +58,7 @@ pub struct PerfettoWriter<W> {
     /// Calls that are written at most; `None`: any number.
     most_calls: Option<u64>,
     /// The calls that are written, or `None` for all.
-    kept: Option<CallFilter>,
+    filter: Option<CallFilter>,
     /// The first error, after which nothing is written any more.
     error: Option<io::Error>,
     names: UsedNames,
@@ -67,12 +70,16 @@ pub struct PerfettoWriter<W> {
     parallel: Vec<String>,
     communicators: Vec<String>,
     /// The recent intervals of first threads.
-    meanwhile: LastIntervals,
+    last_intervals: LastIntervals,
     /// By place of the rank: its number and host.
     ranks: Vec<(u32, String)>,
     threads: HashMap<ReplayedThread, ThreadTrack>,
     /// By numbers of the rank and of the thread: its track.
     tracks: HashMap<(u32, u32), u64>,
+    /// The tracks of the threads in the teams that a thread starts.
+    team_tracks: HashMap<(ReplayedThread, u32), u64>,
+    /// By place of the rank: the track of its process.
+    processes: Vec<u64>,
     /// The call that came last, while its messages come.
     call: Option<(ReplayedThread, StateInterval)>,
     /// Tracks, threads and arrows so far.
@@ -94,7 +101,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
         PerfettoWriter {
             out,
             most_calls,
-            kept: None,
+            filter: None,
             error: None,
             names: UsedNames::default(),
             regions: Vec::new(),
@@ -102,10 +109,12 @@ impl<W: Write + Send> PerfettoWriter<W> {
             sites: Vec::new(),
             parallel: Vec::new(),
             communicators: Vec::new(),
-            meanwhile: LastIntervals::default(),
+            last_intervals: LastIntervals::default(),
             ranks: Vec::new(),
             threads: HashMap::new(),
             tracks: HashMap::new(),
+            team_tracks: HashMap::new(),
+            processes: Vec::new(),
             call: None,
             n_tracks: 0,
             n_threads: 0,
@@ -158,6 +167,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
         let host = clean(&rank.host);
         let process = ProcessDescriptor { pid: Some(pid), name: Some(format!("rank {} ({host})", rank.rank)) };
         let track = self.track(TrackDescriptor { process: Some(process), ..TrackDescriptor::default() });
+        self.processes.push(track);
         self.thread(ReplayedThread { rank: place, number: 0 });
         for (region, series) in &rank.iterations {
             let path = self.path(*region);
@@ -186,6 +196,19 @@ impl<W: Write + Send> PerfettoWriter<W> {
         let track = self.track(TrackDescriptor { thread: Some(facts), ..TrackDescriptor::default() });
         self.tracks.insert((rank, thread.number), track);
         self.threads.insert(thread, ThreadTrack { track, regions: Vec::new(), until: 0 });
+        track
+    }
+
+    /// The track of a thread in the teams that `starter` starts, which is made where it is new.
+    fn team_thread(&mut self, starter: ReplayedThread, number: u32) -> u64 {
+        if let Some(&known) = self.team_tracks.get(&(starter, number)) {
+            return known;
+        }
+        let of = if starter.number == 0 { "main".to_owned() } else { format!("thread {}", starter.number) };
+        let name = Some(format!("thread {number} of teams of {of}"));
+        let parent = self.processes.get(starter.rank as usize).copied();
+        let track = self.track(TrackDescriptor { name, parent, ..TrackDescriptor::default() });
+        self.team_tracks.insert((starter, number), track);
         track
     }
 
@@ -250,10 +273,10 @@ impl<W: Write + Send> ExportFormat for PerfettoWriter<W> {
     fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         let calls = part.calls();
-        self.kept = self.most_calls.filter(|&most| calls > most).map(CallFilter::counting);
+        self.filter = self.most_calls.filter(|&most| calls > most).map(CallFilter::counting);
         self.regions = model.regions.iter().map(|region| clean(&region.name)).collect();
-        let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
-        self.chains = (0..model.regions.len() as RegionIdx).map(chain).collect();
+        let regions = 0..model.regions.len() as RegionIdx;
+        self.chains = regions.map(|region| model.chain(region).into_iter().rev().collect()).collect();
         self.sites = part.places.iter().map(|place| clean(&place.label())).collect();
         self.parallel = part.places.iter().map(|place| clean(&place.of_region().label())).collect();
         self.communicators = model.communicators.iter().map(Communicator::label).collect();
@@ -267,14 +290,14 @@ impl<W: Write + Send> ExportFormat for PerfettoWriter<W> {
     }
 
     fn again(&mut self) -> bool {
-        self.kept.as_mut().is_some_and(CallFilter::choose)
+        self.filter.as_mut().is_some_and(CallFilter::choose)
     }
 }
 
 impl<W: Write + Send> PerfettoWriter<W> {
-    /// Returns how many calls were written of how many, where not all were.
+    /// The number of calls that were written, and that of all, or `None` if all were written.
     pub fn left_out(&self) -> Option<(u64, u64)> {
-        self.kept.as_ref().map(CallFilter::written)
+        self.filter.as_ref().map(CallFilter::written)
     }
 
     /// After all else.
@@ -297,7 +320,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
 }
 
 impl<W: Write + Send> PerfettoWriter<W> {
-    /// Returns what is known of a call beside its name.
+    /// The facts about a call beside its name.
     fn facts(&mut self, state: &StateInterval) -> Vec<EventAnnotation> {
         let &StateInterval { site, facts, .. } = state;
         let mut known = Vec::new();
@@ -327,7 +350,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
         let end = wait.until.min(interval.end);
         self.begin(track, interval.begin, &name, facts);
         let waited = TimeInterval::new(interval.begin, wait.awaited.clamp(interval.begin, end));
-        for (did, time) in wait.by.map(|by| self.meanwhile.within(by, waited)).unwrap_or_default() {
+        for (did, time) in wait.by.map(|by| self.last_intervals.within(by, waited)).unwrap_or_default() {
             let what = match (did.kind.activity(), did.operation) {
                 (Some(Activity::Computation), _) | (Some(_), 0) => "computation".to_owned(),
                 (None, _) => "not recorded".to_owned(),
@@ -344,16 +367,16 @@ impl<W: Write + Send> PerfettoWriter<W> {
 
 impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
     fn on_interval(&mut self, state: &StateInterval) {
-        if self.kept.as_mut().is_some_and(|kept| kept.counts(state)) {
+        if self.filter.as_mut().is_some_and(|filter| filter.counts(state)) {
             return;
         }
         self.end_call();
         let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
         let track = self.enter(thread, kind.region(), interval);
         if let Some(&(rank, _)) = self.ranks.get(thread.rank as usize).filter(|_| thread.number == 0) {
-            self.meanwhile.add(rank, state);
+            self.last_intervals.add(rank, state);
         }
-        if kind.is_computation() || !self.kept.as_mut().is_none_or(|kept| kept.keeps(state)) {
+        if kind.is_computation() || !self.filter.as_mut().is_none_or(|filter| filter.keeps(state)) {
             return;
         }
         let name = match (kind.activity(), operation) {
@@ -372,7 +395,7 @@ impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
     }
 
     fn on_team(&mut self, team: &TeamInterval) {
-        if self.kept.is_some() {
+        if self.filter.is_some() {
             return;
         }
         let track = self.thread(team.thread);
@@ -384,6 +407,17 @@ impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
         let facts = facts.map(|(what, number)| self.names.number(what, number)).to_vec();
         self.begin(track, team.interval.begin, &name, facts);
         self.end(track, team.interval.end);
+    }
+
+    fn on_team_thread(&mut self, one: &TeamThreadInterval) {
+        if self.filter.is_some() {
+            return;
+        }
+        let track = self.team_thread(one.starter, one.number);
+        let name = self.parallel.get(one.site as usize).cloned().unwrap_or_else(|| "parallel region".to_owned());
+        let facts = vec![self.names.number("work, in ns", one.useful)];
+        self.begin(track, one.interval.begin, &name, facts);
+        self.end(track, one.interval.end);
     }
 
     fn on_message(&mut self, message: &MatchedMessage) {

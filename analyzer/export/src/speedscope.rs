@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::sampled::{stacks, whose};
+use super::sampled_stacks::{stacks, whose};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::structure::sampled_code::SampledCode;
@@ -55,24 +55,34 @@ struct SpeedscopeProfile {
     weights: Vec<f64>,
 }
 
+/// The frames by name. Each is written once.
+#[derive(Default)]
+struct FrameNumbers {
+    shared: SharedFrames,
+    numbers: HashMap<String, usize>,
+}
+
+impl FrameNumbers {
+    fn number(&mut self, name: String) -> usize {
+        let frames = &mut self.shared.frames;
+        *self.numbers.entry(name).or_insert_with_key(|name| {
+            frames.push(SpeedscopeFrame { name: clean(name) });
+            frames.len() - 1
+        })
+    }
+}
+
 /// Writes the samples of `model`, which hit `code`.
 ///
 /// Errors: those of writing.
 pub fn write(model: &Model, code: &SampledCode, out: &mut dyn Write) -> io::Result<()> {
-    let mut shared = SharedFrames::default();
-    let mut known: HashMap<String, usize> = HashMap::new();
-    let mut frame = |name: String| {
-        *known.entry(name).or_insert_with_key(|name| {
-            shared.frames.push(SpeedscopeFrame { name: clean(name) });
-            shared.frames.len() - 1
-        })
-    };
+    let mut numbers = FrameNumbers::default();
     let mut profiles = Vec::new();
     let all = model.ranks.iter().flat_map(|rank| SampledThreads::ALL.map(|threads| (rank, threads)));
     for (rank, threads) in all.filter(|(rank, threads)| !rank.samples.times(*threads).is_empty()) {
         let (mut samples, mut weights) = (Vec::new(), Vec::new());
         for (stack, seconds) in stacks(model, code, rank, threads) {
-            samples.push(stack.into_iter().map(&mut frame).collect());
+            samples.push(stack.into_iter().map(|name| numbers.number(name)).collect());
             weights.push(seconds);
         }
         let whose = whose(threads).map_or_else(String::new, |whose| format!(", {whose}"));
@@ -89,7 +99,7 @@ pub fn write(model: &Model, code: &SampledCode, out: &mut dyn Write) -> io::Resu
     let name = clean(&model.facts.command.join(" "));
     let exporter = concat!("lb-report ", env!("CARGO_PKG_VERSION"));
     lbprof_report::json::write_compact(
-        &SpeedscopeFile { schema: SCHEMA, exporter, name, shared, profiles },
+        &SpeedscopeFile { schema: SCHEMA, exporter, name, shared: numbers.shared, profiles },
         &mut *out,
     )?;
     writeln!(out)

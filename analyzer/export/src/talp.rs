@@ -54,9 +54,9 @@ pub fn write(model: &Model, out: &mut dyn Write) -> io::Result<()> {
 /// The figures of a region.
 fn figures(model: &Model, region: RegionIdx) -> Value {
     let computation = model.inclusive_s(region, Activity::Computation);
-    let in_region = |idx: RegionIdx| region == 0 || model.chain(idx).contains(&region);
     let sites = model.ranks.iter().flat_map(|rank| &rank.sites);
-    let calls = sites.filter(|(key, _)| key.activity != Activity::Recorder && in_region(key.region));
+    let calls = sites.filter(|(key, _)| key.activity != Activity::Recorder);
+    let calls = calls.filter(|(key, _)| region == 0 || model.chain(key.region).contains(&region));
     let calls: u64 = calls.map(|(_, cell)| cell.calls).fold(0, u64::saturating_add);
     let mpi_s: f64 = Activity::ALL
         .into_iter()
@@ -67,8 +67,7 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
     let times = EfficiencyTimes::from_computation(&computation, model.region_elapsed_s(region), None);
     let HostBalance { within, between } = HostBalance::new(model, &computation);
     let n = model.ranks.len();
-    let share = |share: Option<f64>| share.unwrap_or(0.0);
-    let parallel = share(times.parallel());
+    let parallel = known(times.parallel());
     json!({
         "numCpus": n,
         "numMpiRanks": n,
@@ -83,10 +82,10 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
         "mpiTime": ns(mpi_s),
         "parallelEfficiency": parallel,
         "mpiParallelEfficiency": parallel,
-        "mpiCommunicationEfficiency": share(times.communication()),
-        "mpiLoadBalance": share(times.load_balance()),
-        "mpiLoadBalanceIn": share(within),
-        "mpiLoadBalanceOut": share(between),
+        "mpiCommunicationEfficiency": known(times.communication()),
+        "mpiLoadBalance": known(times.load_balance()),
+        "mpiLoadBalanceIn": known(within),
+        "mpiLoadBalanceOut": known(between),
         // What threads of OpenMP lose is known of the whole run alone.
         "ompParallelEfficiency": 1.0,
         "ompLoadBalance": 1.0,
@@ -95,25 +94,29 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
     })
 }
 
+/// A share, which TALP has even where it is not known.
+fn known(share: Option<f64>) -> f64 {
+    share.unwrap_or(0.0)
+}
+
 /// Puts what all cores do in place of what first threads do. The factors multiply as those of TALP: parallel = mpi × omp, mpi = load balance ×
 /// communication, omp = load balance × scheduling × serialization.
 fn add_threads(figures: &mut Value, model: &Model, threads: &ThreadEfficiency) {
-    let share = |share: Option<f64>| share.unwrap_or(0.0);
     let computing_s: Vec<f64> = threads.ranks.iter().map(RankCores::computing_s).collect();
     let HostBalance { within, .. } = HostBalance::new(model, &computing_s);
-    let (within, load_balance) = (share(within), share(threads.load_balance()));
+    let (within, load_balance) = (known(within), known(threads.load_balance()));
     figures["numCpus"] = json!(threads.cores);
     figures["usefulTime"] = json!(ns(threads.sum.useful_s()));
-    figures["parallelEfficiency"] = json!(share(threads.parallel()));
-    figures["mpiParallelEfficiency"] = json!(share(threads.mpi()));
-    figures["mpiCommunicationEfficiency"] = json!(share(threads.communication()));
+    figures["parallelEfficiency"] = json!(known(threads.parallel()));
+    figures["mpiParallelEfficiency"] = json!(known(threads.mpi()));
+    figures["mpiCommunicationEfficiency"] = json!(known(threads.communication()));
     figures["mpiLoadBalance"] = json!(load_balance);
     figures["mpiLoadBalanceIn"] = json!(within);
     figures["mpiLoadBalanceOut"] = json!(if within > 0.0 { load_balance / within } else { 0.0 });
-    figures["ompParallelEfficiency"] = json!(share(threads.threads()));
-    figures["ompLoadBalance"] = json!(share(threads.thread_balance()));
-    figures["ompSchedulingEfficiency"] = json!(share(threads.waits()) * share(threads.fork_join()));
-    figures["ompSerializationEfficiency"] = json!(share(threads.serial()));
+    figures["ompParallelEfficiency"] = json!(known(threads.threads()));
+    figures["ompLoadBalance"] = json!(known(threads.thread_balance()));
+    figures["ompSchedulingEfficiency"] = json!(known(threads.waits()) * known(threads.fork_join()));
+    figures["ompSerializationEfficiency"] = json!(known(threads.serial()));
 }
 
 /// Nanoseconds.

@@ -14,6 +14,7 @@ export interface LossView {
 export const LOSS_NAMES: Record<LossKind, string> = {
     "imbalance": "load imbalance",
     "slow in turn": "ranks slow in turn",
+    "slow in parts": "ranks slow in different parts",
     "dependency chains": "dependency chains",
     "serialization": "serialization",
     "control of parallelism": "control of parallelism",
@@ -32,6 +33,7 @@ export function lossViews(data: Data, kind: LossKind, loss?: LossInWords): LossV
         "imbalance": [rankView(data, rank, region), functionView(data, rank, region), causeView(data, rank, region)],
         "control of parallelism": [rankView(data, rank, region), causeView(data, rank, region)],
         "slow in turn": [worstIteration(data, rank), iterationMap(data, rank, region), causeView(data, rank, region)],
+        "slow in parts": [functionView(data, rank, region), worstIteration(data, rank), causeView(data, rank, region)],
         "dependency chains": [worstIteration(data, rank), causeView(data, rank, region)],
         "serialization": [worstIteration(data, rank), iterationMap(data, rank, region), causeView(data, rank, region)],
         "communication": [siteView(data, loss), pairView(data)],

@@ -16,7 +16,7 @@ export type ActivityName = ("computation" | "point-to-point" | "collective" | "s
 /**
  * The kind of a loss.
  */
-export type LossKind = ("imbalance" | "slow in turn" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "file access" | "called by MPI" | "recorder")
+export type LossKind = ("imbalance" | "slow in turn" | "slow in parts" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "file access" | "called by MPI" | "recorder")
 /**
  * Why it is not known how much serialization is of which kind.
  */
@@ -24,11 +24,41 @@ export type UndividedReason = ("no iterations" | "unsure loop")
 /**
  * The largest loss.
  */
-export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow in turn" | "dependency chains" | "serialization" | "communication" | "threads")
+export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow in turn" | "slow in parts" | "dependency chains" | "serialization" | "communication" | "threads")
+/**
+ * The iterations in which slow ranks have nearly all of their excess.
+ */
+export type ExcessIterations = ({
+order: "range"
+/**
+ * The number of the first.
+ */
+first: number
+/**
+ * The number of the last.
+ */
+last: number
+} | {
+order: "periodic"
+/**
+ * Iterations from one to the next.
+ */
+distance: number
+} | {
+order: "scattered"
+/**
+ * Number of slow iterations.
+ */
+slow: number
+/**
+ * Number of all iterations.
+ */
+all: number
+})
 /**
  * The answer to what a run loses most by.
  */
-export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "master and workers" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "called by MPI" | "moving rank" | "slow in turn" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "communication")
+export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "master and workers" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "called by MPI" | "moving rank" | "slow in turn" | "slow in parts" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "communication")
 /**
  * The subject of a line after the answer.
  */
@@ -626,7 +656,11 @@ serialization_s: (number | null)
  */
 slow_in_turn_s: (number | null)
 /**
- * The rest: ranks depend on each other within iterations: ideal time by replay minus that sum; null if iterations, likewise, or the replay are not known.
+ * Part of it: different ranks are the slowest in different parts of an iteration: what `regions balanced` of `predictions` saves beyond `imbalance_s`; null if that was not predicted.
+ */
+slow_in_parts_s: (number | null)
+/**
+ * The rest: ranks depend on each other within iterations: ideal time by replay minus that sum and `slow_in_parts_s`; null if iterations, likewise, or the replay are not known.
  */
 dependency_chains_s: (number | null)
 /**
@@ -649,6 +683,10 @@ kind: VerdictKind
  * The rank that computes longest; null on one rank.
  */
 worst: (LongestRank | null)
+/**
+ * The regions in which a rank exceeds the mean, the largest excess first, at most 4; empty unless different ranks are slow in different parts of an iteration (`slow_in_parts_s`).
+ */
+slow_parts: SlowPart[]
 /**
  * The function from which ranks spend most time in MPI, or the call site where none is known.
  */
@@ -723,6 +761,14 @@ region_over_mean_s: (number | null)
  * In which functions it computes longer than the mean, in that region, or in the whole program if `region` is null; null if the rank was not sampled.
  */
 explained: (ExplainedExcess | null)
+/**
+ * In which iterations it and `equal_ranks` have their excess; null if in most of them, or if that is not known.
+ */
+iterations: (ExcessIterations | null)
+/**
+ * The other ranks whose computation exceeds the mean by at least 90 % as much, in the same region, ascending.
+ */
+equal_ranks: number[]
 }
 /**
  * In which functions a rank computes longer than the mean.
@@ -777,6 +823,27 @@ share: (number | null)
  * The function that called it, if the samples say so: that of most of its time on all ranks.
  */
 caller: (string | null)
+}
+/**
+ * A region in which one rank computes longer than the others.
+ */
+export interface SlowPart {
+/**
+ * The rank that computes longest there.
+ */
+rank: number
+/**
+ * Path of the region.
+ */
+region: string
+/**
+ * Computation of the rank there less the mean over ranks, inner regions excluded.
+ */
+over_mean_s: number
+/**
+ * In which functions the rank computes longer than the mean there; null if it was not sampled.
+ */
+explained: (ExplainedExcess | null)
 }
 /**
  * A function, or where none is known a call site, at which ranks spend time in MPI.

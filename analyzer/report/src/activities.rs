@@ -71,7 +71,6 @@ pub(super) fn rows(model: &Model, dispersion: &DispersionRows) -> Vec<ActivityRo
         }
         let index = dispersion.views.activities[activity as usize];
         let extremes = dispersion.extremes[activity as usize];
-        let path = |region: usize| model.regions.get(region).map(|one| one.path.clone());
         let mean_s = sum.seconds / model.ranks.len().max(1) as f64;
         let over_mean_s = max_s - mean_s;
         rows.push(ActivityRow {
@@ -89,8 +88,8 @@ pub(super) fn rows(model: &Model, dispersion: &DispersionRows) -> Vec<ActivityRo
             sid_a: index.and_then(|index| index.sid),
             severe: dispersion.severe_activities[activity as usize],
             differs: dispersion.is_different(activity, over_mean_s, model.ranks.len()),
-            worst_region: extremes.and_then(|found| path(found.worst)),
-            best_region: extremes.and_then(|found| path(found.best)),
+            worst_region: extremes.and_then(|found| Some(model.regions.get(found.worst)?.path.clone())),
+            best_region: extremes.and_then(|found| Some(model.regions.get(found.best)?.path.clone())),
         });
     }
     rows.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));

@@ -6,11 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocking_left_out::{self as left_out, CauseIn, CausesOfCluster, ClusterOf, PairsOfClusters};
 use super::bounds::{ListBounds, truncate};
-use super::serial;
+use super::{fraction, serial};
 use lbprof_analysis::metrics::blocking::{BlockingSums, PhaseCost, StateTimes, WaitCause, WaitsByClass, sums};
 use lbprof_analysis::metrics::imbalance::ImbalanceSplit;
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::region_state::RegionState;
 use lbprof_analysis::model::replay_results::{ReplayCounts, ReplayResults};
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::profile::operation_name;
@@ -68,26 +67,22 @@ pub struct CausedByRegion {
 }
 
 impl CausedByRegion {
-    /// Of the region of which `model` is; `None` where it is no region's.
+    /// Finds the cause of the waiting for the region that `model` is restricted to, or returns `None` if it is of all regions.
     fn new(model: &Model, followed: &ReplayResults) -> Option<CausedByRegion> {
         model.facts.selected.region.as_ref()?;
-        let is_inside = |state: &RegionState| {
-            let path = followed.regions.get(state.region() as usize).map(|one| one.path.as_str());
-            path.is_some_and(|path| model.regions.iter().any(|region| region.path == path))
-        };
         let (mut all_s, mut caused_s, mut by_rank) = (0.0, 0.0, BTreeMap::<u32, f64>::new());
         for (&(thread, state), &ns) in &followed.blocking.causes_in_any_region {
             all_s += ns * 1e-9;
-            if is_inside(&state) {
+            let Some(cause) = followed.regions.get(state.region() as usize) else { continue };
+            if model.regions.iter().any(|region| region.path == cause.path) {
                 caused_s += ns * 1e-9;
                 *by_rank.entry(followed.world_rank(thread)).or_default() += ns * 1e-9;
             }
         }
-        let share_of = |time_s: f64, whole_s: f64| if whole_s > 0.0 { time_s / whole_s } else { 0.0 };
         let most = by_rank.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|one| one.1 > 0.0);
         let most_by =
-            most.map(|(rank, time_s)| CausingRank { rank, caused_s: time_s, share: share_of(time_s, caused_s) });
-        Some(CausedByRegion { caused_s, share: share_of(caused_s, all_s), most_by })
+            most.map(|(rank, time_s)| CausingRank { rank, caused_s: time_s, share: fraction(time_s, caused_s) });
+        Some(CausedByRegion { caused_s, share: fraction(caused_s, all_s), most_by })
     }
 }
 
@@ -280,47 +275,43 @@ impl<'a> From<&'a Option<(Option<u32>, String)>> for CallOfCause<'a> {
 }
 
 impl BlockingTable {
-    /// Why the ranks of `model` wait, whose call sites are at `places`; `None` where they were not followed.
+    /// Finds the causes of waiting of the ranks of `model`, whose call sites are at `places`, or returns `None` if these were not followed.
     pub(super) fn new(model: &Model, places: &[CodePlace], split: &ImbalanceSplit) -> Option<BlockingTable> {
         let followed = model.followed.as_ref()?;
         let sums = sums(model, followed, split);
-        let path = |region: u32| followed.regions.get(region as usize).map_or_else(String::new, |one| one.path.clone());
         let first = first_on_line(places);
-        let call = |(site, operation): (Option<u32>, u16)| {
-            let id = site.map(|site| first.get(site as usize).copied().unwrap_or(site));
-            (id, operation_name(operation))
-        };
         let causes = sums.causes.iter();
         let causes = causes.map(|&cause| CauseRow {
-            region: path(cause.region),
-            call: cause.call.map(call),
+            region: region_path(followed, cause.region),
+            call: cause
+                .call
+                .map(|(site, operation)| (site.map(|site| site_of_line(&first, site)), operation_name(operation))),
             activity: cause.activity,
             cause,
             share: sums.share(cause.caused_s),
             beta: cause.own_s.filter(|&own_s| own_s > 0.0).map(|own_s| cause.caused_s / own_s),
         });
         let phases = sums.phases.iter().map(|&cost| PhaseRow {
-            region: path(cost.region),
+            region: region_path(followed, cost.region),
             cost,
             beta: cost.beta(),
             total_s: cost.total_s(),
         });
         let ranks_time_s = model.elapsed_s() * model.ranks.len() as f64;
         let most = sums.causes_s.iter().max_by(|a, b| a.1.total_cmp(b.1)).filter(|one| *one.1 > 0.0);
-        let causing = |(&rank, &caused_s)| CausingRank { rank, caused_s, share: sums.share(caused_s) };
         let selected: BTreeSet<u32> = model.ranks.iter().map(|one| one.rank).collect();
         let by_others = sums.pairs.iter().filter(|pair| !selected.contains(&pair.0) || !selected.contains(&pair.1));
         Some(BlockingTable {
             ranks_time_s,
             share: if ranks_time_s > 0.0 { sums.total_s / ranks_time_s } else { 0.0 },
             not_selected_s: by_others.map(|pair| pair.2).sum(),
-            most_by: most.map(causing),
+            most_by: most.map(|(&rank, &caused_s)| CausingRank { rank, caused_s, share: sums.share(caused_s) }),
             by_region: CausedByRegion::new(model, followed),
             pairs_left_out: Vec::new(),
             causes: causes.collect(),
             causes_left_out: Vec::new(),
             phases: phases.collect(),
-            places: wait_rows(&sums, places, path),
+            places: wait_rows(&sums, places, followed),
             counts: followed.counts,
             sums,
         })
@@ -395,18 +386,28 @@ impl WaitRow {
     }
 }
 
-/// Calls on one source line are one place.
-fn wait_rows(sums: &BlockingSums, places: &[CodePlace], path: impl Fn(u32) -> String) -> Vec<WaitRow> {
+/// The path of a region of the replay, or an empty string if there is no such region.
+fn region_path(followed: &ReplayResults, region: u32) -> String {
+    followed.regions.get(region as usize).map_or_else(String::new, |region| region.path.clone())
+}
+
+/// The first call site on the source line of `site`, by the table that `first_on_line` returns.
+pub(super) fn site_of_line(first: &[u32], site: u32) -> u32 {
+    first.get(site as usize).copied().unwrap_or(site)
+}
+
+/// Returns a row per place at which ranks wait. Calls on one source line are one place.
+fn wait_rows(sums: &BlockingSums, places: &[CodePlace], followed: &ReplayResults) -> Vec<WaitRow> {
     let first = first_on_line(places);
     let mut rows: Vec<WaitRow> = Vec::new();
     for wait in &sums.places {
-        let id = wait.site.map(|site| first.get(site as usize).copied().unwrap_or(site));
+        let id = wait.site.map(|site| site_of_line(&first, site));
         let operation = if wait.operation == 0 { String::new() } else { operation_name(wait.operation) };
-        let region = path(wait.region);
-        let same = |row: &&mut WaitRow| {
-            (row.id, &row.operation, &row.region, row.state) == (id, &operation, &region, wait.state)
-        };
-        match rows.iter_mut().find(same) {
+        let region = region_path(followed, wait.region);
+        let same = rows
+            .iter_mut()
+            .find(|row| (row.id, &row.operation, &row.region, row.state) == (id, &operation, &region, wait.state));
+        match same {
             Some(row) => {
                 row.times.add(&wait.times);
                 for (&rank, times) in &wait.ranks {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use super::serial;
+use super::{fraction, serial};
 use lbprof_analysis::metrics::blocking::{CauseClass, WaitCause};
 
 /// Causes that are not listed, of the ranks of one cluster.
@@ -69,14 +69,13 @@ pub(super) fn causes(causes: &[CauseIn], total_s: f64, cluster_of: ClusterOf, mo
         groups.entry(key).or_default().push(cause);
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
-    let caused_s = |causes: &[&WaitCause]| causes.iter().map(|cause| cause.caused_s).sum::<f64>();
     groups.sort_by(|a, b| caused_s(&b.1).total_cmp(&caused_s(&a.1)));
     let mut others: BTreeMap<_, Vec<&WaitCause>> = BTreeMap::new();
     for ((.., class), causes) in groups.split_off(most.min(groups.len())) {
         others.entry((None, None, None, class)).or_default().extend(causes);
     }
     groups.extend(others);
-    let row = |((cluster, region, activity, class), causes): ((_, Option<&str>, _, _), Vec<&WaitCause>)| {
+    let rows = groups.into_iter().map(|((cluster, region, activity, class), causes)| {
         let largest = causes.iter().max_by(|a, b| a.caused_s.total_cmp(&b.caused_s));
         CausesOfCluster {
             cluster,
@@ -86,13 +85,17 @@ pub(super) fn causes(causes: &[CauseIn], total_s: f64, cluster_of: ClusterOf, mo
             causes: causes.len(),
             rank_count: causes.iter().map(|cause| cause.rank).collect::<BTreeSet<u32>>().len(),
             caused_s: caused_s(&causes),
-            share: if total_s > 0.0 { caused_s(&causes) / total_s } else { 0.0 },
+            share: fraction(caused_s(&causes), total_s),
             max_s: largest.map_or(0.0, |cause| cause.caused_s),
             max_rank: largest.map_or(0, |cause| cause.rank),
             own_s: causes.iter().filter_map(|cause| cause.own_s).sum(),
         }
-    };
-    groups.into_iter().map(row).collect()
+    });
+    rows.collect()
+}
+
+fn caused_s(causes: &[&WaitCause]) -> f64 {
+    causes.iter().map(|cause| cause.caused_s).sum()
 }
 
 /// `pairs` of a rank that waits, one that is the cause, and seconds, by clusters, most waiting first; at most `most` rows and one more.

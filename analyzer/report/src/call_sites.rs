@@ -7,6 +7,7 @@ use lbprof_collector::record::NONE;
 use serde::Serialize;
 
 use super::BlockingTable;
+use super::blocking::site_of_line;
 use super::serial;
 use lbprof_analysis::model::statistics::CallDurations;
 use lbprof_analysis::model::{CallTotals, Model, SiteTotalsKey};
@@ -92,43 +93,18 @@ impl DurationsRow {
 /// Returns a row per place, operation and activity. Calls on one source line are one place. The longest come first.
 pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
     let first = first_on_line(places);
-    let by_place = |sites: &[(SiteTotalsKey, CallTotals)]| {
-        let mut sums: BTreeMap<SiteTotalsKey, CallTotals> = BTreeMap::new();
-        for (key, cell) in sites {
-            let site = key.site.map(|site| first.get(site as usize).copied().unwrap_or(site));
-            *sums.entry(SiteTotalsKey { site, region: 0, ..*key }).or_default() += *cell;
-        }
-        sums
-    };
     let mut rows: BTreeMap<SiteTotalsKey, SiteRow> = BTreeMap::new();
     for rank in &model.ranks {
-        let new = |key: &SiteTotalsKey| SiteRow {
-            id: key.site,
-            place: key.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default(),
-            operation: operation_name(key.operation),
-            activity: key.activity,
-            sum: CallTotals::default(),
-            share: 0.0,
-            mean_s: 0.0,
-            max_s: 0.0,
-            max_rank: rank.rank,
-            other_threads: CallTotals::default(),
-            other_threads_mean_s: 0.0,
-            blocked_s: None,
-            blocked_mean_s: None,
-            blocked_share: None,
-            bytes: 0,
-            durations: None,
-        };
-        for (key, cell) in by_place(&rank.sites) {
-            let row = rows.entry(key).or_insert_with_key(new);
+        for (key, cell) in sums_by_line(&first, &rank.sites) {
+            let row = rows.entry(key).or_insert_with_key(|key| SiteRow::empty(key, places, rank.rank));
             row.sum += cell;
             if cell.seconds > row.max_s {
                 (row.max_s, row.max_rank) = (cell.seconds, rank.rank);
             }
         }
-        for (key, cell) in by_place(&rank.other_sites) {
-            rows.entry(key).or_insert_with_key(new).other_threads += cell;
+        for (key, cell) in sums_by_line(&first, &rank.other_sites) {
+            let row = rows.entry(key).or_insert_with_key(|key| SiteRow::empty(key, places, rank.rank));
+            row.other_threads += cell;
         }
     }
     let mut rows: Vec<SiteRow> = rows.into_values().collect();
@@ -136,8 +112,7 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
     // Calls of one operation at one place may be of two activities; both rows have the durations of all of them.
     let mut durations: BTreeMap<(Option<u32>, String), CallDurations> = BTreeMap::new();
     for (&(site, operation), own) in model.statistics.iter().flat_map(|found| &found.calls) {
-        let site =
-            Some(site).filter(|&site| site != NONE).map(|site| first.get(site as usize).copied().unwrap_or(site));
+        let site = Some(site).filter(|&site| site != NONE).map(|site| site_of_line(&first, site));
         durations.entry((site, operation_name(operation))).or_default().add(own);
     }
     for row in &mut rows {
@@ -148,14 +123,47 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
         row.bytes = row.sum.sent.saturating_add(row.sum.received);
     }
     rows.sort_by(|a, b| {
-        let time = |row: &SiteRow| (row.sum.seconds, row.other_threads.seconds);
-        let ((a, a_others), (b, b_others)) = (time(a), time(b));
-        b.total_cmp(&a).then(b_others.total_cmp(&a_others))
+        let by_others = || b.other_threads.seconds.total_cmp(&a.other_threads.seconds);
+        b.sum.seconds.total_cmp(&a.sum.seconds).then_with(by_others)
     });
     rows
 }
 
-/// Adds how long ranks wait at each place; `rows` are of the same call sites as `blocking`.
+impl SiteRow {
+    /// The row of calls of which none is counted yet; `rank` is the first rank that made one.
+    fn empty(key: &SiteTotalsKey, places: &[CodePlace], rank: u32) -> SiteRow {
+        SiteRow {
+            id: key.site,
+            place: key.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default(),
+            operation: operation_name(key.operation),
+            activity: key.activity,
+            sum: CallTotals::default(),
+            share: 0.0,
+            mean_s: 0.0,
+            max_s: 0.0,
+            max_rank: rank,
+            other_threads: CallTotals::default(),
+            other_threads_mean_s: 0.0,
+            blocked_s: None,
+            blocked_mean_s: None,
+            blocked_share: None,
+            bytes: 0,
+            durations: None,
+        }
+    }
+}
+
+/// Adds up the calls of a rank by source line, in whichever region they are.
+fn sums_by_line(first: &[u32], sites: &[(SiteTotalsKey, CallTotals)]) -> BTreeMap<SiteTotalsKey, CallTotals> {
+    let mut sums: BTreeMap<SiteTotalsKey, CallTotals> = BTreeMap::new();
+    for (key, cell) in sites {
+        let site = key.site.map(|site| site_of_line(first, site));
+        *sums.entry(SiteTotalsKey { site, region: 0, ..*key }).or_default() += *cell;
+    }
+    sums
+}
+
+/// Adds the waiting at each place; `rows` are of the same call sites as `blocking`.
 pub(super) fn add_waiting(rows: &mut [SiteRow], blocking: Option<&BlockingTable>, n_ranks: usize) {
     let Some(table) = blocking else { return };
     for row in rows {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::RegionRow;
-use lbprof_analysis::metrics::program_tree::{NodeSums, ProgramNodeKind, ProgramTree};
+use lbprof_analysis::metrics::program_tree::{ProgramNodeKind, ProgramTree};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::call_tree::CallTree;
@@ -106,10 +106,7 @@ pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Ve
         }
     }
     for list in &mut children {
-        list.sort_by(|&a, &b| {
-            let time = |at: usize| tree.inclusive[at].time_s;
-            time(b).total_cmp(&time(a)).then(a.cmp(&b))
-        });
+        list.sort_by(|&a, &b| tree.inclusive[b].time_s.total_cmp(&tree.inclusive[a].time_s).then(a.cmp(&b)));
     }
     let whole_s = tree.inclusive.first().map_or(0.0, |sums| sums.time_s);
     let mut rows: Vec<CallTreeRow> = Vec::new();
@@ -118,7 +115,6 @@ pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Ve
         let parent = tree.nodes[at].parent.and_then(|parent| row_of[parent]);
         row_of[at] = Some(rows.len());
         let (own, sums, balance) = (&alone[at], &tree.inclusive[at], &tree.balance[at]);
-        let followed = |of: fn(&NodeSums) -> f64, sums: &NodeSums| is_followed.then(|| of(sums));
         let region = tree.regions.get(&at).and_then(|&region| regions.get(region as usize));
         let named = named(model, calls, tree.nodes[at].step);
         rows.push(CallTreeRow {
@@ -133,11 +129,11 @@ pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Ve
             share: if whole_s > 0.0 { sums.time_s / whole_s } else { 0.0 },
             alone_s: own.time_s,
             computation_s: sums.computation_s,
-            waiting_s: followed(|sums| sums.waiting_s, sums),
-            caused_s: followed(|sums| sums.caused_s, sums),
-            caused_alone_s: followed(|sums| sums.caused_s, own),
-            lost_s: followed(|sums| sums.lost_s, sums),
-            lost_alone_s: followed(|sums| sums.lost_s, own),
+            waiting_s: is_followed.then_some(sums.waiting_s),
+            caused_s: is_followed.then_some(sums.caused_s),
+            caused_alone_s: is_followed.then_some(own.caused_s),
+            lost_s: is_followed.then_some(sums.lost_s),
+            lost_alone_s: is_followed.then_some(own.lost_s),
             load_balance: balance.load_balance,
             micro_load_balance: region.and_then(|row| row.efficiency.micro_load_balance),
             slowest_rank: balance.slowest_rank,
@@ -151,17 +147,14 @@ pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Ve
     rows
 }
 
-/// Returns which nodes are rows.
+/// Marks the nodes that get rows: the [`MOST_ROWS`] in which most time is spent, waited, or caused to be waited.
 fn kept(tree: &ProgramTree) -> Vec<bool> {
-    let weight = |at: usize| {
-        let sums = &tree.inclusive[at];
-        sums.time_s.max(sums.waiting_s).max(sums.caused_s)
-    };
-    let mut order: Vec<usize> = (0..tree.nodes.len()).collect();
+    let weights = tree.inclusive.iter().map(|sums| sums.time_s.max(sums.waiting_s).max(sums.caused_s));
+    let mut order: Vec<(f64, usize)> = weights.zip(0..).collect();
     // A node weighs no more than the one around it, and comes after it.
-    order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)).then(a.cmp(&b)));
+    order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut kept = vec![false; tree.nodes.len()];
-    for at in order.into_iter().take(MOST_ROWS) {
+    for (_, at) in order.into_iter().take(MOST_ROWS) {
         kept[at] = tree.nodes[at].parent.is_none_or(|parent| kept[parent]);
     }
     kept
@@ -175,13 +168,21 @@ struct NamedNode {
     at: Option<Caller>,
 }
 
+impl NamedNode {
+    /// Names the function that contains `place`.
+    fn for_function(place: Option<&CodePlace>, at: Option<Caller>) -> NamedNode {
+        let name = place.map_or_else(String::new, |place| short(place.function_label()).to_owned());
+        let full_name = place.and_then(|place| place.function.clone()).filter(|full| *full != name);
+        NamedNode { kind: CallTreeNodeKind::Function, name, full_name, at }
+    }
+}
+
+/// The place of a node of the call tree.
+fn place_of(calls: &CallTree, node: u32) -> Option<&CodePlace> {
+    calls.node(node).map(|node| &node.place)
+}
+
 fn named(model: &Model, calls: &CallTree, step: ProgramNodeKind) -> NamedNode {
-    let place = |at: Option<u32>| at.and_then(|at| calls.node(at)).map(|node| &node.place);
-    let function = |within: Option<&CodePlace>, at: Option<u32>| {
-        let name = within.map_or_else(String::new, |within| short(within.function_label()).to_owned());
-        let full = within.and_then(|within| within.function.clone()).filter(|full| *full != name);
-        NamedNode { kind: CallTreeNodeKind::Function, name, full_name: full, at: place(at).map(Caller::from_place) }
-    };
     match step {
         ProgramNodeKind::Region(at) => {
             let region = model.regions.get(at as usize);
@@ -197,11 +198,15 @@ fn named(model: &Model, calls: &CallTree, step: ProgramNodeKind) -> NamedNode {
                 at: None,
             }
         }
-        ProgramNodeKind::Start(start) => function(place(Some(start)), None),
-        ProgramNodeKind::Function(call) => function(calls.callee(call).map(|node| &node.place), Some(call)),
+        ProgramNodeKind::Start(start) => NamedNode::for_function(place_of(calls, start), None),
+        ProgramNodeKind::Function(call) => {
+            let callee = calls.callee(call).map(|node| &node.place);
+            NamedNode::for_function(callee, place_of(calls, call).map(Caller::from_place))
+        }
         ProgramNodeKind::Call(leaf, operation) => {
             let name = format!("MPI_{}", operation_name(operation));
-            NamedNode { kind: CallTreeNodeKind::Call, name, full_name: None, at: place(leaf).map(Caller::from_place) }
+            let at = leaf.and_then(|leaf| place_of(calls, leaf)).map(Caller::from_place);
+            NamedNode { kind: CallTreeNodeKind::Call, name, full_name: None, at }
         }
     }
 }

@@ -161,12 +161,15 @@ struct RankOfNoCluster<'a> {
     own_code: Vec<OwnCodeSegment<'a>>,
 }
 
+impl<'a> From<&'a ClusterRow> for RankOfNoCluster<'a> {
+    fn from(row: &'a ClusterRow) -> RankOfNoCluster<'a> {
+        let own_code = row.own_code.iter().map(OwnCodeSegment::from).collect();
+        RankOfNoCluster { rank: row.ranks.first().copied(), own_code }
+    }
+}
+
 impl<'a> From<&'a ClusterTable> for ClusteringFacts<'a> {
     fn from(clusters: &'a ClusterTable) -> ClusteringFacts<'a> {
-        let alone = |row: &'a ClusterRow| RankOfNoCluster {
-            rank: row.ranks.first().copied(),
-            own_code: row.own_code.iter().map(OwnCodeSegment::from).collect(),
-        };
         ClusteringFacts {
             different_code: clusters.differ(),
             iterate_together: clusters.iterate_together,
@@ -174,29 +177,52 @@ impl<'a> From<&'a ClusterTable> for ClusteringFacts<'a> {
             radius_given: clusters.radius.is_some_and(|radius| radius.given),
             profiles: clusters.profiles,
             profiles_clustered: clusters.clustered,
-            of_no_cluster: clusters.alone.iter().map(alone).collect(),
+            of_no_cluster: clusters.alone.iter().map(RankOfNoCluster::from).collect(),
         }
     }
 }
 
-impl ClusterTable {
-    /// Of a run whose call sites are at `places`. `radius`: how near ranks of one cluster are, where the user says so.
-    pub fn new(model: &Model, places: &[CodePlace], radius: Option<f64>) -> ClusterTable {
-        let codes = cluster::codes(model, places);
-        let found = cluster::clusters(&codes, radius);
-        let name = |piece: u32| match *codes.pieces.get(piece as usize)? {
+impl ClusterRow {
+    /// Returns whether `rank` is in the cluster.
+    pub(super) fn contains(&self, rank: u32) -> bool {
+        self.ranks.binary_search(&rank).is_ok()
+    }
+
+    /// Seconds of computation of its ranks, added up.
+    pub(super) fn computation_s(&self) -> f64 {
+        self.efficiency.times.avg_computation_s * self.ranks.len() as f64
+    }
+}
+
+impl CodeName {
+    /// Names a piece of code, or returns `None` if it is not in the model.
+    fn from_piece(model: &Model, places: &[CodePlace], piece: CodePiece) -> Option<CodeName> {
+        match piece {
             CodePiece::Region(region) => Some(CodeName::Region(model.regions.get(region as usize)?.path.clone())),
             CodePiece::Call { site, operation, .. } => {
                 let place = site.and_then(|site| places.get(site as usize)).cloned();
                 Some(CodeName::Call(operation_name(operation), place))
             }
-        };
+        }
+    }
+}
+
+impl ClusterTable {
+    /// Clusters the ranks of a run, whose call sites are at `places`. `radius` is the user's, if any.
+    pub fn new(model: &Model, places: &[CodePlace], radius: Option<f64>) -> ClusterTable {
+        let codes = cluster::codes(model, places);
+        let found = cluster::clusters(&codes, radius);
         let parts = found.parts();
         let own_code = if found.differ() { cluster::own_code(&codes, &parts) } else { Vec::new() };
         let own_code = own_code.into_iter().chain(std::iter::repeat(Vec::new()));
-        let row = |(part, own): (&cluster::ClusterOrRank, Vec<cluster::DistinctiveCode>)| {
+        let (mut rows, mut alone) = (Vec::new(), Vec::new());
+        for (part, own) in parts.iter().zip(own_code) {
             let own = own.into_iter().filter(|own| own.share >= LEAST_SHARE).take(MOST_CODE);
-            ClusterRow {
+            let own = own.filter_map(|own| {
+                let piece = *codes.pieces.get(own.piece as usize)?;
+                Some(OwnCodeRow { code: CodeName::from_piece(model, places, piece)?, share: own.share })
+            });
+            let row = ClusterRow {
                 id: part.cluster.map_or(0, |number| number as u32 + 1),
                 rank_count: part.members.len(),
                 ranks: part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect(),
@@ -204,10 +230,10 @@ impl ClusterTable {
                 iterations: model
                     .main_loop_of(&part.members)
                     .and_then(|(idx, count)| Some((model.regions.get(idx as usize)?.path.clone(), count))),
-                own_code: own.filter_map(|own| Some(OwnCodeRow { code: name(own.piece)?, share: own.share })).collect(),
-            }
-        };
-        let (rows, alone) = parts.iter().zip(own_code).map(row).partition(|row| row.id > 0);
+                own_code: own.collect(),
+            };
+            if part.cluster.is_some() { rows.push(row) } else { alone.push(row) }
+        }
         ClusterTable {
             rows,
             // An ideal time above the elapsed one shows that ranks do not wait for each other's iterations.
@@ -226,11 +252,14 @@ impl ClusterTable {
         if self.rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
             return Cow::Borrowed(&self.rows);
         }
-        let row = |row: &ClusterRow| ClusterRow { ranks: truncate(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
-        Cow::Owned(self.rows.iter().map(row).collect())
+        let rows = self
+            .rows
+            .iter()
+            .map(|row| ClusterRow { ranks: truncate(&row.ranks, bounds.numbers).to_vec(), ..row.clone() });
+        Cow::Owned(rows.collect())
     }
 
-    /// Nothing is known of `n_ranks` ranks.
+    /// The table of `n_ranks` ranks that were not clustered.
     pub(super) fn without_clusters(n_ranks: usize) -> ClusterTable {
         ClusterTable { of: vec![None; n_ranks], iterate_together: true, ..ClusterTable::default() }
     }

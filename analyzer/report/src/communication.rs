@@ -185,33 +185,36 @@ impl CommunicationTable {
 }
 
 fn hosts(model: &Model, pairs: &[PairVolume]) -> Vec<HostVolume> {
-    let host = |rank: u32| {
-        let found = model.ranks.binary_search_by_key(&rank, |one| one.rank);
-        found.map_or("", |at| model.ranks[at].host.as_str())
-    };
     let mut sums: BTreeMap<(&str, &str), MessageVolume> = BTreeMap::new();
     for pair in pairs {
-        sums.entry((host(pair.from), host(pair.to))).or_default().add(pair.messages, pair.bytes);
+        let hosts = (host_of(model, pair.from), host_of(model, pair.to));
+        sums.entry(hosts).or_default().add(pair.messages, pair.bytes);
     }
-    let row = |((from, to), sum): ((&str, &str), MessageVolume)| HostVolume {
+    let rows = sums.into_iter().map(|((from, to), sum)| HostVolume {
         from: from.to_owned(),
         to: to.to_owned(),
         messages: sum.messages,
         bytes: sum.bytes,
-    };
-    let mut rows: Vec<HostVolume> = sums.into_iter().map(row).collect();
+    });
+    let mut rows: Vec<HostVolume> = rows.collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.bytes, row.messages)));
     rows
 }
 
-fn sizes(of: &SizeHistogram) -> Vec<SizeRow> {
-    let row = |(from_bytes, to_bytes, of): (u64, u64, MessageVolume)| SizeRow {
+/// The host of a rank, or an empty string if the rank is not in the model.
+fn host_of(model: &Model, rank: u32) -> &str {
+    let found = model.ranks.binary_search_by_key(&rank, |one| one.rank);
+    found.map_or("", |at| &model.ranks[at].host)
+}
+
+fn sizes(histogram: &SizeHistogram) -> Vec<SizeRow> {
+    let rows = histogram.occurring().map(|(from_bytes, to_bytes, volume)| SizeRow {
         from_bytes,
         to_bytes,
-        count: of.messages,
-        bytes: of.bytes,
-    };
-    of.occurring().map(row).collect()
+        count: volume.messages,
+        bytes: volume.bytes,
+    });
+    rows.collect()
 }
 
 fn operations(found: &RunStatistics) -> Vec<OperationSizes> {

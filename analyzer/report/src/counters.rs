@@ -33,7 +33,7 @@ pub(super) fn rows(model: &Model) -> Vec<CounterRow> {
     for (key, totals) in model.ranks.iter().flat_map(|rank| &rank.counters) {
         sums.entry(*key).or_default().add(totals);
     }
-    let row = |((region, counter), totals): ((RegionIdx, u32), CounterTotals)| CounterRow {
+    let rows = sums.into_iter().map(|((region, counter), totals)| CounterRow {
         name: model.counters[counter as usize].clone(),
         region: model.regions[region as usize].path.clone(),
         n: totals.n,
@@ -41,6 +41,6 @@ pub(super) fn rows(model: &Model) -> Vec<CounterRow> {
         mean: totals.sum / totals.n.max(1) as f64,
         min: totals.min,
         max: totals.max,
-    };
-    sums.into_iter().map(row).collect()
+    });
+    rows.collect()
 }

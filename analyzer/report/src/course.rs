@@ -99,7 +99,7 @@ impl<'a> From<&'a Option<TimeTrends>> for SeriesRows<'a> {
 }
 
 impl IterationCourse {
-    /// Returns what `rows` show.
+    /// Finds trends and recurring changes in `rows`.
     pub(super) fn new(rows: &[IterationRow]) -> IterationCourse {
         let iterations = whole_iterations(rows).count();
         let mut unknown = whole_iterations(rows).filter(|row| !row.is_known);
@@ -110,32 +110,25 @@ impl IterationCourse {
         for row in rows.iter() {
             *by_rank.entry(row.slowest_rank).or_default() += 1;
         }
-        let share = |count: u64| count as f64 / rows.len().max(1) as f64;
-        let slowest = by_rank.into_iter().map(|(rank, count)| SlowestRank { rank, count, share: share(count) });
+        let n = rows.len().max(1) as f64;
+        let slowest = by_rank.into_iter().map(|(rank, count)| SlowestRank { rank, count, share: count as f64 / n });
         let mut slowest: Vec<SlowestRank> = slowest.collect();
         slowest.sort_by_key(|one| (std::cmp::Reverse(one.count), one.rank));
-        let shape_of = |of: &dyn Fn(&IterationRow) -> f64| {
-            let mut shape = shape(&rows.iter().map(|row| of(row)).collect::<Vec<f64>>());
-            for period in &mut shape.periods {
-                period.first = rows.get(period.first).map_or(period.first, |row| row.iteration as usize);
-            }
-            shape
-        };
-        let sum = |of: fn(&IterationRow) -> f64| rows.iter().map(|row| of(row)).sum::<f64>();
-        let slowest_s = sum(|row| row.max_s);
+        let slowest_s: f64 = rows.iter().map(|row| row.max_s).sum();
+        let imbalance_s: f64 = rows.iter().map(|row| row.imbalance_s()).sum();
         IterationCourse {
             iterations,
             known: rows.len(),
             unknown,
             first_unknown,
-            slowest_mean_s: slowest_s / rows.len().max(1) as f64,
+            slowest_mean_s: slowest_s / n,
             slowest_max_s: rows.iter().map(|row| row.max_s).fold(0.0, f64::max),
-            imbalance_share: (slowest_s > 0.0).then(|| sum(IterationRow::imbalance_s) / slowest_s),
+            imbalance_share: (slowest_s > 0.0).then(|| imbalance_s / slowest_s),
             slowest,
             trends: Some(TimeTrends {
-                max: shape_of(&|row| row.max_s),
-                mean: shape_of(&|row| row.mean_s),
-                imbalance: shape_of(&IterationRow::imbalance_s),
+                max: shape_of(&rows, |row| row.max_s),
+                mean: shape_of(&rows, |row| row.mean_s),
+                imbalance: shape_of(&rows, IterationRow::imbalance_s),
             }),
         }
     }
@@ -150,6 +143,16 @@ pub fn whole_iterations(rows: &[IterationRow]) -> impl Iterator<Item = &Iteratio
 /// Returns the rows of [`whole_iterations`] whose computation is known.
 pub fn measured_iterations(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
     whole_iterations(rows).filter(|row| row.is_known)
+}
+
+/// The shape of a figure over the iterations. Its periods begin at numbers of iterations instead of indices.
+fn shape_of(rows: &[&IterationRow], figure: impl Fn(&IterationRow) -> f64) -> SeriesShape {
+    let figures: Vec<f64> = rows.iter().map(|row| figure(row)).collect();
+    let mut shape = shape(&figures);
+    for period in &mut shape.periods {
+        period.first = rows.get(period.first).map_or(period.first, |row| row.iteration as usize);
+    }
+    shape
 }
 
 #[cfg(test)]

@@ -49,11 +49,11 @@ pub fn write(table: &CsvTable, out: &mut dyn io::Write) -> io::Result<()> {
 }
 
 fn walk(path: &str, value: &Value, tables: &mut Vec<CsvTable>, facts: &mut Vec<Vec<String>>) {
-    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {
         Value::Object(object) => {
             for (key, value) in object.iter() {
-                walk(&below(key), value, tables, facts);
+                let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+                walk(&path, value, tables, facts);
             }
         }
         Value::Array(rows) if rows.iter().any(Value::is_object) => tables.push(table(path, rows)),
@@ -69,11 +69,13 @@ fn table(name: &str, rows: &[Value]) -> CsvTable {
             columns.push(column.clone());
         }
     }
-    let at = |row: &[(String, &Value)], column: &str| {
-        row.iter().find(|(name, _)| name == column).map_or_else(String::new, |(_, value)| cell(value))
-    };
-    let rows = flat.iter().map(|row| columns.iter().map(|column| at(row, column)).collect()).collect();
+    let rows = flat.iter().map(|row| columns.iter().map(|column| cell_of_column(row, column)).collect()).collect();
     CsvTable { name: name.to_owned(), columns: columns.iter().map(|column| text(column)).collect(), rows }
+}
+
+/// The cell of a row in a column, or an empty one if the row has no such key.
+fn cell_of_column(row: &[(String, &Value)], column: &str) -> String {
+    row.iter().find(|(name, _)| name == column).map_or_else(String::new, |(_, value)| cell(value))
 }
 
 /// An object's values, those of inner objects under `outer.inner`.

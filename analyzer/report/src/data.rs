@@ -4,9 +4,10 @@ use lbprof_collector::Activity;
 use lbprof_collector::problem::Severity;
 use serde::Serialize;
 
+use super::fraction;
 use super::problems::ProblemRow;
 use lbprof_analysis::model::samples::CpuTime;
-use lbprof_analysis::model::{Model, PollTimes, RankModel};
+use lbprof_analysis::model::{Model, PollTimes};
 
 /// Facts about the data of a report, and their reliability.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -71,24 +72,21 @@ impl DataFacts {
         let mut hosts: Vec<&str> = model.ranks.iter().map(|rank| rank.host.as_str()).collect();
         hosts.sort_unstable();
         hosts.dedup();
-        let sum = |of: &dyn Fn(&RankModel) -> f64| model.ranks.iter().map(of).sum::<f64>();
-        let idle_s = sum(&|rank| rank.idle_s(window));
-        let paused_s = sum(&|rank| rank.paused_s);
-        let known_s = sum(&|rank| rank.inclusive(0).iter().sum::<f64>());
-        let whole = elapsed_s * model.ranks.len() as f64;
-        let unknown_s = (whole - idle_s - paused_s - known_s).max(0.0);
-        let recorder_s = sum(&|rank| rank.inclusive(0)[Activity::Recorder as usize]);
-        let mut in_calls = CpuTime::default();
+        let (mut idle_s, mut paused_s, mut known_s, mut recorder_s) = (0.0, 0.0, 0.0, 0.0);
+        let (mut in_calls, mut polls) = (CpuTime::default(), PollTimes::default());
         for rank in &model.ranks {
+            let by_activity = rank.inclusive(0);
+            idle_s += rank.idle_s(window);
+            paused_s += rank.paused_s;
+            known_s += by_activity.iter().sum::<f64>();
+            recorder_s += by_activity[Activity::Recorder as usize];
             in_calls.add(&rank.samples.recorder);
-        }
-        let is_sampled = model.ranks.iter().any(|rank| rank.samples.period_s().is_some());
-        let share = |time_s: f64| if whole > 0.0 { time_s / whole } else { 0.0 };
-        let mean_s = |time_s: f64| time_s / model.ranks.len().max(1) as f64;
-        let mut polls = PollTimes::default();
-        for rank in &model.ranks {
             polls.add(&rank.polls);
         }
+        let whole_s = elapsed_s * model.ranks.len() as f64;
+        let n_ranks = model.ranks.len().max(1) as f64;
+        let unknown_s = (whole_s - idle_s - paused_s - known_s).max(0.0);
+        let is_sampled = model.ranks.iter().any(|rank| rank.samples.period_s().is_some());
         DataFacts {
             elapsed_s,
             ranks_present: model.ranks.len() as u32,
@@ -98,19 +96,19 @@ impl DataFacts {
             calls: model.ranks.iter().map(|rank| rank.calls).fold(0, u64::saturating_add),
             dropped_events: model.ranks.iter().map(|rank| rank.dropped).fold(0, u64::saturating_add),
             recorder_s,
-            recorder_share: share(recorder_s),
+            recorder_share: fraction(recorder_s, whole_s),
             recorder_in_calls_s: is_sampled.then_some(in_calls.seconds),
             recorder_in_calls_error_s: is_sampled.then_some(in_calls.error_s()),
-            recorder_whole_share: share(recorder_s + in_calls.seconds),
+            recorder_whole_share: fraction(recorder_s + in_calls.seconds, whole_s),
             idle_s,
-            idle_share: share(idle_s),
-            idle_mean_s: mean_s(idle_s),
+            idle_share: fraction(idle_s, whole_s),
+            idle_mean_s: idle_s / n_ranks,
             paused_s,
-            paused_share: share(paused_s),
-            paused_mean_s: mean_s(paused_s),
+            paused_share: fraction(paused_s, whole_s),
+            paused_mean_s: paused_s / n_ranks,
             unknown_s,
-            unknown_share: share(unknown_s),
-            unknown_mean_s: mean_s(unknown_s),
+            unknown_share: fraction(unknown_s, whole_s),
+            unknown_mean_s: unknown_s / n_ranks,
             without_records_s: (1e9 * (paused_s + unknown_s)).round() / 1e9,
             polls,
             complete: problems.iter().all(|problem| problem.kind.severity() != Severity::Partial),

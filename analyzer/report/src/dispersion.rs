@@ -84,14 +84,14 @@ fn in_words<S: Serializer>(ranking: &SeverityCriterion, serializer: S) -> Result
 
 /// Writes one letter per rank.
 fn letters<S: Serializer>(levels: &[TimeLevel], serializer: S) -> Result<S::Ok, S::Error> {
-    let letter = |level: &TimeLevel| match level {
+    let letters = levels.iter().map(|level| match level {
         TimeLevel::Minimum => 'm',
         TimeLevel::Lower => 'l',
         TimeLevel::Middle => '-',
         TimeLevel::Upper => 'u',
         TimeLevel::Maximum => 'M',
-    };
-    serializer.serialize_str(&levels.iter().map(letter).collect::<String>())
+    });
+    serializer.serialize_str(&letters.collect::<String>())
 }
 
 /// Groups of regions that spend their time alike.
@@ -157,18 +157,18 @@ impl DispersionRows {
         severe_activities.copy_from_slice(&ranking.severe(&activities));
         let heaviest = dispersion::heaviest(&views.rows).map(|at| at as RegionIdx);
         let most_dispersed = most_dispersed(&views);
-        let path = |region: RegionIdx| model.regions.get(region as usize).map(|one| one.path.clone());
-        let number = |rank: Option<usize>| rank.and_then(|at| model.ranks.get(at)).map(|one| one.rank);
         DispersionRows {
             ranking,
             elapsed_s: views.elapsed_s,
-            heaviest_region: heaviest.and_then(path),
+            heaviest_region: heaviest.and_then(|region| region_path(model, region)),
             most_dispersed_activity: most_dispersed,
-            most_dispersed_region: most_dispersed.and_then(|of| most_dispersed_in(&views, of)).and_then(path),
+            most_dispersed_region: most_dispersed
+                .and_then(|activity| most_dispersed_in(&views, activity))
+                .and_then(|region| region_path(model, region)),
             id_max: (1.0 - 1.0 / model.ranks.len().max(1) as f64).sqrt(),
             regions_with_time: views.regions.iter().flatten().count(),
-            most_frequently_imbalanced_rank: number(views.ranks.most_frequent()),
-            longest_imbalanced_rank: number(views.ranks.longest()),
+            most_frequently_imbalanced_rank: views.ranks.most_frequent().and_then(|at| Some(model.ranks.get(at)?.rank)),
+            longest_imbalanced_rank: views.ranks.longest().and_then(|at| Some(model.ranks.get(at)?.rank)),
             severe_activities,
             severe_regions: ranking.severe(&regions),
             dominant: dispersion::dominant(&breakdown(&views.rows)),
@@ -196,8 +196,7 @@ impl DispersionRows {
     /// part of the elapsed time that matters.
     pub(super) fn is_different(&self, activity: Activity, over_mean_s: f64, n_ranks: usize) -> bool {
         let sid = self.views.activities[activity as usize].and_then(|index| index.sid);
-        let is_wide = |sid: f64| sid * (n_ranks as f64).sqrt() >= MIN_SPREAD;
-        sid.is_some_and(|sid| is_wide(sid) || over_mean_s > MIN_SPREAD * self.elapsed_s)
+        sid.is_some_and(|sid| sid * (n_ranks as f64).sqrt() >= MIN_SPREAD || over_mean_s > MIN_SPREAD * self.elapsed_s)
     }
 
     /// Returns whether a rank divides its time notably differently from the others: by as much, and for as long, in the region with most of
@@ -212,22 +211,24 @@ impl DispersionRows {
 
 /// The level that stands for those of several ranks: an extreme of all ranks if one has it, else what most have.
 fn level_of_several(levels: &[TimeLevel]) -> TimeLevel {
-    let n = |wanted: TimeLevel| levels.iter().filter(|&&level| level == wanted).count();
-    match () {
-        () if n(TimeLevel::Maximum) > 0 => TimeLevel::Maximum,
-        () if n(TimeLevel::Minimum) > 0 => TimeLevel::Minimum,
-        () => [TimeLevel::Lower, TimeLevel::Upper, TimeLevel::Middle]
-            .into_iter()
-            .max_by_key(|&level| n(level))
-            .unwrap_or(TimeLevel::Middle),
+    let extremes = [TimeLevel::Maximum, TimeLevel::Minimum];
+    if let Some(extreme) = extremes.into_iter().find(|extreme| levels.contains(extreme)) {
+        return extreme;
     }
+    let others = [TimeLevel::Lower, TimeLevel::Upper, TimeLevel::Middle];
+    let most = others.into_iter().max_by_key(|&other| levels.iter().filter(|&&level| level == other).count());
+    most.unwrap_or(TimeLevel::Middle)
+}
+
+fn region_path(model: &Model, region: RegionIdx) -> Option<String> {
+    Some(model.regions.get(region as usize)?.path.clone())
 }
 
 /// The activity in which ranks differ most, by weight in time: computation where it is as good as any other, for it is the cause of what
 /// others wait.
 fn most_dispersed(views: &Dispersion) -> Option<Activity> {
-    let sid = |activity: Activity| views.activities[activity as usize]?.sid;
-    let known = Activity::ALL.into_iter().filter_map(|activity| Some((activity, sid(activity)?)));
+    let known =
+        Activity::ALL.into_iter().filter_map(|activity| Some((activity, views.activities[activity as usize]?.sid?)));
     known.reduce(|most, next| if AS_GOOD * next.1 > most.1 { next } else { most }).map(|(activity, _)| activity)
 }
 
@@ -242,9 +243,8 @@ fn most_dispersed_in(views: &Dispersion, activity: Activity) -> Option<RegionIdx
 
 fn group_rows(views: &Dispersion, given: Option<usize>) -> Option<GroupRows> {
     let with_time: Vec<usize> = (0..views.rows.len()).filter(|&at| views.regions[at].is_some()).collect();
-    let vector = |&at: &usize| views.rows[at].map(|cell| cell.map_or(0.0, |cell| cell.mean_s)).to_vec();
-    let vectors: Vec<Vec<f64>> = with_time.iter().map(vector).collect();
-    let found = cluster::groups(&vectors, given)?;
+    let vectors = with_time.iter().map(|&at| views.rows[at].map(|cell| cell.map_or(0.0, |cell| cell.mean_s)).to_vec());
+    let found = cluster::groups(&vectors.collect::<Vec<Vec<f64>>>(), given)?;
     let mut of = vec![None; views.rows.len()];
     for (&at, &group) in with_time.iter().zip(&found.of) {
         of[at] = Some(group as u32 + 1);
@@ -253,25 +253,25 @@ fn group_rows(views: &Dispersion, given: Option<usize>) -> Option<GroupRows> {
 }
 
 fn patterns(model: &Model, views: &Dispersion) -> Vec<PatternRow> {
-    let mut wanted: Vec<(Activity, RegionIdx)> = Vec::new();
+    let mut rows: Vec<PatternRow> = Vec::new();
     for activity in Activity::ALL {
         let times = views.rows.iter().enumerate().filter_map(|(at, row)| Some((at, row[activity as usize]?.mean_s)));
         let mut regions: Vec<(usize, f64)> = times.collect();
         regions.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        wanted.extend(regions.into_iter().take(MOST_PATTERNS).map(|(at, _)| (activity, at as RegionIdx)));
+        for (at, _) in regions.into_iter().take(MOST_PATTERNS) {
+            let region = at as RegionIdx;
+            let times = RegionTimes::from_model(model, region);
+            let Some(times) = times.activity(activity) else { continue };
+            rows.push(PatternRow {
+                activity,
+                region,
+                path: region_path(model, region).unwrap_or_default(),
+                least_s: times.iter().copied().fold(f64::INFINITY, f64::min),
+                longest_s: times.iter().copied().fold(0.0, f64::max),
+                ranks_per_letter: 1,
+                levels: dispersion::pattern(times),
+            });
+        }
     }
-    let row = |(activity, region)| {
-        let times = RegionTimes::from_model(model, region);
-        let times = times.activity(activity)?;
-        Some(PatternRow {
-            activity,
-            region,
-            path: model.regions.get(region as usize).map_or_else(String::new, |one| one.path.clone()),
-            least_s: times.iter().copied().fold(f64::INFINITY, f64::min),
-            longest_s: times.iter().copied().fold(0.0, f64::max),
-            ranks_per_letter: 1,
-            levels: dispersion::pattern(times),
-        })
-    };
-    wanted.into_iter().filter_map(row).collect()
+    rows
 }

@@ -178,71 +178,96 @@ fn is_computing(model: &Model, computation_s: f64) -> bool {
 
 fn fewer_cores(model: &Model) -> Option<ReportDoubt> {
     let efficiency = ThreadEfficiency::new(model)?;
-    let bound = model.ranks.iter().zip(&efficiency.ranks).filter_map(|(rank, used)| {
+    let crowded = model.ranks.iter().zip(&efficiency.ranks).filter_map(|(rank, used)| {
         let cores = rank.placement.as_ref()?.cores;
-        (0 < cores && cores < used.cores).then_some((rank.rank, used.cores, cores))
+        (0 < cores && cores < used.cores).then_some(CrowdedRank { rank: rank.rank, team: used.cores, cores })
     });
-    let bound: Vec<(u32, u32, u32)> = bound.collect();
-    let per_core = |one: &(u32, u32, u32)| f64::from(one.1) / f64::from(one.2);
-    let &(rank, team, cores) = bound.iter().max_by(|a, b| per_core(a).total_cmp(&per_core(b)).then(b.0.cmp(&a.0)))?;
-    Some(ReportDoubt::FewerCores { rank, team, cores, ranks: bound.iter().map(|one| one.0).collect() })
+    let crowded: Vec<CrowdedRank> = crowded.collect();
+    let &CrowdedRank { rank, team, cores } = crowded
+        .iter()
+        .max_by(|a, b| a.threads_per_core().total_cmp(&b.threads_per_core()).then(b.rank.cmp(&a.rank)))?;
+    Some(ReportDoubt::FewerCores { rank, team, cores, ranks: crowded.iter().map(|one| one.rank).collect() })
+}
+
+/// A rank that may use fewer cores than it has threads in a team.
+struct CrowdedRank {
+    rank: u32,
+    team: u32,
+    cores: u32,
+}
+
+impl CrowdedRank {
+    fn threads_per_core(&self) -> f64 {
+        f64::from(self.team) / f64::from(self.cores)
+    }
 }
 
 fn no_core(model: &Model) -> Option<ReportDoubt> {
-    let is_much =
-        |lost: &PreemptionLoss| lost.delayed_s >= MUCH * lost.computation_s && is_computing(model, lost.computation_s);
-    let of_rank = |rank: &RankModel| Some((rank.rank, preemption(rank).filter(is_much)?));
-    let hit: Vec<(u32, PreemptionLoss)> = model.ranks.iter().filter_map(of_rank).collect();
+    let mut hit: Vec<(u32, PreemptionLoss)> = Vec::new();
+    for rank in &model.ranks {
+        if let Some(lost) = preemption(rank)
+            && lost.delayed_s >= MUCH * lost.computation_s
+            && is_computing(model, lost.computation_s)
+        {
+            hit.push((rank.rank, lost));
+        }
+    }
     if let Some(&(rank, lost)) = hit.iter().max_by(|a, b| a.1.delayed_s.total_cmp(&b.1.delayed_s).then(b.0.cmp(&a.0))) {
         return Some(ReportDoubt::NoCoreToCompute { rank, lost, others: hit.len() - 1 });
     }
-    let is_long = |usage: &ResourceUsage| usage.elapsed_s >= MIN_OBSERVED_S;
-    let usages = || model.ranks.iter().filter_map(|rank| rank.usage).filter(is_long);
-    let delayed_s: f64 = usages().map(|usage| usage.thread_delayed_s.min(usage.elapsed_s)).sum();
-    let elapsed_s: f64 = usages().map(|usage| usage.elapsed_s).sum();
+    let mut usages: Vec<ResourceUsage> = model.ranks.iter().filter_map(|rank| rank.usage).collect();
+    usages.retain(|usage| usage.elapsed_s >= MIN_OBSERVED_S);
+    let delayed_s: f64 = usages.iter().map(|usage| usage.thread_delayed_s.min(usage.elapsed_s)).sum();
+    let elapsed_s: f64 = usages.iter().map(|usage| usage.elapsed_s).sum();
     (elapsed_s > 0.0 && delayed_s >= MUCH * elapsed_s).then(|| ReportDoubt::NoCore { share: delayed_s / elapsed_s })
 }
 
 fn asleep_ranks(model: &Model) -> Option<ReportDoubt> {
-    let is_much =
-        |found: &SleepTime| found.asleep_s >= MUCH * found.computation_s && is_computing(model, found.computation_s);
-    let of_rank = |rank: &RankModel| Some((rank.rank, asleep(rank).filter(is_much)?));
-    let sleepers: Vec<(u32, SleepTime)> = model.ranks.iter().filter_map(of_rank).collect();
+    let mut sleepers: Vec<(u32, SleepTime)> = Vec::new();
+    for rank in &model.ranks {
+        if let Some(found) = asleep(rank)
+            && found.asleep_s >= MUCH * found.computation_s
+            && is_computing(model, found.computation_s)
+        {
+            sleepers.push((rank.rank, found));
+        }
+    }
     let &(rank, found) = sleepers.iter().max_by(|a, b| a.1.asleep_s.total_cmp(&b.1.asleep_s).then(b.0.cmp(&a.0)))?;
     Some(ReportDoubt::Asleep { rank, found, ranks: sleepers.iter().map(|one| one.0).collect() })
 }
 
-/// Returns what is in doubt is known of whole ranks only.
+/// The doubt about polls, whose time is known for whole ranks only.
 fn polling(model: &Model) -> Option<ReportDoubt> {
     let selected = &model.facts.selected;
     if selected.from.is_some() || selected.to.is_some() || selected.region.is_some() {
         return None;
     }
-    let sum = |of: fn(&RankModel) -> f64| model.ranks.iter().map(of).sum::<f64>();
-    let (maybe_computation_s, maybe_waiting_s) =
-        (sum(|rank| rank.polls.maybe_computation_s), sum(|rank| rank.polls.maybe_waiting_s));
-    let computation_s = sum(|rank| rank.inclusive(0)[Activity::Computation as usize]);
+    let (mut computation_s, mut maybe_computation_s, mut maybe_waiting_s) = (0.0, 0.0, 0.0);
+    for rank in &model.ranks {
+        computation_s += rank.inclusive(0)[Activity::Computation as usize];
+        maybe_computation_s += rank.polls.maybe_computation_s;
+        maybe_waiting_s += rank.polls.maybe_waiting_s;
+    }
     let all_s = model.elapsed_s() * model.ranks.len() as f64;
     let unclear_s = maybe_computation_s + maybe_waiting_s;
     if all_s <= 0.0 || unclear_s < UNCLEAR * all_s || unclear_s < MUCH_OF_LOSS * (all_s - computation_s) {
         return None;
     }
-    let share = |seconds: f64| (seconds / all_s).clamp(0.0, 1.0);
-    let efficiency = (share(computation_s - maybe_waiting_s), share(computation_s + maybe_computation_s));
-    Some(ReportDoubt::Polling { unclear_s, efficiency })
+    let least = ((computation_s - maybe_waiting_s) / all_s).clamp(0.0, 1.0);
+    let most = ((computation_s + maybe_computation_s) / all_s).clamp(0.0, 1.0);
+    Some(ReportDoubt::Polling { unclear_s, efficiency: (least, most) })
 }
 
 fn other_threads(model: &Model) -> Option<ReportDoubt> {
-    let is_notable = |seconds: &f64| *seconds >= NOTABLE * model.elapsed_s();
-    let of_rank = |rank: &RankModel| Some((rank.rank, Some(other_threads_s(rank)).filter(is_notable)?));
     // The threads of parallel regions are in the figures of the cores.
     let ranks = model.ranks.iter().filter(|rank| rank.parallel.is_empty());
-    let found: Vec<(u32, f64)> = ranks.filter_map(of_rank).collect();
+    let mut found: Vec<(u32, f64)> = ranks.map(|rank| (rank.rank, other_threads_s(rank))).collect();
+    found.retain(|&(_, seconds)| seconds >= NOTABLE * model.elapsed_s());
     let &(rank, seconds) = found.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     Some(ReportDoubt::OtherThreads { rank, seconds, ranks: found.iter().map(|one| one.0).collect() })
 }
 
-/// Returns the seconds in which other threads of a rank than the first were at work: their CPU time, or their time in MPI if that is longer.
+/// Seconds for which the threads of a rank besides the first were at work: their CPU time, or their time in MPI if that is longer.
 fn other_threads_s(rank: &RankModel) -> f64 {
     let sampled = [SampledThreads::WithMpi, SampledThreads::WithoutMpi].map(|threads| rank.samples.seconds(threads));
     sampled.iter().sum::<f64>().max(rank.other_threads_mpi_s)
@@ -254,7 +279,9 @@ fn few_calls(model: &Model) -> Option<ReportDoubt> {
     if model.facts.n_ranks < 2 || !model.facts.selected.is_all() || most > few {
         return None;
     }
-    let finalized = |rank: &RankModel| u64::from(matches!(rank.end_reason, Some(EndReason::Finalize)));
-    let calls = model.ranks.iter().map(|rank| rank.calls.saturating_sub(finalized(rank))).fold(0, u64::saturating_add);
-    Some(ReportDoubt::FewCalls { calls })
+    let besides_finalize = model.ranks.iter().map(|rank| {
+        let n_finalize = u64::from(matches!(rank.end_reason, Some(EndReason::Finalize)));
+        rank.calls.saturating_sub(n_finalize)
+    });
+    Some(ReportDoubt::FewCalls { calls: besides_finalize.fold(0, u64::saturating_add) })
 }

@@ -99,27 +99,26 @@ impl EfficiencyRow {
     ) -> EfficiencyRow {
         let elapsed_s = times.elapsed_s;
         let is_above = estimate.is_some_and(|ideal| is_above_elapsed(ideal.seconds, elapsed_s));
+        let possible = estimate.filter(|_| !is_above);
         let close = estimate.map(|ideal| ideal.bound_s <= UNCERTAIN * elapsed_s);
         let is_close = close == Some(true) && !is_above;
-        let against = |replay_s: f64| Some(estimate.filter(|_| !is_above)?.seconds / replay_s - 1.0);
-        // The longest that the ideal time may be: no more than the elapsed time.
-        let longest = |ideal: PhaseProfileIdeal| (ideal.seconds + ideal.bound_s).min(elapsed_s).max(ideal.seconds);
-        let max_s = match estimate.filter(|_| !is_above) {
+        let max_s = match possible {
             _ if replay_s.is_some() => replay_s,
             Some(ideal) if is_close => Some(ideal.seconds),
-            other => other.map(longest),
+            // The ideal time is no longer than the elapsed time.
+            Some(ideal) => Some((ideal.seconds + ideal.bound_s).min(elapsed_s).max(ideal.seconds)),
+            None => None,
         };
         let at_longest = EfficiencyTimes { t_ideal_s: max_s, ..times };
-        let bounded = |ratio: Option<f64>| ratio.filter(|_| max_s.is_some());
         EfficiencyRow {
             load_balance: times.load_balance(),
             load_balance_within_hosts: None,
             load_balance_between_hosts: None,
             micro_load_balance: times.micro_load_balance(),
             micro_load_balance_min: at_longest.micro_load_balance(),
-            micro_load_balance_max: bounded(times.micro_load_balance()),
+            micro_load_balance_max: max_s.and_then(|_| times.micro_load_balance()),
             transfer: times.transfer(),
-            transfer_min: bounded(times.transfer()),
+            transfer_min: max_s.and_then(|_| times.transfer()),
             transfer_max: at_longest.transfer(),
             communication: times.communication(),
             parallel: times.parallel(),
@@ -131,7 +130,10 @@ impl EfficiencyRow {
             t_ideal_phase_profile_bound_s: estimate.map(|ideal| ideal.bound_s),
             t_ideal_phase_profile_above_elapsed: is_above,
             t_ideal_phase_profile_close: close,
-            t_ideal_phase_profile_against_replay: replay_s.filter(|&replay_s| replay_s > 0.0).and_then(against),
+            t_ideal_phase_profile_against_replay: possible
+                .zip(replay_s)
+                .filter(|&(_, replay_s)| replay_s > 0.0)
+                .map(|(ideal, replay_s)| ideal.seconds / replay_s - 1.0),
             t_ideal_replay_s: replay_s,
         }
     }

@@ -43,11 +43,12 @@ pub fn fold_all(texts: &[&str], columns: usize) -> Vec<String> {
             ambiguous.insert(plain);
         }
     }
-    let lines = |(text, plain): (&&str, &String)| match width(text) > columns && !ambiguous.contains(plain.as_str()) {
-        true => fold(plain, columns),
-        false => fold(text, columns),
-    };
-    texts.iter().zip(&plain).map(lines).collect()
+    let mut lines = Vec::with_capacity(texts.len());
+    for (text, plain) in texts.iter().zip(&plain) {
+        let is_plain = width(text) > columns && !ambiguous.contains(plain.as_str());
+        lines.push(fold(if is_plain { plain } else { text }, columns));
+    }
+    lines
 }
 
 /// `text` in lines of at most `columns`, the second and later ones indented, also by the spaces that it begins with.

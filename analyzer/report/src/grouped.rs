@@ -50,14 +50,13 @@ pub(super) struct GroupRow {
 
 impl From<&IterationGroup> for GroupRow {
     fn from(IterationGroup { count, row, peak_s }: &IterationGroup) -> GroupRow {
-        let known = |seconds: f64| row.is_known.then_some(seconds);
         GroupRow {
             iteration: row.iteration,
             count: *count,
-            max_s: known(row.max_s),
-            peak_s: known(*peak_s),
-            mean_s: known(row.mean_s),
-            imbalance_s: known(row.imbalance_s()),
+            max_s: row.is_known.then_some(row.max_s),
+            peak_s: row.is_known.then_some(*peak_s),
+            mean_s: row.is_known.then_some(row.mean_s),
+            imbalance_s: row.is_known.then(|| row.imbalance_s()),
             load_balance: row.load_balance(),
             slowest_rank: row.is_known.then_some(row.slowest_rank),
             ranks: row.ranks,
@@ -74,7 +73,7 @@ impl IterationGroup {
     fn from_rows(rows: &[IterationRow]) -> Option<IterationGroup> {
         let is_known = rows.iter().any(|row| row.is_known);
         let counted: Vec<&IterationRow> = rows.iter().filter(|row| row.is_known == is_known).collect();
-        let mean = |of: fn(&IterationRow) -> f64| counted.iter().map(|row| of(row)).sum::<f64>() / counted.len() as f64;
+        let n_counted = counted.len() as f64;
         let mut by_rank: BTreeMap<u32, usize> = BTreeMap::new();
         for row in counted.iter() {
             *by_rank.entry(row.slowest_rank).or_default() += 1;
@@ -82,8 +81,8 @@ impl IterationGroup {
         let row = IterationRow {
             iteration: rows.first()?.iteration,
             is_known,
-            max_s: mean(|row| row.max_s),
-            mean_s: mean(|row| row.mean_s),
+            max_s: counted.iter().map(|row| row.max_s).sum::<f64>() / n_counted,
+            mean_s: counted.iter().map(|row| row.mean_s).sum::<f64>() / n_counted,
             slowest_rank: by_rank.into_iter().max_by_key(|&(rank, times)| (times, Reverse(rank)))?.0,
             ranks: rows.iter().map(|row| row.ranks).min()?,
         };

@@ -46,7 +46,7 @@ impl IdleMaster {
     }
 }
 
-/// Returns whether the workers' messages are all with the master, as far as their numbers say.
+/// Returns whether the workers seem to exchange all messages with the master, judged by the numbers of messages.
 fn hands_out(model: &Model, master: u32, workers: &ClusterRow) -> bool {
     let (of_master, of_workers): (Vec<&RankModel>, Vec<&RankModel>) =
         model.ranks.iter().partition(|rank| rank.rank == master);
@@ -54,10 +54,13 @@ fn hands_out(model: &Model, master: u32, workers: &ClusterRow) -> bool {
         return false;
     }
     let (master, workers) = (MessageCalls::count(&of_master), MessageCalls::count(&of_workers));
-    let is_near = |a: u64, b: u64| a.abs_diff(b) as f64 <= MAX_DIFFERENCE * a.max(b) as f64;
     master.sends >= MIN_MESSAGES * of_workers.len() as u64
         && is_near(master.sends, workers.receives)
         && is_near(master.receives, workers.sends)
+}
+
+fn is_near(a: u64, b: u64) -> bool {
+    a.abs_diff(b) as f64 <= MAX_DIFFERENCE * a.max(b) as f64
 }
 
 impl MessageCalls {

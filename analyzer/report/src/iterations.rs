@@ -97,11 +97,10 @@ impl IterationTable {
     }
 }
 
-/// Of each of these iterations of a region the computation of all ranks, and how many went through it to its end.
+/// The computation of all ranks in each of these iterations of a region, and the number of ranks that completed it.
 fn sums(model: &Model, idx: RegionIdx, slowest: &[SlowestInIteration]) -> Vec<(f64, u32)> {
     let mut sums = vec![(0.0, 0); slowest.len()];
     for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
-        let is_known = |times: &[f64], at: usize| times.get(at).is_some_and(|time| !time.is_nan());
         // Both are sorted.
         let mut place = 0;
         for (at, &number) in series.numbers.iter().enumerate() {
@@ -109,7 +108,8 @@ fn sums(model: &Model, idx: RegionIdx, slowest: &[SlowestInIteration]) -> Vec<(f
             let found = slowest.get(place).filter(|one| one.iteration == number);
             if let Some((sum, ranks)) = found.and_then(|_| sums.get_mut(place)) {
                 *sum += series.seconds_at(Activity::Computation, at);
-                *ranks += u32::from(is_known(&series.begin_s, at) && is_known(&series.end_s, at));
+                let ends = [series.begin_s.get(at), series.end_s.get(at)];
+                *ranks += u32::from(ends.into_iter().all(|time| time.is_some_and(|time| !time.is_nan())));
             }
         }
     }

@@ -19,6 +19,7 @@ pub mod data;
 pub mod dispersion;
 pub mod doubts;
 pub mod efficiency;
+pub mod excess_iterations;
 pub mod functions;
 pub mod grouped;
 pub mod idle_master;
@@ -35,6 +36,7 @@ pub mod regions;
 pub mod run;
 pub mod selection;
 pub mod situation;
+pub mod slow_parts;
 pub mod threads;
 pub mod verdict;
 pub mod what_if;
@@ -188,6 +190,7 @@ impl Report {
         let overheads = OverheadTable::new(model, &efficiency, is_sure);
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
         let what_if = WhatIfTable::new(model, &clusters);
+        verdict.divide_chains(&what_if);
         let idle_master = IdleMaster::find(model, &clusters, &verdict);
         let functions = SampledFunctions::new(model, &names.sampled);
         let called_by_mpi = functions.as_ref().map(SampledFunctions::called_by_mpi).unwrap_or_default();
@@ -204,6 +207,14 @@ impl Report {
             called_by_mpi: &called_by_mpi,
         });
         verdict.explain(model, &names.sampled);
+        let most_rows = if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS };
+        let iterations = IterationTable::new(model, most_rows);
+        if let Some(iterations) = &iterations {
+            verdict.find_excess_iterations(iterations);
+        }
+        if verdict.parts.iter().any(|part| part.kind == verdict::LossKind::SlowInParts) {
+            verdict.slow_parts = slow_parts::slow_parts(model, &regions, functions.as_ref());
+        }
         let threads = ThreadTable::new(model, names);
         verdict.judge_threads(threads.as_ref());
         for loss in losses.iter_mut() {
@@ -249,10 +260,7 @@ impl Report {
             loops,
             dispersion,
             clusters,
-            iterations: IterationTable::new(
-                model,
-                if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS },
-            ),
+            iterations,
             call_sites,
             call_tree,
             communication: communication::table(model),
@@ -297,14 +305,20 @@ impl Report {
 
     /// Returns whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.
     pub fn is_only_described(&self) -> bool {
-        let ended = |row: &RankRow| matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit));
-        !self.ranks.iter().all(ended) || self.doubts.iter().any(ReportDoubt::forbids_advice)
+        let has_ended =
+            self.ranks.iter().all(|row| matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit)));
+        !has_ended || self.doubts.iter().any(ReportDoubt::forbids_advice)
     }
 
     /// Returns how far the worst problem touches the figures; `None` where there is none.
     pub fn severity(&self) -> Option<Severity> {
         self.problems.iter().map(|problem| problem.kind.severity()).max()
     }
+}
+
+/// `part` as a fraction of `whole`, or 0 if the whole is nothing.
+pub(crate) fn fraction(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 /// Index of the largest value, the first of several; `None` where all are zero.

@@ -115,12 +115,12 @@ impl LifetimeTable {
         (!parts.is_empty()).then_some(LifetimeTable { elapsed_s, described_share, parts })
     }
 
-    /// Returns how long the program itself works outside of the window: the longest time before `MPI_Init` and the longest after `MPI_Finalize`, in
-    /// seconds. What MPI takes to start and end is not its work.
+    /// Seconds for which the program itself works outside of the window: the longest time before `MPI_Init` and the longest after `MPI_Finalize`.
+    /// MPI's own start and end are not its work.
     pub fn set_up_s(&self) -> f64 {
-        let is_own =
-            |part: &&LifetimePart| matches!(part.phase, LifetimePhase::BeforeInit | LifetimePhase::AfterFinalize);
-        self.parts.iter().filter(is_own).map(|part| part.max_s).sum()
+        let parts = self.parts.iter();
+        let own = parts.filter(|part| matches!(part.phase, LifetimePhase::BeforeInit | LifetimePhase::AfterFinalize));
+        own.map(|part| part.max_s).sum()
     }
 
     /// Returns whether so much of the run lies outside of the window that it must be said.

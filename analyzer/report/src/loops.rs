@@ -7,7 +7,7 @@ use super::serial;
 use lbprof_analysis::model::loops::CarriedCalls;
 use lbprof_analysis::model::loops::FoundLoopOfRank;
 use lbprof_analysis::model::loops::{IterationCount, Loop, NoLoopReason};
-use lbprof_analysis::model::{Model, RankModel, Region, RegionIdx};
+use lbprof_analysis::model::{Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 use serde::Serialize;
@@ -278,28 +278,33 @@ impl LoopDoubt {
         }
     }
 
-    /// Returns what speaks against a loop of which `one` is known, from what it carries on each rank; the gravest first.
-    fn find_all(carried: &[CarriedCalls], iterations: &[u32], one: &LoopFacts) -> Vec<LoopDoubt> {
-        let sum = |of: fn(&CarriedCalls) -> u64| carried.iter().map(of).sum::<u64>() as f64;
-        let calls = sum(|one| one.calls);
-        if calls == 0.0 {
+    /// Lists the doubts about a loop, the gravest first. `carried` and `iterations` have an entry per rank.
+    fn find_all(carried: &[CarriedCalls], iterations: &[u32], facts: &LoopFacts) -> Vec<LoopDoubt> {
+        let (mut calls, mut foreign, mut bytes, mut alike) = (0, 0, 0, 0);
+        for rank in carried {
+            calls += rank.calls;
+            foreign += rank.foreign;
+            bytes += rank.bytes;
+            alike += u64::from(rank.alike);
+        }
+        if calls == 0 {
             return Vec::new();
         }
-        let all: f64 = iterations.iter().copied().map(f64::from).sum();
-        let is_of_interpreter = |module: &str| INTERPRETERS.iter().any(|part| module.contains(part));
+        let calls = calls as f64;
+        let n_iterations: f64 = iterations.iter().copied().map(f64::from).sum();
+        let is_interpreted = facts.module.is_some_and(|module| INTERPRETERS.iter().any(|part| module.contains(part)));
         // A call whose path is known, or one in main, is called from one place.
-        let of_function = !one.is_certain && !one.is_unique;
-        let little = sum(|one| one.bytes) <= BYTES_OF_A_NUMBER * calls;
+        let is_of_function = !facts.is_certain && !facts.is_unique;
         let doubts = [
-            (!one.is_unique && sum(|one| u64::from(one.alike)) < LEAST_LIKE_AMOUNTS * all)
-                .then_some(LoopDoubt::Amounts),
-            (MOST_OTHER_CALLS * calls <= sum(|one| one.foreign)).then_some(LoopDoubt::OtherCalls),
-            one.module.is_some_and(is_of_interpreter).then_some(LoopDoubt::Interpreter),
-            one.rhythm.map(LoopDoubt::Rhythm),
-            one.partners.map(LoopDoubt::Partners),
-            (of_function && one.kinds < LEAST_KINDS).then_some(LoopDoubt::FewKinds(one.kinds, one.is_mostly_inner)),
-            (!one.is_in_main && little).then_some(LoopDoubt::LittleCarried),
-            (!one.is_certain).then_some(LoopDoubt::Ends),
+            (!facts.is_unique && (alike as f64) < LEAST_LIKE_AMOUNTS * n_iterations).then_some(LoopDoubt::Amounts),
+            (MOST_OTHER_CALLS * calls <= foreign as f64).then_some(LoopDoubt::OtherCalls),
+            is_interpreted.then_some(LoopDoubt::Interpreter),
+            facts.rhythm.map(LoopDoubt::Rhythm),
+            facts.partners.map(LoopDoubt::Partners),
+            (is_of_function && facts.kinds < LEAST_KINDS)
+                .then_some(LoopDoubt::FewKinds(facts.kinds, facts.is_mostly_inner)),
+            (!facts.is_in_main && bytes as f64 <= BYTES_OF_A_NUMBER * calls).then_some(LoopDoubt::LittleCarried),
+            (!facts.is_certain).then_some(LoopDoubt::Ends),
         ];
         doubts.into_iter().flatten().collect()
     }
@@ -330,11 +335,7 @@ impl LoopTable {
     /// The loops of `model`, whose call sites are at `places`.
     pub(super) fn new(model: &Model, places: &[CodePlace]) -> LoopTable {
         let mut rows: Vec<LoopRow> = model.loops.iter().map(|one| row(model, places, one)).collect();
-        let in_run = |one: &Loop| {
-            let ranks = model.ranks.iter().filter(|rank| one.ranks.binary_search(&rank.rank).is_ok());
-            ranks.map(|rank| f64::from(in_run(rank))).fold(0.0, f64::max) * one.for_each_main
-        };
-        let most_of: Vec<f64> = model.loops.iter().map(in_run).collect();
+        let most_of: Vec<f64> = model.loops.iter().map(|one| most_iterations(model, one)).collect();
         for (at, row) in rows.iter_mut().enumerate().filter(|(at, row)| row.main && !model.loops[*at].named) {
             let others = model.loops.iter().zip(&most_of).filter(|(other, _)| other.main);
             let others = others.filter(|(_, most)| AS_MANY * most_of[at] < **most);
@@ -357,13 +358,16 @@ impl LoopTable {
 }
 
 impl LoopTable {
-    /// Returns whether what follows from the iterations of `ranks`, ascending, follows from a loop that is not unsure, or from marked ones.
-    /// Of several loops those count whose iterations the report is about, where these ranks go through one of them.
+    /// Returns whether the iterations of `ranks`, ascending, are marked or those of loops that are not unsure.
+    ///
+    /// If these ranks go through a loop whose iterations the report is about, only such loops count.
     pub(super) fn are_sure_of(&self, ranks: &[u32]) -> bool {
-        let is_theirs = |row: &&LoopRow| row.main && row.ranks.iter().any(|rank| ranks.binary_search(rank).is_ok());
-        let of_report = self.rows.iter().any(|row| is_theirs(&row) && row.in_report);
-        let mut theirs = self.rows.iter().filter(is_theirs).filter(|row| row.in_report || !of_report);
-        !theirs.any(|row| row.confidence == Some(LoopConfidence::Unsure))
+        let loops: Vec<&LoopRow> = self.rows.iter().filter(|row| row.is_main_loop_of(ranks)).collect();
+        let has_reported = loops.iter().any(|row| row.in_report);
+        !loops
+            .iter()
+            .filter(|row| row.in_report || !has_reported)
+            .any(|row| row.confidence == Some(LoopConfidence::Unsure))
     }
 }
 
@@ -373,11 +377,12 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     let region = main_region(model, &ranks);
     let selected = &model.facts.selected;
     let is_window = selected.from.is_some() || selected.to.is_some();
-    let in_window = |rank: &RankModel| match region.and_then(|idx| rank.series(idx)) {
-        Some(series) => series.numbers.len() as u32,
-        None => 0,
+    let (fewest, most) = match is_window {
+        true => counts(&ranks, |rank| {
+            region.and_then(|idx| rank.series(idx)).map_or(0, |series| series.numbers.len() as u32)
+        }),
+        false => counts(&ranks, in_run),
     };
-    let (fewest, most) = if is_window { counts(&ranks, in_window) } else { counts(&ranks, in_run) };
     let found: Vec<FoundLoopOfRank> =
         ranks.iter().filter_map(|rank| rank.found).filter(|found| found.iterations > 0).collect();
     let alike: Vec<f64> = found.iter().map(|found| f64::from(found.alike) / f64::from(found.iterations)).collect();
@@ -391,7 +396,7 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     });
     let doubts = match (one.main, one.named) {
         (false, _) => Vec::new(),
-        (true, true) => is_frequent(places, one, &ranks).into_iter().collect(),
+        (true, true) => frequent_call(places, one, &ranks).into_iter().collect(),
         (true, false) => doubts(model, &found, one, ends_at.as_ref()),
     };
     let in_all = counts(&ranks, in_run);
@@ -427,13 +432,19 @@ fn in_run(rank: &RankModel) -> u32 {
     rank.found.map_or(0, |found| found.iterations)
 }
 
-/// Fewest and most iterations of `ranks`.
-fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
-    let counts = || ranks.iter().map(|rank| f64::from(of(rank)));
-    (counts().reduce(f64::min).unwrap_or(0.0), counts().fold(0.0, f64::max))
+/// Iterations of a loop on the rank that has most of them.
+fn most_iterations(model: &Model, one: &Loop) -> f64 {
+    let ranks = model.ranks.iter().filter(|rank| one.ranks.binary_search(&rank.rank).is_ok());
+    ranks.map(|rank| f64::from(in_run(rank))).fold(0.0, f64::max) * one.for_each_main
 }
 
-/// Returns what speaks against the loop that was `found` on each rank, the gravest first.
+/// Fewest and most iterations of `ranks`.
+fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
+    let counts: Vec<f64> = ranks.iter().map(|rank| f64::from(of(rank))).collect();
+    (counts.iter().copied().reduce(f64::min).unwrap_or(0.0), counts.iter().copied().fold(0.0, f64::max))
+}
+
+/// Lists the doubts about the loop that was `found` on each rank, the gravest first.
 fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&EndOfIteration>) -> Vec<LoopDoubt> {
     let carried: Vec<CarriedCalls> = found.iter().map(|found| found.carried).collect();
     let iterations: Vec<u32> = found.iter().map(|found| found.iterations).collect();
@@ -450,20 +461,21 @@ fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<
     LoopDoubt::find_all(&carried, &iterations, &facts)
 }
 
-/// Returns of each loop whether its iterations are events, from the iterations of each on a rank: ranks that make the same calls go around in different
-/// numbers, as many as come to them, and either another rank goes around as often as all of them, for each time that one of them does, or they have no
-/// collective operation.
+/// Finds the loops whose iterations are events: ranks that make the same calls go around in different numbers, as messages come to them, and either
+/// another rank goes around as often as all of them together, or they have no collective operation. `most_of` has the most iterations of each loop on a
+/// rank.
 fn event_loops(model: &Model, most_of: &[f64]) -> Vec<bool> {
     let mut are_events = vec![false; model.loops.len()];
-    let is_free = |at: &usize| model.loops[*at].main && !model.loops[*at].named;
-    for first in (0..model.loops.len()).filter(is_free) {
-        let is_alike = |at: &usize| *at == first || model.loops[*at].has_common_kinds(&model.loops[first]);
-        let alike: Vec<usize> = (0..model.loops.len()).filter(is_free).filter(is_alike).collect();
+    let found: Vec<usize> =
+        (0..model.loops.len()).filter(|&at| model.loops[at].main && !model.loops[at].named).collect();
+    for &first in &found {
+        let (alike, others): (Vec<usize>, Vec<usize>) =
+            found.iter().partition(|&&at| at == first || model.loops[at].has_common_kinds(&model.loops[first]));
         let fewest = alike.iter().map(|&at| most_of[at]).fold(f64::MAX, f64::min);
         let differ = alike.iter().any(|&at| AS_MANY * fewest < most_of[at]);
         let all: f64 = alike.iter().map(|&at| most_of[at] * model.loops[at].ranks.len() as f64).sum();
-        let handles_all = |at: &usize| !alike.contains(at) && (most_of[*at] - all).abs() <= AS_MANY * all - all;
-        let handling: Vec<usize> = (0..model.loops.len()).filter(is_free).filter(handles_all).collect();
+        let handling: Vec<usize> =
+            others.into_iter().filter(|&at| (most_of[at] - all).abs() <= AS_MANY * all - all).collect();
         let most = alike.iter().map(|&at| most_of[at]).fold(0.0, f64::max);
         let never_meet =
             FREE.contains(&(most / fewest.max(1.0))) && alike.iter().all(|&at| !model.loops[at].has_collectives);
@@ -478,12 +490,13 @@ fn event_loops(model: &Model, most_of: &[f64]) -> Vec<bool> {
 
 /// The loop that takes most time in this one.
 fn longest_inner<'a>(model: &'a Model, one: &Loop) -> Option<&'a Loop> {
-    let is_in_it = |other: &&Loop| !other.main && other.ranks == one.ranks && other.for_each_main >= 1.5;
-    model.loops.iter().filter(is_in_it).max_by(|a, b| a.share_of_main.total_cmp(&b.share_of_main))
+    let inner =
+        model.loops.iter().filter(|other| !other.main && other.ranks == one.ranks && other.for_each_main >= 1.5);
+    inner.max_by(|a, b| a.share_of_main.total_cmp(&b.share_of_main))
 }
 
-/// Returns whether the call that the user named comes several times in each iteration of the loop that is found in the calls.
-fn is_frequent(places: &[CodePlace], one: &Loop, ranks: &[&RankModel]) -> Option<LoopDoubt> {
+/// The doubt about a named call that comes several times in each iteration of the loop that is found in the calls.
+fn frequent_call(places: &[CodePlace], one: &Loop, ranks: &[&RankModel]) -> Option<LoopDoubt> {
     let detected = one.detected.as_ref().filter(|detected| detected.iterations > 0)?;
     let named = f64::from(ranks.iter().map(|rank| in_run(rank)).max()?);
     let times = (named / f64::from(detected.iterations)).round();
@@ -518,17 +531,23 @@ impl LoopRow {
         if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
             return Cow::Borrowed(rows);
         }
-        let row = |row: &LoopRow| LoopRow { ranks: truncate(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
-        Cow::Owned(rows.iter().map(row).collect())
+        let bounded =
+            rows.iter().map(|row| LoopRow { ranks: truncate(&row.ranks, bounds.numbers).to_vec(), ..row.clone() });
+        Cow::Owned(bounded.collect())
     }
 
-    /// Adds what speaks against the loop more than all else does.
+    /// Returns whether any of `ranks`, ascending, has this loop as its main one.
+    fn is_main_loop_of(&self, ranks: &[u32]) -> bool {
+        self.main && self.ranks.iter().any(|rank| ranks.binary_search(rank).is_ok())
+    }
+
+    /// Replaces the doubt by a graver one.
     fn doubt_most(&mut self, doubt: LoopDoubt) {
         self.doubt = None;
         self.doubt_it(doubt);
     }
 
-    /// Adds what speaks for another loop, unless something does already.
+    /// Adds a doubt, unless there is a graver one.
     fn doubt_it(&mut self, doubt: LoopDoubt) {
         let doubt = self.doubt.take().filter(|known| *known != LoopDoubt::Ends).unwrap_or(doubt);
         self.confidence = self.confidence.max(Some(doubt.at_most()));
@@ -536,7 +555,7 @@ impl LoopRow {
         self.doubt = Some(doubt);
     }
 
-    /// Returns whether both are one loop, of other ranks.
+    /// Returns whether both rows are the same loop, on different ranks.
     fn is_one_with(&self, other: &LoopRow) -> bool {
         let is_alike = match self.main {
             true => self.name == other.name,
@@ -545,14 +564,14 @@ impl LoopRow {
         is_alike && self.main == other.main && self.ranks != other.ranks
     }
 
+    /// Merges the row of the same loop on other ranks. Shares are averaged over ranks.
     fn join(&mut self, other: LoopRow) {
         let (own, others) = (self.ranks.len() as f64, other.ranks.len() as f64);
-        let mean = |one: f64, other: f64| (own * one + others * other) / (own + others).max(1.0);
-        let around = |one: (f64, f64), other: (f64, f64)| (one.0.min(other.0), one.1.max(other.1));
-        self.covered = mean(self.covered, other.covered);
-        self.alike = self.alike.zip(other.alike).map(|(one, other)| mean(one, other));
-        self.iterations = around(self.iterations, other.iterations);
-        self.possible = self.possible.zip(other.possible).map(|(one, other)| around(one, other));
+        let all = (own + others).max(1.0);
+        self.covered = (own * self.covered + others * other.covered) / all;
+        self.alike = self.alike.zip(other.alike).map(|(one, other)| (own * one + others * other) / all);
+        self.iterations = enclosing_range(self.iterations, other.iterations);
+        self.possible = self.possible.zip(other.possible).map(|(one, other)| enclosing_range(one, other));
         self.in_report |= other.in_report;
         if self.iterations.0 < self.iterations.1 && self.main {
             self.confidence = self.confidence.max(Some(LoopConfidence::judge(self.iterations, 1.0, 1.0)));
@@ -569,18 +588,30 @@ impl LoopRow {
     }
 }
 
+/// The smallest range that contains both.
+fn enclosing_range(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    (one.0.min(other.0), one.1.max(other.1))
+}
+
 /// The region of the main loop of these ranks.
 fn main_region(model: &Model, ranks: &[&RankModel]) -> Option<RegionIdx> {
     let main = model.loops.get(ranks.first()?.found?.at)?;
-    let is_main = |region: &Region| region.found && region.iterated && region.parent == 0 && region.name == main.name;
-    model.regions.iter().position(is_main).map(|at| at as RegionIdx)
+    let at = model
+        .regions
+        .iter()
+        .position(|region| region.found && region.iterated && region.parent == 0 && region.name == main.name)?;
+    Some(at as RegionIdx)
 }
 
 /// Seconds of a rank within the iterations of its found loop; one that is cut reaches to the end of the rank's time.
 fn covered_s(rank: &RankModel) -> f64 {
-    let known = |time: f64, else_s: f64| if time.is_nan() { else_s } else { time };
     let series = rank.iterations.iter().flat_map(|(_, series)| series.begin_s.iter().zip(&series.end_s));
-    series.map(|(&begin, &end)| known(end, rank.end_s) - known(begin, rank.begin_s)).sum()
+    let durations = series.map(|(&begin_s, &end_s)| {
+        let begin_s = if begin_s.is_nan() { rank.begin_s } else { begin_s };
+        let end_s = if end_s.is_nan() { rank.end_s } else { end_s };
+        end_s - begin_s
+    });
+    durations.sum()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use lbprof_collector::definition::RegionKind;
 use lbprof_collector::record::NONE;
 use serde::Serialize;
 
-use super::blocking::{BlockingTable, CauseRow};
+use super::blocking::{BlockingTable, CauseRow, site_of_line};
 use super::functions::{CalledBackRow, ExplainedExcess, SampledFunctions};
 use super::serial;
 use super::verdict::{LossKind, Verdict};
@@ -21,8 +21,8 @@ use super::what_if::{PredictionRow, WhatIfTable};
 use super::{RegionRow, SiteRow};
 use lbprof_analysis::metrics::blocking::{CauseClass, waited_because_of};
 use lbprof_analysis::metrics::preemption::{MUCH_OF_THE_TIME, preemption, without_core};
+use lbprof_analysis::model::Model;
 use lbprof_analysis::model::what_if::WhatIfScenario;
-use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
 
@@ -129,7 +129,12 @@ impl EfficiencyLoss {
         (self.remedy, self.saved_s, self.saved_share) = (None, None, None);
     }
 
-    /// A loss of which no more is known, by the ranks' sums.
+    /// A loss by the causes of waiting, without its ranks and place.
+    fn from_causes(kind: LossKind, lost_s: f64) -> EfficiencyLoss {
+        EfficiencyLoss { measured: true, by_cause: true, ..EfficiencyLoss::bare(kind, lost_s) }
+    }
+
+    /// A loss by the ranks' sums, without its ranks and place.
     fn bare(kind: LossKind, lost_s: f64) -> EfficiencyLoss {
         EfficiencyLoss {
             kind,
@@ -167,7 +172,7 @@ pub(super) struct LossInputs<'a> {
 }
 
 impl LossInputs<'_> {
-    /// Returns whether ranks may be waited for that are not selected.
+    /// Returns whether selected ranks may wait for others.
     fn others_are_waited_for(&self) -> bool {
         let facts = &self.model.facts;
         facts.selected.ranks.is_some() && self.model.ranks.len() < facts.n_ranks as usize
@@ -213,11 +218,6 @@ fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> Vec<EfficiencyLoss> {
             CauseClass::Recorder => recorder_s += cost.total_s(),
         }
     }
-    let whole = |kind, seconds: f64| EfficiencyLoss {
-        measured: true,
-        by_cause: true,
-        ..EfficiencyLoss::bare(kind, seconds / n_ranks)
-    };
     // Only of what will be reported is it worth finding out who and where.
     let least_s = LEAST * inputs.verdict.elapsed_s * n_ranks;
     let mut losses: Vec<EfficiencyLoss> = phases
@@ -231,14 +231,16 @@ fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> Vec<EfficiencyLoss> {
                 ranks.first().is_none_or(|&(first, _)| inputs.model.ranks.iter().any(|one| one.rank == first));
             let balanced = inputs.together && kind == LossKind::Imbalance && selected;
             let remedy = balanced.then(|| remedy(inputs.what_if, &phase.region, &ranks)).flatten();
-            EfficiencyLoss { ranks, region: Some(phase.region.clone()), at, remedy, ..whole(kind, caused_s) }
+            let bare = EfficiencyLoss::from_causes(kind, caused_s / n_ranks);
+            EfficiencyLoss { ranks, region: Some(phase.region.clone()), at, remedy, ..bare }
         })
         .collect();
     if inputs.has_idle_master {
         losses = merge_imbalance(inputs, table, losses);
     }
-    losses.extend(split_communication(inputs, table, whole(LossKind::Communication, communication_s)));
-    losses.push(whole(LossKind::Recorder, recorder_s));
+    let communication = EfficiencyLoss::from_causes(LossKind::Communication, communication_s / n_ranks);
+    losses.extend(split_communication(inputs, table, communication));
+    losses.push(EfficiencyLoss::from_causes(LossKind::Recorder, recorder_s / n_ranks));
     losses
 }
 
@@ -258,22 +260,21 @@ fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: Vec<Effic
 /// Splits what is lost to communication into that, and what no network would save anything of: functions that MPI calls, and access to files.
 fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: EfficiencyLoss) -> [EfficiencyLoss; 3] {
     let all_s = all.lost_s;
-    let is_io = |activity: Activity| activity == Activity::Io;
-    let calls = inputs.sites.iter().filter(|row| is_io(row.activity));
+    let calls = inputs.sites.iter().filter(|row| row.activity == Activity::Io);
     let own_s: f64 = calls.map(|row| besides_waiting_s(row, table)).sum();
-    let causes = || table.causes.iter().filter(|row| row.activity.is_some_and(is_io));
+    let causes: Vec<&CauseRow> = table.causes.iter().filter(|row| row.activity == Some(Activity::Io)).collect();
     let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
-    for row in causes() {
+    for row in &causes {
         *by_rank.entry(row.cause.rank).or_default() += row.cause.caused_s;
     }
     let caused_s: f64 = by_rank.values().sum();
     let lost_s = ((own_s + caused_s) / inputs.model.ranks.len().max(1) as f64).min(all.lost_s);
-    let most = causes().max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s));
+    let most = causes.into_iter().max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s));
     let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIfScenario::Ideal);
     let rest = EfficiencyLoss {
         lost_s: all.lost_s - lost_s,
         measured: true,
-        at: longest_besides_waiting(inputs.sites, table, |activity| !is_io(activity)),
+        at: longest_besides_waiting(inputs.sites, table, |activity| activity != Activity::Io),
         remedy: ideal.cloned(),
         ..all
     };
@@ -286,7 +287,7 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
         lost_s,
         ranks: shares(by_rank),
         region: most.map(|row| row.region.clone()),
-        at: longest_besides_waiting(inputs.sites, table, is_io),
+        at: longest_besides_waiting(inputs.sites, table, |activity| activity == Activity::Io),
         remedy: None,
         ..rest.clone()
     };
@@ -339,7 +340,7 @@ fn causing(table: &BlockingTable, is_meant: impl Fn(&str, CauseClass) -> bool) -
     shares(ranks)
 }
 
-/// Returns what each rank has of the sum, the first [`MOST_RANKS`], the largest first.
+/// The fraction of the sum that each rank has, the largest first, of [`MOST_RANKS`] ranks at most.
 fn shares(by_rank: BTreeMap<u32, f64>) -> Vec<(u32, f64)> {
     let all: f64 = by_rank.values().sum();
     let mut ranks: Vec<(u32, f64)> = by_rank.into_iter().map(|(rank, seconds)| (rank, seconds / all)).collect();
@@ -351,16 +352,16 @@ fn shares(by_rank: BTreeMap<u32, f64>) -> Vec<(u32, f64)> {
 /// The call at which ranks wait longest because of these ranks, each with its share of what is waited for.
 fn waits_for(inputs: &LossInputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
     let first = first_on_line(inputs.places);
-    let place = |site: u32| first.get(site as usize).copied().unwrap_or(site);
-    let shares = waited_because_of(inputs.model.followed.as_ref()?, ranks, place);
+    let followed = inputs.model.followed.as_ref()?;
+    let shares = waited_because_of(followed, ranks, |site| site_of_line(&first, site));
     let known = shares.into_iter().filter(|((site, _), _)| *site != NONE);
     let ((site, operation), share) = known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     let place = inputs.places.get(site as usize)?.clone();
     Some(LossAt { operation: operation_name(operation), place, share: Some(share) })
 }
 
-/// Returns the replay that says what a change to a region would gain: balancing it. Where one rank causes it all, average work on that rank, if no
-/// replay balances the region or this one saves much more: a replay cannot give others evenly what they hardly do.
+/// Finds the prediction for the change that would reduce a loss in a region: to balance it. If one rank causes it all, it is average work on that rank
+/// if no replay balances the region, or if this saves much more: a replay cannot give others evenly what they hardly do.
 fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<PredictionRow> {
     let of_region = what_if
         .rows
@@ -368,9 +369,8 @@ fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<P
         .find(|row| matches!(row.scenario, WhatIfScenario::Balanced(_)) && row.region.as_deref() == Some(region));
     let single_cause = ranks.first().filter(|(_, share)| *share > 0.9);
     let of_rank = single_cause.and_then(|&(rank, _)| {
-        let is_of_rank =
-            |row: &&PredictionRow| matches!(row.scenario, WhatIfScenario::RankAsMean(_)) && row.rank == Some(rank);
-        what_if.rows.iter().find(is_of_rank).filter(|row| what_if.is_gain(row))
+        let mut of_ranks = what_if.rows.iter().filter(|row| matches!(row.scenario, WhatIfScenario::RankAsMean(_)));
+        of_ranks.find(|row| row.rank == Some(rank)).filter(|row| what_if.is_gain(row))
     });
     match (of_region, of_rank) {
         (Some(region), Some(rank)) if rank.saved_s > MUCH_MORE * region.saved_s => Some(rank.clone()),
@@ -378,7 +378,7 @@ fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<P
     }
 }
 
-/// Returns the time of a call site's calls besides waiting for other ranks, in seconds.
+/// Seconds of a call site's calls besides waiting for other ranks.
 fn besides_waiting_s(row: &SiteRow, table: &BlockingTable) -> f64 {
     (row.sum.seconds - table.waits_at(row.id, &row.operation).waiting_s).max(0.0)
 }
@@ -396,15 +396,18 @@ fn longest_besides_waiting(
     Some(LossAt { operation: row.operation.clone(), place: row.place.clone(), share: Some(seconds / all_s) })
 }
 
-/// The parts of the verdict. `causes`: the causes of waiting, where they are known.
+/// The parts of the verdict. `causes` are the causes of waiting, if known.
 fn of_verdict(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<EfficiencyLoss> {
     let verdict = inputs.verdict;
     let serialization = verdict.serialization.unwrap_or_default();
     let slow_in_turn = (LossKind::SlowInTurn, serialization.slow_in_turn_s.unwrap_or(0.0));
+    let slow_in_parts = (LossKind::SlowInParts, serialization.slow_in_parts_s.unwrap_or(0.0));
     let chains = (LossKind::DependencyChains, serialization.chains_s.unwrap_or(0.0));
     let undivided = (LossKind::Serialization, serialization.undivided_s());
     let mut losses = by_region(inputs, causes);
-    losses.extend([slow_in_turn, chains, undivided].map(|(kind, lost_s)| serialized(inputs, causes, kind, lost_s)));
+    losses.extend(
+        [slow_in_turn, slow_in_parts, chains, undivided].map(|(kind, lost_s)| serialized(inputs, causes, kind, lost_s)),
+    );
     let communication = EfficiencyLoss::bare(LossKind::Communication, verdict.communication_s);
     match causes {
         Some(table) => losses.extend(split_communication(inputs, table, communication)),
@@ -422,14 +425,12 @@ fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Efficie
     let verdict = inputs.verdict;
     let Some(worst) = verdict.worst.as_ref() else { return Vec::new() };
     let rank = inputs.model.ranks.iter().find(|one| one.rank == worst.rank);
-    let excess_s = |row: &RegionRow| match rank {
-        Some(rank) => rank.exclusive(row.idx)[Activity::Computation as usize] - row.mean_in_s(Activity::Computation),
-        None => 0.0,
-    };
-    let excesses: Vec<(&RegionRow, f64)> =
-        inputs.regions.iter().map(|row| (row, excess_s(row))).filter(|(_, excess_s)| *excess_s > 0.0).collect();
+    let Some(rank) = rank else { return Vec::new() };
+    let mut excesses: Vec<(&RegionRow, f64)> =
+        inputs.regions.iter().map(|row| (row, row.excess_computation_s(rank))).collect();
+    excesses.retain(|&(_, excess_s)| excess_s > 0.0);
     let all_s: f64 = excesses.iter().map(|(_, excess_s)| excess_s).sum();
-    let loss = |(row, excess_s): (&RegionRow, f64)| {
+    let losses = excesses.into_iter().map(|(row, excess_s)| {
         let (kind, class) = match row.kind {
             RegionKind::Control => (LossKind::Control, CauseClass::Control),
             RegionKind::Useful | RegionKind::Serial => (LossKind::Imbalance, CauseClass::Imbalance),
@@ -446,8 +447,8 @@ fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Efficie
             .flatten();
         let bare = EfficiencyLoss::bare(kind, verdict.imbalance_s * excess_s / all_s);
         EfficiencyLoss { measured, ranks, region: Some(row.path.clone()), at, remedy, ..bare }
-    };
-    excesses.into_iter().map(loss).collect()
+    });
+    losses.collect()
 }
 
 /// Returns whether a rank's share is [`MUCH`] of the largest, of shares in descending order.
@@ -456,19 +457,18 @@ fn has_much(ranks: &[(u32, f64)], rank: u32) -> bool {
     ranks.iter().any(|&(one, share)| one == rank && share >= MUCH * most)
 }
 
-/// Returns whether ranks to which a good part of a loss is laid had no core for a good part of their time: these may be slow for that
-/// reason alone.
+/// Returns whether ranks that cause a good part of a loss had no core for a good part of their time: they may be slow for that reason alone.
 fn lacked_core(model: &Model, ranks: &[(u32, f64)]) -> bool {
-    let lacks = |rank: &RankModel| preemption(rank).is_some() || without_core(rank).is_some();
-    let of = |rank: u32| model.ranks.iter().find(|one| one.rank == rank);
-    let share: f64 = ranks.iter().filter(|(rank, _)| of(*rank).is_some_and(lacks)).map(|(_, share)| share).sum();
-    share >= MUCH_OF_THE_TIME
+    let without_core = ranks.iter().filter(|&&(rank, _)| {
+        let found = model.ranks.iter().find(|one| one.rank == rank);
+        found.is_some_and(|rank| preemption(rank).is_some() || without_core(rank).is_some())
+    });
+    without_core.map(|(_, share)| share).sum::<f64>() >= MUCH_OF_THE_TIME
 }
 
 /// A kind of serialization. Ranks that are slow in turn are those that are the slowest of an iteration, the others those whose
 /// computation is waited for.
 fn serialized(inputs: &LossInputs, causes: Option<&BlockingTable>, kind: LossKind, lost_s: f64) -> EfficiencyLoss {
-    let is_computation = |class| matches!(class, CauseClass::Imbalance | CauseClass::Control);
     let ranks = match (kind, causes) {
         (LossKind::SlowInTurn, _) => slowest_in_turn(inputs.model),
         (_, Some(table)) => causing(table, |_, class| is_computation(class)),
@@ -481,11 +481,19 @@ fn serialized(inputs: &LossInputs, causes: Option<&BlockingTable>, kind: LossKin
         Some(_) => waits_for(inputs, &ranks),
         None => longest_call(inputs.verdict),
     };
-    let balanced =
-        |row: &&PredictionRow| kind == LossKind::SlowInTurn && row.scenario == WhatIfScenario::RunBalancedEach;
-    let is_gain = |row: &&PredictionRow| inputs.together && balanced(row) && inputs.what_if.is_gain(row);
-    let remedy = inputs.what_if.rows.iter().find(is_gain).cloned();
+    let what_if = inputs.what_if;
+    let change = match kind {
+        LossKind::SlowInTurn => Some(WhatIfScenario::RunBalancedEach),
+        LossKind::SlowInParts => Some(WhatIfScenario::RegionsBalanced),
+        _ => None,
+    };
+    let balanced = what_if.rows.iter().find(|row| Some(row.scenario) == change && what_if.is_gain(row));
+    let remedy = balanced.filter(|_| inputs.together).cloned();
     EfficiencyLoss { measured: causes.is_some(), ranks, region, at, remedy, ..EfficiencyLoss::bare(kind, lost_s) }
+}
+
+fn is_computation(class: CauseClass) -> bool {
+    matches!(class, CauseClass::Imbalance | CauseClass::Control)
 }
 
 /// The ranks that are the slowest of an iteration, each with its share of the computation of all slowest, the largest first.

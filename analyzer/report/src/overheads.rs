@@ -8,7 +8,7 @@ use super::efficiency::EfficiencyRow;
 use super::{largest, serial};
 use lbprof_analysis::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
 use lbprof_analysis::metrics::load_balance::is_above_elapsed;
-use lbprof_analysis::metrics::overhead::{self, OverheadBreakdown, PhaseTime};
+use lbprof_analysis::metrics::overhead::{self, OverheadBreakdown};
 use lbprof_analysis::model::solo_time::SoloTime;
 use lbprof_analysis::model::{Model, RankModel};
 
@@ -153,50 +153,49 @@ impl OverheadFigures {
         alone: Option<&SoloTime>,
         ranks: &[RankModel],
     ) -> OverheadFigures {
-        let ratio = |seconds: Option<f64>| seconds.and_then(|seconds| overheads.ratio_of(seconds));
-        let mean_s = |time_s: f64| time_s / ranks.len().max(1) as f64;
         let ImbalanceSplit { amdahl_s, global_s, temporal_s, chains_s, unsplit_s } = *imbalance;
         let known = [amdahl_s, Some(global_s), temporal_s, chains_s, unsplit_s];
         let all_s: f64 = known.into_iter().flatten().sum();
-        let phase = |phase: &PhaseTime| {
+        let n_ranks = ranks.len().max(1) as f64;
+        let phases = overheads.phases.iter().map(|phase| {
             let ratio_by_rank = overheads.ratios_by_rank(phase);
             let at = ratio_by_rank.as_deref().and_then(largest);
             OverheadPhase {
                 phase: phase.phase.name(),
                 time_s: phase.total_s(),
-                mean_s: mean_s(phase.total_s()),
+                mean_s: phase.total_s() / n_ranks,
                 ratio: overheads.ratio(phase),
                 ratio_max: at.and_then(|at| ratio_by_rank.as_ref()?.get(at).copied()),
                 ratio_max_rank: at.and_then(|at| Some(ranks.get(at)?.rank)),
                 ratio_by_rank,
                 ranks_per_ratio: 1,
             }
-        };
+        });
         OverheadFigures {
             t_seq_s: overheads.t_seq_s,
             t_seq: if overheads.is_given { SequentialTime::Given } else { SequentialTime::Assumed },
             efficiency: overheads.efficiency(),
             speedup: overheads.speedup(),
-            phases: overheads.phases.iter().map(phase).collect(),
+            phases: phases.collect(),
             imbalance: ImbalanceRow {
                 all_s,
-                all_mean_s: mean_s(all_s),
-                all_ratio: ratio(Some(all_s)),
-                amdahl_s: imbalance.amdahl_s,
-                amdahl_mean_s: imbalance.amdahl_s.map(mean_s),
-                amdahl_ratio: ratio(imbalance.amdahl_s),
-                global_s: imbalance.global_s,
-                global_mean_s: mean_s(imbalance.global_s),
-                global_ratio: ratio(Some(imbalance.global_s)),
-                temporal_s: imbalance.temporal_s,
-                temporal_mean_s: imbalance.temporal_s.map(mean_s),
-                temporal_ratio: ratio(imbalance.temporal_s),
-                chains_s: imbalance.chains_s,
-                chains_mean_s: imbalance.chains_s.map(mean_s),
-                chains_ratio: ratio(imbalance.chains_s),
-                unsplit_s: imbalance.unsplit_s,
-                unsplit_mean_s: imbalance.unsplit_s.map(mean_s),
-                unsplit_ratio: ratio(imbalance.unsplit_s),
+                all_mean_s: all_s / n_ranks,
+                all_ratio: overheads.ratio_of(all_s),
+                amdahl_s,
+                amdahl_mean_s: amdahl_s.map(|time_s| time_s / n_ranks),
+                amdahl_ratio: amdahl_s.and_then(|time_s| overheads.ratio_of(time_s)),
+                global_s,
+                global_mean_s: global_s / n_ranks,
+                global_ratio: overheads.ratio_of(global_s),
+                temporal_s,
+                temporal_mean_s: temporal_s.map(|time_s| time_s / n_ranks),
+                temporal_ratio: temporal_s.and_then(|time_s| overheads.ratio_of(time_s)),
+                chains_s,
+                chains_mean_s: chains_s.map(|time_s| time_s / n_ranks),
+                chains_ratio: chains_s.and_then(|time_s| overheads.ratio_of(time_s)),
+                unsplit_s,
+                unsplit_mean_s: unsplit_s.map(|time_s| time_s / n_ranks),
+                unsplit_ratio: unsplit_s.and_then(|time_s| overheads.ratio_of(time_s)),
             },
             alone: alone.map(|alone| AloneRow {
                 alone_s: alone.alone_s,
@@ -217,8 +216,8 @@ impl OverheadFigures {
         for phase in &mut all.phases {
             if let Some(ratios) = &mut phase.ratio_by_rank {
                 let n = per_entry(ratios.len(), bounds.values);
-                let largest = |some: &[f64]| some.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                *ratios = ratios.chunks(n).map(largest).collect();
+                *ratios =
+                    ratios.chunks(n).map(|chunk| chunk.iter().copied().fold(f64::NEG_INFINITY, f64::max)).collect();
                 phase.ranks_per_ratio = n;
             }
         }

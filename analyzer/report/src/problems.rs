@@ -72,8 +72,9 @@ impl ProblemRow {
         if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
             return Cow::Borrowed(rows);
         }
-        let row = |row: &ProblemRow| ProblemRow { ranks: truncate(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
-        Cow::Owned(rows.iter().map(row).collect())
+        let bounded =
+            rows.iter().map(|row| ProblemRow { ranks: truncate(&row.ranks, bounds.numbers).to_vec(), ..row.clone() });
+        Cow::Owned(bounded.collect())
     }
 }
 
@@ -100,14 +101,14 @@ pub(super) fn rows(model: &Model) -> Vec<ProblemRow> {
             row.details.push(problem.detail.clone());
         }
     }
-    let row = |(kind, ProblemDraft { ranks, count, details }): (_, ProblemDraft)| ProblemRow {
+    let rows = all.into_iter().map(|(kind, ProblemDraft { ranks, count, details })| ProblemRow {
         kind,
         rank_count: ranks.len(),
         ranks: ranks.into_iter().collect(),
         count,
         details,
-    };
-    let mut rows: Vec<ProblemRow> = all.into_iter().map(row).collect();
+    });
+    let mut rows: Vec<ProblemRow> = rows.collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.kind.severity()));
     rows
 }

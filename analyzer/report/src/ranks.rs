@@ -1,7 +1,6 @@
 //! The table of ranks: where each spent its time, and how it ended.
 
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
@@ -11,7 +10,7 @@ use super::serial;
 use super::{BlockingTable, ClusterTable, DispersionRows};
 use lbprof_analysis::metrics::functions::{computing, is_sampled};
 use lbprof_analysis::model::lifetime::ProcessLifetime;
-use lbprof_analysis::model::{Model, RankModel, ResourceUsage, Seconds};
+use lbprof_analysis::model::{Model, ResourceUsage, Seconds};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 
@@ -141,19 +140,20 @@ pub(super) struct RankInputs<'a> {
 pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
     let &RankInputs { model, times, places, .. } = inputs;
     let window = model.window_s();
-    let compared = |rank: &RankModel| {
+    let compared = model.facts.selected.compared();
+    let compared_s = times.ranks.iter().map(|rank| {
         let seconds = rank.inclusive(0);
-        model.facts.selected.compared().iter().map(|&activity| seconds[activity as usize]).sum::<f64>()
-    };
-    let mean = times.ranks.iter().map(compared).sum::<f64>() / times.ranks.len().max(1) as f64;
-    let row = |(at, (rank, times)): (usize, (&RankModel, &RankModel))| {
-        let sums = inputs.blocking.map(|table| &table.sums);
-        let of = |by_rank: &BTreeMap<u32, f64>| by_rank.get(&rank.rank).copied().unwrap_or(0.0);
-        let imbalanced = &inputs.dispersion.views.ranks;
+        compared.iter().map(|&activity| seconds[activity as usize]).sum::<f64>()
+    });
+    let compared_s: Vec<f64> = compared_s.collect();
+    let mean = compared_s.iter().sum::<f64>() / times.ranks.len().max(1) as f64;
+    let sums = inputs.blocking.map(|table| &table.sums);
+    let imbalanced = &inputs.dispersion.views.ranks;
+    let mut rows = Vec::with_capacity(model.ranks.len());
+    for (at, ((rank, times), compared_s)) in model.ranks.iter().zip(&times.ranks).zip(compared_s).enumerate() {
         let seconds = times.inclusive(0);
-        let compared_s = compared(times);
         let in_mpi = Activity::ALL.into_iter().filter(|of| !matches!(of, Activity::Computation | Activity::Recorder));
-        RankRow {
+        rows.push(RankRow {
             rank: rank.rank,
             host: rank.host.clone(),
             pid: rank.pid,
@@ -177,8 +177,8 @@ pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
             paused_s: rank.paused_s,
             over_mean: (mean > 0.0).then(|| compared_s / mean - 1.0),
             events: rank.records,
-            blocked_s: sums.map(|sums| of(&sums.waits_s)),
-            blocking_caused_s: sums.map(|sums| of(&sums.causes_s)),
+            blocked_s: sums.map(|sums| sums.waits_s.get(&rank.rank).copied().unwrap_or(0.0)),
+            blocking_caused_s: sums.map(|sums| sums.causes_s.get(&rank.rank).copied().unwrap_or(0.0)),
             cluster: inputs.clusters.of.get(at).copied().flatten(),
             imbalanced_regions: imbalanced.regions.get(at).copied().unwrap_or(0),
             imbalanced_s: imbalanced.seconds.get(at).copied().unwrap_or(0.0),
@@ -186,7 +186,7 @@ pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
             other_threads: rank.other_threads,
             other_threads_mpi_s: rank.other_threads_mpi_s,
             usage: rank.usage,
-        }
-    };
-    model.ranks.iter().zip(&times.ranks).enumerate().map(row).collect()
+        });
+    }
+    rows
 }

@@ -58,29 +58,55 @@ pub struct FigureSpread {
 }
 
 impl FigureSpread {
-    /// Of the figures that `of` gives of some ranks; `None` where there are none, or one is not known.
-    fn over_ranks(rows: &[&RankRow], of: impl Fn(&RankRow) -> Option<f64>) -> Option<FigureSpread> {
-        let first = rows.first()?;
-        let value = of(first)?;
-        let alone =
+    /// Summarizes a figure of some ranks, or returns `None` if there are no ranks, or one has no such figure.
+    fn over_ranks(rows: &[&RankRow], figure: impl Fn(&RankRow) -> Option<f64>) -> Option<FigureSpread> {
+        let (first, others) = rows.split_first()?;
+        let value = figure(first)?;
+        let mut spread =
             FigureSpread { sum: value, mean: 0.0, min: value, min_rank: first.rank, max: value, max_rank: first.rank };
-        let add = |mut all: FigureSpread, row: &&RankRow| {
-            let value = of(row)?;
-            all.sum += value;
-            if value < all.min {
-                (all.min, all.min_rank) = (value, row.rank);
+        for row in others {
+            let value = figure(row)?;
+            spread.sum += value;
+            if value < spread.min {
+                (spread.min, spread.min_rank) = (value, row.rank);
             }
-            if value > all.max {
-                (all.max, all.max_rank) = (value, row.rank);
+            if value > spread.max {
+                (spread.max, spread.max_rank) = (value, row.rank);
             }
-            Some(all)
-        };
-        let all = rows.iter().skip(1).try_fold(alone, add)?;
-        Some(FigureSpread { mean: all.sum / rows.len() as f64, ..all })
+        }
+        spread.mean = spread.sum / rows.len() as f64;
+        Some(spread)
     }
 }
 
-/// Returns a row per cluster, by number, that of the ranks of none last. `listed` are the ranks of `ranks` that have a row of their own.
+impl RanksOfCluster {
+    /// Summarizes the ranks of a cluster, of which `listed` have rows of their own; `None` if there are no ranks.
+    fn new(cluster: Option<u32>, rows: &[&RankRow], listed: usize) -> Option<RanksOfCluster> {
+        let mut activities = BTreeMap::new();
+        for activity in Activity::ALL {
+            let spread = FigureSpread::over_ranks(rows, |row| Some(row.seconds[activity as usize]))?;
+            if spread.sum > 0.0 {
+                activities.insert(activity.name(), spread);
+            }
+        }
+        Some(RanksOfCluster {
+            cluster,
+            rank_count: rows.len(),
+            listed,
+            events: FigureSpread::over_ranks(rows, |row| Some(row.events as f64))?,
+            computation_s: FigureSpread::over_ranks(rows, |row| Some(row.computation_s))?,
+            activities,
+            mpi_s: FigureSpread::over_ranks(rows, |row| Some(row.mpi_s))?,
+            idle_s: FigureSpread::over_ranks(rows, |row| Some(row.idle_s))?,
+            paused_s: FigureSpread::over_ranks(rows, |row| Some(row.paused_s))?,
+            blocked_s: FigureSpread::over_ranks(rows, |row| row.blocked_s),
+            blocking_caused_s: FigureSpread::over_ranks(rows, |row| row.blocking_caused_s),
+            other_threads_mpi_s: FigureSpread::over_ranks(rows, |row| Some(row.other_threads_mpi_s))?,
+        })
+    }
+}
+
+/// Returns a row per cluster, by number, and last one of the ranks of no cluster. `listed` are the ranks of `ranks` that have a row of their own.
 pub(super) fn rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster> {
     let mut clusters: BTreeMap<(bool, Option<u32>), Vec<&RankRow>> = BTreeMap::new();
     for row in ranks {
@@ -90,28 +116,11 @@ pub(super) fn rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster
     for row in listed.iter() {
         *n_listed.entry(row.cluster).or_default() += 1;
     }
-    let row = |((_, cluster), rows): ((bool, Option<u32>), Vec<&RankRow>)| {
-        let all = |of: fn(&RankRow) -> f64| FigureSpread::over_ranks(&rows, |row| Some(of(row)));
-        let of_activity = |activity: Activity| {
-            let spread = FigureSpread::over_ranks(&rows, |row| Some(row.seconds[activity as usize]))?;
-            (spread.sum > 0.0).then_some((activity.name(), spread))
-        };
-        Some(RanksOfCluster {
-            cluster,
-            rank_count: rows.len(),
-            listed: n_listed.get(&cluster).copied().unwrap_or(0),
-            events: all(|row| row.events as f64)?,
-            computation_s: all(|row| row.computation_s)?,
-            activities: Activity::ALL.into_iter().filter_map(of_activity).collect(),
-            mpi_s: all(|row| row.mpi_s)?,
-            idle_s: all(|row| row.idle_s)?,
-            paused_s: all(|row| row.paused_s)?,
-            blocked_s: FigureSpread::over_ranks(&rows, |row| row.blocked_s),
-            blocking_caused_s: FigureSpread::over_ranks(&rows, |row| row.blocking_caused_s),
-            other_threads_mpi_s: all(|row| row.other_threads_mpi_s)?,
-        })
-    };
-    clusters.into_iter().filter_map(row).collect()
+    let rows = clusters.into_iter().filter_map(|((_, cluster), rows)| {
+        let n_listed = n_listed.get(&cluster).copied().unwrap_or(0);
+        RanksOfCluster::new(cluster, &rows, n_listed)
+    });
+    rows.collect()
 }
 
 /// A figure of a rank.
@@ -142,24 +151,22 @@ pub(super) fn listed<'a>(ranks: &'a [RankRow], bounds: &ListBounds) -> Vec<&'a R
     figures
         .extend(Activity::ALL.map(|activity| -> Box<Figure> { Box::new(move |row| row.seconds[activity as usize]) }));
     for figure in figures {
-        let figure_at = |at: &usize| figure(&ranks[*at]);
-        let mut order: Vec<usize> = (0..ranks.len()).collect();
-        order.sort_by(|a, b| figure_at(b).total_cmp(&figure_at(a)).then(a.cmp(b)));
-        let differ = order.first().map(figure_at) != order.last().map(figure_at);
+        let mut order: Vec<(f64, usize)> = ranks.iter().map(figure).zip(0..).collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let differ = order.first().map(|first| first.0) != order.last().map(|last| last.0);
         if differ {
-            chosen.extend(order.iter().take(bounds.extremes));
-            chosen.extend(order.iter().rev().take(bounds.extremes.div_ceil(4)));
+            chosen.extend(order.iter().take(bounds.extremes).map(|&(_, at)| at));
+            chosen.extend(order.iter().rev().take(bounds.extremes.div_ceil(4)).map(|&(_, at)| at));
         }
     }
-    let failed = |row: &RankRow| {
-        !matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit))
-            || row.exit_status.is_some_and(|status| status != 0)
-    };
-    let which = |of: &dyn Fn(&RankRow) -> bool| -> Vec<usize> {
-        let found = (0..).zip(ranks).filter(|(_, row)| of(row)).map(|(at, _)| at);
-        found.take(5 * bounds.extremes).collect()
-    };
-    chosen.extend(which(&|row| row.deviates));
-    chosen.extend(which(&failed));
+    let deviating = (0..ranks.len()).filter(|&at| ranks[at].deviates);
+    chosen.extend(deviating.take(5 * bounds.extremes));
+    let failed = (0..ranks.len()).filter(|&at| has_failed(&ranks[at]));
+    chosen.extend(failed.take(5 * bounds.extremes));
     chosen.into_iter().map(|at| &ranks[at]).collect()
+}
+
+fn has_failed(row: &RankRow) -> bool {
+    !matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit))
+        || row.exit_status.is_some_and(|status| status != 0)
 }

@@ -10,7 +10,7 @@ use super::DispersionRows;
 use super::efficiency::EfficiencyRow;
 use super::largest;
 use super::serial;
-use lbprof_analysis::model::{Model, OwnLoops, RegionCounters, RegionIdx, Seconds};
+use lbprof_analysis::model::{Model, OwnLoops, RankModel, RegionCounters, RegionIdx, Seconds};
 
 /// Share of the slowest rank's computation up to which it exceeds the mean by noise alone.
 const NOISE: f64 = 0.01;
@@ -181,7 +181,7 @@ pub struct MostImbalancedRank {
     pub time_s: f64,
 }
 
-/// Adds where the ranks of `model` differ in each region.
+/// Adds the differences between the ranks of `model` in each region.
 pub(super) fn add_dispersion(rows: &mut [RegionRow], model: &Model, dispersion: &DispersionRows) {
     for row in rows {
         let at = row.idx as usize;
@@ -214,6 +214,11 @@ impl RegionRow {
     /// Time in it alone in `activity`, the mean over ranks.
     pub fn mean_in_s(&self, activity: Activity) -> f64 {
         self.activities.iter().find(|one| one.activity == activity).map_or(0.0, |one| one.mean_s)
+    }
+
+    /// Computation of `rank` in the region alone, above the mean over ranks.
+    pub(super) fn excess_computation_s(&self, rank: &RankModel) -> f64 {
+        rank.exclusive(self.idx)[Activity::Computation as usize] - self.mean_in_s(Activity::Computation)
     }
 }
 
@@ -248,7 +253,6 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
     let compared = ComparedTime::new(times, idx);
     let computation = model.inclusive_s(idx, Activity::Computation);
     let computation_s: f64 = computation.iter().sum();
-    let per_s = |work: f64| (computation_s > 0.0).then(|| work / computation_s);
     let efficiency = match own_loops.ranks_in(model, idx) {
         Some(ranks) => EfficiencyRow::of_ranks(model, ranks, idx),
         None => EfficiencyRow::new(model, idx),
@@ -277,8 +281,8 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
             model.ranks.iter().filter_map(|rank| rank.series(idx)).map(|series| series.numbers.len()).max().unwrap_or(0)
         }),
         compared,
-        operations_per_s: per_s(totals.operations),
-        quanta_per_s: per_s(totals.quanta),
+        operations_per_s: (computation_s > 0.0).then(|| totals.operations / computation_s),
+        quanta_per_s: (computation_s > 0.0).then(|| totals.quanta / computation_s),
         invocations: Some(totals.invocations).filter(|&entered| entered > 0),
         totals,
     }
@@ -302,8 +306,11 @@ pub struct ComparedTime {
 impl ComparedTime {
     fn new(times: &Model, idx: RegionIdx) -> ComparedTime {
         let compared = times.facts.selected.compared();
-        let sum = |seconds: Seconds| compared.iter().map(|&activity| seconds[activity as usize]).sum::<f64>();
-        let own: Vec<f64> = times.ranks.iter().map(|rank| sum(rank.inclusive(idx))).collect();
+        let mut own: Vec<f64> = Vec::with_capacity(times.ranks.len());
+        for rank in &times.ranks {
+            let seconds = rank.inclusive(idx);
+            own.push(compared.iter().map(|&activity| seconds[activity as usize]).sum());
+        }
         let at = largest(&own);
         ComparedTime {
             mean_s: own.iter().sum::<f64>() / own.len().max(1) as f64,

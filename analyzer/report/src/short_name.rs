@@ -31,6 +31,11 @@ fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> String {
         .collect()
 }
 
+/// Columns that the places of names take, in their parentheses.
+fn places_width(names: &[(&str, String)]) -> usize {
+    names.iter().filter(|(_, place)| !place.is_empty()).map(|(_, place)| place.width() + 2).sum()
+}
+
 /// A name of code, `solve (cg.c:120) → halo (halo.c:7)`, in at most `columns`: its functions are shortened ([`short_function`]), then its longest files.
 /// `None` where it is no name of code, or has too little room.
 pub(super) fn short_code(text: &str, columns: usize) -> Option<String> {
@@ -46,20 +51,17 @@ pub(super) fn short_code(text: &str, columns: usize) -> Option<String> {
         return is_function(name).then(|| short_function(name, columns));
     }
     let between: usize = parts.iter().map(|(_, separator)| separator.width()).sum();
-    let room = |names: &[(&str, String)]| {
-        let kept = |place: &str| if place.is_empty() { 0 } else { place.width() + 2 };
-        columns.checked_sub(names.iter().map(|(_, place)| kept(place)).sum::<usize>() + between)
-    };
-    let readable = |name: &str| if name.contains("::operator") { READABLE_OPERATOR } else { READABLE };
-    let wanted: usize = names.iter().map(|(name, _)| name.width().min(readable(name))).sum();
-    if room(&names).is_none_or(|room| room < wanted) {
-        names.iter_mut().for_each(|(_, place)| {
-            if place.width() > SHORT_PLACE {
-                *place = without_middle(place, SHORT_PLACE);
-            }
-        });
+    let mut wanted = 0;
+    for (name, _) in &names {
+        let readable = if name.contains("::operator") { READABLE_OPERATOR } else { READABLE };
+        wanted += name.width().min(readable);
     }
-    let room = room(&names).filter(|&room| room >= LEAST * names.len())?;
+    if columns < wanted + places_width(&names) + between {
+        for (_, place) in names.iter_mut().filter(|(_, place)| place.width() > SHORT_PLACE) {
+            *place = without_middle(place, SHORT_PLACE);
+        }
+    }
+    let room = columns.checked_sub(places_width(&names) + between).filter(|&room| room >= LEAST * names.len())?;
     // Short names leave their room to the long ones.
     let mut lengths: Vec<usize> = names.iter().map(|(name, _)| name.width()).collect();
     while lengths.iter().sum::<usize>() > room {

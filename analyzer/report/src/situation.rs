@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::losses::EfficiencyLoss;
 use super::threads::GOOD_EFFICIENCY;
 use super::verdict::{LongestRank, LossKind, VerdictKind};
-use super::{LifetimeTable, Report, ReportDoubt, SiteRow};
+use super::{Report, ReportDoubt};
 use crate::iteration::IterationRow;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 
@@ -94,6 +94,9 @@ pub enum RunSituation {
     /// In each iteration another rank is the slowest.
     #[serde(rename = "slow in turn")]
     SlowInTurn,
+    /// In each part of an iteration another rank is the slowest.
+    #[serde(rename = "slow in parts")]
+    SlowInParts,
     /// Ranks wait for one another in chains.
     #[serde(rename = "chains")]
     Chains,
@@ -133,6 +136,7 @@ impl RunSituation {
             VerdictKind::Imbalance => imbalance(report),
             VerdictKind::SlowInTurn if is_lasting(report) => RunSituation::MovingRank,
             VerdictKind::SlowInTurn => RunSituation::SlowInTurn,
+            VerdictKind::SlowInParts => RunSituation::SlowInParts,
             VerdictKind::DependencyChains => RunSituation::Chains,
             VerdictKind::Serialization => RunSituation::Serialization,
             VerdictKind::Communication => communication(report),
@@ -154,7 +158,7 @@ impl RunSituation {
         matches!(self, Communication | LargeMessages | LateProgress | SmallMessages)
     }
 
-    /// Returns whether the run is judged by what its efficiencies say it loses.
+    /// Returns whether the run is judged by the losses in its efficiencies.
     pub fn is_of_losses(self) -> bool {
         use RunSituation::{
             Asleep, Balanced, EndedEarly, FewCalls, MasterAndWorkers, NoCores, Nothing, OneRank, SetUp, StillRunning,
@@ -191,14 +195,16 @@ fn ended(report: &Report) -> Option<RunSituation> {
 /// Returns the situation of a run whose efficiencies are not the answer.
 fn beyond_figures(report: &Report) -> Option<RunSituation> {
     let selected = &report.facts.selected;
-    let is_mostly_set_up =
-        |table: &LifetimeTable| table.described_share < MOSTLY_SET_UP && table.set_up_s() > report.data.elapsed_s;
-    let is_doubted = |is_meant: fn(&ReportDoubt) -> bool| report.doubts.iter().any(is_meant);
+    let is_mostly_set_up = report
+        .lifetime
+        .as_ref()
+        .is_some_and(|table| table.described_share < MOSTLY_SET_UP && table.set_up_s() > report.data.elapsed_s);
+    let has_few_calls = report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::FewCalls { .. }));
     match () {
-        () if is_doubted(|doubt| matches!(doubt, ReportDoubt::FewCalls { .. })) => Some(RunSituation::FewCalls),
-        () if is_doubted(ReportDoubt::is_of_cores) => Some(RunSituation::NoCores),
+        () if has_few_calls => Some(RunSituation::FewCalls),
+        () if report.doubts.iter().any(ReportDoubt::is_of_cores) => Some(RunSituation::NoCores),
         () if report.facts.n_ranks == 1 && report.threads.is_none() => Some(RunSituation::OneRank),
-        () if selected.is_all() && report.lifetime.as_ref().is_some_and(is_mostly_set_up) => Some(RunSituation::SetUp),
+        () if selected.is_all() && is_mostly_set_up => Some(RunSituation::SetUp),
         () => None,
     }
 }
@@ -217,7 +223,7 @@ fn well_used(report: &Report) -> RunSituation {
     }
 }
 
-/// Returns which kind of imbalance it is.
+/// Returns the situation of a run with load imbalance.
 fn imbalance(report: &Report) -> RunSituation {
     let Some(worst) = &report.verdict.worst else { return RunSituation::StaticExcess };
     // What does not run may also wait for a core.
@@ -261,7 +267,7 @@ pub struct SlowestTurn {
     pub iterations: usize,
 }
 
-/// Returns which ranks are the slowest of iterations one after another.
+/// Lists the turns in which ranks are the slowest, in the order of the iterations.
 pub fn turns_of_slowest(report: &Report) -> Vec<SlowestTurn> {
     let rows: &[IterationRow] = report.iterations.as_ref().map_or(&[], |iterations| &iterations.rows);
     let mut turns: Vec<SlowestTurn> = Vec::new();
@@ -279,7 +285,7 @@ pub fn turns_of_slowest(report: &Report) -> Vec<SlowestTurn> {
     turns
 }
 
-/// Returns which kind of communication most is lost by.
+/// Returns the situation of a run that loses most to communication.
 fn communication(report: &Report) -> RunSituation {
     if report.losses.first().is_some_and(|loss| loss.kind == LossKind::FileAccess) {
         return RunSituation::FileAccess;
@@ -326,20 +332,20 @@ pub struct CallAmounts {
 }
 
 impl CallAmounts {
-    /// Returns how often the call of a loss is made, or `None` if that is not known.
+    /// Adds up the calls of a loss, or returns `None` if they are not known.
     pub fn new(report: &Report, loss: &EfficiencyLoss) -> Option<CallAmounts> {
         let at = loss.at.as_ref()?;
-        let is_there = |row: &&SiteRow| row.operation == at.operation && row.place == at.place;
-        let rows = || report.call_sites.iter().filter(is_there);
-        let sum = |of: fn(&SiteRow) -> u64| rows().map(of).sum::<u64>();
-        let calls = sum(|row| row.sum.calls);
-        let (sent, received) = (sum(|row| row.sum.sent), sum(|row| row.sum.received));
+        let (mut calls, mut sent, mut received, mut seconds) = (0, 0, 0, 0.0);
+        for row in report.call_sites.iter().filter(|row| row.operation == at.operation && row.place == at.place) {
+            calls += row.sum.calls;
+            sent += row.sum.sent;
+            received += row.sum.received;
+            seconds += row.sum.seconds;
+        }
         let bytes = if sent > 0 { sent } else { received };
-        let seconds: f64 = rows().map(|row| row.sum.seconds).sum();
-        let of_one = |sum: u64| sum.checked_div(calls).unwrap_or(0);
         (calls > 0).then(|| CallAmounts {
             calls_each: calls / report.ranks.len().max(1) as u64,
-            bytes_each: of_one(bytes),
+            bytes_each: bytes / calls,
             carries_data: bytes > 0,
             completes: at.operation.starts_with("Wait") || at.operation.starts_with("Test"),
             seconds_each: seconds / calls as f64,
@@ -353,11 +359,11 @@ const LONG_REDUCTION_S: f64 = 1e-3;
 /// Returns whether ranks may compute in the call of a loss: in a reduction of few bytes that takes long without waiting for any rank. The program's own
 /// reduction function (`MPI_Op_create`) runs there; no log says whether there is one.
 pub fn may_compute(report: &Report, loss: &EfficiencyLoss) -> bool {
-    let reduces = |operation: &str| ["reduce", "Reduce", "scan", "Scan"].iter().any(|part| operation.contains(part));
-    let at = loss.at.as_ref().filter(|at| loss.kind == LossKind::Communication && reduces(&at.operation));
-    let Some((share, amounts)) = at.and_then(|at| Some((at.share?, CallAmounts::new(report, loss)?))) else {
+    let Some(at) = loss.at.as_ref().filter(|_| loss.kind == LossKind::Communication) else { return false };
+    if !["reduce", "Reduce", "scan", "Scan"].iter().any(|part| at.operation.contains(part)) {
         return false;
-    };
+    }
+    let (Some(share), Some(amounts)) = (at.share, CallAmounts::new(report, loss)) else { return false };
     let seconds_each = loss.lost_s * share / amounts.calls_each.max(1) as f64;
     let is_known = report.losses.iter().any(|loss| loss.kind == LossKind::CalledByMpi);
     let has_cores = !report.doubts.iter().any(ReportDoubt::is_of_cores);

@@ -63,8 +63,8 @@ impl TextTable {
     }
 
     fn leave_out(&mut self, head: &str) {
-        let named = |(at, text): (usize, &String)| (text.lines().next() == Some(head)).then_some(at);
-        let Some(at) = self.heads.iter().enumerate().find_map(named).filter(|&at| at != self.flexible) else { return };
+        let found = self.heads.iter().position(|text| text.lines().next() == Some(head));
+        let Some(at) = found.filter(|&at| at != self.flexible) else { return };
         self.heads.remove(at);
         self.aligned.remove(at);
         for row in &mut self.rows {
@@ -87,11 +87,12 @@ impl TextTable {
     }
 
     fn widths(&self) -> Vec<usize> {
-        let widest = |column: usize| {
-            let cells = self.rows.iter().flat_map(|row| row[column].lines()).map(width);
-            cells.chain(self.heads[column].lines().map(width)).max().unwrap_or(0)
-        };
-        (0..self.heads.len()).map(widest).collect()
+        let mut widths = Vec::with_capacity(self.heads.len());
+        for (column, head) in self.heads.iter().enumerate() {
+            let cells = self.rows.iter().flat_map(|row| row[column].lines());
+            widths.push(cells.chain(head.lines()).map(width).max().unwrap_or(0));
+        }
+        widths
     }
 
     /// The table as lines of at most `columns`, as long as the other columns allow it; the heads in `bold`.
@@ -106,20 +107,24 @@ impl TextTable {
         }
         let mut layout = Layout::new();
         layout.load_style(comfy_table::presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        let cell = |(text, align): (&String, &CellAlignment)| Cell::new(text).set_alignment(*align);
-        layout.set_header(self.heads.iter().zip(&self.aligned).map(cell));
+        layout.set_header(self.aligned_cells(&self.heads));
         for row in &self.rows {
-            layout.add_row(row.iter().zip(&self.aligned).map(cell));
+            layout.add_row(self.aligned_cells(row));
         }
         for column in layout.column_iter_mut() {
             column.set_padding((INDENT as u16, 0));
         }
         let head_lines = self.heads.iter().map(|head| head.lines().count()).max().unwrap_or(1);
-        let line = |(at, line): (usize, String)| match at < head_lines {
+        let lines = layout.lines().enumerate().map(|(at, line)| match at < head_lines {
             true => format!("{bold}{}{bold:#}\n", line.trim_end()),
             false => format!("{}\n", line.trim_end()),
-        };
-        layout.lines().enumerate().map(line).collect()
+        });
+        lines.collect()
+    }
+
+    /// The cells of a row, each aligned as its column is.
+    fn aligned_cells(&self, row: &[String]) -> Vec<Cell> {
+        row.iter().zip(&self.aligned).map(|(text, align)| Cell::new(text).set_alignment(*align)).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use lbprof_analysis::metrics::serial_code::serial_times;
-use lbprof_analysis::metrics::threads::{RankCores, ThreadEfficiency};
+use lbprof_analysis::metrics::threads::ThreadEfficiency;
 use lbprof_analysis::model::threads::{ParallelRegion, RegionMember, TeamSeconds};
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::structure::sampled_code::SampledCode;
@@ -185,7 +185,7 @@ pub struct RegionThreadRow {
 type RegionKey = (bool, CodePlace, u32);
 
 impl ThreadTable {
-    /// Returns the table of a run; `None` where no rank has several threads in regions, or that is not known of the part selected.
+    /// Makes the table of a run, or returns `None` if no rank has several threads in regions, or if that is not known of the selected part.
     pub(super) fn new(model: &Model, names: &ResolvedNames) -> Option<ThreadTable> {
         let efficiency = ThreadEfficiency::new(model)?;
         let regions = regions(model, &names.places);
@@ -193,11 +193,10 @@ impl ThreadTable {
         for loss in losses.iter_mut().filter(|loss| loss.kind == CoreLossKind::Serial) {
             loss.function = serial_function(model, &efficiency, &names.sampled);
         }
-        let cores = |rank: &RankCores| rank.cores;
         Some(ThreadTable {
             cores: efficiency.cores,
-            min_cores: efficiency.ranks.iter().map(cores).min().unwrap_or(1),
-            max_cores: efficiency.ranks.iter().map(cores).max().unwrap_or(1),
+            min_cores: efficiency.ranks.iter().map(|rank| rank.cores).min().unwrap_or(1),
+            max_cores: efficiency.ranks.iter().map(|rank| rank.cores).max().unwrap_or(1),
             core_time_s: efficiency.core_time_s(),
             parallel: efficiency.parallel(),
             mpi: efficiency.mpi(),
@@ -313,26 +312,31 @@ impl RegionThreadRow {
     }
 }
 
-/// Returns what core time is lost to.
+impl CoreLoss {
+    fn new(kind: CoreLossKind, core_s: f64, region: Option<&ParallelRegionRow>) -> CoreLoss {
+        let at = region.map(|region| region.place.clone());
+        CoreLoss { kind, core_s, share: 0.0, at, heavy_thread: None, function: None }
+    }
+}
+
+/// The losses of core time, the largest first.
 fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<CoreLoss> {
-    let core_time_s = efficiency.core_time_s();
-    let share = |core_s: f64| if core_time_s > 0.0 { core_s / core_time_s } else { 0.0 };
-    let whole = |kind, core_s: f64| {
-        let (at, heavy_thread, function) = (None, None, None);
-        CoreLoss { kind, core_s, share: share(core_s), at, heavy_thread, function }
-    };
     let mut losses = vec![
-        whole(CoreLossKind::Mpi, efficiency.lost_to_mpi_s()),
-        whole(CoreLossKind::Serial, efficiency.sum.serial_s),
-        whole(CoreLossKind::ForkJoin, efficiency.sum.inside.fork_join_s),
+        CoreLoss::new(CoreLossKind::Mpi, efficiency.lost_to_mpi_s(), None),
+        CoreLoss::new(CoreLossKind::Serial, efficiency.sum.serial_s, None),
+        CoreLoss::new(CoreLossKind::ForkJoin, efficiency.sum.inside.fork_join_s, None),
     ];
     for region in regions.iter().filter(|region| region.of_first_thread) {
-        let at = || Some(region.place.clone());
-        let heavy_thread = region.heavy_thread();
-        losses.push(CoreLoss { at: at(), heavy_thread, ..whole(CoreLossKind::ThreadImbalance, region.imbalance_s) });
-        losses.push(CoreLoss { at: at(), ..whole(CoreLossKind::Mutex, region.mutex_s) });
-        losses.push(CoreLoss { at: at(), ..whole(CoreLossKind::Ordered, region.ordered_s) });
-        losses.push(CoreLoss { at: at(), ..whole(CoreLossKind::Tasks, region.tasks_s) });
+        losses.push(CoreLoss {
+            heavy_thread: region.heavy_thread(),
+            ..CoreLoss::new(CoreLossKind::ThreadImbalance, region.imbalance_s, Some(region))
+        });
+        losses.push(CoreLoss::new(CoreLossKind::Mutex, region.mutex_s, Some(region)));
+        losses.push(CoreLoss::new(CoreLossKind::Ordered, region.ordered_s, Some(region)));
+        losses.push(CoreLoss::new(CoreLossKind::Tasks, region.tasks_s, Some(region)));
+    }
+    for loss in &mut losses {
+        loss.share = crate::fraction(loss.core_s, efficiency.core_time_s());
     }
     losses.retain(|loss| loss.share >= MIN_SHARE);
     losses.sort_by(|a, b| b.core_s.total_cmp(&a.core_s).then(a.kind.cmp(&b.kind)));

@@ -5,17 +5,21 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use serde::Serialize;
 
+use super::excess_iterations::ExcessIterations;
 use super::functions::{ExplainedExcess, SampledFunctions};
 use super::serial;
+use super::slow_parts::SlowPart;
 use super::threads::GOOD_EFFICIENCY;
 use super::{
-    ClusterRow, ClusterTable, EfficiencyRow, LoopTable, RegionRow, SiteRow, ThreadTable, call_sites, largest, regions,
+    ClusterRow, ClusterTable, EfficiencyRow, IterationTable, LoopTable, RegionRow, SiteRow, ThreadTable, WhatIfTable,
+    call_sites, fraction, largest, regions,
 };
 use lbprof_analysis::metrics::blocking::pairs;
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption};
 use lbprof_analysis::metrics::serialization::SerializationTimes;
-use lbprof_analysis::model::Model;
+use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::CodePlace;
 
@@ -24,6 +28,12 @@ const LITTLE: f64 = 0.01;
 
 /// Seconds that are nothing but rounding.
 const ROUNDING_S: f64 = 1e-9;
+
+/// Share of the longest rank's excess from which on another rank computes as long.
+const AS_LONG: f64 = 0.9;
+
+/// Share of the elapsed time from which on different ranks are slow in different parts of an iteration.
+const LEAST_IN_PARTS: f64 = 0.01;
 
 /// Load balance from which on ranks are called balanced.
 pub const GOOD_BALANCE: f64 = 0.97;
@@ -73,6 +83,9 @@ pub struct Verdict {
     pub kind: VerdictKind,
     /// The rank that computes longest; null on one rank.
     pub worst: Option<LongestRank>,
+    /// The regions in which a rank exceeds the mean, the largest excess first, at most 4; empty unless different ranks are slow in different parts of
+    /// an iteration (`slow_in_parts_s`).
+    pub slow_parts: Vec<SlowPart>,
     /// The function from which ranks spend most time in MPI, or the call site where none is known.
     pub waits_at: Option<WaitsAt>,
 }
@@ -122,6 +135,9 @@ pub enum VerdictKind {
     /// Serialization: different ranks are slow in turn.
     #[serde(rename = "slow in turn")]
     SlowInTurn,
+    /// Serialization: different ranks are slow in different parts of an iteration.
+    #[serde(rename = "slow in parts")]
+    SlowInParts,
     /// Serialization: ranks depend on each other in chains.
     #[serde(rename = "dependency chains")]
     DependencyChains,
@@ -146,6 +162,9 @@ pub enum LossKind {
     /// Serialization: in different iterations different ranks are the slowest.
     #[serde(rename = "slow in turn")]
     SlowInTurn,
+    /// Serialization: in different parts of an iteration different ranks are the slowest.
+    #[serde(rename = "slow in parts")]
+    SlowInParts,
     /// Serialization: ranks depend on each other in chains within iterations.
     #[serde(rename = "dependency chains")]
     DependencyChains,
@@ -175,6 +194,7 @@ impl LossKind {
         match self {
             LossKind::Imbalance | LossKind::Control => Some(VerdictKind::Imbalance),
             LossKind::SlowInTurn => Some(VerdictKind::SlowInTurn),
+            LossKind::SlowInParts => Some(VerdictKind::SlowInParts),
             LossKind::DependencyChains => Some(VerdictKind::DependencyChains),
             LossKind::Serialization => Some(VerdictKind::Serialization),
             LossKind::Communication | LossKind::FileAccess | LossKind::CalledByMpi => Some(VerdictKind::Communication),
@@ -228,6 +248,20 @@ pub struct LongestRank {
     pub region: Option<WorstRegion>,
     /// In which functions it computes longer than the mean, in that region, or in the whole program if `region` is null; null if the rank was not sampled.
     pub explained: Option<ExplainedExcess>,
+    /// In which iterations it and `equal_ranks` have their excess; null if in most of them, or if that is not known.
+    pub iterations: Option<ExcessIterations>,
+    /// The other ranks whose computation exceeds the mean by at least 90 % as much, in the same region, ascending.
+    pub equal_ranks: Vec<u32>,
+}
+
+impl LongestRank {
+    /// Lists the rank and those that compute as long, ascending.
+    pub fn with_equals(&self) -> Vec<u32> {
+        let mut ranks = self.equal_ranks.clone();
+        ranks.push(self.rank);
+        ranks.sort_unstable();
+        ranks
+    }
 }
 
 /// The region with most of a rank's excess.
@@ -291,8 +325,11 @@ struct SerializationOfVerdict {
     /// Part of it: different ranks are the slowest in different iterations: sum over iterations of the longest computation, minus the longest
     /// total computation; null if no iterations are known, or the found loop is unsure (`serialization_undivided`).
     slow_in_turn_s: Option<f64>,
-    /// The rest: ranks depend on each other within iterations: ideal time by replay minus that sum; null if iterations, likewise, or the
-    /// replay are not known.
+    /// Part of it: different ranks are the slowest in different parts of an iteration: what `regions balanced` of `predictions` saves beyond
+    /// `imbalance_s`; null if that was not predicted.
+    slow_in_parts_s: Option<f64>,
+    /// The rest: ranks depend on each other within iterations: ideal time by replay minus that sum and `slow_in_parts_s`; null if iterations, likewise,
+    /// or the replay are not known.
     dependency_chains_s: Option<f64>,
 }
 
@@ -301,6 +338,7 @@ impl From<&Option<SerializationTimes>> for SerializationOfVerdict {
         SerializationOfVerdict {
             serialization_s: all.map(|all| all.total_s),
             slow_in_turn_s: all.and_then(|all| all.slow_in_turn_s),
+            slow_in_parts_s: all.and_then(|all| all.slow_in_parts_s),
             dependency_chains_s: all.and_then(|all| all.chains_s),
         }
     }
@@ -337,6 +375,13 @@ impl Verdict {
         });
     }
 
+    /// Adds in which iterations the rank that computes longest has its excess.
+    pub(super) fn find_excess_iterations(&mut self, table: &IterationTable) {
+        if let Some(worst) = self.worst.as_mut().filter(|_| self.cluster.is_none()) {
+            worst.iterations = ExcessIterations::find(&table.rows, &worst.with_equals());
+        }
+    }
+
     /// Takes into account what is lost of the time of all cores, where ranks have several threads.
     pub(super) fn judge_threads(&mut self, threads: Option<&ThreadTable>) {
         let Some(table) = threads.filter(|table| !table.is_good()) else { return };
@@ -345,25 +390,29 @@ impl Verdict {
         }
     }
 
-    /// The verdict on the cluster of a run that loses most, where its ranks do not share one work. `None`: they do.
+    /// The verdict on the cluster of a run that loses most, or `None` if its ranks share one work.
     pub fn of_cluster(
         model: &Model,
         places: &[CodePlace],
         clusters: &ClusterTable,
         loops: &LoopTable,
     ) -> Option<Verdict> {
+        if !clusters.are_apart() {
+            return None;
+        }
         let waits = ClusterWaits::from_model(model);
-        let rows = || clusters.rows.iter().filter(|_| clusters.are_apart());
-        let computation_s = |row: &ClusterRow| row.efficiency.times.avg_computation_s * row.ranks.len() as f64;
-        let most_lost = |a: &&ClusterRow, b: &&ClusterRow| {
-            let by_computation = || computation_s(a).total_cmp(&computation_s(b));
-            waits.lost_besides_s(a).total_cmp(&waits.lost_besides_s(b)).then_with(by_computation).then(b.id.cmp(&a.id))
-        };
-        let row = rows().max_by(most_lost)?;
+        let row = clusters.rows.iter().max_by(|a, b| {
+            waits
+                .lost_besides_s(a)
+                .total_cmp(&waits.lost_besides_s(b))
+                .then_with(|| a.computation_s().total_cmp(&b.computation_s()))
+                .then(b.id.cmp(&a.id))
+        })?;
+        let are_independent = clusters.rows.iter().all(|row| waits.for_others_s(row) < LITTLE * row.computation_s());
         let chosen = match waits.lost_besides_s(row) {
             _ if clusters.rows.len() == 1 => ClusterChoice::Only,
             0.0 => ClusterChoice::ComputesMost,
-            _ if rows().all(|row| waits.for_others_s(row) < LITTLE * computation_s(row)) => ClusterChoice::LosesMost,
+            _ if are_independent => ClusterChoice::LosesMost,
             _ => ClusterChoice::LosesMostByItself,
         };
         let waits_for_others_s = waits.for_others_s(row) / row.ranks.len().max(1) as f64;
@@ -395,38 +444,56 @@ impl Verdict {
         let recorder = model.inclusive_s(0, Activity::Recorder);
         let recorder_s = (recorder.iter().sum::<f64>() / recorder.len().max(1) as f64).min(rest_s).max(0.0);
         let communication_s = (rest_s - recorder_s).max(0.0);
-        let share = |part_s: f64| (elapsed_s > 0.0).then(|| part_s / elapsed_s);
-        let part = |(kind, lost_s): (LossKind, f64)| VerdictPart { kind, lost_s, share: share(lost_s).unwrap_or(0.0) };
-        let divided = serialization.unwrap_or_default();
-        // Of equals the first comes first.
-        let parts = [
-            (LossKind::Imbalance, imbalance_s),
-            (LossKind::SlowInTurn, divided.slow_in_turn_s.unwrap_or(0.0)),
-            (LossKind::DependencyChains, divided.chains_s.unwrap_or(0.0)),
-            (LossKind::Serialization, divided.undivided_s()),
-            (LossKind::Communication, communication_s),
-            (LossKind::Recorder, recorder_s),
-        ];
-        let mut parts: Vec<VerdictPart> = parts.into_iter().filter(|part| part.1 > 0.0).map(part).collect();
-        parts.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s));
-        Verdict {
+        let mut verdict = Verdict {
             cluster: None,
             efficiency: *efficiency,
             elapsed_s,
             not_recorded_s: (model.elapsed_s() - elapsed_s).max(0.0),
             window_s: model.elapsed_s().max(elapsed_s),
             lost_s: elapsed_s - mean_s,
-            lost_share: share(elapsed_s - mean_s),
+            lost_share: (elapsed_s > 0.0).then(|| (elapsed_s - mean_s) / elapsed_s),
             imbalance_s,
             serialization,
             undivided: is_undivided.then_some(undivided),
             recorder_s,
             communication_s,
-            kind: kind(times, &parts),
-            parts,
+            kind: VerdictKind::Nothing,
+            parts: Vec::new(),
             worst: worst(model, mean_s, regions),
+            slow_parts: Vec::new(),
             waits_at: waits_at(model, call_sites),
-        }
+        };
+        verdict.add_parts();
+        verdict
+    }
+
+    /// Adds the parts of the loss, and which kind is the largest.
+    fn add_parts(&mut self) {
+        let divided = self.serialization.unwrap_or_default();
+        // Of equals the first comes first.
+        let parts = [
+            (LossKind::Imbalance, self.imbalance_s),
+            (LossKind::SlowInTurn, divided.slow_in_turn_s.unwrap_or(0.0)),
+            (LossKind::SlowInParts, divided.slow_in_parts_s.unwrap_or(0.0)),
+            (LossKind::DependencyChains, divided.chains_s.unwrap_or(0.0)),
+            (LossKind::Serialization, divided.undivided_s()),
+            (LossKind::Communication, self.communication_s),
+            (LossKind::Recorder, self.recorder_s),
+        ];
+        let parts = parts.into_iter().filter(|&(_, lost_s)| lost_s > 0.0);
+        let share = |lost_s: f64| fraction(lost_s, self.elapsed_s);
+        self.parts = parts.map(|(kind, lost_s)| VerdictPart { kind, lost_s, share: share(lost_s) }).collect();
+        self.parts.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s));
+        self.kind = kind(&self.efficiency.times, &self.parts);
+    }
+
+    /// Takes from the chains what even work in every region would save: there different ranks are slow in different parts of an iteration.
+    pub(super) fn divide_chains(&mut self, what_if: &WhatIfTable) {
+        let Some(serialization) = self.serialization.as_mut().filter(|_| self.cluster.is_none()) else { return };
+        let mut rows = what_if.rows.iter().filter(|row| row.scenario == WhatIfScenario::RegionsBalanced);
+        let Some(row) = rows.find(|row| what_if.is_gain(row)) else { return };
+        *serialization = serialization.with_parts(row.saved_s, self.imbalance_s, LEAST_IN_PARTS * self.elapsed_s);
+        self.add_parts();
     }
 }
 
@@ -445,8 +512,7 @@ impl ClusterWaits {
 
     /// Seconds within its elapsed time that the ranks of a cluster wait because of ranks that are not in it.
     fn for_others_s(&self, row: &ClusterRow) -> f64 {
-        let is_in = |rank: u32| row.ranks.binary_search(&rank).is_ok();
-        let others = self.pairs.iter().filter(|&&(waits, causes, _)| is_in(waits) && !is_in(causes));
+        let others = self.pairs.iter().filter(|&&(waits, causes, _)| row.contains(waits) && !row.contains(causes));
         // Before all of its ranks begin, and after all have ended, they wait for others as well: that is not in its elapsed time.
         let outside_s = (self.elapsed_s - row.efficiency.times.elapsed_s) * row.ranks.len() as f64;
         (others.map(|&(.., seconds)| seconds).sum::<f64>() - outside_s).max(0.0)
@@ -473,43 +539,57 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<LongestRan
     let computation = model.inclusive_s(0, Activity::Computation);
     let at = largest(&computation).filter(|_| computation.len() > 1)?;
     let rank = &model.ranks[at];
-    let excess = |row: &RegionRow| {
-        rank.exclusive(row.idx)[Activity::Computation as usize] - row.mean_in_s(Activity::Computation)
-    };
     let by_excess = regions.iter().map(|row| WorstRegion {
         path: row.path.clone(),
         name: row.name.clone(),
         between: row.between.clone(),
         found: row.found,
-        excess_s: excess(row),
+        excess_s: row.excess_computation_s(rank),
     });
     let region = by_excess
         .max_by(|a, b| a.excess_s.total_cmp(&b.excess_s))
         .filter(|worst| regions.len() > 1 && worst.excess_s > 0.0);
     let over_mean_s = computation[at] - mean_s;
-    let (computation_s, preempted) = (computation[at], preemption(rank));
-    Some(LongestRank { rank: rank.rank, computation_s, mean_s, over_mean_s, preempted, region, explained: None })
+    let row = region.as_ref().and_then(|region| regions.iter().find(|row| row.path == region.path));
+    let computes_as_long = |other: &RankModel, other_s: f64| {
+        other.rank != rank.rank
+            && other_s - mean_s >= AS_LONG * over_mean_s
+            && row.is_none_or(|row| row.excess_computation_s(other) >= AS_LONG * row.excess_computation_s(rank))
+    };
+    let others = model.ranks.iter().zip(&computation).filter(|&(other, &other_s)| computes_as_long(other, other_s));
+    Some(LongestRank {
+        rank: rank.rank,
+        computation_s: computation[at],
+        mean_s,
+        over_mean_s,
+        preempted: preemption(rank),
+        region,
+        explained: None,
+        iterations: None,
+        equal_ranks: others.map(|(other, _)| other.rank).collect(),
+    })
 }
 
 fn waits_at(model: &Model, call_sites: &[SiteRow]) -> Option<WaitsAt> {
-    let in_mpi = || call_sites.iter().filter(|row| row.activity != Activity::Recorder && row.sum.seconds > 0.0);
-    let function = |row: &&SiteRow| match &row.place.function {
-        Some(function) => (row.place.module.clone(), Some(function.clone()), 0),
-        None => (row.place.module.clone(), None, row.place.offset),
-    };
-    let mut sums: BTreeMap<_, f64> = BTreeMap::new();
-    for row in in_mpi() {
-        *sums.entry(function(&row)).or_default() += row.sum.seconds;
+    let in_mpi = call_sites.iter().filter(|row| row.activity != Activity::Recorder && row.sum.seconds > 0.0);
+    let mut by_function: BTreeMap<_, (f64, Vec<&SiteRow>)> = BTreeMap::new();
+    for row in in_mpi {
+        let function = match &row.place.function {
+            Some(function) => (&row.place.module, Some(function), 0),
+            None => (&row.place.module, None, row.place.offset),
+        };
+        let (seconds, rows) = by_function.entry(function).or_default();
+        *seconds += row.sum.seconds;
+        rows.push(row);
     }
-    let (key, seconds) = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
-    // The longest come first in the table.
-    let rows: Vec<&SiteRow> = in_mpi().filter(|row| function(row) == key).collect();
+    let (_, (seconds, rows)) = by_function.into_iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
     let mut operations: Vec<String> = Vec::new();
     for row in &rows {
         if !operations.contains(&row.operation) {
             operations.push(row.operation.clone());
         }
     }
+    // The longest come first in the table.
     let first = rows.first()?;
     Some(WaitsAt {
         operations,

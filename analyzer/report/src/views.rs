@@ -6,7 +6,6 @@ use lbprof_analysis::views::{IterationView, PairView, RankRows, RegionView, Time
 use lbprof_collector::Activity;
 
 use super::Report;
-use super::communication::PairVolume;
 
 /// The views of a page besides the report.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +47,8 @@ impl PageViews {
         left_out.extend(rows.reduced());
         let (hosts, host_of_row) = hosts(model, &rows);
         let all = model.ranks.iter().map(|rank| rank.inclusive(0)).collect::<Vec<_>>();
-        let occurs = |activity: &Activity| all.iter().any(|seconds| seconds[*activity as usize] > 0.0);
+        let mut activities = Activity::ALL.to_vec();
+        activities.retain(|&activity| all.iter().any(|seconds| seconds[activity as usize] > 0.0));
         let (regions, without) = regions::views(model, &rows);
         left_out.extend(without);
         let iterations = IterationView::new(model, &rows, seen.as_mut().and_then(|seen| seen.blocked.take()));
@@ -64,22 +64,20 @@ impl PageViews {
             hosts,
             host_of_row,
             cluster_of_row: rows.firsts().map(|at| clusters.get(at).copied().flatten()).collect(),
-            seconds: Activity::ALL
-                .into_iter()
-                .filter(occurs)
-                .map(|activity| by_row(&rows, all.iter().map(|seconds| seconds[activity as usize])))
+            seconds: activities
+                .iter()
+                .map(|&activity| by_row(&rows, all.iter().map(|seconds| seconds[activity as usize])))
                 .collect(),
-            activities: Activity::ALL.into_iter().filter(occurs).collect(),
+            activities,
             waiting: report.blocking.as_ref().map(|table| {
                 let waits_s = &table.sums.waits_s;
                 by_row(&rows, model.ranks.iter().map(|rank| waits_s.get(&rank.rank).copied().unwrap_or(0.0)))
             }),
             waits: report.blocking.as_ref().map(|table| PairView::new(&rows, table.sums.pairs.iter().copied())),
             messages: report.communication.as_ref().map(|table| {
-                let amounts = |of: fn(&PairVolume) -> u64| {
-                    PairView::new(&rows, table.pairs.iter().map(|pair| (pair.from, pair.to, of(pair) as f64)))
-                };
-                [amounts(|pair| pair.bytes), amounts(|pair| pair.messages)]
+                let bytes = table.pairs.iter().map(|pair| (pair.from, pair.to, pair.bytes as f64));
+                let messages = table.pairs.iter().map(|pair| (pair.from, pair.to, pair.messages as f64));
+                [PairView::new(&rows, bytes), PairView::new(&rows, messages)]
             }),
             iterations,
             regions,
@@ -108,7 +106,10 @@ fn hosts(model: &Model, rows: &RankRows) -> (Vec<String>, Vec<u32>) {
             hosts.len() as u32 - 1
         });
     }
-    let of = |at: usize| model.ranks.get(at).and_then(|rank| places.get(rank.host.as_str())).copied().unwrap_or(0);
-    let of_rows = rows.firsts().map(of).collect();
+    let of_rows = rows.firsts().map(|at| {
+        let rank = model.ranks.get(at);
+        rank.and_then(|rank| places.get(rank.host.as_str())).copied().unwrap_or(0)
+    });
+    let of_rows = of_rows.collect();
     (hosts, of_rows)
 }

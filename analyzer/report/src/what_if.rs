@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 use serde::Serialize;
 
 use super::bounds::{ListBounds, truncate};
-use super::{ClusterTable, serial};
+use super::{ClusterTable, fraction, serial};
 use lbprof_analysis::model::region_state::RegionState;
 use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::what_if::WhatIfScenario;
@@ -91,22 +91,28 @@ struct ScenarioRow {
 
 impl From<&WhatIfScenario> for ScenarioRow {
     fn from(scenario: &WhatIfScenario) -> ScenarioRow {
-        let of = |scenario| ScenarioRow { scenario, times: None, latency_s: None, bytes_per_s: None };
+        let kind = match scenario {
+            WhatIfScenario::Ideal => ScenarioKind::IdealNetwork,
+            WhatIfScenario::Measured => ScenarioKind::AsMeasured,
+            WhatIfScenario::Network(..) => ScenarioKind::Network,
+            WhatIfScenario::Balanced(_) => ScenarioKind::RegionBalanced,
+            WhatIfScenario::BalancedEach(_) => ScenarioKind::RegionBalancedEach,
+            WhatIfScenario::RunBalancedEach => ScenarioKind::RunBalancedEach,
+            WhatIfScenario::RegionsBalanced => ScenarioKind::RegionsBalanced,
+            WhatIfScenario::RankAsMean(_) => ScenarioKind::RankAsMean,
+            WhatIfScenario::ThreadsBalanced(_) => ScenarioKind::ThreadsBalanced,
+            WhatIfScenario::Spread(_) => ScenarioKind::FunctionOnAllThreads,
+            WhatIfScenario::Faster(..) => ScenarioKind::RegionFaster,
+        };
+        let mut row = ScenarioRow { scenario: kind, times: None, latency_s: None, bytes_per_s: None };
         match *scenario {
-            WhatIfScenario::Ideal => of(ScenarioKind::IdealNetwork),
-            WhatIfScenario::Measured => of(ScenarioKind::AsMeasured),
             WhatIfScenario::Network(latency_s, bytes_per_s) => {
-                ScenarioRow { latency_s: Some(latency_s), bytes_per_s: Some(bytes_per_s), ..of(ScenarioKind::Network) }
+                (row.latency_s, row.bytes_per_s) = (Some(latency_s), Some(bytes_per_s));
             }
-            WhatIfScenario::Balanced(_) => of(ScenarioKind::RegionBalanced),
-            WhatIfScenario::BalancedEach(_) => of(ScenarioKind::RegionBalancedEach),
-            WhatIfScenario::RunBalancedEach => of(ScenarioKind::RunBalancedEach),
-            WhatIfScenario::RegionsBalanced => of(ScenarioKind::RegionsBalanced),
-            WhatIfScenario::RankAsMean(_) => of(ScenarioKind::RankAsMean),
-            WhatIfScenario::ThreadsBalanced(_) => of(ScenarioKind::ThreadsBalanced),
-            WhatIfScenario::Spread(_) => of(ScenarioKind::FunctionOnAllThreads),
-            WhatIfScenario::Faster(_, times) => ScenarioRow { times: Some(times), ..of(ScenarioKind::RegionFaster) },
+            WhatIfScenario::Faster(_, times) => row.times = Some(times),
+            _ => {}
         }
+        row
     }
 }
 
@@ -165,11 +171,6 @@ pub struct PathRank {
     pub share: f64,
 }
 
-/// A part of a whole that may be nothing.
-fn share_of(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { part / whole } else { 0.0 }
-}
-
 /// The critical path by region and activity, by rank, both the longest first, and its length in seconds.
 fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
     let mut by_state: BTreeMap<RegionState, BTreeMap<u32, f64>> = BTreeMap::new();
@@ -193,7 +194,7 @@ fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
                 share: 0.0,
                 rank: longest.0,
                 rank_s: longest.1,
-                rank_share: share_of(longest.1, time_s),
+                rank_share: fraction(longest.1, time_s),
             }
         })
         .collect();
@@ -203,10 +204,10 @@ fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
     path_ranks.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
     let path_s = path_ranks.iter().map(|one| one.time_s).sum();
     for row in path.iter_mut() {
-        row.share = share_of(row.time_s, path_s);
+        row.share = fraction(row.time_s, path_s);
     }
     for row in path_ranks.iter_mut() {
-        row.share = share_of(row.time_s, path_s);
+        row.share = fraction(row.time_s, path_s);
     }
     (path, path_ranks, path_s)
 }
@@ -286,62 +287,37 @@ impl WhatIfTable {
     pub fn shown_rows(&self) -> impl Iterator<Item = &PredictionRow> {
         let error_s = self.replay_error.unwrap_or(0.0).abs() * self.measured_s.unwrap_or(0.0);
         let least_s = error_s.max(LEAST_SHOWN * self.measured_s.unwrap_or(0.0));
-        let is_change =
-            |scenario: WhatIfScenario| scenario.is_redistribution() || matches!(scenario, WhatIfScenario::Faster(..));
-        self.rows.iter().filter(move |row| row.is_asked || !is_change(row.scenario) || row.saved_s > least_s)
+        self.rows.iter().filter(move |row| {
+            let is_change = row.scenario.is_redistribution() || matches!(row.scenario, WhatIfScenario::Faster(..));
+            row.is_asked || !is_change || row.saved_s > least_s
+        })
     }
 
-    /// Returns what was asked of `model`, whose ranks run the code of these clusters.
+    /// Makes the predictions for `model`, whose ranks run the code of these clusters.
     pub(super) fn new(model: &Model, clusters: &ClusterTable) -> WhatIfTable {
         let Some(followed) = &model.followed else { return WhatIfTable::default() };
-        let time = |scenario| followed.replays.iter().find(|(one, _)| *one == scenario).map(|&(_, time_s)| time_s);
-        let least_s = |scenario| match scenario {
-            WhatIfScenario::Balanced(region) => serial_least_s(model, region),
-            _ => 0.0,
-        };
-        let measured_s = time(WhatIfScenario::Measured);
-        let region = |region: u32| model.regions.get(region as usize).map(|one| one.path.clone());
-        let rank = |rank: u32| model.ranks.get(rank as usize).map(|one| one.rank);
-        // Who can balance each iteration can balance all of them in the same way. Both change all work of a rank in an iteration by one factor; every region balanced by
-        // itself may gain more than either.
-        let in_sum_s = time(WhatIfScenario::Balanced(0)).unwrap_or(f64::INFINITY);
-        let row = |&(scenario, time_s): &(WhatIfScenario, f64)| {
-            let most_s = if scenario == WhatIfScenario::RunBalancedEach { in_sum_s } else { f64::INFINITY };
-            let time_s = time_s.min(most_s).max(least_s(scenario));
-            let saved_s = measured_s.unwrap_or(time_s) - time_s;
-            PredictionRow {
-                scenario,
-                region: match scenario {
-                    WhatIfScenario::Balanced(one)
-                    | WhatIfScenario::BalancedEach(one)
-                    | WhatIfScenario::Faster(one, _) => region(one),
-                    WhatIfScenario::ThreadsBalanced(one) => {
-                        one.and_then(|one| model.asked_threads.regions.get(one as usize)).map(|one| one.name.clone())
-                    }
-                    WhatIfScenario::Spread(one) => {
-                        model.asked_threads.functions.get(one as usize).map(|one| one.name.clone())
-                    }
-                    _ => None,
-                },
-                rank: match scenario {
-                    WhatIfScenario::RankAsMean(one) => rank(one),
-                    _ => None,
-                },
-                time_s,
-                saved_s,
-                saved_share: share_of(saved_s, measured_s.unwrap_or(0.0)),
-                is_asked: model.asked.contains(&scenario),
-            }
-        };
-        let (path, path_ranks, path_s) = path_rows(followed);
+        let measured_s = replayed_s(followed, WhatIfScenario::Measured);
         let (all_is_known, on_demand) = (followed.counts.all_is_known(), followed.counts.hands_out_work);
-        let is_known = |&&(scenario, _): &&(WhatIfScenario, f64)| {
-            // Who asks for it is answered.
-            let mixes = || !model.asked.contains(&scenario) && mixes_codes(model, clusters, scenario);
-            all_is_known && !(scenario.is_redistribution() && (on_demand || mixes()))
-        };
-        let mut rows: Vec<PredictionRow> = followed.replays.iter().filter(is_known).map(row).collect();
+        let mut rows: Vec<PredictionRow> = Vec::new();
+        for &(scenario, time_s) in followed.replays.iter().filter(|_| all_is_known) {
+            // What the user asked for is answered, although ranks run different code.
+            let is_asked = model.asked.contains(&scenario);
+            if scenario.is_redistribution() && (on_demand || !is_asked && mixes_codes(model, clusters, scenario)) {
+                continue;
+            }
+            let time_s = match scenario {
+                WhatIfScenario::Balanced(region) => time_s.max(serial_least_s(model, region)),
+                // Who can balance each iteration can balance all of them in the same way. Both change all work of a rank in an iteration by one factor;
+                // every region balanced by itself may gain more than either.
+                WhatIfScenario::RunBalancedEach => {
+                    time_s.min(replayed_s(followed, WhatIfScenario::Balanced(0)).unwrap_or(f64::INFINITY)).max(0.0)
+                }
+                _ => time_s.max(0.0),
+            };
+            rows.push(PredictionRow::new(model, scenario, time_s, measured_s));
+        }
         rows.sort_by_key(place);
+        let (path, path_ranks, path_s) = path_rows(followed);
         // Predictions for a region are of all that it lies in.
         let elapsed_s = model.facts.selected.run_s.unwrap_or_else(|| model.elapsed_s());
         let replay_error = measured_s.filter(|_| elapsed_s > 0.0).map(|measured_s| measured_s / elapsed_s - 1.0);
@@ -360,7 +336,7 @@ impl WhatIfTable {
         table
     }
 
-    /// Returns what is to be said of predictions of balance.
+    /// Lists the notes on predictions of balance.
     fn notes_on_balance(&self, model: &Model, clusters: &ClusterTable) -> Vec<PredictionNote> {
         let mut notes = Vec::new();
         if !OwnLoops::from_model(model).is_empty() {
@@ -382,7 +358,7 @@ impl WhatIfTable {
     /// Makes a prediction save no more than `most_s` seconds.
     pub(super) fn limit(&self, row: &mut PredictionRow, most_s: f64) {
         row.saved_s = row.saved_s.min(most_s);
-        row.saved_share = share_of(row.saved_s, self.measured_s.unwrap_or(0.0));
+        row.saved_share = fraction(row.saved_s, self.measured_s.unwrap_or(0.0));
     }
 
     /// Returns whether balance of some work would save this share of the run's time.
@@ -391,20 +367,22 @@ impl WhatIfTable {
         self.rows.iter().any(|row| row.scenario.is_redistribution() && self.is_gain(row) && row.saved_s > least_s)
     }
 
-    /// The prediction that gains most, among scenarios about regions, ranks and real networks; of faster code only what was asked for. One that asks for balance in each iteration,
-    /// which is harder to have, only where it gains considerably more than the others.
+    /// The prediction that gains most, among scenarios about regions, ranks and real networks; of faster code only what was asked for. One that asks for balance
+    /// in each iteration, which is harder to have, only if it gains considerably more than the others.
     pub fn best(&self) -> Option<&PredictionRow> {
-        let is_each = |row: &&PredictionRow| {
-            matches!(row.scenario, WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach)
-        };
-        let is_known = |row: &PredictionRow| row.is_asked || !matches!(row.scenario, WhatIfScenario::Faster(..));
-        let predictions = || self.rows.iter().filter(|row| place(row).0 == LAST && is_known(row) && self.is_gain(row));
-        let (once, each) = (predictions().find(|row| !is_each(row)), predictions().find(is_each));
-        each.filter(|each| once.is_none_or(|once| each.saved_s > WORTH_THE_PAINS * once.saved_s.max(0.0))).or(once)
+        let predictions = self.rows.iter().filter(|row| {
+            let is_offered = row.is_asked || !matches!(row.scenario, WhatIfScenario::Faster(..));
+            place(row).0 == LAST && is_offered && self.is_gain(row)
+        });
+        let (each, once): (Vec<&PredictionRow>, Vec<&PredictionRow>) = predictions
+            .partition(|row| matches!(row.scenario, WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach));
+        match (each.first(), once.first()) {
+            (Some(each), Some(once)) if each.saved_s <= WORTH_THE_PAINS * once.saved_s.max(0.0) => Some(once),
+            (each, once) => each.or(once).copied(),
+        }
     }
 
-    /// Returns whether what a prediction saves is a gain: not where ranks with loops by themselves, or with other code, would do each
-    /// other's work.
+    /// Returns whether a prediction's saving counts as a gain: it does not if ranks with separate loops, or with different code, would do each other's work.
     pub fn is_gain(&self, row: &PredictionRow) -> bool {
         let of_all = match row.scenario {
             WhatIfScenario::Balanced(region) => region == 0,
@@ -414,15 +392,20 @@ impl WhatIfTable {
         !(of_all && self.notes.iter().any(|note| matches!(note, PredictionNote::OwnLoops | PredictionNote::OtherCode)))
     }
 
-    /// A region, and one within it, of which the outer one gains less by being balanced, where that is `least_s` seconds or more: the paths.
+    /// The paths of a region and of one within it that gains more by being balanced, by `least_s` seconds at least.
     pub fn outer_gains_less(&self, least_s: f64) -> Option<(&str, &str)> {
-        let balanced = || self.rows.iter().filter(|row| matches!(row.scenario, WhatIfScenario::Balanced(_)));
-        let regions = || balanced().filter_map(|row| Some((row.region.as_deref()?, row.saved_s)));
-        let is_within = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
-        regions().find_map(|(inner, inner_s)| {
-            let outer = regions().find(|&(outer, outer_s)| is_within(inner, outer) && outer_s + least_s <= inner_s);
-            outer.map(|(outer, _)| (outer, inner))
-        })
+        let balanced = self.rows.iter().filter(|row| matches!(row.scenario, WhatIfScenario::Balanced(_)));
+        let balanced: Vec<(&str, f64)> =
+            balanced.filter_map(|row| Some((row.region.as_deref()?, row.saved_s))).collect();
+        for &(inner, inner_s) in &balanced {
+            for &(outer, outer_s) in &balanced {
+                let is_within = inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
+                if is_within && outer_s + least_s <= inner_s {
+                    return Some((outer, inner));
+                }
+            }
+        }
+        None
     }
 }
 
@@ -435,6 +418,43 @@ const LEAST_SHOWN: f64 = 1e-4;
 /// Share of the run's time by which predictions differ that are said to.
 const LEAST_OF_NOTE: f64 = 0.01;
 
+/// Returns the time of the replay of a scenario.
+fn replayed_s(followed: &ReplayResults, scenario: WhatIfScenario) -> Option<f64> {
+    followed.replays.iter().find(|(replayed, _)| *replayed == scenario).map(|&(_, time_s)| time_s)
+}
+
+impl PredictionRow {
+    /// The prediction that the run takes `time_s` in a scenario, and `measured_s` with everything as it was.
+    fn new(model: &Model, scenario: WhatIfScenario, time_s: f64, measured_s: Option<f64>) -> PredictionRow {
+        let region = match scenario {
+            WhatIfScenario::Balanced(region)
+            | WhatIfScenario::BalancedEach(region)
+            | WhatIfScenario::Faster(region, _) => model.regions.get(region as usize).map(|region| &region.path),
+            WhatIfScenario::ThreadsBalanced(region) => {
+                region.and_then(|region| model.asked_threads.regions.get(region as usize)).map(|region| &region.name)
+            }
+            WhatIfScenario::Spread(function) => {
+                model.asked_threads.functions.get(function as usize).map(|function| &function.name)
+            }
+            _ => None,
+        };
+        let rank = match scenario {
+            WhatIfScenario::RankAsMean(rank) => model.ranks.get(rank as usize).map(|rank| rank.rank),
+            _ => None,
+        };
+        let saved_s = measured_s.unwrap_or(time_s) - time_s;
+        PredictionRow {
+            scenario,
+            region: region.cloned(),
+            rank,
+            time_s,
+            saved_s,
+            saved_share: fraction(saved_s, measured_s.unwrap_or(0.0)),
+            is_asked: model.asked.contains(&scenario),
+        }
+    }
+}
+
 /// Returns whether a scenario would move work between ranks that run different code in iterations of their own.
 fn mixes_codes(model: &Model, clusters: &ClusterTable, scenario: WhatIfScenario) -> bool {
     let region = match scenario {
@@ -442,9 +462,9 @@ fn mixes_codes(model: &Model, clusters: &ClusterTable, scenario: WhatIfScenario)
         _ => 0,
     };
     let own_s = model.inclusive_s(region, Activity::Computation);
-    let is_changed = |own_s: f64| own_s > 0.0 || matches!(scenario, WhatIfScenario::RankAsMean(_));
-    let mut codes: Vec<Option<u32>> =
-        clusters.of.iter().zip(own_s).filter(|&(_, own_s)| is_changed(own_s)).map(|(of, _)| *of).collect();
+    let is_for_all = matches!(scenario, WhatIfScenario::RankAsMean(_));
+    let changed = clusters.of.iter().zip(own_s).filter(|&(_, own_s)| is_for_all || own_s > 0.0);
+    let mut codes: Vec<Option<u32>> = changed.map(|(of, _)| *of).collect();
     // A marked phase of one rank alone would be spread over all.
     let is_spread = codes.len() == 1;
     let first = codes.first().copied().flatten();

@@ -94,24 +94,27 @@ impl PartEfficiency {
 /// The windows of a model; none if its calls were not looked at one by one.
 pub(super) fn windows(model: &Model) -> Vec<WindowRow> {
     let Some(windows) = model.statistics.as_ref().map(|found| &found.windows) else { return Vec::new() };
-    let seconds = |ns: i64| ns as f64 * 1e-9;
     let (begin, end) = model.window_s();
     let whole_s = end - begin;
-    let row = |at: usize| {
-        let begin_s = seconds(windows.length * at as i64);
-        let end_s = (begin_s + seconds(windows.length)).min(whole_s);
-        let computation: Vec<f64> = windows.computation[at].iter().map(|&ns| seconds(ns)).collect();
+    let rows = (0..windows.states.len()).map(|at| {
+        let begin_s = ns_to_s(windows.length * at as i64);
+        let end_s = (begin_s + ns_to_s(windows.length)).min(whole_s);
+        let computation: Vec<f64> = windows.computation[at].iter().map(|&ns| ns_to_s(ns)).collect();
         let states = windows.states[at].iter().enumerate().filter(|(_, ns)| **ns > 0);
         WindowRow {
             begin_s,
             end_s,
             efficiency: PartEfficiency::from_model(model, &computation, end_s - begin_s),
             states: states
-                .map(|(number, &ns)| StateTimeRow { state: state_name(number as u8), time_s: seconds(ns) })
+                .map(|(number, &ns)| StateTimeRow { state: state_name(number as u8), time_s: ns_to_s(ns) })
                 .collect(),
         }
-    };
-    (0..windows.states.len()).map(row).collect()
+    });
+    rows.collect()
+}
+
+fn ns_to_s(ns: i64) -> f64 {
+    ns as f64 * 1e-9
 }
 
 /// The main loop's iterations in at most [`MOST_BLOCKS`] blocks of equally many; of ranks that have none of it nothing counts. None where no
@@ -124,8 +127,9 @@ pub(super) fn blocks(model: &Model) -> Vec<BlockRow> {
     numbers.dedup();
     let entering = model.entering(region);
     numbers.retain(|number| !entering.contains(number));
-    let block = |numbers: &[u32]| -> Option<BlockRow> {
-        let (&first, &last) = (numbers.first()?, numbers.last()?);
+    let mut blocks = Vec::new();
+    for block in numbers.chunks(numbers.len().div_ceil(MOST_BLOCKS).max(1)) {
+        let (first, last) = (block[0], block[block.len() - 1]);
         let (mut begin_s, mut end_s) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut computation = vec![0.0; series.len()];
         for (own, series) in computation.iter_mut().zip(&series) {
@@ -140,12 +144,10 @@ pub(super) fn blocks(model: &Model) -> Vec<BlockRow> {
                 end_s = end_s.max(series.end_s[at]);
             }
         }
-        let is_known = end_s > begin_s && begin_s.is_finite() && end_s.is_finite();
-        is_known.then(|| BlockRow {
-            first,
-            last,
-            efficiency: PartEfficiency::from_model(model, &computation, end_s - begin_s),
-        })
-    };
-    numbers.chunks(numbers.len().div_ceil(MOST_BLOCKS).max(1)).filter_map(block).collect()
+        if end_s > begin_s && begin_s.is_finite() && end_s.is_finite() {
+            let efficiency = PartEfficiency::from_model(model, &computation, end_s - begin_s);
+            blocks.push(BlockRow { first, last, efficiency });
+        }
+    }
+    blocks
 }

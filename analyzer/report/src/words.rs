@@ -76,7 +76,7 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns what a rank did in some time that others waited for, or that was on the critical path.
+/// The activity of a rank in some time that others waited for, or that was on the critical path.
 pub fn what_was_done(activity: Option<Activity>, is_delay: bool) -> &'static str {
     match activity {
         Some(activity) => activity.name(),
@@ -90,9 +90,8 @@ pub fn what_was_done(activity: Option<Activity>, is_delay: bool) -> &'static str
 pub fn short_path(path: &str) -> &str {
     const LONG: usize = 36;
     let least = if path.ends_with(OTHER) { 2 } else { 1 };
-    let names = |path: &str| separators(path).count() + 1;
-    let mut rest = path.strip_prefix("main/").filter(|rest| names(rest) >= least).unwrap_or(path);
-    while width(rest) > LONG && names(rest) > least {
+    let mut rest = path.strip_prefix("main/").filter(|rest| depth(rest) >= least).unwrap_or(path);
+    while width(rest) > LONG && depth(rest) > least {
         let Some((_, inner)) = separators(rest).next().and_then(|at| rest.split_at_checked(at + 1)) else { break };
         rest = inner;
     }
@@ -104,10 +103,15 @@ pub fn mpi_name(mpi: &str) -> &str {
     mpi.lines().next().unwrap_or_default().split(',').next().unwrap_or_default().trim()
 }
 
-/// Returns where names of a path are separated: a '/' in a name is written \/.
+/// The number of names in a path.
+fn depth(path: &str) -> usize {
+    separators(path).count() + 1
+}
+
+/// The positions of the separators in a path. A '/' in a name is written \/ and separates nothing.
 pub fn separators(path: &str) -> impl Iterator<Item = usize> {
-    let is_escaped = |at: usize| path.get(..at).is_some_and(|before| before.ends_with('\\'));
-    path.match_indices('/').map(|(at, _)| at).filter(move |&at| !is_escaped(at))
+    let slashes = path.match_indices('/').map(|(at, _)| at);
+    slashes.filter(|&at| !path.get(..at).is_some_and(|before| before.ends_with('\\')))
 }
 
 /// `text` in at most `columns`. Of names of code, `solve (cg.c:120) → halo (halo.c:7)`, files and lines stay, which distinguish them, and of each function what

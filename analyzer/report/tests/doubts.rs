@@ -112,7 +112,7 @@ fn a_run_that_failed_is_described() {
     let run = report(Scenario::ranks(4).each(failed));
     assert_eq!(kinds(&run), ["failed"]);
     let words = text::answer_in_words(&run);
-    assert!(words.starts_with("10 % of the time is lost: rank 0 has 1.1 times the average work"), "{words}");
+    assert!(words.starts_with("10 % of the time is lost: ranks 0, 2, 3 have 1.1 times the average work"), "{words}");
     assert!(words.ends_with("Note: Rank 1 ended with exit status 3."), "{words}");
     assert!(!words.contains("Gain: ") && !words.contains("Look at: "), "{words}");
     // A rank that ended with 0 did not fail.

@@ -358,10 +358,24 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let (path, build_id) = (program.path.to_str().unwrap(), &program.build_id);
     let teams = ranks_with_teams(|script| script.program(path, build_id).sampled(1000).compute_at(force, 20.0));
     let teams = sampled_report(written(teams).path());
+    // Each rank is slow in another part of a step.
+    let in_parts = sampled_report(
+        written(Scenario::ranks(2).each(|rank, script| {
+            script.program(path, build_id).sampled(1000).repeat(20, |_, script| {
+                script.iteration("step", |script| {
+                    let (forces, lists) = if rank == 0 { (16.0, 8.0) } else { (8.0, 16.0) };
+                    let script = script.region("forces", |script| script.compute_at(force, forces));
+                    let script = script.barrier(16.1 - forces);
+                    script.region("lists", |script| script.compute_at(force, lists)).barrier(16.1 - lists)
+                })
+            })
+        }))
+        .path(),
+    );
     let selection = Selection { region: Some("main/step/force".to_owned()), ..Selection::default() };
     let region = report_on(&part_in(dir.path(), &selection));
-    for report in of_marked.into_iter().chain([region, found, damaged, part, sampled, sums, threads, first_look, teams])
-    {
+    let others = [region, found, damaged, part, sampled, sums, threads, first_look, teams, in_parts];
+    for report in of_marked.into_iter().chain(others) {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
         // With what else there is of more ranks.
         keys(

@@ -120,6 +120,25 @@ fn slow_in_turn() -> Report {
     named(one_slow(|step| step * 7 % 4), "particles 40")
 }
 
+/// In each step rank 1 has twice the forces to compute, and rank 2 twice the neighbour lists, with a meeting after each.
+fn slow_in_parts() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        script.repeat(20, move |_, script| {
+            script.iteration("step", |script| {
+                let (forces, lists) = (if rank == 1 { 16.0 } else { 8.0 }, if rank == 2 { 12.0 } else { 6.0 });
+                script
+                    .region("forces", |script| script.compute(forces))
+                    .at("halo")
+                    .allreduce(8, 16.2 - forces)
+                    .region("neighbours", |script| script.compute(lists))
+                    .at("sum")
+                    .allreduce(8, 12.2 - lists)
+            })
+        })
+    });
+    named(scenario, "md box.in")
+}
+
 fn chains() -> Report {
     let scenario = ranks(4).each(|rank, script| {
         script.repeat(20, move |_, script| {
@@ -288,11 +307,12 @@ fn still_running() -> Report {
     named_at(scenario, "solver box.in", Some(2.3))
 }
 
-const EXAMPLES: [Example; 17] = [
+const EXAMPLES: [Example; 18] = [
     Example { name: "balanced", situation: RunSituation::Balanced, report: balanced_work },
     Example { name: "static excess", situation: RunSituation::StaticExcess, report: static_excess },
     Example { name: "moving rank", situation: RunSituation::MovingRank, report: moving_rank },
     Example { name: "slow in turn", situation: RunSituation::SlowInTurn, report: slow_in_turn },
+    Example { name: "slow in parts", situation: RunSituation::SlowInParts, report: slow_in_parts },
     Example { name: "chains", situation: RunSituation::Chains, report: chains },
     Example { name: "serial code", situation: RunSituation::SerialCode, report: serial_code },
     Example { name: "file access", situation: RunSituation::FileAccess, report: file_access },

@@ -5,7 +5,7 @@ use std::io;
 use rusqlite::types::{Value as SqlValue, ValueRef};
 use serde_json::{Map, Value};
 
-use super::store::{StoreError, StudyFile, StudyTable, TABLES};
+use super::store::{StoreError, StudyFile, TABLES};
 
 /// A table of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,18 +18,19 @@ pub struct StudyExportTable {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// Returns all tables of a study, as of one moment.
+/// Reads all tables of a study in one transaction.
 pub fn tables(study: &StudyFile) -> Result<Vec<StudyExportTable>, StoreError> {
     study.read(|connection| {
-        let table = |table: &StudyTable| {
+        let mut tables = Vec::new();
+        for table in TABLES {
             let mut select = connection.prepare(&table.select(""))?;
             let columns: Vec<String> = table.columns.iter().map(|&column| column.to_owned()).collect();
             let n = columns.len();
             let rows = select.query_map([], |row| (0..n).map(|at| Ok(value(row.get_ref(at)?))).collect())?;
             let rows = rows.collect::<rusqlite::Result<_>>()?;
-            Ok(StudyExportTable { name: table.name, columns, rows })
-        };
-        TABLES.iter().map(table).collect()
+            tables.push(StudyExportTable { name: table.name, columns, rows });
+        }
+        Ok(tables)
     })
 }
 
@@ -38,10 +39,12 @@ pub fn write_json(tables: &[StudyExportTable], out: &mut dyn io::Write) -> io::R
     let mut document = Map::new();
     document.insert("schema".to_owned(), "lbprof-study/1".into());
     for table in tables {
-        let row = |cells: &Vec<Value>| -> Value {
-            table.columns.iter().cloned().zip(cells.iter().cloned()).collect::<Map<String, Value>>().into()
-        };
-        document.insert(table.name.to_owned(), table.rows.iter().map(row).collect());
+        let mut rows: Vec<Value> = Vec::new();
+        for cells in &table.rows {
+            let row: Map<String, Value> = table.columns.iter().cloned().zip(cells.iter().cloned()).collect();
+            rows.push(row.into());
+        }
+        document.insert(table.name.to_owned(), rows.into());
     }
     lbprof_report::json::write_pretty(&document, out)
 }

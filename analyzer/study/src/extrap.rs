@@ -61,8 +61,8 @@ impl ExtrapMeasurements {
             return Err(NoMeasurements::NothingDiffers);
         }
         let all: BTreeSet<&str> = runs.iter().flat_map(|run| &run.regions).map(|region| region.path.as_str()).collect();
-        let is_everywhere = |path: &&str| runs.iter().all(|run| run.region(path).is_some());
-        let regions: Vec<String> = all.iter().copied().filter(is_everywhere).map(str::to_owned).collect();
+        let everywhere = all.iter().filter(|path| runs.iter().all(|run| run.region(path).is_some()));
+        let regions: Vec<String> = everywhere.map(|&path| path.to_owned()).collect();
         let mut lines = Vec::new();
         for path in &regions {
             for (metric, figure) in METRICS {
@@ -96,16 +96,16 @@ impl ExtrapMeasurements {
 /// The name of the number of ranks.
 const RANKS: &str = "p";
 
-/// Returns what runs differ in: their ranks, and parameters that all of them have. One that has the name of the number of ranks is left
-/// out.
+/// The variables in which runs differ: their ranks, and parameters that all of them have. A parameter with the name of the number of
+/// ranks is left out.
 fn params(runs: &[&RunMetrics]) -> Vec<String> {
     let names = runs.iter().flat_map(|run| run.params.keys()).map(String::as_str).filter(|&name| name != RANKS);
-    let names: BTreeSet<&str> = names.chain([RANKS]).collect();
-    let differs = |name: &&str| {
+    let mut names: BTreeSet<&str> = names.chain([RANKS]).collect();
+    names.retain(|name| {
         let values: Option<Vec<f64>> = runs.iter().map(|run| param(run, name)).collect();
         values.is_some_and(|values| values.iter().any(|value| Some(value) != values.first()))
-    };
-    names.into_iter().filter(differs).map(str::to_owned).collect()
+    });
+    names.into_iter().map(str::to_owned).collect()
 }
 
 fn param(run: &RunMetrics, name: &str) -> Option<f64> {
@@ -143,9 +143,10 @@ fn with_inner(run: &RunMetrics, path: &str, figure: impl Fn(&super::run::RegionF
 }
 
 fn mpi(run: &RunMetrics, path: &str) -> Option<f64> {
-    let is_mpi = |activity: &&Activity| !matches!(activity, Activity::Computation | Activity::Recorder);
     let sum = with_inner(run, path, |region| {
-        Some(region.activities.keys().filter(is_mpi).map(|&activity| region.sum_s(activity)).sum())
+        let activities = region.activities.keys().copied();
+        let of_mpi = activities.filter(|activity| !matches!(activity, Activity::Computation | Activity::Recorder));
+        Some(of_mpi.map(|activity| region.sum_s(activity)).sum())
     });
     Some(sum? / run.ranks.len().max(1) as f64)
 }

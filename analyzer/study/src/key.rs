@@ -24,7 +24,7 @@ pub enum KeyValue {
 }
 
 impl KeyValue {
-    /// Returns what `run` has for `key`; `None` where it has no such parameter.
+    /// The value of `run` for `key`, or `None` if it has no such parameter.
     pub fn look_up(run: &StoredRun, key: &str) -> Option<KeyValue> {
         match key {
             RANKS => Some(KeyValue::Number(f64::from(run.run.n_ranks))),
@@ -49,11 +49,11 @@ impl KeyValue {
 
 /// An order of lists of values; a value that is missing comes first.
 pub fn compare(a: &[Option<KeyValue>], b: &[Option<KeyValue>]) -> Ordering {
-    let one = |(a, b): (&Option<KeyValue>, &Option<KeyValue>)| match (a, b) {
+    let orders = a.iter().zip(b).map(|pair| match pair {
         (Some(a), Some(b)) => a.compare(b),
         (a, b) => a.is_some().cmp(&b.is_some()),
-    };
-    a.iter().zip(b).map(one).find(|order| order.is_ne()).unwrap_or_else(|| a.len().cmp(&b.len()))
+    });
+    orders.fold(Ordering::Equal, Ordering::then).then_with(|| a.len().cmp(&b.len()))
 }
 
 /// A condition on a run: `n=512`, `ranks=4`, `host=node1*`.
@@ -79,7 +79,7 @@ impl FromStr for RunCondition {
 }
 
 impl RunCondition {
-    /// Returns whether a run has it so.
+    /// True if a run meets the condition.
     pub fn holds(&self, run: &StoredRun) -> bool {
         match KeyValue::look_up(run, &self.key) {
             Some(KeyValue::Number(number)) => self.value.parse() == Ok(number),
@@ -89,10 +89,12 @@ impl RunCondition {
     }
 }
 
-/// Returns whether a run meets all conditions; of several on one key it needs to meet but one.
+/// True if a run meets the conditions: for each key, at least one of those on it.
 pub fn all_hold(conditions: &[RunCondition], run: &StoredRun) -> bool {
-    let alternatives = |key: &str| conditions.iter().filter(move |condition| condition.key == *key).collect::<Vec<_>>();
-    conditions.iter().all(|condition| alternatives(&condition.key).into_iter().any(|one| one.holds(run)))
+    conditions.iter().all(|condition| {
+        let mut alternatives = conditions.iter().filter(|other| other.key == condition.key);
+        alternatives.any(|alternative| alternative.holds(run))
+    })
 }
 
 /// Maximum number of names that an error lists.
@@ -172,19 +174,23 @@ const ID_DIGITS: usize = 16;
 /// The number that is meant by `text`: the number itself, or an id of 16 hexadecimal digits.
 pub fn number(runs: &[StoredRun], text: &str) -> Option<u32> {
     let id = (text.len() == ID_DIGITS).then(|| u64::from_str_radix(text, 16).ok()).flatten();
-    let meant = |run: &&StoredRun| match id {
+    let meant = runs.iter().find(|run| match id {
         Some(id) => run.run.id == id,
         None => text.parse() == Ok(run.number),
-    };
-    runs.iter().find(meant).map(|run| run.number)
+    });
+    meant.map(|run| run.number)
 }
 
 /// The numbers of runs in a study, by numbers or ids.
 pub fn numbers(study: &StudyFile, texts: &[String]) -> Result<Vec<u32>, StoreError> {
     let runs = study.heads()?;
-    let missing = |text: &String| StoreError::NoRun { path: study.path().to_owned(), run: text.clone() };
-    let mut numbers =
-        texts.iter().map(|text| number(&runs, text).ok_or_else(|| missing(text))).collect::<Result<Vec<u32>, _>>()?;
+    let mut numbers = Vec::new();
+    for text in texts {
+        match number(&runs, text) {
+            Some(number) => numbers.push(number),
+            None => return Err(StoreError::NoRun { path: study.path().to_owned(), run: text.clone() }),
+        }
+    }
     numbers.sort_unstable();
     numbers.dedup();
     Ok(numbers)

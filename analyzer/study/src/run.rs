@@ -96,6 +96,18 @@ pub struct CountedFigures {
     pub seconds: f64,
 }
 
+impl CountedFigures {
+    /// Instructions per cycle.
+    pub fn ipc(&self) -> f64 {
+        self.instructions / self.cycles
+    }
+
+    /// Cycles per second.
+    pub fn frequency(&self) -> f64 {
+        self.cycles / self.seconds
+    }
+}
+
 /// CPU time of computation by function, by samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FunctionFigures {
@@ -122,6 +134,16 @@ impl FunctionSums {
             (*sum_s, *sum_error_s) = (*sum_s + seconds, sum_error_s.hypot(error_s));
         }
         self.others_s += other.others_s;
+    }
+
+    /// Seconds of all functions.
+    pub fn total_s(&self) -> f64 {
+        self.times.values().map(|time| time.0).sum::<f64>() + self.others_s
+    }
+
+    /// Seconds of a function and their standard error. A function that is not listed takes no more than all others together.
+    pub fn time(&self, function: &str) -> (f64, f64) {
+        self.times.get(function).copied().unwrap_or((0.0, self.others_s))
     }
 }
 

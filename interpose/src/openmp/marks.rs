@@ -2,10 +2,13 @@
 //!
 //! A thread without a ring makes no MPI calls, and gets none for regions alone: these are in the sums.
 
-use lbprof_collector::parallel_marks::ParallelInstance;
+use lbprof_collector::parallel::{MAX_MEMBERS, MemberTimes};
+use lbprof_collector::parallel_marks::{InstanceThread, ParallelInstance};
 use lbprof_collector::record::NONE;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::log::is_writing_records;
+use crate::openmp::WANTS_EACH_THREAD;
 use crate::recording::room::append;
 use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
@@ -25,15 +28,26 @@ pub unsafe fn begin(thread: *mut RecorderThread, call_site: u32) -> u64 {
     ticks()
 }
 
-/// Marks the end of an instance.
+/// Marks the end of an instance, in which the threads of the team had these times.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline]
-pub unsafe fn end(thread: *mut RecorderThread, instance: &ParallelInstance) {
+pub unsafe fn end<'a>(
+    thread: *mut RecorderThread,
+    instance: &ParallelInstance,
+    team: impl Iterator<Item = &'a MemberTimes>,
+) {
     // SAFETY: the caller's promise.
     unsafe {
         if is_marked(thread) {
+            if WANTS_EACH_THREAD.load(Relaxed) {
+                for (number, times) in (0..MAX_MEMBERS as u32).zip(team) {
+                    for record in InstanceThread::from_times(number, instance.begin, times).records(instance) {
+                        append(thread, record);
+                    }
+                }
+            }
             for record in instance.end_records() {
                 append(thread, record);
             }

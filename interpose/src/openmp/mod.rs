@@ -26,13 +26,18 @@ pub mod waits;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::log::OpenLog;
+use crate::run::settings::RegionRecording;
 use crate::state::stage::{RecordingState, state};
 
 static WANTED: AtomicBool = AtomicBool::new(false);
+/// True if the times of each thread are to be recorded, for each instance.
+static WANTS_EACH_THREAD: AtomicBool = AtomicBool::new(false);
 
-/// Recording starts: whether regions are to be measured.
-pub fn start(wanted: bool) {
+/// Recording starts.
+pub fn start(recording: RegionRecording) {
+    let wanted = recording != RegionRecording::Off;
     WANTED.store(wanted, Relaxed);
+    WANTS_EACH_THREAD.store(recording == RegionRecording::EachThread, Relaxed);
     if wanted {
         ompt::register();
     }

@@ -232,8 +232,8 @@ pub unsafe fn finish<'a>(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        if let Some(instance) = sums::add(thread, site, times, team) {
-            marks::end(thread, &instance);
+        if let Some(instance) = sums::add(thread, site, times, team.clone()) {
+            marks::end(thread, &instance, team);
         }
     }
 }

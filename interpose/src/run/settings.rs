@@ -32,6 +32,17 @@ pub enum SummaryPolicy {
     Off,
 }
 
+/// The facts of parallel regions that are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegionRecording {
+    /// Nothing.
+    Off,
+    /// Sums over the threads of a team, for each instance.
+    Teams,
+    /// The times of each thread as well.
+    EachThread,
+}
+
 /// The settings in force.
 #[derive(Debug, Clone)]
 pub struct RecorderSettings {
@@ -63,8 +74,8 @@ pub struct RecorderSettings {
     pub check_paths: bool,
     /// Samples of a thread in a second of its CPU time; 0: none.
     pub samples: u64,
-    /// True if parallel regions of OpenMP are measured.
-    pub openmp: bool,
+    /// What is recorded of parallel regions of OpenMP.
+    pub openmp: RegionRecording,
     /// True if to say in the end what was recorded.
     pub verbose: bool,
     /// True if the locale of text has UTF-8.
@@ -101,7 +112,7 @@ impl RecorderSettings {
             depth: 0,
             check_paths: false,
             samples: 0,
-            openmp: false,
+            openmp: RegionRecording::Off,
             verbose: false,
             utf8: true,
             complaints: Vec::new(),
@@ -179,7 +190,13 @@ impl RecorderSettings {
             "LBPROF_DEPTH" => self.depth = value.parse().unwrap_or(usize::MAX),
             "LBPROF_CHECK" => self.check_paths = value == "1",
             "LBPROF_SAMPLE" => self.samples = value.parse().unwrap_or(0),
-            "LBPROF_OPENMP" => self.openmp = value == "auto",
+            "LBPROF_OPENMP" => {
+                self.openmp = match value {
+                    "off" => RegionRecording::Off,
+                    "threads" => RegionRecording::EachThread,
+                    _ => RegionRecording::Teams,
+                }
+            }
             "LBPROF_VERBOSE" => self.verbose = value == "1",
             _ => {}
         }

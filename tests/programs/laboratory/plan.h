@@ -53,6 +53,13 @@ static double in_first_part(int r, int k, int part)
     return part == 1 ? SECOND_MS : LEAST_MS + (r == size - 1 ? EXCESS_MS : 0);
 }
 
+/* Another rank is slow in each part. */
+static double opposed(int r, int k, int part)
+{
+    (void)k;
+    return LEAST_MS + (r == (part == 0 ? size - 1 : 0) ? EXCESS_MS : 0);
+}
+
 static double by_chance(int r, int k, int part)
 {
     unsigned hash = (unsigned)(r * 7919 + k * 104729 + part * 1299709 + 12345);
@@ -73,7 +80,8 @@ static const struct {
     int parts;
 } PATTERNS[] = {
     {"end", slow_at_end, 1},      {"middle", slow_in_middle, 1}, {"two", two_slow, 1}, {"moving", moving, 1},
-    {"first", in_first_part, 2}, {"chance", by_chance, 1},      {"even", even, 1},
+    {"first", in_first_part, 2}, {"opposed", opposed, 2},       {"chance", by_chance, 1},
+    {"even", even, 1},
 };
 
 static double (*pattern_ms)(int r, int k, int part);

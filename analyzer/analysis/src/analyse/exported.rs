@@ -1,7 +1,7 @@
 //! Replays a part of a run for an export.
 
 use crate::model::{Model, RegionIdx};
-use crate::replay::{EndedRequest, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
+use crate::replay::{EndedRequest, MatchedMessage, ReplayObserver, StateInterval, TeamInterval, TeamThreadInterval};
 use crate::select::SelectionError;
 use crate::structure::symbols::CodePlace;
 
@@ -19,9 +19,10 @@ pub struct ExportSelection<'a> {
 impl ExportSelection<'_> {
     /// Calls in the part, of all threads.
     pub fn calls(&self) -> u64 {
-        let is_in = |region| self.region.is_none_or(|wanted| self.model.chain(region).contains(&wanted));
         let sites = self.model.ranks.iter().flat_map(|rank| rank.sites.iter().chain(&rank.other_sites));
-        sites.filter(|(key, _)| is_in(key.region)).fold(0, |sum: u64, (_, cell)| sum.saturating_add(cell.calls))
+        sites
+            .filter(|(key, _)| self.region.is_none_or(|wanted| self.model.chain(key.region).contains(&wanted)))
+            .fold(0, |sum: u64, (_, cell)| sum.saturating_add(cell.calls))
     }
 }
 
@@ -69,6 +70,12 @@ impl ReplayObserver for RegionObserver<'_> {
     fn on_team(&mut self, team: &TeamInterval) {
         if self.inside {
             self.format.on_team(team);
+        }
+    }
+
+    fn on_team_thread(&mut self, thread: &TeamThreadInterval) {
+        if self.inside {
+            self.format.on_team_thread(thread);
         }
     }
 

@@ -130,12 +130,9 @@ pub fn analyse(
         let all = ReplayScope::whole_run(&model);
         let scenarios = plan(&model, &model.asked);
         let wanted = RequiredObservers::from_options(options);
-        let found = first.follow_watched(
-            (&model, &all),
-            &model,
-            ReplayWishes { observers: wanted, scenarios },
-            (true, options),
-        )?;
+        let wishes =
+            ReplayWishes { observers: wanted, scenarios, is_shared: true, segment_steps: options.segment_steps };
+        let found = first.follow_watched(&model, &all, &model, wishes)?;
         let followed;
         (followed, watched, model.statistics) = found;
         model.followed = followed;
@@ -216,8 +213,13 @@ fn analyse_with(
                 };
                 let scenarios = region
                     .map_or_else(|| plan(&model, &model.asked), |region| plan_within(&model, region, &model.asked));
-                let wishes = ReplayWishes { observers: wanted, scenarios };
-                first.follow_watched((all, &scope), &model, wishes, (!narrows, options))?
+                let wishes = ReplayWishes {
+                    observers: wanted,
+                    scenarios,
+                    is_shared: !narrows,
+                    segment_steps: options.segment_steps,
+                };
+                first.follow_watched(all, &scope, &model, wishes)?
             }
         };
         model.followed = followed;
@@ -270,6 +272,10 @@ fn clusters(model: &Model, places: &[CodePlace], options: &AnalysisOptions) -> V
 struct ReplayWishes {
     observers: RequiredObservers,
     scenarios: Vec<WhatIfScenario>,
+    /// True if other processes may replay a part of the run.
+    is_shared: bool,
+    /// Steps of all ranks together in a segment; `None`: as many as serve best.
+    segment_steps: Option<usize>,
 }
 
 /// The receiver of progress reports.
@@ -326,27 +332,26 @@ impl<'a> RunPreparation<'a> {
         Some(&self.names.sampled).filter(|code| !code.is_empty())
     }
 
-    /// Follows the ranks of the run, of which `all` is, for what is known and wanted of `model` in the part in `scope`: also what observers have seen.
-    /// `shares`: whether other processes may follow a part of it.
+    /// Replays the whole run, whose model is `all`, with observers and scenarios for its part `model`, which lies in `scope`.
     fn follow_watched(
         &self,
-        (all, scope): (&Model, &ReplayScope),
+        all: &Model,
+        scope: &ReplayScope,
         model: &Model,
-        wanted: ReplayWishes,
-        (shares, options): (bool, &AnalysisOptions),
+        mut wishes: ReplayWishes,
     ) -> Result<ReplayOutcome, TransportFailure> {
-        // What a rank did whose calls are sums cannot be replayed.
-        let ReplayWishes { observers: wanted, scenarios } = wanted;
-        let scenarios = if self.survey.profiles { Vec::new() } else { scenarios };
-        let segment_steps = options.segment_steps;
-        let input = || replay_job::input((all, &self.structure, self.code()), &scenarios, wanted, segment_steps);
-        let mut observers = RunObservers::new(model, wanted);
+        // Calls that were recorded as sums cannot be replayed.
+        if self.survey.profiles {
+            wishes.scenarios.clear();
+        }
+        let input = || replay_job::encode_job(all, &self.structure, self.code(), &wishes);
+        let mut observers = RunObservers::new(model, wishes.observers);
         let options = ReplayOptions {
-            scenarios: scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
+            scenarios: wishes.scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
             observer: observers.any(),
             code: self.code(),
-            segment_steps,
-            input: shares.then_some(&input),
+            segment_steps: wishes.segment_steps,
+            input: wishes.is_shared.then_some(&input),
             ..ReplayOptions::new(scope)
         };
         let followed = self.follow(all, options)?;

@@ -1,5 +1,6 @@
 //! The input that another process needs to replay segments for process 0.
 
+use super::ReplayWishes;
 use super::observers::{RequiredObservers, RunObservers};
 use crate::model::Model;
 use crate::model::what_if::WhatIfScenario;
@@ -22,14 +23,14 @@ pub(crate) struct ReplayJob {
     segment_steps: Option<usize>,
 }
 
-/// The bytes that [`ReplayJob::new`] reads.
-pub(super) fn input(
-    (model, structure, code): (&Model, &RunStructure, Option<&SampledCode>),
-    scenarios: &[WhatIfScenario],
-    observers: RequiredObservers,
-    segment_steps: Option<usize>,
+/// Encodes a job for [`ReplayJob::new`].
+pub(super) fn encode_job(
+    model: &Model,
+    structure: &RunStructure,
+    code: Option<&SampledCode>,
+    wishes: &ReplayWishes,
 ) -> Vec<u8> {
-    encoded(&(model, structure, code, scenarios, observers, segment_steps))
+    encoded(&(model, structure, code, &wishes.scenarios, wishes.observers, wishes.segment_steps))
 }
 
 impl ReplayJob {

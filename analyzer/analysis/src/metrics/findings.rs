@@ -18,8 +18,10 @@ pub fn findings(model: &Model) -> Vec<Problem> {
         model.problems.iter().filter(|one| one.kind == ProblemKind::NotClosed).filter_map(|one| one.rank).collect();
     let mut by_loss: Vec<(Option<PreemptionLoss>, &RankModel)> =
         model.ranks.iter().map(|rank| (preemption(rank), rank)).collect();
-    let delayed_s = |lost: &Option<PreemptionLoss>| lost.map_or(0.0, |lost| lost.delayed_s);
-    by_loss.sort_by(|a, b| delayed_s(&b.0).total_cmp(&delayed_s(&a.0)));
+    by_loss.sort_by(|(a, _), (b, _)| {
+        let [a_s, b_s] = [a, b].map(|lost| lost.map_or(0.0, |lost| lost.delayed_s));
+        b_s.total_cmp(&a_s)
+    });
     let of_ranks = by_loss.into_iter().flat_map(|(lost, rank)| {
         let ended_early = rank.end_reason.is_none() && not_closed.contains(&rank.rank);
         of_rank(model, rank, lost, ended_early)
@@ -41,38 +43,35 @@ const LONG_WITHOUT_CALLS_S: f64 = 0.01;
 
 /// Problems of the run that no log states.
 fn of_run(model: &Model) -> Vec<Problem> {
-    let problem = |kind, count, detail| Problem { kind, rank: None, count, detail };
     let mut found = Vec::new();
     let n_recorded = n_recorded(&model.facts.recorded_ranks, model.facts.n_ranks);
     if n_recorded < u64::from(model.facts.n_ranks) && model.facts.selected.ranks.is_none() {
         let detail =
             format!("{} of {} recorded", GroupedNumber(n_recorded), GroupedNumber(u64::from(model.facts.n_ranks)));
-        found.push(problem(ProblemKind::LeftOut, u64::from(model.facts.n_ranks) - n_recorded, detail));
+        let count = u64::from(model.facts.n_ranks) - n_recorded;
+        found.push(Problem { kind: ProblemKind::LeftOut, rank: None, count, detail });
     }
     // MPI_Finalize is a call, too, but says nothing of the program.
     let is_silent =
         model.ranks.iter().all(|rank| rank.calls <= u64::from(matches!(rank.end_reason, Some(EndReason::Finalize))))
             && model.facts.selected.is_all();
     if is_silent && model.elapsed_s() >= LONG_WITHOUT_CALLS_S {
-        found.push(problem(ProblemKind::NothingSeen, 1, String::new()));
+        found.push(Problem { kind: ProblemKind::NothingSeen, rank: None, count: 1, detail: String::new() });
     }
     found.extend(polling_decided(model));
-    let paused = || model.ranks.iter().map(|rank| rank.paused_s);
-    let (least, most) = (paused().fold(f64::INFINITY, f64::min), paused().fold(0.0, f64::max));
-    if most - least > UNEVEN * model.elapsed_s() {
-        found.push(problem(
-            ProblemKind::UnevenPause,
-            1,
-            format!("from {} to {}", seconds_like(least, most), seconds(most)),
-        ));
+    let paused_s = model.ranks.iter().map(|rank| rank.paused_s);
+    let (least_s, most_s) = (paused_s.clone().fold(f64::INFINITY, f64::min), paused_s.fold(0.0, f64::max));
+    if most_s - least_s > UNEVEN * model.elapsed_s() {
+        let detail = format!("from {} to {}", seconds_like(least_s, most_s), seconds(most_s));
+        found.push(Problem { kind: ProblemKind::UnevenPause, rank: None, count: 1, detail });
     }
     found
 }
 
 /// Reports that the user's rule for the time between polls comes too late, because the recorder has applied one already.
 fn polling_decided(model: &Model) -> Option<Problem> {
-    let sum = |polls: fn(&RankModel) -> u64| model.ranks.iter().map(polls).fold(0, u64::saturating_add);
-    let (decided, all) = (sum(|rank| rank.polls.decided), sum(|rank| rank.polls.polls));
+    let decided = model.ranks.iter().map(|rank| rank.polls.decided).fold(0, u64::saturating_add);
+    let all = model.ranks.iter().map(|rank| rank.polls.polls).fold(0, u64::saturating_add);
     let detail =
         format!("{} of {}; --polling {}", GroupedNumber(decided), CountedNoun(all, "poll"), model.facts.polling);
     let is_asked = model.facts.polling != PollGapRule::Auto;
@@ -101,14 +100,18 @@ fn pushed_off(lost: &PreemptionLoss) -> String {
     }
 }
 
+/// A problem of one rank.
+fn rank_problem(rank: u32, kind: ProblemKind, count: u64, detail: String) -> Problem {
+    Problem { kind, rank: Some(rank), count, detail }
+}
+
 /// Problems of a rank that its log does not state. `lost`: what it lost to other users of its core.
 fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_early: bool) -> Vec<Problem> {
-    let problem = |kind, count, detail| Problem { kind, rank: Some(rank.rank), count, detail };
     let mut found = Vec::new();
     if ended_early {
         let (seen_s, all_s) = (rank.end_s - model.window_s().0, model.elapsed_s());
         let detail = format!("rank {}: last seen at {} of {}", rank.rank, seconds_like(seen_s, all_s), seconds(all_s));
-        found.push(problem(ProblemKind::NotClosed, 1, detail));
+        found.push(rank_problem(rank.rank, ProblemKind::NotClosed, 1, detail));
     }
     let all_s = rank.end_s - rank.begin_s;
     let recorder = recorder_cost(rank);
@@ -121,7 +124,7 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_
             seconds(all_s),
             seconds(writing_s)
         );
-        found.push(problem(ProblemKind::Disturbed, 1, detail));
+        found.push(rank_problem(rank.rank, ProblemKind::Disturbed, 1, detail));
     }
     if let Some(lost) = lost {
         let detail = format!(
@@ -133,10 +136,10 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_
             pushed_off(&lost),
         );
         let count = rank.usage.map_or(1, |usage| usage.thread_involuntary);
-        found.push(problem(ProblemKind::Preempted, count, detail));
+        found.push(rank_problem(rank.rank, ProblemKind::Preempted, count, detail));
     } else if let Some(share) = without_core(rank) {
         let detail = format!("rank {}: {:.1} % of the time", rank.rank, 100.0 * share);
-        found.push(problem(ProblemKind::NoCore, 1, detail));
+        found.push(rank_problem(rank.rank, ProblemKind::NoCore, 1, detail));
     }
     let polls = &rank.polls;
     if polls.maybe_computation_s + polls.maybe_waiting_s > UNCLEAR * (rank.end_s - rank.begin_s) {
@@ -146,7 +149,7 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_
             seconds(polls.maybe_computation_s),
             seconds(polls.maybe_waiting_s),
         );
-        found.push(problem(ProblemKind::PollingUnclear, 1, detail));
+        found.push(rank_problem(rank.rank, ProblemKind::PollingUnclear, 1, detail));
     }
     if rank.other_threads > 0 {
         let detail = format!(
@@ -155,10 +158,15 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_
             CountedNoun(u64::from(rank.other_threads), "more thread"),
             seconds(rank.other_threads_mpi_s)
         );
-        found.push(problem(ProblemKind::OtherThreads, u64::from(rank.other_threads), detail));
+        found.push(rank_problem(rank.rank, ProblemKind::OtherThreads, u64::from(rank.other_threads), detail));
     }
     if rank.paused_s > 0.0 {
-        found.push(problem(ProblemKind::Paused, 1, format!("rank {}: {}", rank.rank, seconds(rank.paused_s))));
+        found.push(rank_problem(
+            rank.rank,
+            ProblemKind::Paused,
+            1,
+            format!("rank {}: {}", rank.rank, seconds(rank.paused_s)),
+        ));
     }
     found
 }

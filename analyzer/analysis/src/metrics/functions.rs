@@ -9,6 +9,7 @@
 //! because the ranks are sampled independently. An excess is significant from two standard errors on. What samples do not show of a rank's computation, by its calls, it did not
 //! spend in its own code: it slept, waited for a core or was in the kernel.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
@@ -221,14 +222,13 @@ impl<'a> FunctionTimes<'a> {
                 (None, _) => outermost.push(at),
             }
         }
-        let seconds = |node: u32| excess[node as usize].seconds;
-        let largest =
-            |nodes: &[u32]| nodes.iter().copied().max_by(|&a, &b| seconds(a).total_cmp(&seconds(b)).then(b.cmp(&a)));
-        outermost.sort_by(|&a, &b| seconds(b).total_cmp(&seconds(a)).then(a.cmp(&b)));
+        outermost.sort_by(|&a, &b| compare_excess(&excess, b, a).then(a.cmp(&b)));
         let found = outermost.into_iter().take(most).map(|outermost| {
             let mut node = outermost;
-            while let Some(next) = largest(&inner[node as usize])
-                && seconds(next) >= NEARLY_ALL * seconds(outermost)
+            let enough_s = NEARLY_ALL * excess[outermost as usize].seconds;
+            while let Some(next) =
+                inner[node as usize].iter().copied().max_by(|&a, &b| compare_excess(&excess, a, b).then(b.cmp(&a)))
+                && excess[next as usize].seconds >= enough_s
             {
                 node = next;
             }
@@ -240,15 +240,17 @@ impl<'a> FunctionTimes<'a> {
     /// Of the computation in a region, inner ones not included, or in all, what samples do not show: of each rank that was sampled, by its place in the
     /// model's, with the squared error of that.
     pub fn not_running(&self, region: Option<RegionIdx>) -> Vec<(usize, f64, f64)> {
-        let of = |(at, rank): (usize, &RankModel)| {
+        let mut not_running = Vec::new();
+        for (at, rank) in self.model.ranks.iter().enumerate().filter(|(_, rank)| is_sampled(rank)) {
             let mut sum = CpuTime::default();
             for (_, time) in computing(rank, region) {
                 sum.add(time);
             }
             let wall = region.map_or_else(|| rank.inclusive(0), |region| rank.exclusive(region));
-            (at, wall[Activity::Computation as usize] - sum.seconds, sum.squares.max(self.period_s.powi(2)))
-        };
-        self.model.ranks.iter().enumerate().filter(|(_, rank)| is_sampled(rank)).map(of).collect()
+            let hidden_s = wall[Activity::Computation as usize] - sum.seconds;
+            not_running.push((at, hidden_s, sum.squares.max(self.period_s.powi(2))));
+        }
+        not_running
     }
 
     /// Returns the part of that time by which the rank at a place exceeds the mean.
@@ -261,6 +263,11 @@ impl<'a> FunctionTimes<'a> {
         let variance = (1.0 - 1.0 / n).powi(2) * own + others / (n * n);
         Some(SampledEstimate { seconds: own_s - mean_s, error_s: variance.sqrt() })
     }
+}
+
+/// Compares the excess at two nodes.
+fn compare_excess(excess: &[SampledEstimate], a: u32, b: u32) -> Ordering {
+    excess[a as usize].seconds.total_cmp(&excess[b as usize].seconds)
 }
 
 /// Returns whether a rank was sampled, as far as its log shows.

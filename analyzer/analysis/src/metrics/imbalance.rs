@@ -57,12 +57,22 @@ pub fn split(computation: &[f64], ideal: IdealTimes, serial_s: Option<f64>) -> I
     let amdahl = amdahl_s.unwrap_or(0.0);
     let global_s = (n * max - sum - amdahl).max(0.0);
     let replay_s = ideal.replay_s.unwrap_or(f64::INFINITY);
-    let left_s = |ideal_s: f64| (n * ideal_s - sum - amdahl - global_s).max(0.0);
+    let counted = [sum, amdahl, global_s];
     let by_iteration_s = ideal.by_iteration_s.filter(|_| ideal.is_sure);
-    let temporal_s = by_iteration_s.map(|by_iteration_s| left_s(by_iteration_s.min(replay_s)));
-    let chains_s = temporal_s.zip(ideal.replay_s).map(|(temporal_s, replay_s)| left_s(replay_s) - temporal_s);
-    let unsplit_s = ideal.replay_s.or(ideal.by_iteration_s).filter(|_| temporal_s.is_none()).map(left_s);
+    let temporal_s = by_iteration_s.map(|by_iteration_s| remainder_s(n * by_iteration_s.min(replay_s), counted));
+    let chains_s =
+        temporal_s.zip(ideal.replay_s).map(|(temporal_s, replay_s)| remainder_s(n * replay_s, counted) - temporal_s);
+    let unsplit_s = ideal
+        .replay_s
+        .or(ideal.by_iteration_s)
+        .filter(|_| temporal_s.is_none())
+        .map(|ideal_s| remainder_s(n * ideal_s, counted));
     ImbalanceSplit { amdahl_s, global_s, temporal_s, chains_s, unsplit_s }
+}
+
+/// Returns `all_s` without the parts that are counted already, at least 0.
+fn remainder_s(all_s: f64, counted: [f64; 3]) -> f64 {
+    counted.iter().fold(all_s, |rest_s, part_s| rest_s - part_s).max(0.0)
 }
 
 #[cfg(test)]

@@ -157,11 +157,10 @@ pub struct PhaseProfileIdeal {
 /// the loop, but there is no meeting between: it counts together with the iteration that the rank enters the loop with ([`IterationSeries::entering`]).
 pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let inside = outermost_iterated(model, region);
-    let ranks = || model.ranks.iter();
-    all_iterate(ranks(), region, &inside).then(|| {
+    all_iterate(model.ranks.iter(), region, &inside).then(|| {
         PhaseProfileIdeal::from_slowest(
             inside.iter().map(|&idx| model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)),
-            &IterationEdges::measure(ranks(), region, &inside),
+            &IterationEdges::measure(model.ranks.iter(), region, &inside),
         )
     })
 }
@@ -173,18 +172,18 @@ pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProf
 pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let is_all = ranks.len() == model.ranks.len();
     let mut inside = outermost_iterated(model, region);
-    inside.retain(|idx| chosen(model, ranks).any(|rank| has_iterations(rank, *idx)));
+    let chosen = chosen(model, ranks);
+    inside.retain(|idx| chosen.clone().any(|rank| has_iterations(rank, *idx)));
     if !inside.iter().all(|&idx| model.regions[idx as usize].iterated) {
         return phase_profile_ideal(model, region).filter(|_| is_all);
     }
-    let chosen = || chosen(model, ranks);
-    all_iterate(chosen(), region, &inside).then(|| {
+    all_iterate(chosen.clone(), region, &inside).then(|| {
         PhaseProfileIdeal::from_slowest(
             inside.iter().map(|&idx| match is_all {
                 true => Cow::from(model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)),
-                false => Cow::from(slowest_of(chosen(), idx)),
+                false => Cow::from(slowest_of(chosen.clone(), idx)),
             }),
-            &IterationEdges::measure(chosen(), region, &inside),
+            &IterationEdges::measure(chosen.clone(), region, &inside),
         )
     })
 }
@@ -229,40 +228,34 @@ impl IterationEdges {
         region: RegionIdx,
         inside: &[RegionIdx],
     ) -> IterationEdges {
-        let series = |rank: &'a RankModel| (0..).zip(inside).filter_map(|(at, &idx)| Some((at, rank.series(idx)?)));
-        // A window may begin after them.
-        let entered = |rank: &'a RankModel| {
-            series(rank).flat_map(move |(at, one)| {
-                one.entering
-                    .iter()
-                    .filter(move |number| one.numbers.binary_search(number).is_ok())
-                    .map(move |&number| (at, number))
-            })
-        };
-        let numbers: BTreeSet<(usize, u32)> = ranks.clone().flat_map(entered).collect();
+        let mut numbers: BTreeSet<(usize, u32)> = BTreeSet::new();
+        for rank in ranks.clone() {
+            for (at, &idx) in inside.iter().enumerate() {
+                let Some(series) = rank.series(idx) else { continue };
+                // A window of time may start after an iteration that the rank entered the loop with.
+                let entered = series.entering.iter().filter(|number| series.numbers.binary_search(number).is_ok());
+                numbers.extend(entered.map(|&number| (at, number)));
+            }
+        }
         if numbers.is_empty() {
             let outside_s = ranks.map(|rank| outside_s(rank, region, inside)).fold(0.0, f64::max);
             return IterationEdges { outside_s, ..IterationEdges::default() };
         }
         let shared_s: Vec<f64> =
             ranks.clone().map(|rank| outside_s(rank, region, inside) / numbers.len() as f64).collect();
-        let slowest = |&(at, number): &(usize, u32)| {
-            let with_outside = |(rank, shared_s): (&RankModel, &f64)| {
-                let one = rank
-                    .series(inside[at])
-                    .map_or_else(SlowestInIteration::default, |series| series.slowest_in(rank.rank, number));
-                SlowestInIteration {
-                    iteration: number,
-                    rank: rank.rank,
-                    computation_s: one.computation_s + shared_s,
-                    ..one
+        let mut entering: BTreeMap<(usize, u32), SlowestInIteration> = BTreeMap::new();
+        for &(at, number) in &numbers {
+            for (rank, shared_s) in ranks.clone().zip(&shared_s) {
+                let series = rank.series(inside[at]);
+                let alone = series.map(|series| series.slowest_in(rank.rank, number)).unwrap_or_default();
+                let computation_s = alone.computation_s + shared_s;
+                let with_outside = SlowestInIteration { iteration: number, rank: rank.rank, computation_s, ..alone };
+                let slowest = entering.entry((at, number)).or_insert(with_outside);
+                if computation_s > slowest.computation_s {
+                    *slowest = with_outside;
                 }
-            };
-            let slower =
-                |a: SlowestInIteration, b: SlowestInIteration| if b.computation_s > a.computation_s { b } else { a };
-            ranks.clone().zip(&shared_s).map(with_outside).reduce(slower).map(|slowest| ((at, number), slowest))
-        };
-        let entering = numbers.iter().filter_map(slowest).collect();
+            }
+        }
         IterationEdges { entering, outside_s: 0.0 }
     }
 }
@@ -323,11 +316,12 @@ pub fn times(model: &Model, region: RegionIdx) -> EfficiencyTimes {
 /// The elapsed time of the whole program is then from the first begin of a window of these ranks to the last end of one, less the
 /// time of which none of them has records.
 pub fn times_of(model: &Model, ranks: &[usize], region: RegionIdx) -> EfficiencyTimes {
-    let chosen = || chosen(model, ranks);
-    let computation: Vec<f64> = chosen().map(|rank| rank.inclusive(region)[Activity::Computation as usize]).collect();
+    let chosen = chosen(model, ranks);
+    let computation: Vec<f64> =
+        chosen.clone().map(|rank| rank.inclusive(region)[Activity::Computation as usize]).collect();
     let elapsed_s = match region {
-        0 => recorded_s(chosen()),
-        _ => chosen().map(|rank| rank.inclusive(region).iter().sum()).fold(0.0, f64::max),
+        0 => recorded_s(chosen),
+        _ => chosen.map(|rank| rank.inclusive(region).iter().sum()).fold(0.0, f64::max),
     };
     EfficiencyTimes::from_computation(
         &computation,

@@ -158,17 +158,20 @@ pub fn phases(model: &Model) -> Vec<PhaseTime> {
     let least = model.ranks.iter().map(RankModel::not_recorded_s).reduce(f64::min).unwrap_or(0.0);
     let mut all = TimeCategory::ALL.map(|phase| PhaseTime { phase, seconds: vec![0.0; model.ranks.len()] });
     for (at, rank) in model.ranks.iter().enumerate() {
-        let mut add = |phase: TimeCategory, seconds: f64| {
+        let not_recorded_s = rank.not_recorded_s() - least;
+        let times = rank
+            .cells
+            .iter()
+            .map(|&((region, activity), cell)| (phase_of(activity, kinds[region as usize]), cell.seconds));
+        let other_times = [
+            (TimeCategory::Idle, rank.idle_s(window)),
+            (TimeCategory::NotRecorded, if not_recorded_s > RESOLUTION_S { not_recorded_s } else { 0.0 }),
+        ];
+        for (phase, seconds) in times.chain(other_times) {
             if let Some(found) = all.iter_mut().find(|one| one.phase == phase) {
                 found.seconds[at] += seconds;
             }
-        };
-        for &((region, activity), cell) in &rank.cells {
-            add(phase_of(activity, kinds[region as usize]), cell.seconds);
         }
-        add(TimeCategory::Idle, rank.idle_s(window));
-        let not_recorded_s = rank.not_recorded_s() - least;
-        add(TimeCategory::NotRecorded, if not_recorded_s > RESOLUTION_S { not_recorded_s } else { 0.0 });
     }
     all.into_iter().filter(|one| one.total_s() > 0.0).collect()
 }

@@ -12,6 +12,15 @@
 //!   2 s are slow in turn, none chains                       max_p T_p = 2, Σ_k max_p t_pk = 2, replay 6: 4 s are chains
 //! ```
 //!
+//! Where ranks wait for each other between the parts of an iteration, and each part has another slowest rank, the replay finds no chain either: it is
+//! what the sums of the parts hide, and even work in each part by itself takes it away.
+//!
+//! ```text
+//!              iteration 0                iteration 1
+//!   rank 0   |===3===|=1=|....|         |===3===|=1=|....|         max_p T_p = 8, Σ_k max_p t_pk = 8, replay 12:
+//!   rank 1   |=1=|....|===3===|         |=1=|....|===3===|         4 s are slow in parts
+//! ```
+//!
 //! Where the iterations' slowest ranks do not hold up all others, because ranks meet less often than once an iteration, the sum over
 //! iterations exceeds the replay. Then all of the serialization is ranks being slow in turn, as much of it as holds up the run.
 
@@ -25,12 +34,24 @@ pub struct SerializationTimes {
     /// Ranks depend on each other in chains within iterations: T_ideal by replay − Σ_k max_p t_pk. `None` where iterations, likewise,
     /// or the replay are not known.
     pub chains_s: Option<f64>,
+    /// Different ranks are slow in different parts of an iteration: what was counted as chains but would be saved by even work in every region. `None`
+    /// where that replay was not made.
+    pub slow_in_parts_s: Option<f64>,
 }
 
 impl SerializationTimes {
     /// Returns the serialization attributed to neither kind.
     pub fn undivided_s(&self) -> f64 {
         if self.slow_in_turn_s.is_none() { self.total_s } else { 0.0 }
+    }
+
+    /// Moves from the chains what even work in every region would save, `saved_s` by replay, beyond the imbalance of the ranks' totals, `imbalance_s`.
+    /// Less than `least_s` stays a chain: the replay is not that exact.
+    pub fn with_parts(self, saved_s: f64, imbalance_s: f64, least_s: f64) -> SerializationTimes {
+        let Some(chains_s) = self.chains_s else { return self };
+        let in_parts_s = (saved_s - imbalance_s).min(chains_s);
+        let in_parts_s = if in_parts_s < least_s { 0.0 } else { in_parts_s };
+        SerializationTimes { chains_s: Some(chains_s - in_parts_s), slow_in_parts_s: Some(in_parts_s), ..self }
     }
 }
 
@@ -45,7 +66,7 @@ pub fn serialization(max_s: f64, ideal_s: f64, is_replay: bool, by_iteration_s: 
     let total_s = (ideal_s - max_s).max(0.0);
     let slow_in_turn_s = by_iteration_s.map(|by_iteration_s| (by_iteration_s - max_s).clamp(0.0, total_s));
     let chains_s = slow_in_turn_s.filter(|_| is_replay).map(|slow_in_turn_s| total_s - slow_in_turn_s);
-    SerializationTimes { total_s, slow_in_turn_s, chains_s }
+    SerializationTimes { total_s, slow_in_turn_s, chains_s, slow_in_parts_s: None }
 }
 
 #[cfg(test)]
@@ -92,11 +113,27 @@ mod tests {
     #[test]
     fn without_iterations_or_a_replay_the_parts_are_not_known() {
         let replayed = serialization(4.0, 6.0, true, None);
-        assert_eq!(replayed, SerializationTimes { total_s: 2.0, slow_in_turn_s: None, chains_s: None });
+        assert_eq!(replayed, SerializationTimes { total_s: 2.0, ..SerializationTimes::default() });
         assert_eq!(replayed.undivided_s(), 2.0);
         let estimated = serialization(4.0, 6.0, false, Some(6.0));
-        assert_eq!(estimated, SerializationTimes { total_s: 2.0, slow_in_turn_s: Some(2.0), chains_s: None });
+        let slow_in_turn_s = Some(2.0);
+        assert_eq!(estimated, SerializationTimes { total_s: 2.0, slow_in_turn_s, ..SerializationTimes::default() });
         assert_eq!(estimated.undivided_s(), 0.0);
+    }
+
+    #[test]
+    fn what_even_work_in_every_region_saves_is_no_chain() {
+        // The drawing: 12 s by replay, even work in both parts takes 8 s, and all ranks have the same totals.
+        let found = serialization(8.0, 12.0, true, Some(8.0));
+        let with_parts = |saved_s: f64, imbalance_s: f64| {
+            let times = found.with_parts(saved_s, imbalance_s, 0.1);
+            (times.slow_in_parts_s, times.chains_s)
+        };
+        assert_eq!(with_parts(4.0, 0.0), (Some(4.0), Some(0.0)));
+        assert_eq!(with_parts(4.0, 1.0), (Some(3.0), Some(1.0)), "a rank with more work in total is load imbalance");
+        assert_eq!(with_parts(9.0, 1.0), (Some(4.0), Some(0.0)), "no more than there is");
+        assert_eq!(with_parts(1.05, 1.0), (Some(0.0), Some(4.0)), "no more than the replay may be wrong by");
+        assert_eq!(serialization(8.0, 12.0, true, None).with_parts(4.0, 0.0, 0.1).slow_in_parts_s, None);
     }
 
     proptest! {

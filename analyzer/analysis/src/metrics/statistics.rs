@@ -170,12 +170,10 @@ fn add(all: &mut RunStatistics, more: RunStatistics) {
     for (comm, on) in communicators {
         *all.communicators.entry(comm).or_default() += on;
     }
-    let sum = |all: &mut [Ns], more: &[Ns]| all.iter_mut().zip(more).for_each(|(ns, more)| *ns += more);
-    for (all, more) in all.windows.states.iter_mut().zip(&windows.states) {
-        sum(all, more);
-    }
-    for (all, more) in all.windows.computation.iter_mut().zip(&windows.computation) {
-        sum(all, more);
+    let states = all.windows.states.iter_mut().flatten().zip(windows.states.iter().flatten());
+    let computation = all.windows.computation.iter_mut().flatten().zip(windows.computation.iter().flatten());
+    for (ns, more) in states.chain(computation) {
+        *ns += more;
     }
 }
 

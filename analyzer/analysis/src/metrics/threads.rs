@@ -43,11 +43,10 @@ pub struct RankCores {
 impl RankCores {
     /// Returns those of a rank whose first thread computes `computation_s`, in regions too, in a window of `window_s`.
     pub fn new(regions: &[ParallelRegion], computation_s: f64, window_s: f64) -> RankCores {
-        let first = || regions.iter().filter(|region| region.is_of_first);
         let cores = cores(regions, window_s);
         let mut rank = RankCores { cores, ..RankCores::default() };
         let mut inside_s = 0.0;
-        for region in first() {
+        for region in regions.iter().filter(|region| region.is_of_first) {
             let n = f64::from(cores);
             // A few instances of a larger team than the rank has cores share these.
             let factor = if region.team > cores { n / f64::from(region.team) } else { 1.0 };
@@ -86,8 +85,13 @@ impl RankCores {
 fn cores(regions: &[ParallelRegion], window_s: f64) -> u32 {
     let mut sizes: Vec<u32> = regions.iter().map(|region| region.team).collect();
     sizes.sort_unstable();
-    let elapsed_s = |size: u32| regions.iter().filter(|one| one.team == size).map(|one| one.elapsed_s).sum::<f64>();
-    sizes.iter().rev().find(|size| elapsed_s(**size) >= MIN_SHARE * window_s).copied().unwrap_or(1).max(1)
+    for &size in sizes.iter().rev() {
+        let elapsed_s: f64 = regions.iter().filter(|one| one.team == size).map(|one| one.elapsed_s).sum();
+        if elapsed_s >= MIN_SHARE * window_s {
+            return size.max(1);
+        }
+    }
+    1
 }
 
 /// Efficiencies of the run's cores, and the times that they follow from, in seconds of core time.

@@ -126,13 +126,20 @@ pub fn trend(values: &[f64]) -> Option<SeriesTrend> {
         return None;
     }
     let blocks = n.min(BLOCKS);
-    let bounds = |block: usize| block * n / blocks..(block + 1) * n / blocks;
-    let level: Vec<f64> = (0..blocks).map(|block| typical_of(&values[bounds(block)])).collect();
-    let middle = |block: usize| (bounds(block).start + bounds(block).end - 1) as f64 / 2.0;
-    let pairs = || (0..blocks).flat_map(|late| (0..late).map(move |early| (early, late)));
-    let slopes: Vec<f64> =
-        pairs().map(|(early, late)| (level[late] - level[early]) / (middle(late) - middle(early))).collect();
-    let score: i64 = pairs().map(|(early, late)| order(level[early], level[late])).sum();
+    let (mut level, mut middle) = (Vec::with_capacity(blocks), Vec::with_capacity(blocks));
+    for block in 0..blocks {
+        let bounds = block * n / blocks..(block + 1) * n / blocks;
+        middle.push((bounds.start + bounds.end - 1) as f64 / 2.0);
+        level.push(typical_of(&values[bounds]));
+    }
+    let mut slopes = Vec::with_capacity(blocks * (blocks - 1) / 2);
+    let mut score = 0;
+    for late in 0..blocks {
+        for early in 0..late {
+            slopes.push((level[late] - level[early]) / (middle[late] - middle[early]));
+            score += order(level[early], level[late]);
+        }
+    }
     let z = (score.abs() - 1).max(0) as f64 / kendall_variance(&level).max(f64::MIN_POSITIVE).sqrt();
     let p_value = 2.0 * Normal::standard().sf(z);
     (p_value < SIGNIFICANCE).then(|| SeriesTrend {
@@ -150,11 +157,15 @@ fn order(early: f64, late: f64) -> i64 {
 
 /// Variance of Kendall's score of values without order, equal ones accounted for.
 fn kendall_variance(values: &[f64]) -> f64 {
-    let term = |n: usize| (n * (n - 1) * (2 * n + 5)) as f64;
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    let ties: f64 = sorted.chunk_by(|a, b| a == b).map(|equal| term(equal.len())).sum();
-    (term(values.len()) - ties) / 18.0
+    let ties: f64 = sorted.chunk_by(|a, b| a == b).map(|equal| kendall_term(equal.len())).sum();
+    (kendall_term(values.len()) - ties) / 18.0
+}
+
+/// Returns n·(n−1)·(2n+5), which a series of n values adds to the variance, and n equal values take from it.
+fn kendall_term(n: usize) -> f64 {
+    (n * (n - 1) * (2 * n + 5)) as f64
 }
 
 /// Finds the recurring patterns in `values`: the shortest period, then what recurs among those that it picks, and so on.
@@ -186,22 +197,19 @@ fn period(values: &[f64]) -> Option<RecurringPeriod> {
         (RecurringChange::Trough, &negated, 0),
         (RecurringChange::Wave, &rises, 1),
     ];
-    let best = |(kind, series, shift): (RecurringChange, &[f64], usize)| {
-        let (length, first, p_value) = peaks(series)?;
+    let mut found: Vec<RecurringPeriod> = Vec::with_capacity(candidates.len());
+    for (kind, series, shift) in candidates {
+        let Some((length, first, p_value)) = peaks(series) else { continue };
         let p_value = (p_value * 3.0).min(1.0);
-        Some(RecurringPeriod { length, first: (first + shift) % length, kind, size: 0.0, p_value })
-    };
-    // What recurs as a peak rises as well: of the same length the simpler word is the better one.
-    let found: Vec<RecurringPeriod> =
-        candidates.into_iter().filter_map(best).filter(|one| one.p_value < SIGNIFICANCE).collect();
-    let of = |wave: bool| {
-        found
-            .iter()
-            .filter(|one| (one.kind == RecurringChange::Wave) == wave)
-            .copied()
-            .min_by(|a, b| a.p_value.total_cmp(&b.p_value))
-    };
-    let period = of(false).or_else(|| of(true))?;
+        if p_value < SIGNIFICANCE {
+            found.push(RecurringPeriod { length, first: (first + shift) % length, kind, size: 0.0, p_value });
+        }
+    }
+    // A recurring peak also rises as a wave does: a wave counts only where there is neither peak nor trough.
+    let period = found.into_iter().min_by(|a, b| {
+        let [a_is_wave, b_is_wave] = [a, b].map(|one| one.kind == RecurringChange::Wave);
+        a_is_wave.cmp(&b_is_wave).then(a.p_value.total_cmp(&b.p_value))
+    })?;
     Some(RecurringPeriod { size: size(values, &period), ..period })
 }
 
@@ -245,18 +253,16 @@ fn peaks(values: &[f64]) -> Option<(usize, usize, f64)> {
 /// The places whose number in `lower` is above 0, the largest first; those from `most` on count as equal.
 fn highest_first(lower: &[usize], most: usize) -> Vec<usize> {
     // There are few numbers and maybe millions of places, which are therefore counted and not compared.
-    let rank = |at: usize| most - lower[at].min(most);
-    let places = || (0..lower.len()).filter(|&at| lower[at] > 0);
     let mut begins = vec![0; most + 2];
-    for at in places() {
-        begins[rank(at) + 1] += 1;
+    for &number in lower.iter().filter(|number| **number > 0) {
+        begins[most - number.min(most) + 1] += 1;
     }
     for rank in 1..begins.len() {
         begins[rank] += begins[rank - 1];
     }
     let mut sorted = vec![0; begins[most + 1]];
-    for at in places() {
-        let next = &mut begins[rank(at)];
+    for (at, &number) in lower.iter().enumerate().filter(|(_, number)| **number > 0) {
+        let next = &mut begins[most - number.min(most)];
         sorted[*next] = at;
         *next += 1;
     }
@@ -273,15 +279,15 @@ fn lower_around(values: &[f64]) -> Vec<usize> {
 /// For each value, how many right before it are all lower; `usize::MAX` where all are.
 fn lower_before(values: impl ExactSizeIterator<Item = f64>) -> Vec<usize> {
     let mut higher: Vec<(usize, f64)> = Vec::new();
-    let distance = |(at, value): (usize, f64)| {
+    let mut distances = Vec::with_capacity(values.len());
+    for (at, value) in values.enumerate() {
         while higher.last().is_some_and(|&(_, before)| before < value) {
             higher.pop();
         }
-        let distance = higher.last().map_or(usize::MAX, |&(before, _)| at - before - 1);
+        distances.push(higher.last().map_or(usize::MAX, |&(before, _)| at - before - 1));
         higher.push((at, value));
-        distance
-    };
-    values.enumerate().map(distance).collect()
+    }
+    distances
 }
 
 /// By how much what recurs differs from the rest.
@@ -295,13 +301,11 @@ fn size(values: &[f64], period: &RecurringPeriod) -> f64 {
             high - low
         }
         RecurringChange::Peak | RecurringChange::Trough => {
-            let of = |picked: bool| -> Vec<f64> {
-                (0..values.len())
-                    .filter(|&at| (at % period.length == period.first) == picked)
-                    .map(|at| values[at])
-                    .collect()
-            };
-            (typical_of(&of(true)) - typical_of(&of(false))).abs()
+            let (mut recurring, mut others) = (Vec::new(), Vec::new());
+            for (at, &value) in values.iter().enumerate() {
+                if at % period.length == period.first { recurring.push(value) } else { others.push(value) }
+            }
+            (typical_of(&recurring) - typical_of(&others)).abs()
         }
     }
 }

@@ -78,9 +78,11 @@ pub struct Communicator {
 impl Communicator {
     /// Its name: `MPI_COMM_WORLD`, or one that no other communicator has, `comm 2 of rank 0 (4 ranks)`.
     pub fn label(&self) -> String {
-        let end_of = |&(first, step, n): &(u32, i32, u32)| i64::from(first) + i64::from(step) * (i64::from(n) - 1);
-        let runs = self.group.0.iter().chain(&self.remote.0);
-        let lowest = runs.map(|run| end_of(run).min(i64::from(run.0))).min().unwrap_or(0);
+        let ends = self.group.0.iter().chain(&self.remote.0).map(|&(first, step, n)| {
+            let last = i64::from(first) + i64::from(step) * (i64::from(n) - 1);
+            last.min(i64::from(first))
+        });
+        let lowest = ends.min().unwrap_or(0);
         let n = self.group.len() + self.remote.len();
         match self.number {
             0 => "MPI_COMM_WORLD".to_owned(),

@@ -140,13 +140,13 @@ impl Model {
     /// Returns the main loop of some ranks, as if there were no others, and the number of its iterations: `ranks` are indices in
     /// [`Model::ranks`].
     pub fn main_loop_of(&self, ranks: &[usize]) -> Option<(RegionIdx, usize)> {
-        let chosen = || ranks.iter().filter_map(|&at| self.ranks.get(at));
-        let numbers = |idx: RegionIdx| -> BTreeSet<u32> {
-            chosen().filter_map(|rank| rank.series(idx)).flat_map(|series| series.numbers.iter().copied()).collect()
-        };
+        let chosen = ranks.iter().filter_map(|&at| self.ranks.get(at));
         let mut regions = self.chosen_loop.map_or_else(|| self.outermost_iterated.clone(), |chosen| vec![chosen]);
-        regions.retain(|&idx| chosen().any(|rank| rank.series(idx).is_some()));
-        most_computed(chosen(), &regions).map(|idx| (idx, numbers(idx).len()))
+        regions.retain(|&idx| chosen.clone().any(|rank| rank.series(idx).is_some()));
+        let main = most_computed(chosen.clone(), &regions)?;
+        let series = chosen.filter_map(|rank| rank.series(main));
+        let numbers: BTreeSet<u32> = series.flat_map(|series| series.numbers.iter().copied()).collect();
+        Some((main, numbers.len()))
     }
 
     /// The sums of the ranks with these numbers, as if there were no others, without their iterations.

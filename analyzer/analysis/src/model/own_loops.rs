@@ -15,11 +15,11 @@ pub struct OwnLoops {
 impl OwnLoops {
     /// The main loops found in the calls that have no kind of call in common with another one. None where all are one loop.
     pub fn from_model(model: &Model) -> OwnLoops {
-        let mains = || model.loops.iter().filter(|one| one.main && !one.named);
+        let mains = model.loops.iter().filter(|one| one.main && !one.named);
         let mut loops: Vec<(String, Vec<usize>)> = Vec::new();
-        for one in mains() {
+        for one in mains.clone() {
             // Groups of ranks that pass one loop by different calls have one name for it.
-            let mut others = mains().filter(|other| other.name != one.name);
+            let mut others = mains.clone().filter(|other| other.name != one.name);
             if others.any(|other| one.has_common_kinds(other)) {
                 continue;
             }

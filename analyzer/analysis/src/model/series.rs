@@ -82,18 +82,15 @@ impl SlowestInIteration {
                 *sum += seconds;
             }
         }
-        let at = |activity: Activity, at: usize| seconds[activity as usize].get(at).copied().unwrap_or(0.0);
-        let of = |(place, (&iteration, all_s)): (usize, (&u32, f64))| {
-            let computation_s = at(Activity::Computation, place);
-            SlowestInIteration {
-                iteration,
-                rank,
-                computation_s,
-                point_to_point_s: at(Activity::PointToPoint, place),
-                mpi_s: all_s - computation_s - at(Activity::Recorder, place),
-            }
-        };
-        numbers.iter().zip(all_s).enumerate().map(of).collect()
+        let mut slowest = Vec::with_capacity(numbers.len());
+        for (place, (&iteration, all_s)) in numbers.iter().zip(all_s).enumerate() {
+            let [computation_s, point_to_point_s, recorder_s] =
+                [Activity::Computation, Activity::PointToPoint, Activity::Recorder]
+                    .map(|activity| seconds[activity as usize].get(place).copied().unwrap_or(0.0));
+            let mpi_s = all_s - computation_s - recorder_s;
+            slowest.push(SlowestInIteration { iteration, rank, computation_s, point_to_point_s, mpi_s });
+        }
+        slowest
     }
 
     /// For each iteration of either list, sorted by iteration, the slower; of equals the one of `lower`.

@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use lbprof_collector::definition;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{CodeAddress, SampleCaller};
+use lbprof_collector::sample::CodeAddress;
 
 use crate::read::definitions::RankDefinitions;
 
@@ -48,6 +48,19 @@ pub struct SampleChain {
     pub callers: Vec<SiteAddress>,
     /// True if there may be more around them.
     pub is_cut: bool,
+}
+
+impl SampleChain {
+    fn renumbered(&self, modules: &[u32]) -> SampleChain {
+        let callers = self.callers.iter().map(|caller| renumbered(caller, modules)).collect();
+        SampleChain { callers, is_cut: self.is_cut }
+    }
+}
+
+/// An address with the index of its module in another table, by its index in this one.
+fn renumbered(address: &SiteAddress, modules: &[u32]) -> SiteAddress {
+    let (module, offset) = *address;
+    (module.map(|module| modules[module as usize]), offset)
 }
 
 /// Most addresses of samples that are distinguished, those that come first; of the others only the file is known. Programs have some ten thousand.
@@ -115,11 +128,13 @@ impl CallSiteTable {
             if call_path != NONE {
                 let chain = *chains.entry(call_path).or_insert_with(|| {
                     let (callers, is_cut) = definitions.sample_chain(call_path);
-                    let address = |caller: &SampleCaller| {
-                        let module = definitions.modules.get(&caller.module);
-                        (module.map(|module| self.module(&module.path, &module.build_id)), caller.offset)
-                    };
-                    let callers = callers.into_iter().map(address).collect();
+                    let callers = callers
+                        .into_iter()
+                        .map(|caller| {
+                            let module = definitions.modules.get(&caller.module);
+                            (module.map(|module| self.module(&module.path, &module.build_id)), caller.offset)
+                        })
+                        .collect();
                     self.chain(SampleChain { callers, is_cut })
                 });
                 self.sampled_by.insert(((module, offset), chain));
@@ -195,16 +210,10 @@ impl CallSiteTable {
             let function = site.function.map(|function| functions[function as usize]);
             indices.push(self.site(CallSite { module, function, parent, ..*site }));
         }
-        let sampled =
-            other.sampled.iter().map(|&(module, offset)| (module.map(|module| modules[module as usize]), offset));
-        self.sampled.extend(sampled);
-        let moved = |&(module, offset): &SiteAddress| (module.map(|module| modules[module as usize]), offset);
-        let chains: Vec<u32> = other
-            .chains
-            .iter()
-            .map(|chain| self.chain(SampleChain { callers: chain.callers.iter().map(moved).collect(), ..*chain }))
-            .collect();
-        self.sampled_by.extend(other.sampled_by.iter().map(|(at, chain)| (moved(at), chains[*chain as usize])));
+        self.sampled.extend(other.sampled.iter().map(|at| renumbered(at, &modules)));
+        let chains: Vec<u32> = other.chains.iter().map(|chain| self.chain(chain.renumbered(&modules))).collect();
+        let sampled_by = other.sampled_by.iter().map(|(at, chain)| (renumbered(at, &modules), chains[*chain as usize]));
+        self.sampled_by.extend(sampled_by);
         self.limit_sampled();
         indices
     }
@@ -227,18 +236,12 @@ impl CallSiteTable {
             site.module = module.map(|module| all.module(&module.path, &module.build_id));
             site.function = site.function.map(|function| all.function(&self.functions[function as usize]));
         }
-        let module = |module: u32| {
-            let module = &self.modules[module as usize];
-            all.modules_by_key.get(key(&module.path, &module.build_id)).copied()
-        };
-        let sampled = self.sampled.iter().map(|&(at, offset)| (at.and_then(module), offset)).collect();
-        all.sampled = sampled;
-        let moved = |&(at, offset): &SiteAddress| (at.and_then(module), offset);
-        let chains: Vec<SampleChain> = (self.chains.iter())
-            .map(|chain| SampleChain { callers: chain.callers.iter().map(moved).collect(), ..*chain })
-            .collect();
+        // All modules are in the new table by now.
+        let modules: Vec<u32> = self.modules.iter().map(|module| all.module(&module.path, &module.build_id)).collect();
+        all.sampled = self.sampled.iter().map(|at| renumbered(at, &modules)).collect();
+        let chains: Vec<SampleChain> = self.chains.iter().map(|chain| chain.renumbered(&modules)).collect();
         let sampled_by: Vec<(SiteAddress, u32)> =
-            self.sampled_by.iter().map(|(at, chain)| (moved(at), *chain)).collect();
+            self.sampled_by.iter().map(|(at, chain)| (renumbered(at, &modules), *chain)).collect();
         let mut by_order: Vec<&SampleChain> = chains.iter().collect();
         by_order.sort();
         for chain in by_order {

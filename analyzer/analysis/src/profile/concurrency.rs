@@ -164,15 +164,14 @@ impl ConcurrencySlices {
     fn cover(&mut self, from_ns: i64, to_ns: i64) {
         let own = self.span_ns().unwrap_or((from_ns, to_ns));
         let (from_ns, to_ns) = (from_ns.min(own.0), to_ns.max(own.1));
-        let slices = |level: u32| (from_ns >> (LEAST_BITS + level), to_ns >> (LEAST_BITS + level));
-        loop {
-            let (first, last) = slices(self.level);
+        let (first, last) = loop {
+            let bits = LEAST_BITS + self.level;
+            let (first, last) = (from_ns >> bits, to_ns >> bits);
             if last - first < MOST {
-                break;
+                break (first, last);
             }
             self.coarsen();
-        }
-        let (first, last) = slices(self.level);
+        };
         if self.samples.is_empty() {
             self.first = first;
         }

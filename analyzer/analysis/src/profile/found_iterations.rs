@@ -25,7 +25,7 @@ pub(super) struct FoundIterations {
 }
 
 impl FoundIterations {
-    pub(super) fn new(at: usize, (intervals, ends): (&[IterationInterval], IterationEnds), span: TickSpan) -> Self {
+    pub(super) fn new(at: usize, intervals: &[IterationInterval], ends: IterationEnds, span: TickSpan) -> Self {
         let numbering = number(intervals, ends);
         let of_interval: Vec<u32> =
             (0..intervals.len()).map(|interval| numbering.iteration(interval).unwrap_or(NONE)).collect();

@@ -120,11 +120,11 @@ impl RankBuilder<'_> {
     /// Keeps what is computed in each iteration of region `idx`, which lies in no other iterated one, in the regions with the most computation; nothing
     /// where there is one such region alone.
     fn keep_parts(&mut self, idx: RegionIdx, parts: Vec<(RegionIdx, ActivityTicks)>) {
-        let sum = |part: &ActivityTicks| {
-            part.column(Activity::Computation).iter().fold(0, |sum: u64, ticks| sum.saturating_add(*ticks))
-        };
-        let mut summed: Vec<(u64, RegionIdx, ActivityTicks)> =
-            parts.into_iter().map(|(part, times)| (sum(&times), part, times)).collect();
+        let mut summed: Vec<(u64, RegionIdx, ActivityTicks)> = Vec::with_capacity(parts.len());
+        for (part, times) in parts {
+            let computation = times.column(Activity::Computation).iter();
+            summed.push((computation.fold(0, |sum: u64, ticks| sum.saturating_add(*ticks)), part, times));
+        }
         let all = summed.iter().fold(0, |all: u64, (ticks, ..)| all.saturating_add(*ticks));
         summed.retain(|&(ticks, ..)| ticks as f64 > LEAST_PART * all as f64);
         summed.sort_by_key(|&(ticks, part, _)| (std::cmp::Reverse(ticks), part));
@@ -137,12 +137,12 @@ impl RankBuilder<'_> {
         if summed.len() < 2 {
             return;
         }
-        let column = |(_, part, mut times): (u64, RegionIdx, ActivityTicks)| {
+        let mut kept = Vec::with_capacity(summed.len());
+        for (_, part, mut times) in summed {
             times.sort();
             let ticks = times.aligned(Activity::Computation, &series.numbers);
-            (part, ticks.into_iter().map(|ticks| self.seconds(ticks) as f32).collect())
-        };
-        let kept = summed.into_iter().map(column).collect();
+            kept.push((part, ticks.into_iter().map(|ticks| self.seconds(ticks) as f32).collect()));
+        }
         self.rank.iterations[at].1.parts = kept;
     }
 
@@ -159,14 +159,16 @@ impl RankBuilder<'_> {
 
     /// Returns begin and end of the iterations of these numbers, as in [`IterationSeries`]; both lists are sorted.
     fn iteration_bounds(&self, numbers: &[u32], bounds: &[IterationBounds]) -> (Vec<f64>, Vec<f64>) {
-        let time = |ticks: Option<u64>| ticks.map_or(f64::NAN, |ticks| self.since_begin(ticks));
+        let (mut begin_s, mut end_s) = (Vec::with_capacity(numbers.len()), Vec::with_capacity(numbers.len()));
         let mut bounds = bounds.iter().peekable();
-        let of = |number: &u32| {
+        for number in numbers {
             let found = bounds.next_if(|one| one.number == *number);
-            let (begin, end) = found.map_or((None, None), |one| (one.begin, one.end));
-            // Of one that was cut the begin is not known.
-            (time(begin.filter(|&begin| begin >= self.span.begin)), time(end))
-        };
-        numbers.iter().map(of).unzip()
+            // The start of an iteration that the span cuts is unknown.
+            let begin = found.and_then(|one| one.begin).filter(|&begin| begin >= self.span.begin);
+            let end = found.and_then(|one| one.end);
+            begin_s.push(begin.map_or(f64::NAN, |ticks| self.since_begin(ticks)));
+            end_s.push(end.map_or(f64::NAN, |ticks| self.since_begin(ticks)));
+        }
+        (begin_s, end_s)
     }
 }

@@ -63,9 +63,9 @@ use found_iterations::FoundIterations;
 use others::OtherThreadSums;
 use parallel_marks::MarkedRegions;
 use partial_model::PartialModel;
-use rank::RankBuilder;
+use rank::{RankBuilder, RunTables};
 use rank_summaries::{RankSummary, SummarizedRanks, forget_iterations, forget_samples};
-use samples::SortedSamples;
+use samples::{MOST_SAMPLES, SampleSource, SortedSamples};
 
 /// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
 /// its model. `code`: what is known of the code that samples hit.
@@ -80,8 +80,9 @@ pub fn gather(
 ) -> Result<Model, TransportFailure> {
     let part = pass::fold(
         run,
-        (RecordPass::Profile, || encoded(&(&survey.sites, structure, code))),
-        |header: &LogHeader| RankGather::new((run, header), survey, structure, code),
+        RecordPass::Profile,
+        || encoded(&(&survey.sites, structure, code)),
+        |header: &LogHeader| RankGather::new(run, header, survey, structure, code),
         progress,
     )?;
     let summed_up = part.as_ref().map(|part| part.summed_up).unwrap_or_default();
@@ -132,7 +133,7 @@ pub(crate) fn gather_part(
         output: pass::fold_ranks(
             run,
             &run.headers,
-            |header: &LogHeader| RankGather::new((run, header), survey, structure, code),
+            |header: &LogHeader| RankGather::new(run, header, survey, structure, code),
             |_| (),
         ),
     }
@@ -174,7 +175,8 @@ struct RankGather<'a> {
 
 impl<'a> RankGather<'a> {
     fn new(
-        (run, header): (&RecordedRun, &LogHeader),
+        run: &RecordedRun,
+        header: &LogHeader,
         survey: &'a CallSurvey,
         structure: &'a RunStructure,
         code: &'a SampledCode,
@@ -182,6 +184,7 @@ impl<'a> RankGather<'a> {
         let span = run.span(header.rank);
         let is_sampled = survey.rank(header.rank).is_some_and(|rank| rank.is_sampled);
         let clock = survey.rank(header.rank).and_then(|rank| rank.clock.clone());
+        let source = SampleSource { run, header, sites: &survey.sites, code };
         RankGather {
             placer: CallPlacer::new(structure, &survey.sites, header.rank),
             sampler: clock
@@ -191,7 +194,7 @@ impl<'a> RankGather<'a> {
             known_sites: &survey.sites,
             structure,
             code,
-            samples: is_sampled.then(|| SortedSamples::read((run, header), (&survey.sites, code), span)).flatten(),
+            samples: is_sampled.then(|| source.read(span, MOST_SAMPLES)).flatten(),
             span,
             definitions: RankDefinitions::default(),
             first: None,
@@ -297,14 +300,14 @@ impl RankGather<'_> {
     fn ended(self) -> PartialModel {
         let compares = self.can_compare();
         let mut part = PartialModel::default();
-        let mut builder =
-            RankBuilder::new(&self.header, &self.definitions, (self.known_sites, self.structure), self.span, &mut part);
+        let tables = RunTables { known_sites: self.known_sites, structure: self.structure };
+        let mut builder = RankBuilder::new(&self.header, &self.definitions, tables, self.span, &mut part);
         builder.code = Some(self.code);
         builder.inner_iterations = self.placer.as_ref().map(CallPlacer::inner_iterations).unwrap_or_default();
         builder.iterated = self
             .placer
             .and_then(CallPlacer::finish)
-            .map(|(at, intervals, ends)| FoundIterations::new(at, (&intervals, ends), self.span));
+            .map(|(at, intervals, ends)| FoundIterations::new(at, &intervals, ends, self.span));
         let (n_others, others) = self.others.finish();
         let first = self.first.map(ThreadSums::finish);
         let contradicts = compares.then(|| self.stated.contradicts(first.as_ref(), &others)).flatten();

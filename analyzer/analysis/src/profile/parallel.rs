@@ -1,6 +1,6 @@
 //! Sums of parallel regions, from ticks to seconds and from the rank's call sites to those of the run.
 
-use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamPlacement, TeamTime};
+use lbprof_collector::parallel::{ParallelSums, TeamPlacement, TeamTime};
 use lbprof_collector::record::NONE;
 
 use super::rank::RankBuilder;
@@ -18,13 +18,16 @@ impl RankBuilder<'_> {
 
     fn parallel_region(&mut self, sums: &ParallelSums) -> ParallelRegion {
         let TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join } = sums.time;
-        let member = |one: &MemberSums| RegionMember {
-            useful_s: self.seconds(one.useful),
-            mpi_s: self.seconds(one.mpi),
-            waits_s: self.seconds(one.waits),
-            longest: one.longest,
-        };
-        let members = sums.members.iter().map(member).collect();
+        let members = sums
+            .members
+            .iter()
+            .map(|one| RegionMember {
+                useful_s: self.seconds(one.useful),
+                mpi_s: self.seconds(one.mpi),
+                waits_s: self.seconds(one.waits),
+                longest: one.longest,
+            })
+            .collect();
         ParallelRegion {
             site: if sums.call_site == NONE { None } else { self.site(sums.call_site) },
             is_of_first: sums.thread == 0,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::Record;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::parallel::{MAX_MEMBERS, MemberSums, ParallelSums, TeamTime};
-use lbprof_collector::parallel_marks::{OpenInstance, ParallelInstance};
+use lbprof_collector::parallel_marks::{InstanceThread, OpenInstance, ParallelInstance};
 use lbprof_collector::record::NONE;
 
 use crate::read::span::TickSpan;
@@ -36,10 +36,17 @@ impl MarkedRegions {
         }
         *next = head.first.saturating_add(records.len() as u64);
         for record in records.iter().filter(|record| record.marks_parallel_region()) {
-            if let Some(instance) = open.pass(record, record.begin).and_then(|whole| within(&whole, self.span)) {
+            if let Some(whole) = open.pass(record, record.begin)
+                && let Some(instance) = within(&whole, self.span)
+            {
                 let call_site = u32::try_from(instance.call_site).unwrap_or(NONE);
                 let key = (head.thread, call_site, instance.team);
-                add(self.sums.entry(key).or_default(), &instance);
+                let sums = self.sums.entry(key).or_default();
+                add(sums, &instance);
+                match open.ended_threads() {
+                    [] => share_among_threads(sums, &instance),
+                    threads => add_threads(sums, &instance, &whole, threads),
+                }
             }
         }
     }
@@ -88,20 +95,47 @@ fn within(whole: &ParallelInstance, span: TickSpan) -> Option<ParallelInstance> 
     }
     let [longest, useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join] = std::array::from_fn(|i| {
         let ticks = i.checked_sub(1).map_or(whole.longest, |i| whole.time.parts()[i]);
-        (u128::from(ticks) * u128::from(part) / u128::from(all)) as u64
+        scale(ticks, part, all)
     });
     let time = TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join };
     Some(ParallelInstance { begin, end, longest, time, ..*whole })
 }
 
-/// Adds an instance. What its marker does not say of single threads is shared by those that do not work longest, or by all.
+/// Returns as much of `ticks` as `part` is of `all`, which is not 0.
+fn scale(ticks: u64, part: u64, all: u64) -> u64 {
+    (u128::from(ticks) * u128::from(part) / u128::from(all)) as u64
+}
+
+/// Adds an instance, all but its threads.
 fn add(sums: &mut ParallelSums, instance: &ParallelInstance) {
-    let ParallelInstance { begin, end, team, heavy_thread, longest, time, .. } = *instance;
+    let ParallelInstance { begin, end, team, longest, time, .. } = *instance;
     sums.instances += 1;
     sums.elapsed = sums.elapsed.saturating_add(end.saturating_sub(begin));
     sums.time.add(&time);
     sums.longest = sums.longest.saturating_add(longest);
     sums.members.resize(MAX_MEMBERS.min(team as usize), MemberSums::default());
+}
+
+/// Adds the threads of an instance, which is a part of `whole`, by their own markers.
+fn add_threads(
+    sums: &mut ParallelSums,
+    instance: &ParallelInstance,
+    whole: &ParallelInstance,
+    threads: &[InstanceThread],
+) {
+    let (part, all) = (instance.end - instance.begin, whole.end.saturating_sub(whole.begin).max(1));
+    for thread in threads {
+        let Some(member) = sums.members.get_mut(thread.number as usize) else { continue };
+        member.useful = member.useful.saturating_add(scale(thread.useful, part, all));
+        member.mpi = member.mpi.saturating_add(scale(thread.mpi, part, all));
+        member.waits = member.waits.saturating_add(scale(thread.waits, part, all));
+        member.longest += u64::from(thread.number == instance.heavy_thread);
+    }
+}
+
+/// Adds the threads of an instance. What its markers do not say of each is shared by those that do not work longest, or by all.
+fn share_among_threads(sums: &mut ParallelSums, instance: &ParallelInstance) {
+    let ParallelInstance { team, heavy_thread, longest, time, .. } = *instance;
     let n = u64::from(team.max(1));
     let others = time.useful.saturating_sub(longest) / (n - 1).max(1);
     for (number, member) in (0..).zip(&mut sums.members) {
@@ -153,6 +187,24 @@ mod tests {
             one.members.iter().map(|member| (member.useful, member.longest)).collect::<Vec<_>>(),
             [(30, 0), (90, 2)]
         );
+    }
+
+    #[test]
+    fn threads_that_were_recorded_have_their_own_times() {
+        let time = TeamTime { useful: 80, mutex: 10, ..TeamTime::default() };
+        let one = ParallelInstance { begin: 100, end: 160, call_site: 7, team: 3, heavy_thread: 2, longest: 60, time };
+        let thread = |number, useful, waits| InstanceThread { number, useful, waits, ..InstanceThread::default() };
+        let threads = [thread(0, 20, 0), thread(1, 0, 10), thread(2, 60, 0)];
+        let mut records = vec![ParallelInstance::begin_record(100, 7)];
+        records.extend(threads.into_iter().flat_map(|thread| thread.records(&one)));
+        records.extend(one.end_records());
+        for (span, factor) in [(TickSpan::ALL, 2), (TickSpan { begin: 130, end: 1000 }, 1)] {
+            let mut marked = MarkedRegions::new(span);
+            marked.records(&head(0), &records);
+            let sums = marked.finish(&BTreeMap::new());
+            let found: Vec<_> = sums[0].members.iter().map(|one| (one.useful, one.waits, one.longest)).collect();
+            assert_eq!(found, [(10 * factor, 0, 0), (0, 5 * factor, 0), (30 * factor, 0, 1)]);
+        }
     }
 
     #[test]

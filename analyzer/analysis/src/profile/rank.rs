@@ -1,6 +1,6 @@
 //! The sums of a rank's threads as its model: ticks become seconds, the rank's ids those of the run.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::LifetimePoint;
@@ -31,6 +31,13 @@ use crate::structure::region_path::{PathPart, loop_path, region_path};
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::{FoundRegion, RunStructure};
 
+/// The tables of the run that the models of all ranks refer to.
+#[derive(Clone, Copy)]
+pub(super) struct RunTables<'a> {
+    pub(super) known_sites: &'a CallSiteTable,
+    pub(super) structure: &'a RunStructure,
+}
+
 /// Turns the sums of a rank's threads into its model, entering its regions in the part's tables.
 pub(super) struct RankBuilder<'a> {
     pub(super) definitions: &'a RankDefinitions,
@@ -60,6 +67,10 @@ pub(super) struct RankBuilder<'a> {
     pub(super) counter_sums: BTreeMap<(RegionIdx, u32), CounterTotals>,
 }
 
+fn seconds_since(first_ns: u64, last_ns: u64) -> f64 {
+    last_ns.saturating_sub(first_ns) as f64 * 1e-9
+}
+
 /// Returns the rank that a call of point-to-point communication on MPI_COMM_WORLD, number 0, names.
 fn peer_in_world(record: &Record) -> Option<u32> {
     let operation = Operation::from_number(record.operation)?;
@@ -71,7 +82,7 @@ impl<'a> RankBuilder<'a> {
     pub(super) fn new(
         header: &LogHeader,
         definitions: &'a RankDefinitions,
-        (known_sites, structure): (&'a CallSiteTable, &'a RunStructure),
+        tables: RunTables<'a>,
         span: TickSpan,
         part: &'a mut PartialModel,
     ) -> Self {
@@ -108,8 +119,8 @@ impl<'a> RankBuilder<'a> {
         };
         let mut builder = RankBuilder {
             definitions,
-            known_sites,
-            structure,
+            known_sites: tables.known_sites,
+            structure: tables.structure,
             code: None,
             iterated: None,
             inner_iterations: Vec::new(),
@@ -154,31 +165,35 @@ impl<'a> RankBuilder<'a> {
 
     /// Returns what the log says of the process outside of its window, which lasts from `window.0` to `window.1` in ticks.
     fn lifetime(&self, window: (u64, u64)) -> ProcessLifetime {
-        let point = |point: LifetimePoint| self.definitions.lifetime.get(&point).copied();
+        let points = &self.definitions.lifetime;
         // A header that stands in for a lost one has no instants.
         let entered_init = Some(self.entered_init).filter(|&ticks| ticks != 0);
-        let between = |from: Option<u64>, to: Option<u64>| Some(self.seconds(to?.saturating_sub(from?)));
-        let left_init = point(LifetimePoint::LeftInit);
-        let left_finalize = point(LifetimePoint::LeftFinalize);
+        let started = points.get(&LifetimePoint::Started).copied();
+        let left_init = points.get(&LifetimePoint::LeftInit).copied();
+        let left_finalize = points.get(&LifetimePoint::LeftFinalize).copied();
+        let ended = points.get(&LifetimePoint::Ended).copied();
         ProcessLifetime {
-            before_init_s: between(point(LifetimePoint::Started), entered_init),
-            init_s: between(entered_init, left_init),
-            recorder_start_s: between(left_init, Some(window.0)),
-            finalize_s: between(Some(window.1), left_finalize),
-            is_killed: point(LifetimePoint::Killed).is_some(),
-            after_finalize_s: between(left_finalize, point(LifetimePoint::Ended)),
+            before_init_s: self.seconds_between(started, entered_init),
+            init_s: self.seconds_between(entered_init, left_init),
+            recorder_start_s: self.seconds_between(left_init, Some(window.0)),
+            finalize_s: self.seconds_between(Some(window.1), left_finalize),
+            is_killed: points.contains_key(&LifetimePoint::Killed),
+            after_finalize_s: self.seconds_between(left_finalize, ended),
         }
+    }
+
+    fn seconds_between(&self, from: Option<u64>, to: Option<u64>) -> Option<f64> {
+        Some(self.seconds(to?.saturating_sub(from?)))
     }
 
     fn usage(&self) -> Option<ResourceUsage> {
         let (first, last) = self.definitions.usage.0.as_ref().zip(self.definitions.usage.1.as_ref())?;
-        let ns = |last: u64, first: u64| last.saturating_sub(first) as f64 * 1e-9;
         Some(ResourceUsage {
             elapsed_s: self.seconds(last.ticks.saturating_sub(first.ticks)),
-            thread_cpu_s: ns(last.thread_ns, first.thread_ns),
-            thread_delayed_s: ns(last.thread_delayed_ns, first.thread_delayed_ns),
-            user_s: ns(last.user_ns, first.user_ns),
-            system_s: ns(last.system_ns, first.system_ns),
+            thread_cpu_s: seconds_since(first.thread_ns, last.thread_ns),
+            thread_delayed_s: seconds_since(first.thread_delayed_ns, last.thread_delayed_ns),
+            user_s: seconds_since(first.user_ns, last.user_ns),
+            system_s: seconds_since(first.system_ns, last.system_ns),
             thread_involuntary: last.thread_involuntary_switches.saturating_sub(first.thread_involuntary_switches),
             voluntary: last.voluntary_switches.saturating_sub(first.voluntary_switches),
             max_resident: last.max_resident,
@@ -238,19 +253,25 @@ impl<'a> RankBuilder<'a> {
             sum.max_swapped = sum.max_swapped.max(found.max_swapped);
         }
         // Found regions are not entered by markers: code between calls ends with a call.
-        let is_code = |id: u32| matches!(FoundRegion::of_number(id), Some(found) if found.segment().is_some());
-        for (&id, region) in sums.regions.iter().filter(|(id, _)| is_code(**id)) {
+        for (&id, region) in &sums.regions {
+            if FoundRegion::of_number(id).is_none_or(|found| found.segment().is_none()) {
+                continue;
+            }
             let calls = Activity::ALL.iter().zip(&region.cells).filter(|(activity, _)| is_mpi(**activity));
             let sum = totals.entry(self.region(id)).or_default();
             sum.invocations = sum.invocations.saturating_add(calls.map(|(_, cell)| cell.calls).sum());
         }
-        let has_time = |at: usize| {
-            sums.regions.keys().any(|id| matches!(FoundRegion::of_number(*id), Some(FoundRegion::Found { in_loop, .. }) if in_loop == Some(at)))
-        };
+        let loops_with_time: BTreeSet<usize> = (sums.regions.keys())
+            .filter_map(|id| match FoundRegion::of_number(*id) {
+                Some(FoundRegion::Found { in_loop, .. }) => in_loop,
+                _ => None,
+            })
+            .collect();
         let inner = std::mem::take(&mut self.inner_iterations);
         let is_whole = self.span == TickSpan::ALL;
         // In a part of the time it is not known how many of them there were.
-        for (at, iterations) in inner.into_iter().filter(|&(at, n)| is_whole && n > 0 && has_time(at)) {
+        for (at, iterations) in inner.into_iter().filter(|&(at, n)| is_whole && n > 0 && loops_with_time.contains(&at))
+        {
             let path = loop_path(self.structure, at);
             totals.entry(self.enter(path)).or_default().invocations = iterations;
         }

@@ -78,17 +78,18 @@ fn found(totals: &ThreadTotals) -> StatedSums {
 fn difference(stated: &StatedSums, found: &StatedSums) -> Option<String> {
     let counts = [("records", stated.records, found.records), ("calls", stated.calls, found.calls)];
     let ticks = Activity::ALL.iter().zip(stated.cells.iter().zip(&found.cells));
-    let of_activity = |(activity, (stated, found)): (&Activity, (&ProfileCell, &ProfileCell))| {
-        let what = if stated.ticks == found.ticks { "calls or bytes" } else { "time" };
-        (stated != found)
-            .then(|| format!("its summary states another {what} in {} than its events have", activity.name()))
-    };
     counts
         .into_iter()
         .find_map(|(what, stated, found)| {
             (stated != found).then(|| format!("its summary states {stated} {what}, its events are {found}"))
         })
-        .or_else(|| ticks.into_iter().find_map(of_activity))
+        .or_else(|| {
+            ticks.into_iter().find_map(|(activity, (stated, found))| {
+                let what = if stated.ticks == found.ticks { "calls or bytes" } else { "time" };
+                (stated != found)
+                    .then(|| format!("its summary states another {what} in {} than its events have", activity.name()))
+            })
+        })
 }
 
 /// Takes back what is known by iteration: where it is not known of all ranks, the longest of an iteration is not known either.

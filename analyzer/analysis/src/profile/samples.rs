@@ -32,7 +32,7 @@ use crate::read::span::TickSpan;
 use crate::structure::sampled_code::SampledCode;
 
 /// Most samples of a rank that are kept: 100 MB.
-const MOST_SAMPLES: usize = 1 << 21;
+pub(super) const MOST_SAMPLES: usize = 1 << 21;
 
 /// A sample of any thread.
 #[derive(Clone, Copy)]
@@ -59,27 +59,22 @@ pub struct SortedSamples {
     whose: Vec<SampledThreads>,
 }
 
-impl SortedSamples {
-    /// Creates an empty list of at most `most` samples.
-    fn at_most(most: usize) -> SortedSamples {
-        SortedSamples { most, every: 1, ..SortedSamples::default() }
-    }
+/// The log with a rank's samples, and the tables that resolve their addresses.
+pub struct SampleSource<'a> {
+    /// The run.
+    pub run: &'a RecordedRun,
+    /// The header of the rank's log.
+    pub header: &'a LogHeader,
+    /// The call sites and call paths of the run.
+    pub sites: &'a CallSiteTable,
+    /// The code that samples hit.
+    pub code: &'a SampledCode,
+}
 
-    /// Reads the samples in `span` of the rank with this header; `None` where it has none.
-    pub(super) fn read(
-        of: (&RecordedRun, &LogHeader),
-        code: (&CallSiteTable, &SampledCode),
-        span: TickSpan,
-    ) -> Option<SortedSamples> {
-        SortedSamples::read_at_most(of, code, (span, MOST_SAMPLES))
-    }
-
-    /// Reads at most `most` samples.
-    fn read_at_most(
-        (run, header): (&RecordedRun, &LogHeader),
-        (sites, code): (&CallSiteTable, &SampledCode),
-        (span, most): (TickSpan, usize),
-    ) -> Option<SortedSamples> {
+impl SampleSource<'_> {
+    /// Reads the samples in `span`, at most `most` of them. Returns `None` if the rank has none.
+    pub(super) fn read(&self, span: TickSpan, most: usize) -> Option<SortedSamples> {
+        let SampleSource { run, header, sites, code } = *self;
         let facts = run.thread_facts(header).ok()?;
         let mut log = run.log_as_it_is(header).ok()?.samples_only();
         let mut definitions = RankDefinitions::default();
@@ -107,11 +102,12 @@ impl SortedSamples {
                             .filter(|place| place.0 == 0 || definitions.regions.contains_key(&place.0));
                         let path = sample.call_path;
                         let at = (sample.location.module, sample.location.offset, path);
-                        let mut chain = || *chains.entry(path).or_insert_with(|| sites.chain_of(&definitions, path));
-                        let stack = || code.stack((sites.module_of(&definitions, at.0), at.1), chain());
-                        let stack = *stacks.entry(at).or_insert_with(stack);
+                        let stack = *stacks.entry(at).or_insert_with(|| {
+                            let chain = *chains.entry(path).or_insert_with(|| sites.chain_of(&definitions, path));
+                            code.stack((sites.module_of(&definitions, at.0), at.1), chain)
+                        });
                         if let Some(stack) = stack.filter(|_| span.begin < sample.ticks && sample.ticks <= span.end) {
-                            samples.add(head.thread, number, (stack, place), sample);
+                            samples.add(number, ThreadSample::new(head.thread, stack, place, sample));
                         }
                     }
                 }
@@ -132,8 +128,35 @@ impl SortedSamples {
         Some(samples).filter(|samples| !samples.all.is_empty())
     }
 
-    /// Adds a sample of a thread with its number.
-    fn add(&mut self, thread: u32, number: u64, (stack, place): (u32, Option<sample::Place>), sample: &Sample) {
+    /// Returns the samples of the rank's first thread, at most `most` of all threads', in the order of time: their ticks, the
+    /// lines that they hit, and the CPU time that each stands for in seconds.
+    pub fn samples_of_first_thread(&self, most: usize) -> Vec<(u64, u32, f64)> {
+        let Some(SortedSamples { all, whose, .. }) = self.read(TickSpan::ALL, most) else { return Vec::new() };
+        all.iter()
+            .filter(|one| whose[one.thread as usize] == SampledThreads::First)
+            .map(|one| (one.ticks, self.code.leaf_of(one.stack), one.time.seconds))
+            .collect()
+    }
+}
+
+impl ThreadSample {
+    fn new(thread: u32, stack: u32, place: Option<sample::Place>, sample: &Sample) -> ThreadSample {
+        let mut time = CpuTime::sample(sample.weight_ns as f64 * 1e-9);
+        if let Some(ProcessorCounts { instructions, cycles }) = sample.counts {
+            time.counted = HardwareCounters { instructions, cycles, seconds: time.seconds };
+        }
+        ThreadSample { ticks: sample.ticks, thread, stack, time, place }
+    }
+}
+
+impl SortedSamples {
+    /// Creates an empty list of at most `most` samples.
+    fn at_most(most: usize) -> SortedSamples {
+        SortedSamples { most, every: 1, ..SortedSamples::default() }
+    }
+
+    /// Adds a sample with this number among those of its thread.
+    fn add(&mut self, number: u64, sample: ThreadSample) {
         if !number.is_multiple_of(self.every) {
             return;
         }
@@ -146,29 +169,8 @@ impl SortedSamples {
             });
             self.every *= 2;
         }
-        let mut time = CpuTime::sample(sample.weight_ns as f64 * 1e-9);
-        if let Some(ProcessorCounts { instructions, cycles }) = sample.counts {
-            time.counted = HardwareCounters { instructions, cycles, seconds: time.seconds };
-        }
-        let time = standing_for(time, self.every);
-        self.all.push(ThreadSample { ticks: sample.ticks, thread, stack, time, place });
+        self.all.push(ThreadSample { time: standing_for(sample.time, self.every), ..sample });
     }
-}
-
-/// The samples of the first thread of the rank of a header in the order of time: their ticks, the lines that they hit, and the CPU time that each stands for in seconds. Of all threads
-/// together `most` are kept.
-pub fn of_first_thread(
-    of: (&RecordedRun, &LogHeader),
-    code: (&CallSiteTable, &SampledCode),
-    most: usize,
-) -> Vec<(u64, u32, f64)> {
-    let Some(SortedSamples { all, whose, .. }) = SortedSamples::read_at_most(of, code, (TickSpan::ALL, most)) else {
-        return Vec::new();
-    };
-    all.iter()
-        .filter(|one| whose[one.thread as usize] == SampledThreads::First)
-        .map(|one| (one.ticks, code.1.leaf_of(one.stack), one.time.seconds))
-        .collect()
 }
 
 /// Returns the group of the rank's thread with this number.
@@ -218,16 +220,13 @@ pub struct SampleSums {
     pub in_calls: FxHashMap<(u16, u32), CpuTime>,
 }
 
-/// Position of samples at unknown times.
-const UNPLACED: (u32, Activity) = (0, Activity::Computation);
-
 impl SampleSums {
     /// Returns the number of threads that have samples.
     pub fn threads(&self, whose: SampledThreads) -> u32 {
         self.threads[whose as usize].len() as u32
     }
 
-    fn add(&mut self, whose: SampledThreads, (region, activity): (u32, Activity), sample: &ThreadSample) {
+    fn add(&mut self, whose: SampledThreads, region: u32, activity: Activity, sample: &ThreadSample) {
         self.threads[whose as usize].insert(sample.thread);
         self.times[whose as usize].entry((region, activity, sample.stack)).or_default().add(&sample.time);
     }
@@ -242,8 +241,10 @@ impl PlacedSamples {
     /// Adds a sample where the rank's first thread was; `None`: that is not known.
     fn add(&mut self, place: Option<(u32, Activity)>, sample: &ThreadSample) {
         match place {
-            Some(place) => self.sums.add(self.samples.whose[sample.thread as usize], place, sample),
-            None => self.sums.add(SampledThreads::Unplaced, UNPLACED, sample),
+            Some((region, activity)) => {
+                self.sums.add(self.samples.whose[sample.thread as usize], region, activity, sample);
+            }
+            None => self.sums.add(SampledThreads::Unplaced, 0, Activity::Computation, sample),
         }
     }
 
@@ -324,8 +325,10 @@ mod tests {
 
     use super::*;
 
-    fn sample(ticks: u64) -> Sample {
-        Sample { ticks, location: CodeAddress::outside(0), call_path: NONE, weight_ns: 1_000_000, counts: None }
+    fn sample(thread: u32, ticks: u64) -> ThreadSample {
+        let location = CodeAddress::outside(0);
+        let sample = Sample { ticks, location, call_path: NONE, weight_ns: 1_000_000, counts: None };
+        ThreadSample::new(thread, 0, None, &sample)
     }
 
     fn head(previous_end: u64) -> BatchHead {
@@ -336,7 +339,7 @@ mod tests {
     fn of_very_many_samples_each_of_the_kept_ones_stands_for_its_neighbours() {
         let mut samples = SortedSamples::at_most(8);
         for number in 0..64 {
-            samples.add(0, number, (0, None), &sample(number));
+            samples.add(number, sample(0, number));
         }
         assert!(samples.all.len() <= 8);
         let mut sum = CpuTime::default();
@@ -357,10 +360,10 @@ mod tests {
         let mut samples = SortedSamples::at_most(100);
         let ticks = [90, 150, 200, 201, 300, 400, 500, 501, 650, 710];
         for (number, ticks) in (0..).zip(ticks) {
-            samples.add(0, number, (0, None), &sample(ticks));
+            samples.add(number, sample(0, ticks));
         }
         // Another thread has one, while records are missing.
-        samples.add(1, 0, (0, None), &sample(450));
+        samples.add(0, sample(1, 450));
         samples.all.sort_by_key(|one| one.ticks);
         samples.whose = vec![SampledThreads::First, SampledThreads::WithoutMpi];
         let call = |begin: u64, end: u64| Record { end, ..Record::new(Operation::Barrier, begin) };

@@ -181,7 +181,8 @@ impl ThreadSums {
         if record.is_part() {
             return;
         }
-        if let Some((region, iteration)) = placed.within(self.fold.innermost_open()) {
+        let (marked, iteration) = self.fold.innermost_open();
+        if let Some((region, iteration)) = placed.within(marked, iteration) {
             self.fold.place_in(region, iteration);
         }
     }

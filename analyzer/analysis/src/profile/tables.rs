@@ -111,52 +111,57 @@ pub(super) struct TableRenumbering {
 
 impl TableRenumbering {
     pub(super) fn apply(&self, rank: &mut RankModel) {
-        let region = |idx: &mut RegionIdx| *idx = self.regions[*idx as usize];
         for ((idx, _), _) in rank.cells.iter_mut() {
-            region(idx);
+            self.renumber(idx);
         }
         rank.cells.sort_by_key(|&(key, _)| key);
         for (idx, _) in rank.inclusive.iter_mut() {
-            region(idx);
+            self.renumber(idx);
         }
         rank.inclusive.sort_by_key(|&(key, _)| key);
         for (idx, _) in rank.in_iterations.iter_mut() {
-            region(idx);
+            self.renumber(idx);
         }
         rank.in_iterations.sort_by_key(|&(key, _)| key);
         for (idx, _) in rank.totals.iter_mut() {
-            region(idx);
+            self.renumber(idx);
         }
         rank.totals.sort_by_key(|&(key, _)| key);
         for (idx, series) in &mut rank.iterations {
-            region(idx);
+            self.renumber(idx);
             for (part, _) in &mut series.parts {
-                region(part);
+                self.renumber(part);
             }
         }
         rank.iterations.sort_by_key(|&(key, _)| key);
         for ((idx, counter), _) in &mut rank.counters {
-            region(idx);
+            self.renumber(idx);
             *counter = self.counters[*counter as usize];
         }
         rank.counters.sort_by_key(|&(key, _)| key);
         for sites in [&mut rank.sites, &mut rank.other_sites] {
             for (key, _) in sites.iter_mut() {
-                region(&mut key.region);
+                self.renumber(&mut key.region);
             }
             sites.sort_by_key(|&(key, _)| key);
         }
         for threads in &mut rank.samples.of {
             for (at, _) in threads.times.iter_mut() {
-                region(&mut at.region);
+                self.renumber(&mut at.region);
             }
             threads.times.sort_by_key(|&(at, _)| at);
         }
     }
 
+    fn renumber(&self, region: &mut RegionIdx) {
+        *region = self.regions[*region as usize];
+    }
+
     pub(super) fn lines(&self, lines: BTreeMap<SampledLine, LineTimes>) -> BTreeMap<SampledLine, LineTimes> {
-        let renumbered = |(threads, idx, leaf): SampledLine| (threads, self.regions[idx as usize], leaf);
-        lines.into_iter().map(|(line, times)| (renumbered(line), times)).collect()
+        lines
+            .into_iter()
+            .map(|((threads, idx, leaf), times)| ((threads, self.regions[idx as usize], leaf), times))
+            .collect()
     }
 
     pub(super) fn slowest(

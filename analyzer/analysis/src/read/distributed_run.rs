@@ -114,8 +114,8 @@ impl OpenRun {
     pub(crate) fn by_rank(&self, team: &ProcessGroup) -> (RunFolder, Range<usize>) {
         let folder = RunFolder::with_names(&self.dir(), self.names.clone());
         let n = folder.ranks().count();
-        let of = |process: usize| n * process / team.processes();
-        (folder, of(team.process())..of(team.process() + 1))
+        let [first, end] = [team.process(), team.process() + 1].map(|process| n * process / team.processes());
+        (folder, first..end)
     }
 }
 
@@ -194,23 +194,6 @@ fn are_apart(shares: &[LogInventory]) -> bool {
 }
 
 impl DistributedRun {
-    /// Does a pass over a part of the run together: the other processes' parts joined with the one that `own` gives here. `None`: the others have opened
-    /// another run since, and this process has to do the pass alone.
-    ///
-    /// Errors: a process failed.
-    pub(crate) fn pass<T: Encode + Decode<()>>(
-        &self,
-        (pass, part): (RecordPass, RunPart),
-        input: Vec<u8>,
-        own: impl FnOnce() -> T,
-        merge: impl Fn(T, T) -> T,
-    ) -> Result<Option<T>, TransportFailure> {
-        match self.begin((pass, part), input)? {
-            Some(team) => team.reduce(Ok(own()), merge),
-            None => Ok(None),
-        }
-    }
-
     /// The processes; `None`: the others have opened another run since.
     pub(crate) fn team(&self) -> Option<&ProcessGroup> {
         let DistributedRun { leader, number } = self;
@@ -222,7 +205,8 @@ impl DistributedRun {
     /// Errors: a process is not there any more.
     pub(crate) fn begin(
         &self,
-        (pass, part): (RecordPass, RunPart),
+        pass: RecordPass,
+        part: RunPart,
         input: Vec<u8>,
     ) -> Result<Option<&ProcessGroup>, TransportFailure> {
         let Some(team) = self.team() else { return Ok(None) };

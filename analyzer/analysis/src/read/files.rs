@@ -22,6 +22,17 @@ pub(crate) struct OpenedLog {
     pub(crate) header: Result<LogHeader, LogOpenError>,
 }
 
+impl OpenedLog {
+    fn open(folder: &RunFolder, rank: u32, number: usize) -> OpenedLog {
+        let opened = folder.open_log(rank, number);
+        let header = opened.map(|log| log.header().clone()).map_err(|error| LogOpenError {
+            is_empty: matches!(error, OpenError::Short { found: 0, .. }),
+            text: error.to_string(),
+        });
+        OpenedLog { rank, number, name: folder.name_of_log(rank, number), header }
+    }
+}
+
 /// Why a log has no header.
 #[derive(Clone, Debug, Encode, Decode)]
 pub(crate) struct LogOpenError {
@@ -54,17 +65,9 @@ impl LogInventory {
         let chosen = folder.ranks().skip(ranks.start).take(ranks.len());
         let logs: Vec<(u32, usize)> =
             chosen.flat_map(|rank| (0..folder.logs_of(rank)).map(move |number| (rank, number))).collect();
-        let open = |&(rank, number): &(u32, usize)| {
-            let opened = folder.open_log(rank, number);
-            let header = opened.map(|log| log.header().clone()).map_err(|error| LogOpenError {
-                is_empty: matches!(error, OpenError::Short { found: 0, .. }),
-                text: error.to_string(),
-            });
-            OpenedLog { rank, number, name: folder.name_of_log(rank, number), header }
-        };
         let (of_rings, of_nodes) = folder.problems_of_rings_and_nodes();
         LogInventory {
-            logs: logs.par_iter().map(open).collect(),
+            logs: logs.par_iter().map(|&(rank, number)| OpenedLog::open(folder, rank, number)).collect(),
             of_rings: of_rings.to_vec(),
             of_nodes: of_nodes.to_vec(),
         }

@@ -227,22 +227,19 @@ impl RecordedRun {
 
     /// Returns the run restricted to `ranks`, ascending: only their logs are read, and only they can be missing.
     pub fn with_ranks(&self, ranks: &[u32]) -> RecordedRun {
-        let is_selected = |rank: u32| ranks.binary_search(&rank).is_ok();
-        let headers: Vec<LogHeader> = self.headers.iter().filter(|header| is_selected(header.rank)).cloned().collect();
-        let mut problems: Vec<Problem> = self
-            .problems
-            .iter()
-            .filter(|problem| problem.rank.map_or(problem.kind != ProblemKind::MissingRank, is_selected))
-            .cloned()
-            .collect();
-        let has_ended = |rank: &u32| {
-            problems.iter().any(|problem| problem.kind == ProblemKind::EndedInInit && problem.rank == Some(*rank))
-        };
-        let missing: Vec<u32> = ranks
-            .iter()
-            .copied()
-            .filter(|rank| headers.binary_search_by_key(rank, |header| header.rank).is_err() && !has_ended(rank))
-            .collect();
+        let headers: Vec<LogHeader> =
+            self.headers.iter().filter(|header| ranks.binary_search(&header.rank).is_ok()).cloned().collect();
+        let mut problems = self.problems.clone();
+        problems.retain(|problem| match problem.rank {
+            Some(rank) => ranks.binary_search(&rank).is_ok(),
+            None => problem.kind != ProblemKind::MissingRank,
+        });
+        let ended_in_init = problems.iter().filter(|problem| problem.kind == ProblemKind::EndedInInit);
+        let explained: BTreeSet<u32> = ended_in_init.filter_map(|problem| problem.rank).collect();
+        let mut missing = ranks.to_vec();
+        missing.retain(|rank| {
+            headers.binary_search_by_key(rank, |header| header.rank).is_err() && !explained.contains(rank)
+        });
         if !missing.is_empty() {
             let detail = format!("of {}: {}", CountedNoun(ranks.len() as u64, "selected rank"), ranges(&missing));
             let count = missing.len() as u64;
@@ -436,22 +433,24 @@ fn missing_ranks(headers: &[LogHeader], ended: &[u32]) -> Option<Problem> {
     (count > 0).then_some(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail })
 }
 
+/// Returns whether the headers right before rank `first` and right after rank `last` are of one host.
+fn is_within_host(headers: &[LogHeader], first: u32, last: u32) -> bool {
+    let before = headers.partition_point(|header| header.rank < first);
+    let after = headers.partition_point(|header| header.rank <= last);
+    let before = before.checked_sub(1).and_then(|before| headers.get(before));
+    before.zip(headers.get(after)).is_some_and(|(before, after)| before.host == after.host)
+}
+
 /// Describes the hosts of the existing logs, which hint at the reason why others are missing: a rank between two ranks of one host ran
 /// there most likely, and logs that it wrote would be with theirs; logs of one host alone may be those of a folder that no other host
 /// shares.
 ///
 /// `headers`: ascending by rank; `missing`: runs from first to last rank, none of them among the headers.
 fn hosts_around(headers: &[LogHeader], missing: &[(u32, u32)]) -> String {
-    let on_one_host = |(first, last): &(u32, u32)| {
-        let after = headers.partition_point(|header| header.rank <= *last);
-        let before = headers.partition_point(|header| header.rank < *first).checked_sub(1)?;
-        let [before, after] = [headers.get(before)?, headers.get(after)?];
-        (before.host == after.host).then_some(())
-    };
     let Some(host) = headers.first().map(|header| &header.host).filter(|host| !host.is_empty()) else {
         return String::new();
     };
-    if missing.iter().all(|run| on_one_host(run).is_some()) {
+    if missing.iter().all(|&(first, last)| is_within_host(headers, first, last)) {
         "; the ranks before and after ran on the same host and have logs".to_owned()
     } else if headers.iter().all(|header| header.host == *host) {
         format!("; all logs here are from host {host}")

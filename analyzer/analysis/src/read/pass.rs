@@ -56,7 +56,8 @@ pub enum FoldProgress {
 /// Errors: a process failed.
 pub(crate) fn fold<P: RankPass>(
     run: &RecordedRun,
-    (pass, input): (RecordPass, impl FnOnce() -> Vec<u8>),
+    pass: RecordPass,
+    input: impl FnOnce() -> Vec<u8>,
     start: impl Fn(&LogHeader) -> P + Sync,
     progress: impl Fn(FoldProgress) + Sync,
 ) -> Result<Option<P::Output>, TransportFailure>
@@ -64,14 +65,14 @@ where
     P::Output: Encode + Decode<()>,
 {
     let Some(together) = &run.together else { return Ok(fold_ranks(run, &run.headers, start, progress)) };
+    // Another run was opened since: this process has to do the pass alone.
+    let Some(team) = together.begin(pass, run.part(), input())? else {
+        return Ok(fold_ranks(run, &run.headers, start, progress));
+    };
     let own = run.own_headers();
     let scale = ProgressScale::new(own.len(), run.headers.len());
-    match together.pass(
-        (pass, run.part()),
-        input(),
-        || PartialFold { output: fold_ranks(run, own, &start, |done| scale.show(done, &progress)) },
-        PartialFold::merge,
-    )? {
+    let output = fold_ranks(run, own, &start, |done| scale.show(done, &progress));
+    match team.reduce(Ok(PartialFold { output }), PartialFold::merge)? {
         Some(part) => Ok(part.output),
         None => Ok(fold_ranks(run, &run.headers, start, progress)),
     }
@@ -110,8 +111,7 @@ impl ProgressScale {
             FoldProgress::Records(n) => progress(FoldProgress::Records(n.saturating_mul(self.all) / self.own)),
             FoldProgress::Rank => {
                 let before = self.done.fetch_add(1, Relaxed);
-                let shown = |ranks: u64| ranks * self.all / self.own;
-                for _ in shown(before)..shown(before + 1) {
+                for _ in before * self.all / self.own..(before + 1) * self.all / self.own {
                     progress(FoldProgress::Rank);
                 }
             }
@@ -126,26 +126,32 @@ pub(crate) fn fold_ranks<P: RankPass>(
     start: impl Fn(&LogHeader) -> P + Sync,
     progress: impl Fn(FoldProgress) + Sync,
 ) -> Option<P::Output> {
-    let part = |header: &LogHeader| {
-        let mut pass = start(header);
-        match run.items(header) {
-            Ok(mut log) => {
-                while let Some(item) = log.next_item() {
-                    if let LogItem::Records { records, .. } = &item {
-                        progress(FoldProgress::Records(records.len() as u64));
-                    }
-                    pass.item(item);
+    headers.par_iter().map(|header| fold_rank(run, header, start(header), &progress)).reduce_with(MergeHigher::merge)
+}
+
+/// Folds the rank that `header` is of.
+fn fold_rank<P: RankPass>(
+    run: &RecordedRun,
+    header: &LogHeader,
+    mut pass: P,
+    progress: &impl Fn(FoldProgress),
+) -> P::Output {
+    match run.items(header) {
+        Ok(mut log) => {
+            while let Some(item) = log.next_item() {
+                if let LogItem::Records { records, .. } = &item {
+                    progress(FoldProgress::Records(records.len() as u64));
                 }
+                pass.item(item);
             }
-            Err(error) => pass.item(LogItem::Problem(Problem {
-                kind: ProblemKind::Damaged,
-                rank: Some(header.rank),
-                count: 1,
-                detail: error.to_string(),
-            })),
         }
-        progress(FoldProgress::Rank);
-        pass.end()
-    };
-    headers.par_iter().map(part).reduce_with(MergeHigher::merge)
+        Err(error) => pass.item(LogItem::Problem(Problem {
+            kind: ProblemKind::Damaged,
+            rank: Some(header.rank),
+            count: 1,
+            detail: error.to_string(),
+        })),
+    }
+    progress(FoldProgress::Rank);
+    pass.end()
 }

@@ -28,12 +28,10 @@ pub fn where_recorded(run: &Path, problems: &[Problem]) -> Option<Problem> {
     }
     let run = fs::canonicalize(run).ok()?;
     let own = starter_of(&run)?;
-    let is_spawned = |other: &Path| {
-        other != run && starter_of(other).is_some_and(|other| other.spawned && other.number == own.number)
-    };
     let beside = fs::read_dir(run.parent()?).ok()?.flatten().map(|entry| entry.path());
     let mut names: Vec<String> = beside
-        .filter(|path| is_spawned(path))
+        .filter(|other| *other != run)
+        .filter(|other| starter_of(other).is_some_and(|other| other.spawned && other.number == own.number))
         .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
         .collect();
     names.sort();

@@ -36,6 +36,6 @@ pub use segments::{ReplayOptions, SurveyedRun, decline_share, follow, follow_sha
 mod tests;
 pub use observer::{
     CancelledMessage, EndedRequest, InitialWait, MatchedMessage, ObserverState, ReplayObserver, RequestOutcome,
-    SegmentObserver, StateInterval, TeamInterval,
+    SegmentObserver, StateInterval, TeamInterval, TeamThreadInterval,
 };
 pub use scope::{ReplayScope, ScopeObserver};

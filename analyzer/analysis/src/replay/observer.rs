@@ -17,6 +17,9 @@ pub trait ReplayObserver: Send {
     /// A thread ran a parallel region with a team, in the computation that was reported last. Of a thread these come in the order of time.
     fn on_team(&mut self, _team: &TeamInterval) {}
 
+    /// A thread of the team that was reported last ran the region's function. Comes for each of them that was recorded by itself.
+    fn on_team_thread(&mut self, _thread: &TeamThreadInterval) {}
+
     /// A message has arrived, in the call that was reported last.
     fn on_message(&mut self, message: &MatchedMessage);
 
@@ -55,6 +58,10 @@ macro_rules! pass_events_on {
 
         fn on_team(&mut self, team: &TeamInterval) {
             (**self).on_team(team);
+        }
+
+        fn on_team_thread(&mut self, thread: &TeamThreadInterval) {
+            (**self).on_team_thread(thread);
         }
 
         fn on_message(&mut self, message: &MatchedMessage) {
@@ -129,6 +136,21 @@ pub struct TeamInterval {
     pub team: u32,
     /// Time by which it would have been shorter if all threads had worked equally long.
     pub excess: Ns,
+}
+
+/// The time in which a thread of a team runs the function of a parallel region.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TeamThreadInterval {
+    /// The thread that started the region.
+    pub starter: ReplayedThread,
+    /// Number of the thread in the team.
+    pub number: u32,
+    /// From when until when.
+    pub interval: TimeInterval,
+    /// Index of the call site that stands for the region; NONE where that is not known.
+    pub site: u32,
+    /// Work in that time; the thread waits, or is in MPI, in the remainder.
+    pub useful: Ns,
 }
 
 /// A wait at the begin of an interval.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::observer::{
     EndedRequest, InitialWait, MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval,
-    TeamInterval,
+    TeamInterval, TeamThreadInterval,
 };
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
@@ -168,6 +168,14 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
     }
 }
 
+impl<W> ScopeObserver<'_, W> {
+    /// The part of a thread's interval that lies in the scope, by the scope's time.
+    fn within_scope(&self, interval: TimeInterval, thread: ReplayedThread) -> TimeInterval {
+        let within = interval.within(self.scope.window(thread.rank));
+        TimeInterval::new(within.begin - self.scope.begin, within.end - self.scope.begin)
+    }
+}
+
 impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
     fn on_interval(&mut self, state: &StateInterval) {
         let cut = self.cut(state);
@@ -182,11 +190,23 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
             && let Some(rank) = self.scope.rank_of.get(team.thread.rank as usize).copied().flatten()
         {
             let region = self.scope.region_of.get(team.region as usize).copied().flatten().unwrap_or(0);
-            let within = team.interval.within(self.scope.window(team.thread.rank));
-            let interval = TimeInterval::new(within.begin - self.scope.begin, within.end - self.scope.begin);
+            let interval = self.within_scope(team.interval, team.thread);
             if !interval.is_empty() {
                 let thread = ReplayedThread { rank, ..team.thread };
                 self.observer.on_team(&TeamInterval { thread, interval, region, ..*team });
+            }
+        }
+    }
+
+    fn on_team_thread(&mut self, one: &TeamThreadInterval) {
+        if self.inside
+            && let Some(rank) = self.scope.rank_of.get(one.starter.rank as usize).copied().flatten()
+        {
+            let interval = self.within_scope(one.interval, one.starter);
+            if !interval.is_empty() {
+                let starter = ReplayedThread { rank, ..one.starter };
+                let useful = one.useful.min(interval.end - interval.begin);
+                self.observer.on_team_thread(&TeamThreadInterval { starter, interval, useful, ..*one });
             }
         }
     }

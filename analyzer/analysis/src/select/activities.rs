@@ -45,23 +45,25 @@ impl FromStr for ActivitySet {
 /// `model` with the time, calls and bytes of these activities alone. Windows, and so the elapsed time, stay; efficiencies, which
 /// are of the computation, are those of the whole model.
 pub fn only(model: &Model, activities: &[Activity]) -> Model {
-    let is_in = |activity: Activity| activities.contains(&activity);
+    let others: Vec<usize> = (Activity::ALL.into_iter())
+        .filter(|activity| !activities.contains(activity))
+        .map(|other| other as usize)
+        .collect();
     let mut model = model.clone();
     for rank in &mut model.ranks {
-        rank.cells.retain(|((_, activity), _)| is_in(*activity));
-        rank.sites.retain(|(key, _)| is_in(key.activity));
-        rank.other_sites.retain(|(key, _)| is_in(key.activity));
-        let others = || Activity::ALL.into_iter().filter(|&activity| !is_in(activity)).map(|other| other as usize);
+        rank.cells.retain(|((_, activity), _)| activities.contains(activity));
+        rank.sites.retain(|(key, _)| activities.contains(&key.activity));
+        rank.other_sites.retain(|(key, _)| activities.contains(&key.activity));
         for (_, seconds) in &mut rank.inclusive {
-            for other in others() {
+            for &other in &others {
                 seconds[other] = 0.0;
             }
         }
         for (_, IterationSeries { seconds, parts, .. }) in &mut rank.iterations {
-            for other in others() {
+            for &other in &others {
                 seconds[other].clear();
             }
-            if !is_in(Activity::Computation) {
+            if !activities.contains(&Activity::Computation) {
                 parts.clear();
             }
         }

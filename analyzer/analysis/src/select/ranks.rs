@@ -85,14 +85,17 @@ impl<'a> SelectableRanks<'a> {
         self.headers.binary_search_by_key(&rank, |header| header.rank).is_ok()
     }
 
+    fn is_recorded(&self, rank: u32) -> bool {
+        self.recorded.as_ref().is_none_or(|recorded| recorded.contains(&rank))
+    }
+
     fn range(&self, first: u32, last: Option<u32>, step: u32) -> Result<Vec<u32>, SelectionError> {
         let largest = self.n_ranks.saturating_sub(1);
         let last = last.unwrap_or(largest.max(first));
         if last > largest {
             return Err(SelectionError::NoRank { rank: if first > largest { first } else { last }, largest });
         }
-        let did_record = |rank: &u32| self.recorded.as_ref().is_none_or(|recorded| recorded.contains(rank));
-        if first == last && !did_record(&first) {
+        if first == last && !self.is_recorded(first) {
             return Err(SelectionError::NotRecorded { rank: first });
         }
         if u64::from(last) >= MAX_EXPECTED {
@@ -104,7 +107,7 @@ impl<'a> SelectableRanks<'a> {
                 .filter(|rank| (first..=last).contains(rank) && (rank - first).is_multiple_of(step))
                 .collect());
         }
-        Ok((first..=last).step_by(step as usize).filter(did_record).collect())
+        Ok((first..=last).step_by(step as usize).filter(|rank| self.is_recorded(*rank)).collect())
     }
 
     fn on_hosts(&self, pattern: &str) -> Result<Vec<u32>, SelectionError> {
@@ -152,8 +155,11 @@ impl FromStr for RankSet {
     }
 }
 
+fn rank_number(text: &str) -> Result<u32, &'static str> {
+    text.trim().parse().map_err(|_| "is no rank, range or name=value")
+}
+
 fn item(part: &str) -> Result<RankItem, &'static str> {
-    let number = |text: &str| text.trim().parse::<u32>().map_err(|_| "is no rank, range or name=value");
     if let Some((name, value)) = part.split_once('=') {
         return match (name.trim(), value.trim()) {
             ("host", "") => Err("names no host"),
@@ -165,7 +171,7 @@ fn item(part: &str) -> Result<RankItem, &'static str> {
         };
     }
     let (range, step) = match part.split_once(':') {
-        Some((range, step)) if range.contains('-') => (range, number(step)?),
+        Some((range, step)) if range.contains('-') => (range, rank_number(step)?),
         Some(_) => return Err("has a step and no range"),
         None => (part, 1),
     };
@@ -173,9 +179,9 @@ fn item(part: &str) -> Result<RankItem, &'static str> {
         return Err("has the step 0");
     }
     let (first, last) = match range.split_once('-') {
-        None => (number(range)?, Some(number(range)?)),
-        Some((first, last)) if last.trim().is_empty() => (number(first)?, None),
-        Some((first, last)) => (number(first)?, Some(number(last)?)),
+        None => (rank_number(range)?, Some(rank_number(range)?)),
+        Some((first, last)) if last.trim().is_empty() => (rank_number(first)?, None),
+        Some((first, last)) => (rank_number(first)?, Some(rank_number(last)?)),
     };
     match last {
         Some(last) if last < first => Err("ends before it begins"),

@@ -42,18 +42,17 @@ fn find_among(
     name: &str,
     are_meant: &dyn Fn(&Region) -> bool,
 ) -> Result<RegionIdx, SelectionError> {
-    let meant = || (0..).zip(&model.regions).filter(|(_, region)| are_meant(region));
-    let is_end = |region: &Region| region.path.strip_suffix(name).is_some_and(|head| head.ends_with('/'));
+    let meant = (0..).zip(&model.regions).filter(|(_, region)| are_meant(region));
     let is_pattern = name.contains(['*', '?']);
     let (whole, end) = (WildMatch::new(name), WildMatch::new(&format!("*/{name}")));
     let fits: [&dyn Fn(&Region) -> bool; 4] = [
         &|region| region.path == name,
-        &is_end,
+        &|region| region.path.strip_suffix(name).is_some_and(|head| head.ends_with('/')),
         &|region| is_pattern && (whole.matches(&region.path) || end.matches(&region.path)),
         &|region| !name.is_empty() && region.name.starts_with(name),
     ];
     for fits in fits {
-        let found: Vec<(RegionIdx, &Region)> = meant().filter(|(_, region)| fits(region)).collect();
+        let found: Vec<(RegionIdx, &Region)> = meant.clone().filter(|(_, region)| fits(region)).collect();
         match found.as_slice() {
             [] => {}
             [(one, _)] => return Ok(*one),
@@ -64,14 +63,14 @@ fn find_among(
         }
     }
     // The names of regions show more than their paths, which are much alike; each stands for its paths.
-    let names: BTreeSet<&str> = meant().map(|(_, region)| region.name.as_str()).collect();
+    let names: BTreeSet<&str> = meant.clone().map(|(_, region)| region.name.as_str()).collect();
     let own_name = name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(name);
     let like = near(own_name.trim_matches(['*', '?']), names.into_iter());
     let like = some_of(like.iter().flat_map(|name| {
         let name = (*name).to_owned();
-        meant().filter(move |(_, region)| region.name == name).map(|(_, region)| region.path.as_str())
+        meant.clone().filter(move |(_, region)| region.name == name).map(|(_, region)| region.path.as_str())
     }));
-    let all = some_of(meant().map(|(_, region)| region.path.as_str()));
+    let all = some_of(meant.map(|(_, region)| region.path.as_str()));
     let regions = match (like.is_empty(), all.is_empty()) {
         (false, _) => format!("did you mean {like}?"),
         (true, false) => format!("there are {all}"),
@@ -102,11 +101,10 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     model.lines =
         lines.filter_map(|((whose, idx, leaf), times)| Some(((whose, inside.index(idx)?, leaf), times))).collect();
     model.chosen_loop = model.chosen_loop.and_then(|chosen| inside.index(chosen));
-    let in_iterated = |idx: RegionIdx| model.chain(idx).iter().any(|&around| model.regions[around as usize].iterated);
     model.outermost_iterated = (0..model.regions.len() as RegionIdx)
         .filter(|&idx| {
             let Region { iterated, parent, .. } = model.regions[idx as usize];
-            iterated && (idx == 0 || !in_iterated(parent))
+            iterated && (idx == 0 || !model.chain(parent).iter().any(|&around| model.regions[around as usize].iterated))
         })
         .collect();
     model.alone = None;

@@ -46,6 +46,10 @@ const BANDWIDTHS: [(&str, f64); 8] = [
     ("", 1.0),
 ];
 
+fn is_positive(number: &f64) -> bool {
+    *number > 0.0 && number.is_finite()
+}
+
 impl FromStr for AskedScenario {
     type Err = AskedError;
 
@@ -55,7 +59,6 @@ impl FromStr for AskedScenario {
         }
         let (what, value) = text.trim().split_once('=').ok_or(AskedError)?;
         let value = value.trim();
-        let is_positive = |number: &f64| *number > 0.0 && number.is_finite();
         match what.trim() {
             "balanced" if !value.is_empty() => Ok(AskedScenario::Balanced(value.to_owned())),
             "threads-balanced" if !value.is_empty() => Ok(AskedScenario::ThreadsBalanced(Some(value.to_owned()))),

@@ -25,13 +25,14 @@ pub fn spans(
     check_order(from, to)?;
     let begin = from.map(|from| WindowStart::new(model, from)).transpose()?;
     let end = to.map(|to| WindowEnd::new(model, to)).transpose()?;
-    let span = |rank: &RankModel| {
-        let clock = survey.rank(rank.rank)?.clock.as_ref()?;
+    let mut spans = BTreeMap::new();
+    for rank in &model.ranks {
+        let Some(clock) = survey.rank(rank.rank).and_then(|rank| rank.clock.as_ref()) else { continue };
         let begin = begin.as_ref().map_or(0, |begin| begin.ticks(rank, clock));
         let end = end.as_ref().map_or(u64::MAX, |end| end.ticks(rank, clock));
-        Some((rank.rank, TickSpan { begin, end: end.max(begin) }))
-    };
-    Ok(model.ranks.iter().filter_map(span).collect())
+        spans.insert(rank.rank, TickSpan { begin, end: end.max(begin) });
+    }
+    Ok(spans)
 }
 
 fn check_order(from: Option<WindowBoundary>, to: Option<WindowBoundary>) -> Result<(), SelectionError> {

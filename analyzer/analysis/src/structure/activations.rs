@@ -107,6 +107,12 @@ impl<'a> ActivationFinder<'a> {
         }
     }
 
+    /// Returns the offsets of those call sites that lie in `module`.
+    fn offsets_in(&self, module: u32, origins: &[NodeOrigin]) -> Vec<u64> {
+        let sites = origins.iter().filter_map(|origin| self.site_of(origin));
+        sites.filter(|site| site.module == Some(module)).map(|site| site.offset).collect()
+    }
+
     /// Returns the calls and loops that the code between two calls of MPI, whose paths meet there, always passes, or `None` if they are not known.
     /// Code that does the same work is the same code, whatever calls of MPI come before and after it on a rank.
     pub(super) fn work_between(&mut self, from: u32, to: u32, meeting: &SharedFrame) -> Option<BTreeSet<WorkItem>> {
@@ -114,11 +120,7 @@ impl<'a> ActivationFinder<'a> {
         let last = self.origins_on_path(meeting.last, to);
         let origin = first.first()?;
         let module = self.site_of(origin)?.module?;
-        let offsets = |origins: &[NodeOrigin]| {
-            let sites = origins.iter().filter_map(|origin| self.site_of(origin));
-            sites.filter(|site| site.module == Some(module)).map(|site| site.offset).collect::<Vec<u64>>()
-        };
-        let (from, to) = (offsets(&first), offsets(&last));
+        let (from, to) = (self.offsets_in(module, &first), self.offsets_in(module, &last));
         let place = &self.names.calls.node(meeting.first)?.place;
         if self.instructions > MAX_INSTRUCTIONS {
             return None;
@@ -257,8 +259,8 @@ impl<'a> ActivationFinder<'a> {
 /// functions runs once, so that what it calls is not called again by it in a loop of which nothing is known. Without lines only the same
 /// call again in a function that is called from several places is likely to be one of its caller's.
 fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &SharedFrame) -> bool {
-    let place = |at: u32| calls.node(at).map(|node| &node.place);
-    let (Some(first), Some(last)) = (place(meeting.first), place(meeting.last)) else { return true };
+    let (Some(first), Some(last)) = (calls.node(meeting.first), calls.node(meeting.last)) else { return true };
+    let (first, last) = (&first.place, &last.place);
     let is_script = first.module.is_none() && first.file.as_deref().is_some_and(|file| file.ends_with(".py"));
     let is_outermost = calls.node(call).is_some_and(|node| node.parent.is_none());
     match (first.line, last.line) {

@@ -37,22 +37,19 @@ pub(super) struct CallEvidence<'a> {
 }
 
 impl CallEvidence<'_> {
-    fn site(&self, token: u32) -> Option<u32> {
-        self.survey.tokens.get(token as usize).and_then(|token| token.site)
-    }
-
     /// Returns whether a call is in `main`.
     pub fn is_in_main(&self, token: u32) -> bool {
-        self.site(token).is_some_and(|site| self.in_main.get(site as usize).copied().unwrap_or(false))
+        self.survey.site_of(token).is_some_and(|site| self.in_main.get(site as usize).copied().unwrap_or(false))
     }
 
     /// Returns whether no other code of the program makes this call.
     pub fn is_unique(&self, token: u32) -> bool {
-        self.is_in_main(token) || self.site(token).is_some_and(|site| self.calls.is_whole(site))
+        self.is_in_main(token) || self.survey.site_of(token).is_some_and(|site| self.calls.is_whole(site))
     }
 
-    /// Returns the number of ranks that make this call as often as one that makes it `count` times.
-    fn ranks_with(&self, token: u32, count: u64) -> usize {
+    /// Returns the number of ranks that make this call as often as `rank`.
+    fn ranks_with(&self, token: u32, rank: &RankSurvey) -> usize {
+        let count = rank.count(token);
         self.survey.ranks.iter().filter(|rank| rank.count(token).abs_diff(count) <= (count / 50).max(1)).count()
     }
 
@@ -65,32 +62,32 @@ impl CallEvidence<'_> {
         iterations: u32,
         is_collective: impl Fn(u32) -> bool,
     ) -> Option<LoopAnchor> {
-        let of = |token: u32| self.ranks_with(token, rank.count(token));
         let own = match (main.anchor.run, main.anchor.tokens.as_slice()) {
-            (false, &[token]) => of(token),
+            (false, &[token]) => self.ranks_with(token, rank),
             // How often such calls come in an iteration may differ from rank to rank.
             _ => 1,
         };
-        let best = main
-            .core
-            .iter()
-            .copied()
-            .filter(|token| rank.count(*token).abs_diff(u64::from(iterations)) <= ASTRAY)
-            .max_by_key(|&token| (of(token), is_collective(token), self.is_in_main(token), rank.count(token), token))?;
-        (of(best) > own).then(|| LoopAnchor { tokens: vec![best], run: false })
+        let once = main.core.iter().filter(|token| rank.count(**token).abs_diff(u64::from(iterations)) <= ASTRAY);
+        let ranked = once.map(|&token| {
+            let n_ranks = self.ranks_with(token, rank);
+            (n_ranks, is_collective(token), self.is_in_main(token), rank.count(token), token)
+        });
+        let (n_ranks, .., best) = ranked.max()?;
+        (n_ranks > own).then(|| LoopAnchor::single(best))
     }
 
     /// Returns the call that ends iterations which lack the one that ends most of them: one that no other code makes, and as often as the `iterations`
     /// and another one together, which comes in place of their end.
     pub fn fuller_end(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32) -> Option<LoopAnchor> {
-        let counts = || main.tokens.iter().map(|&token| (rank.count(token), token));
-        let is_in_place = |count: u64| {
-            counts().any(|(other, _)| other > 0 && (other + u64::from(iterations)).abs_diff(count) <= ASTRAY)
-        };
-        let is_fuller =
-            |&(count, token): &(u64, u32)| is_oftener(count, iterations) && self.is_unique(token) && is_in_place(count);
-        let (_, token) = counts().filter(is_fuller).max()?;
-        Some(LoopAnchor { tokens: vec![token], run: false })
+        let counts: Vec<(u64, u32)> = main.tokens.iter().map(|&token| (rank.count(token), token)).collect();
+        let fuller = counts.iter().filter(|&&(count, token)| {
+            let mut others = counts.iter().map(|&(other, _)| other).filter(|&other| other > 0);
+            is_oftener(count, iterations)
+                && self.is_unique(token)
+                && others.any(|other| (other + u64::from(iterations)).abs_diff(count) <= ASTRAY)
+        });
+        let &(_, token) = fuller.max()?;
+        Some(LoopAnchor::single(token))
     }
 
     /// Judges the number of iterations counted on `rank`, and returns the anchor that makes it certain, if any.
@@ -99,24 +96,22 @@ impl CallEvidence<'_> {
         let near: Vec<(u32, u64)> =
             counts.filter(|&(_, count)| count.abs_diff(u64::from(iterations)) <= ASTRAY).collect();
         let most = near.iter().map(|&(_, count)| count).max().unwrap_or(u64::from(iterations));
-        let is_most = |what: fn(&Self, u32) -> bool| {
-            near.iter().find(|&&(token, count)| count == most && what(self, token)).map(|&(token, _)| token)
-        };
-        let end_at =
-            |token: u32| (most != u64::from(iterations)).then(|| LoopAnchor { tokens: vec![token], run: false });
+        let mut most_frequent = near.iter().filter(|&&(_, count)| count == most).map(|&(token, _)| token);
+        let is_exact = most == u64::from(iterations);
         let lacks_none = !main.core.iter().any(|&token| is_oftener(rank.count(token), iterations));
-        if let Some(token) = is_most(Self::is_in_main).filter(|_| lacks_none) {
-            return (IterationCount::default(), end_at(token));
+        if let Some(token) = most_frequent.clone().find(|&token| lacks_none && self.is_in_main(token)) {
+            return (IterationCount::default(), (!is_exact).then(|| LoopAnchor::single(token)));
         }
         let least = near.iter().map(|&(_, count)| count).min().unwrap_or(u64::from(iterations));
         let are_unique = lacks_none && near.iter().all(|&(token, _)| self.is_unique(token));
-        if let Some(token) = is_most(Self::is_unique).filter(|_| are_unique) {
-            return (IterationCount { fewer: (most - least) as u32, more: 0 }, end_at(token));
+        if let Some(token) = most_frequent.find(|&token| are_unique && self.is_unique(token)) {
+            let count = IterationCount { fewer: (most - least) as u32, more: 0 };
+            return (count, (!is_exact).then(|| LoopAnchor::single(token)));
         }
-        let below = |count: u64| u64::from(iterations).saturating_sub(count) as u32;
+        let below = u64::from(iterations).saturating_sub(least) as u32;
         let above = most.saturating_sub(u64::from(iterations)) as u32;
         // What is made as often in all calls may be made once to warm up.
-        let fewer = if above == 0 { below(least).max(1) } else { below(least) };
+        let fewer = if above == 0 { below.max(1) } else { below };
         (IterationCount { fewer: fewer.min(iterations), more: above }, None)
     }
 }
@@ -134,10 +129,10 @@ pub(super) fn common_ends(
     other: (UnassignedRank, u32),
     anchor: &LoopAnchor,
 ) -> Option<(IterationEnds, u32)> {
-    let raw = |rank: UnassignedRank| anchor.tokens.iter().map(|&token| rank.rank.count(token)).sum::<u64>();
-    let (own, others) = (raw(one.0), raw(other.0));
-    let is_near = |iterations: u32| own.abs_diff(u64::from(iterations)) <= ASTRAY;
-    (!anchor.run && own == others && is_near(one.1) && is_near(other.1)).then_some((IterationEnds::Each, own as u32))
+    let [(own, own_iterations), (others, other_iterations)] =
+        [one, other].map(|(rank, iterations)| (rank.rank.count_all(&anchor.tokens), u64::from(iterations)));
+    let is_near = own.abs_diff(own_iterations).max(own.abs_diff(other_iterations)) <= ASTRAY;
+    (!anchor.run && own == others && is_near).then_some((IterationEnds::Each, own as u32))
 }
 
 #[cfg(test)]

@@ -190,6 +190,15 @@ impl CallTree {
         self.nodes.get(at as usize)
     }
 
+    /// Returns how many calls lead to a node.
+    pub fn depth(&self, at: u32) -> Option<u32> {
+        self.node(at).map(|node| node.depth)
+    }
+
+    fn parent(&self, at: u32) -> Option<u32> {
+        self.node(at)?.parent
+    }
+
     /// The call site whose place stands for one: that of the script's own call for one that calls MPI on its behalf; else itself.
     pub fn shown_as(&self, site: u32) -> u32 {
         self.shown_as.get(site as usize).copied().unwrap_or(site)
@@ -217,17 +226,15 @@ impl CallTree {
     /// function is the outermost, or nothing is known.
     pub(super) fn meeting(&self, from: u32, to: u32) -> SharedFrame {
         let (mut first, mut last) = (from, to);
-        let depth = |at: u32| self.node(at).map_or(0, |node| node.depth);
-        let up = |at: u32| self.node(at).and_then(|node| node.parent).unwrap_or(at);
-        while depth(first) > depth(last) {
-            first = up(first);
+        let [first_depth, last_depth] = [first, last].map(|at| self.depth(at).unwrap_or(0));
+        for _ in last_depth..first_depth {
+            first = self.parent(first).unwrap_or(first);
         }
-        while depth(last) > depth(first) {
-            last = up(last);
+        for _ in first_depth..last_depth {
+            last = self.parent(last).unwrap_or(last);
         }
         loop {
-            let parents = [first, last].map(|at| self.node(at).and_then(|node| node.parent));
-            match parents {
+            match [self.parent(first), self.parent(last)] {
                 [one, other] if one == other => return SharedFrame { around: one, first, last },
                 [Some(one), Some(other)] => (first, last) = (one, other),
                 _ => return SharedFrame { around: None, first, last },
@@ -293,23 +300,22 @@ impl CallTree {
                 continue;
             }
             let mut parts: BTreeMap<Option<&CodePlace>, Vec<(u32, Option<u32>)>> = BTreeMap::new();
-            let place = |around: Option<u32>| around.and_then(|at| self.node(at)).map(|node| &node.place);
-            // Levels of a recursion are one place.
-            let recurs =
-                |&(at, around): &(u32, Option<u32>)| place(around).is_some_and(|of| self.is_on_path(at, around, of));
-            if alike.iter().any(recurs) {
-                continue;
-            }
             for (at, around) in alike {
-                parts.entry(place(around)).or_default().push((at, around));
+                let place = around.and_then(|around| self.node(around)).map(|node| &node.place);
+                // Levels of a recursion are one place.
+                if place.is_some_and(|place| self.is_on_path(at, around, place)) {
+                    parts.clear();
+                    break;
+                }
+                parts.entry(place).or_default().push((at, around));
             }
             let divides = parts.len() > 1;
             for part in parts.into_values() {
                 for &(at, around) in part.iter().filter(|_| divides) {
                     callers.entry(at).or_default().extend(around);
                 }
-                let further = |(at, around): (u32, Option<u32>)| Some((at, self.node(around?)?.parent));
-                let further: Vec<_> = part.into_iter().filter_map(further).collect();
+                let further: Vec<_> =
+                    part.into_iter().filter_map(|(at, around)| Some((at, self.node(around?)?.parent))).collect();
                 pending.extend(Some((further, level + 1)).filter(|(further, _)| further.len() > 1));
             }
         }
@@ -324,9 +330,8 @@ impl CallTree {
 
     /// Returns whether `outer` is on the path to `inner`, or is it.
     pub fn is_around(&self, outer: u32, inner: u32) -> bool {
-        let depth = |at: u32| self.node(at).map(|node| node.depth);
-        let mut path = std::iter::successors(Some(inner), |&at| self.node(at)?.parent);
-        path.find(|&at| depth(at) <= depth(outer)) == Some(outer)
+        let mut path = std::iter::successors(Some(inner), |&at| self.parent(at));
+        path.find(|&at| self.depth(at) <= self.depth(outer)) == Some(outer)
     }
 
     /// Returns whether a function is also called between two nodes of a path, the outer one left out.
@@ -397,12 +402,13 @@ fn function_of(place: &CodePlace) -> Option<&str> {
 /// Makes one frame of those that a compiler made two by splitting a function, so that its head can be inlined: the rest then reads as inlined into
 /// the function itself, where that begins. A function that calls itself elsewhere may do so here, too.
 fn join_split(frames: &mut [Vec<SourceFrame>], caller: &[Option<usize>], all: &CallSiteTable) {
-    let calls_itself = |at: usize| {
-        let by = caller[all.call_sites[at].parent? as usize]?;
-        let own = function_of(&frames[at].last()?.0)?;
-        (function_of(&frames[by].first()?.0) == Some(own)).then(|| own.to_owned())
-    };
-    let recursive: BTreeSet<String> = (0..frames.len()).filter_map(calls_itself).collect();
+    let recursive: BTreeSet<String> = (0..frames.len())
+        .filter_map(|at| {
+            let by = caller[all.call_sites[at].parent? as usize]?;
+            let own = function_of(&frames[at].last()?.0)?;
+            (function_of(&frames[by].first()?.0) == Some(own)).then(|| own.to_owned())
+        })
+        .collect();
     for list in frames {
         list.dedup_by(|outer, inner| {
             let function = function_of(&outer.0);

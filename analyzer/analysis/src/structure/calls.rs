@@ -53,12 +53,11 @@ impl RankCalls<'_> {
         if let Some(named) = named {
             return named.find_in(window).map(|one| vec![one]);
         }
-        let is_collective = |token: u32| self.is_collective(token);
         let distributing = if self.survey.marked_phases { self.distributing() } else { FxHashSet::default() };
         let window = CallWindow {
             calls: window,
             whole_run: self.is_in_window(),
-            is_collective: &is_collective,
+            is_collective: &|token| self.is_collective(token),
             is_distribution: &|token| distributing.contains(&token),
             may_spin: &|token| self.is(token, Operation::may_spin),
             is_called_by: &|inner, outer| self.is_called_by(inner, outer),
@@ -86,8 +85,8 @@ impl RankCalls<'_> {
     /// Returns what a call is to a loop of which an iteration ends with the first of two calls and the next one begins with the second; `None` where the
     /// code does not show it.
     fn role_of(&self, inner: TokenPair, call: u32) -> Option<CallRole> {
-        let site = |token: u32| self.survey.tokens.get(token as usize)?.site;
-        let (from, to, call) = (site(inner.from)?, site(inner.to)?, site(call)?);
+        let (from, to) = (self.survey.site_of(inner.from)?, self.survey.site_of(inner.to)?);
+        let call = self.survey.site_of(call)?;
         let mut activations = self.activations.borrow_mut();
         let own = activations.function_between(from, to)?;
         let (shared, place) = activations.call_in_loop([from, to], call)?;
@@ -111,7 +110,7 @@ impl RankCalls<'_> {
         let found = self.loops(window, None)?;
         let main = found.into_iter().find(|one| one.main)?;
         let anchors = IterationAnchors { run: main.anchor.run, every: main.every };
-        let iterations = self.iterations(&main, (anchors, IterationEnds::Found), window);
+        let iterations = self.iterations(&main, anchors, IterationEnds::Found, window);
         let token = self.survey.tokens.get(*main.anchor.tokens.first()? as usize)?;
         Some(DetectedLoop { iterations, end: (token.site, token.operation), run: anchors.run })
     }
@@ -154,24 +153,23 @@ impl RankCalls<'_> {
     pub(super) fn iterations(
         &self,
         one: &FoundLoop,
-        (anchors, ends): (IterationAnchors, IterationEnds),
+        anchors: IterationAnchors,
+        ends: IterationEnds,
         window: &[CallInterval],
     ) -> u32 {
         let mut splitter = CallSplitter::new(classes(one, self.survey), anchors);
-        let mut next = |token, begin, end| _ = splitter.next(token, begin, end);
-        match self.is_in_window() {
-            // Polls, which it lacks, end no iteration.
-            true => {
-                for step in window.iter() {
-                    next(step.token, step.begin, step.end);
-                }
+        if self.is_in_window() {
+            // The window lacks polls, which end no iteration.
+            for call in window {
+                splitter.next(call.token, call.begin, call.end);
             }
-            false => drop(self.each_call(|token, record| {
+        } else {
+            self.each_call(|token, record| {
                 if let Some(token) = token {
-                    next(token, record.begin, record.end.max(record.begin));
+                    splitter.next(token, record.begin, record.end.max(record.begin));
                 }
                 ControlFlow::Continue(())
-            })),
+            });
         }
         number(&splitter.finish(), ends).count
     }

@@ -22,14 +22,13 @@ pub(super) fn find_fault(path: &Path) -> Option<String> {
     let length = file.metadata().ok()?.len();
     let cache = ReadCache::new(file);
     let file = object::File::parse(&cache).ok()?;
-    let damaged = |name: &str| Some(format!("its section {name} is damaged"));
     let mut unpacked = 0_u64;
     for section in file.sections() {
         let Ok(name) = section.name() else { continue };
         if !name.starts_with(".debug_") && !name.starts_with(".zdebug_") {
             continue;
         }
-        let Ok(range) = section.compressed_file_range() else { return damaged(name) };
+        let Ok(range) = section.compressed_file_range() else { return Some(damaged_section(name)) };
         if range.format == CompressionFormat::None {
             continue;
         }
@@ -39,8 +38,12 @@ pub(super) fn find_fault(path: &Path) -> Option<String> {
             return Some(format!("its debug information claims more than {} MB when unpacked", unpacked >> 20));
         }
         if section.uncompressed_data().is_err() {
-            return damaged(name);
+            return Some(damaged_section(name));
         }
     }
     None
+}
+
+fn damaged_section(name: &str) -> String {
+    format!("its section {name} is damaged")
 }

@@ -99,14 +99,19 @@ pub(super) fn is_system_file(file: &str) -> bool {
 
 /// The frames of the source at a return address that are the program's own, the innermost first, with their columns.
 pub(super) fn own_frames(place: &CodePlace, position: &SourcePosition) -> Vec<(CodePlace, Option<u32>)> {
-    let is_own = |frame: &CodePlace| !frame.file.as_deref().is_some_and(is_system_file);
-    let with_module =
-        |frame: &CodePlace| CodePlace { module: place.module.clone(), offset: place.offset, ..frame.clone() };
     if position.is_empty() {
         return if is_own(place) { vec![(place.clone(), None)] } else { Vec::new() };
     }
     let own = position.iter().filter(|(frame, _)| is_own(frame));
-    own.map(|(frame, column)| (with_module(frame), *column)).collect()
+    own.map(|(frame, column)| {
+        let frame = CodePlace { module: place.module.clone(), offset: place.offset, ..frame.clone() };
+        (frame, *column)
+    })
+    .collect()
+}
+
+fn is_own(frame: &CodePlace) -> bool {
+    !frame.file.as_deref().is_some_and(is_system_file)
 }
 
 #[cfg(test)]

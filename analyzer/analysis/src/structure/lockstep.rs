@@ -50,12 +50,8 @@ impl<'a> LockstepTeam<'a> {
 
     /// Returns whether both go through the same iterations.
     pub fn is_in_lockstep_with(&self, other: &LockstepTeam) -> bool {
-        let pairs = self.groups.iter().flat_map(|own| other.groups.iter().map(move |other| (own, other)));
-        let meet = |(own, other): (&TeamGroup, &TeamGroup)| {
-            let is_same_loop = own.main.anchor == other.main.anchor;
-            is_same_loop || own.has_common_collective(other) || own.exchanges_with(other) || other.exchanges_with(own)
-        };
-        self.iterations == other.iterations && pairs.into_iter().any(meet)
+        self.iterations == other.iterations
+            && self.groups.iter().any(|own| other.groups.iter().any(|other| own.meets(other)))
     }
 
     /// The iterations of that one of `teams` with most ranks of those that have as many ranks as this one or more, exchange messages with
@@ -87,11 +83,13 @@ impl<'a> LockstepTeam<'a> {
     fn deals_with(&self, other: &LockstepTeam) -> bool {
         const SELDOM: u64 = 10;
         let least = u64::from(self.iterations.min(other.iterations)) / SELDOM;
-        let sent = |from: &LockstepTeam, to: &LockstepTeam| {
-            let pairs = from.groups.iter().flat_map(|own| to.groups.iter().map(move |other| own.messages_with(other)));
-            pairs.max().unwrap_or(0)
-        };
-        sent(self, other).max(sent(other, self)) > least
+        self.most_messages_with(other).max(other.most_messages_with(self)) > least
+    }
+
+    /// Returns the messages of the groups that exchange most, as those of `self` count them.
+    fn most_messages_with(&self, other: &LockstepTeam) -> u64 {
+        let pairs = self.groups.iter().flat_map(|own| other.groups.iter().map(|other| own.messages_with(other)));
+        pairs.max().unwrap_or(0)
     }
 
     /// Takes in the groups of another.
@@ -116,6 +114,12 @@ impl TeamGroup<'_> {
             let comm = self.definitions.communicators.get(&token.comm)?;
             Some((token.operation, comm.uid, &comm.group))
         })
+    }
+
+    /// Returns whether both are in the same loop, or its ranks meet in each iteration.
+    fn meets(&self, other: &TeamGroup) -> bool {
+        let is_same_loop = self.main.anchor == other.main.anchor;
+        is_same_loop || self.has_common_collective(other) || self.exchanges_with(other) || other.exchanges_with(self)
     }
 
     /// Returns whether its rank exchanges a message with a rank of `other` in each iteration, on average.
@@ -151,7 +155,7 @@ impl TeamGroup<'_> {
 
 /// Returns whether a list holds all of `ranks`.
 fn has_all(list: &RankList, ranks: &[u32]) -> bool {
-    let holds = |rank: u32| {
+    ranks.iter().all(|&rank| {
         list.0.iter().any(|&(first, step, count)| {
             let distance = i64::from(rank) - i64::from(first);
             match i64::from(step) {
@@ -159,8 +163,7 @@ fn has_all(list: &RankList, ranks: &[u32]) -> bool {
                 step => distance % step == 0 && (0..i64::from(count)).contains(&(distance / step)),
             }
         })
-    };
-    ranks.iter().all(|&rank| holds(rank))
+    })
 }
 
 #[cfg(test)]

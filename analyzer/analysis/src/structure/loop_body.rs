@@ -75,11 +75,11 @@ fn innermost_loop(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Option<FxHa
             None => ways.clone(),
             Some(body) => {
                 // Without the steps at which it is entered, what still goes around is a loop in it.
-                let is_entry = |&step: &usize| {
-                    step == 0 || ways.neighbors_directed(step, petgraph::Incoming).any(|from| !body.contains(&from))
-                };
-                let is_left = |step: &usize| body.contains(step) && !is_entry(step);
-                ways.all_edges().filter(|(from, to, ())| is_left(from) && is_left(to)).collect()
+                let mut rest = body.clone();
+                rest.retain(|&step| {
+                    step != 0 && ways.neighbors_directed(step, petgraph::Incoming).all(|from| body.contains(&from))
+                });
+                ways.all_edges().filter(|(from, to, ())| rest.contains(from) && rest.contains(to)).collect()
             }
         };
         let found = kosaraju_scc(&inside).into_iter().find(|steps| looped.iter().all(|step| steps.contains(step)));

@@ -81,8 +81,7 @@ impl<'a> LoopGroup<'a> {
 
     fn count_iterations(&mut self, evidence: CallEvidence, window: &[CallInterval]) {
         let calls = self.calls;
-        let count = |group: &LoopGroup| calls.iterations(group.main(), (group.anchors(), group.ends), window);
-        self.iterations = count(self);
+        self.iterations = self.counted(window);
         if self.ends == IterationEnds::Each {
             return;
         }
@@ -90,11 +89,11 @@ impl<'a> LoopGroup<'a> {
             evidence.shared_end(self.main(), calls.rank, self.iterations, |token| calls.is_collective(token))
         {
             self.found[self.main].anchor = shared;
-            self.iterations = count(self);
+            self.iterations = self.counted(window);
         }
         if let Some(fuller) = evidence.fuller_end(self.main(), calls.rank, self.iterations) {
             self.found[self.main].anchor = fuller;
-            self.iterations = count(self);
+            self.iterations = self.counted(window);
         }
         self.is_unique =
             self.main().core.iter().all(|&token| evidence.is_unique(token)) && !self.main().core.is_empty();
@@ -107,8 +106,12 @@ impl<'a> LoopGroup<'a> {
         }
         if let Some(anchor) = certain {
             (self.found[self.main].anchor, self.ends) = (anchor, IterationEnds::Each);
-            self.iterations = count(self);
+            self.iterations = self.counted(window);
         }
+    }
+
+    fn counted(&self, window: &[CallInterval]) -> u32 {
+        self.calls.iterations(self.main(), self.anchors(), self.ends, window)
     }
 
     /// Returns how often the rank makes that of the main loop's own calls which it makes most often, of those that come in more than its iterations, but not
@@ -163,8 +166,9 @@ impl<'a> LoopGroup<'a> {
         window: &[CallInterval],
     ) -> Option<LoopGroup<'a>> {
         let main = self.main();
-        let is_end = |step: &CallInterval| main.anchor.tokens.contains(&step.token);
-        let (first, last) = (window.iter().position(is_end)?, window.iter().rposition(is_end)?);
+        let mut ends = (0..window.len()).filter(|&at| main.anchor.tokens.contains(&window[at].token));
+        let first = ends.next()?;
+        let last = ends.next_back().unwrap_or(first);
         let mut own: Vec<u32> = window[first..=last].iter().map(|step| step.token).collect();
         own.retain(|&token| self.chosen.rank.count(token) == 0);
         let mut found = self.found.clone();

@@ -82,8 +82,15 @@ pub fn find(
     let mut loops: Vec<Loop> = Vec::new();
     for (group, name) in groups.iter().zip(team_of) {
         let first = loops.len();
-        let of_group = group.found.iter().map(|one| to_loop(one, group, survey, places, (first, name)));
-        loops.extend(of_group.map(|one| Loop { others: others[name].filter(|_| one.main), ..one }));
+        for found in &group.found {
+            let mut one = to_loop(found, group, survey, places);
+            one.parent = one.parent.map(|parent| parent + first);
+            one.others = others[name].filter(|_| one.main);
+            if one.main && name > 0 {
+                one.name = format!("loop {}", name + 1);
+            }
+            loops.push(one);
+        }
     }
     loops.truncate(MOST_LOOPS);
     loops
@@ -160,14 +167,8 @@ fn groups<'a>(
     groups
 }
 
-/// A loop as the structure has it. `first` is where the group's loops begin, `name` counts the names of main loops.
-fn to_loop(
-    one: &FoundLoop,
-    group: &LoopGroup,
-    survey: &CallSurvey,
-    places: &[CodePlace],
-    (first, name): (usize, usize),
-) -> Loop {
+/// A loop as the structure has it; its parent is an index among the loops of the group.
+fn to_loop(one: &FoundLoop, group: &LoopGroup, survey: &CallSurvey, places: &[CodePlace]) -> Loop {
     let main = group.main();
     let anchor: Vec<(Option<u32>, u16)> = one
         .anchor
@@ -178,12 +179,11 @@ fn to_loop(
     let share_of_main = if main.time > 0 { one.time as f64 / main.time as f64 } else { 0.0 };
     let place = anchor.first().and_then(|(site, _)| places.get((*site)? as usize)).map(label);
     Loop {
-        name: match (one.main, name) {
-            (true, 0) => "loop".to_owned(),
-            (true, n) => format!("loop {}", n + 1),
-            (false, _) => format!("loop in {}", place.unwrap_or_else(|| "?".to_owned())),
+        name: match one.main {
+            true => "loop".to_owned(),
+            false => format!("loop in {}", place.unwrap_or_else(|| "?".to_owned())),
         },
-        parent: one.parent.map(|parent| parent + first),
+        parent: one.parent,
         main: one.main,
         is_region: one.main || share_of_main >= REGION_SHARE,
         ranks: group.ranks.clone(),

@@ -47,12 +47,8 @@ impl MachineCode {
         if object.architecture() != Architecture::X86_64 {
             return None;
         }
-        let table = |name| {
-            let section = object.section_by_name(name).filter(|section| section.size() <= MAX_TABLE_BYTES)?;
-            Some((section.address(), section.data().ok()?.to_vec()))
-        };
-        let (header_address, header) = table(".eh_frame_hdr")?;
-        let (frames_address, frames) = table(".eh_frame")?;
+        let (header_address, header) = read_table(&object, ".eh_frame_hdr")?;
+        let (frames_address, frames) = read_table(&object, ".eh_frame")?;
         let text = object.section_by_name(".text").map_or(0, |section| section.address());
         let bases =
             BaseAddresses::default().set_eh_frame_hdr(header_address).set_eh_frame(frames_address).set_text(text);
@@ -77,4 +73,10 @@ impl MachineCode {
         self.file.read_exact_at(&mut bytes, section.offset.checked_add(begin - section.begin)?).ok()?;
         Some(FunctionCode { begin, bytes })
     }
+}
+
+/// Reads a section that is no larger than a table of functions may be: its address and bytes.
+fn read_table<'data>(object: &impl Object<'data>, name: &str) -> Option<(u64, Vec<u8>)> {
+    let section = object.section_by_name(name).filter(|section| section.size() <= MAX_TABLE_BYTES)?;
+    Some((section.address(), section.data().ok()?.to_vec()))
 }

@@ -32,9 +32,8 @@ impl NamedLoop {
 
     /// The loop in these calls: all kinds of calls between the first end and the last belong to it.
     pub fn find_in(&self, calls: &[CallInterval]) -> Option<FoundLoop> {
-        let is_end = |step: &CallInterval| self.tokens.contains(&step.token);
-        let first = calls.iter().position(is_end)?;
-        let last = calls.iter().rposition(is_end).filter(|&last| last > first)?;
+        let mut ends = (0..calls.len()).filter(|&at| self.tokens.contains(&calls[at].token));
+        let (first, last) = (ends.next()?, ends.next_back()?);
         let within = &calls[first..=last];
         let mut tokens: Vec<u32> = within.iter().map(|step| step.token).collect();
         tokens.sort_unstable();
@@ -47,7 +46,8 @@ impl NamedLoop {
             core: Vec::new(),
             by_rhythm: false,
             every: NonZeroU32::MIN,
-            iterations: within.iter().filter(|step| is_end(step)).count() / self.every.get() as usize,
+            iterations: within.iter().filter(|call| self.tokens.contains(&call.token)).count()
+                / self.every.get() as usize,
             in_parent: None,
             time: within.last()?.end.saturating_sub(within.first()?.begin),
             alike: 1.0,

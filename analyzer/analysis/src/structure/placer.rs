@@ -49,10 +49,28 @@ pub enum FoundRegion {
     MarkedInLoop(u32),
 }
 
+fn segment_part(segment: u32) -> u32 {
+    SEGMENT | segment & ((1 << SEGMENT_BITS) - 1)
+}
+
+/// Returns whether the loop at `at` is the loop at `outer`, or lies in it.
+fn is_within(loops: &[Loop], mut at: usize, outer: Option<usize>) -> bool {
+    while Some(at) != outer {
+        match loops.get(at).and_then(|one| one.parent) {
+            Some(parent) if parent < at => at = parent,
+            _ => return false,
+        }
+    }
+    true
+}
+
 impl FoundRegion {
+    fn number_of(in_loop: Option<usize>, segment: Option<u32>) -> u32 {
+        FoundRegion::Found { in_loop, segment }.number()
+    }
+
     /// Its number among a rank's regions.
     pub fn number(self) -> u32 {
-        let segment_part = |segment: u32| SEGMENT | segment & ((1 << SEGMENT_BITS) - 1);
         match self {
             FoundRegion::Found { in_loop, segment } => {
                 let in_loop = in_loop.map_or(0, |at| at as u32 + 1) << SEGMENT_BITS;
@@ -103,7 +121,7 @@ impl PlacedCall {
     /// Region and iteration of time that markers have put into `marked` (0: into none) and its iteration; `None`: that is
     /// where it stays.
     #[inline(always)]
-    pub fn within(self, (marked, iteration): (u32, u32)) -> Option<(u32, u32)> {
+    pub fn within(self, marked: u32, iteration: u32) -> Option<(u32, u32)> {
         match self.region {
             Some(found) if marked == 0 => Some((found, self.interval)),
             // Of code in a phase that the user marked the phase is the region; an iteration is none.
@@ -161,16 +179,8 @@ impl<'a> CallPlacer<'a> {
         if main.is_none() && structure.segments.is_none() {
             return None;
         }
-        let is_within = |mut at: usize| {
-            while Some(at) != main_at {
-                match structure.loops.get(at).and_then(|one| one.parent) {
-                    Some(parent) if parent < at => at = parent,
-                    _ => return false,
-                }
-            }
-            true
-        };
-        let loops = structure.loops.iter().enumerate().rev().filter(|&(at, one)| one.is_region && is_within(at));
+        let loops = structure.loops.iter().enumerate().rev();
+        let loops = loops.filter(|&(at, one)| one.is_region && is_within(&structure.loops, at, main_at));
         let loops: Vec<(usize, &Loop)> = loops.take(MOST_LOOPS).collect();
         Some(CallPlacer {
             ended: vec![0; loops.len()],
@@ -267,9 +277,8 @@ impl<'a> CallPlacer<'a> {
         let place = self.of_kind.get(from as usize).map_or(0, |from| from.place);
         let to = &mut self.of_kind[kind as usize];
         let in_loop_at = in_loop.map(usize::from);
-        let found = |in_loop, segment| FoundRegion::Found { in_loop, segment }.number();
         to.after = (from, in_loop);
-        to.region = found(in_loop_at, None);
+        to.region = FoundRegion::number_of(in_loop_at, None);
         to.before = to.region;
         if let Some(segments) = &self.structure.segments {
             let segment = segments.between(place, to.place);
@@ -278,9 +287,12 @@ impl<'a> CallPlacer<'a> {
                 Some((at, outer)) if outer != Some(at) => {
                     let mut ending = segments.ending_at(to.place).iter().copied();
                     let own = ending.find(|&own| self.structure.loop_around(at, own) == Some(at));
-                    (found(in_loop_at, own.or(Some(segment))), found(outer, Some(segment)))
+                    (
+                        FoundRegion::number_of(in_loop_at, own.or(Some(segment))),
+                        FoundRegion::number_of(outer, Some(segment)),
+                    )
                 }
-                _ => [found(in_loop_at, Some(segment)); 2].into(),
+                _ => [FoundRegion::number_of(in_loop_at, Some(segment)); 2].into(),
             };
         }
         (to.region, to.before)

@@ -47,7 +47,7 @@ impl PathPart {
     }
 
     /// A region that was found, and whether it is iterated.
-    fn found((name, iterated): (&str, bool)) -> Self {
+    fn found(name: &str, iterated: bool) -> Self {
         PathPart {
             name: name.to_owned(),
             kind: RegionKind::Useful,
@@ -64,37 +64,40 @@ impl PathPart {
     /// Code between calls and the functions around it.
     fn code(code: CodePath) -> impl Iterator<Item = Self> {
         let last = code.names.len().saturating_sub(1);
-        let part = move |(at, name): (usize, String)| {
+        code.names.into_iter().enumerate().map(move |(at, name)| {
             let ends = code.ends.clone().filter(|_| at == last);
             let between = code.between.clone().filter(|_| at == last);
             let call = code.calls.get(at).copied().flatten();
             let is_function = at < code.n_functions;
-            PathPart { is_code: true, is_function, call, ends, between, ..PathPart::found((name.as_str(), false)) }
-        };
-        code.names.into_iter().enumerate().map(part)
+            PathPart { is_code: true, is_function, call, ends, between, ..PathPart::found(&name, false) }
+        })
     }
 }
 
 /// Region `number` of `rank`, whose log has these definitions, and those around it, outermost first, without the whole program.
 pub fn region_path(structure: &RunStructure, definitions: &RankDefinitions, rank: u32, number: u32) -> Vec<PathPart> {
-    let in_loop = |at: Option<usize>| at.map_or_else(Vec::new, |at| loop_path(structure, at));
-    let marked = |number: u32| marked_path(definitions, number);
-    let code = |in_loop: Option<usize>, segment: u32| PathPart::code(structure.code_path(in_loop, segment));
+    let mut path = Vec::new();
     match FoundRegion::of_number(number) {
-        None => marked(number).collect(),
-        Some(FoundRegion::Found { in_loop: at, segment: of }) => {
-            in_loop(at).into_iter().chain(of.into_iter().flat_map(|of| code(at, of))).collect()
+        None => path.extend(marked_path(definitions, number)),
+        Some(FoundRegion::Found { in_loop, segment }) => {
+            path.extend(in_loop.into_iter().flat_map(|at| loop_path(structure, at)));
+            path.extend(segment.into_iter().flat_map(|at| PathPart::code(structure.code_path(in_loop, at))));
         }
-        Some(FoundRegion::InMarked(region, of)) => marked(region).chain(code(None, of)).collect(),
+        Some(FoundRegion::InMarked(region, segment)) => {
+            path.extend(marked_path(definitions, region));
+            path.extend(PathPart::code(structure.code_path(None, segment)));
+        }
         Some(FoundRegion::MarkedInLoop(region)) => {
-            in_loop(structure.main_loop(rank)).into_iter().chain(marked(region)).collect()
+            path.extend(structure.main_loop(rank).into_iter().flat_map(|at| loop_path(structure, at)));
+            path.extend(marked_path(definitions, region));
         }
     }
+    path
 }
 
 /// A found loop and those around it, from the main loop on.
 pub fn loop_path(structure: &RunStructure, at: usize) -> Vec<PathPart> {
-    structure.loop_path(at).into_iter().map(PathPart::found).collect()
+    structure.loop_path(at).into_iter().map(|(name, iterated)| PathPart::found(name, iterated)).collect()
 }
 
 fn marked_path(definitions: &RankDefinitions, number: u32) -> impl Iterator<Item = PathPart> {
@@ -102,6 +105,6 @@ fn marked_path(definitions: &RankDefinitions, number: u32) -> impl Iterator<Item
         let defined = definitions.regions.get(&id);
         let (kind, iterated) = defined.map_or((RegionKind::Useful, false), |region| (region.kind, region.iterated));
         let name = definitions.region_name(id);
-        PathPart { kind, found: false, ..PathPart::found((&name, iterated)) }
+        PathPart { kind, found: false, ..PathPart::found(&name, iterated) }
     })
 }

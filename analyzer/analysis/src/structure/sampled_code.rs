@@ -36,6 +36,16 @@ pub struct SampledFunction {
     pub module: Option<String>,
 }
 
+impl SampledFunction {
+    fn from_place(module: &str, place: &CodePlace) -> SampledFunction {
+        SampledFunction {
+            name: place.function_label().to_owned(),
+            file: place.file.clone(),
+            module: Some(module.to_owned()),
+        }
+    }
+}
+
 /// A function, in the functions that it was put into, and in those that called it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct SampledNode {
@@ -125,20 +135,18 @@ impl SampledCode {
 
     /// The function that called the one which a node lies in, what libraries do not being one; `None` where it is not known.
     pub fn caller(&self, node: u32) -> Option<u32> {
-        let node_at = |at: u32| self.nodes.get(at as usize);
-        let mut node = node_at(node)?;
+        let mut node = self.nodes.get(node as usize)?;
         while !matches!(node.link, SampledLink::Called | SampledLink::CalledBack) {
-            node = node_at(node.parent?)?;
+            node = self.nodes.get(node.parent? as usize)?;
         }
-        Some(node_at(node.parent?)?.function)
+        Some(self.nodes.get(node.parent? as usize)?.function)
     }
 
     /// Returns the function of the program that MPI called and in which, or in what it called, a stack lies; `None` if MPI called none.
     pub fn called_back(&self, stack: u32) -> Option<u32> {
-        let node_at = |at: u32| self.nodes.get(at as usize);
-        let mut node = node_at(self.node_of(stack))?;
+        let mut node = self.nodes.get(self.node_of(stack) as usize)?;
         while node.link != SampledLink::CalledBack {
-            node = node_at(node.parent?)?;
+            node = self.nodes.get(node.parent? as usize)?;
         }
         Some(node.function)
     }
@@ -187,24 +195,20 @@ impl SampledFrame {
         if is_recorder_file(module) {
             return None;
         }
-        let function = |frame: &CodePlace| SampledFunction {
-            name: frame.function_label().to_owned(),
-            file: frame.file.clone(),
-            module: Some(module.to_owned()),
-        };
-        let frames = || position.iter().map(|(frame, _)| frame).filter(|frame| frame.function.is_some());
+        let mut frames = position.iter().map(|(frame, _)| frame).filter(|frame| frame.function.is_some());
         let own: Vec<&CodePlace> =
-            frames().filter(|frame| !frame.file.as_deref().is_some_and(is_system_file)).collect();
+            frames.clone().filter(|frame| !frame.file.as_deref().is_some_and(is_system_file)).collect();
         // Of code that is all a library's, the function that the linker knows.
-        let shown = if own.is_empty() { frames().next_back().into_iter().collect() } else { own };
+        let shown = if own.is_empty() { frames.next_back().into_iter().collect() } else { own };
         match shown.first() {
             Some(innermost) => {
-                let functions = shown.iter().rev().map(|frame| function(frame)).collect();
+                let functions = shown.iter().rev().map(|frame| SampledFunction::from_place(module, frame)).collect();
                 let outer_line = shown.last().and_then(|outermost| outermost.line);
                 Some(SampledFrame { functions, line: innermost.line, outer_line })
             }
             None if place.function.is_some() => {
-                Some(SampledFrame { functions: vec![function(place)], line: place.line, outer_line: place.line })
+                let functions = vec![SampledFunction::from_place(module, place)];
+                Some(SampledFrame { functions, line: place.line, outer_line: place.line })
             }
             None => None,
         }

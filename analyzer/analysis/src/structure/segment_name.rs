@@ -54,10 +54,6 @@ impl CallPoint {
 /// Returns the call that each node of a tree is.
 pub(super) fn call_points(calls: &CallTree, survey: &CallSurvey) -> Vec<CallPoint> {
     let operations = operations_by_node(calls, survey);
-    let called = |at: u32| match operations.get(&at) {
-        Some(names) => Some(names.iter().map(String::as_str).collect::<Vec<_>>().join("/")),
-        None => calls.callee(at).map(|node| called_name(&node.place)).filter(|name| !name.is_empty()),
-    };
     let mut points: Vec<CallPoint> = Vec::new();
     let mut by_place: BTreeMap<(Option<u32>, CodePlace), Vec<u32>> = BTreeMap::new();
     for (at, node) in (0..).zip(calls.nodes()) {
@@ -67,7 +63,10 @@ pub(super) fn call_points(calls: &CallTree, survey: &CallSurvey) -> Vec<CallPoin
             place.callers =
                 around.iter().filter_map(|&at| calls.node(at)).map(|node| Caller::from_place(&node.place)).collect();
         }
-        let called = called(at);
+        let called = match operations.get(&at) {
+            Some(names) => Some(names.iter().map(String::as_str).collect::<Vec<_>>().join("/")),
+            None => calls.callee(at).map(|node| called_name(&node.place)).filter(|name| !name.is_empty()),
+        };
         // Nodes of calls that lead to others are also there without them.
         if called.is_some() {
             by_place.entry((node.parent, place.clone())).or_default().push(at);
@@ -117,11 +116,11 @@ pub(super) fn called_name(place: &CodePlace) -> String {
 /// program. Both are sorted.
 pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
     let Some(last) = to.first() else { return String::new() };
-    let all = || from.iter().chain(to).map(|point| &point.place);
+    let mut all = from.iter().chain(to).map(|point| &point.place);
     let is_one_function = last.place.function.is_some()
-        && all().all(|place| place.function == last.place.function && place.file == last.place.file);
+        && all.clone().all(|place| place.function == last.place.function && place.file == last.place.file);
     let function = short(last.place.function_label());
-    let has_lines = all().all(|place| place.line.is_some());
+    let has_lines = all.clone().all(|place| place.line.is_some());
     match last.place.file.as_deref() {
         _ if from.is_empty() => format!("{START} → {}", list(to, CallPoint::label)),
         Some(file) if is_one_function && has_lines => {
@@ -131,7 +130,7 @@ pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
                 false => format!("{function} ({file}:{} → {})", list(from, line), list(to, line)),
             }
         }
-        _ if is_one_function && all().all(|place| place.line.is_none()) => {
+        _ if is_one_function && all.all(|place| place.line.is_none()) => {
             let (begin, end) = (list(from, CallPoint::called_or_empty), list(to, CallPoint::called_or_empty));
             match (begin.as_str(), end.as_str()) {
                 ("", "") => function.to_owned(),

@@ -133,11 +133,14 @@ impl CodeSegments {
         let calls = &names.calls;
         let n_sites = names.places.len() as u32;
         let place_of_site: Vec<u32> = (0..n_sites).map(|site| calls.node_of(site).map_or(0, |node| node + 1)).collect();
-        let place = |site: Option<u32>| site.map_or(0, |site| place_of_site.get(site as usize).copied().unwrap_or(0));
         let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         let mut all = 0_u64;
         for (&(from, to), pair) in &survey.pairs {
-            let time = times.entry((place(from), place(to))).or_default();
+            let [from, to] = [from, to].map(|site| {
+                let place = site.and_then(|site| place_of_site.get(site as usize));
+                place.copied().unwrap_or(0)
+            });
+            let time = times.entry((from, to)).or_default();
             *time = time.saturating_add(pair.ns);
             all = all.saturating_add(pair.ns);
         }
@@ -198,15 +201,16 @@ impl CodeSegments {
     /// Returns the call of the innermost function around all code between these places; `None` where it is the outermost function, or nothing
     /// is known.
     pub fn function_around(&self, places: &FxHashSet<u32>) -> Option<u32> {
-        let is_within = |(from, to): &(u32, u32)| places.contains(from) && places.contains(to);
-        let functions = self.function_between.iter().filter(|(pair, _)| is_within(pair)).map(|(_, function)| *function);
+        let pairs = self.function_between.iter();
+        let inside = pairs.filter(|((from, to), _)| places.contains(from) && places.contains(to));
+        let functions = inside.map(|(_, function)| *function);
         functions.reduce(|one, other| self.calls.common(one, other)).flatten()
     }
 
     /// Returns the regions between two of these places, ascending.
     pub fn code_within(&self, places: &FxHashSet<u32>) -> Vec<u32> {
-        let is_within = |(from, to): &(u32, u32)| places.contains(from) && places.contains(to);
-        let mut found: Vec<u32> = self.between.iter().filter(|(pair, _)| is_within(pair)).map(|(_, at)| *at).collect();
+        let pairs = self.between.iter().filter(|((from, to), _)| places.contains(from) && places.contains(to));
+        let mut found: Vec<u32> = pairs.map(|(_, at)| *at).collect();
         found.sort_unstable();
         found.dedup();
         found
@@ -242,13 +246,17 @@ impl CodeSegments {
         if names.is_empty() {
             names.push(OTHER.to_owned());
         }
-        let label = |node: u32| {
-            let path = self.calls.path(node);
-            let within = path.iter().position(|at| !outside.contains(at)).and_then(|at| path.get(at));
-            self.calls.node(*within.unwrap_or(&node)).map(|node| label(&node.place)).unwrap_or_default()
-        };
-        let ends = segment.calls.map(|(from, to)| (from.map_or_else(|| START.to_owned(), label), label(to)));
+        let ends = segment.calls.map(|(from, to)| {
+            let from = from.map_or_else(|| START.to_owned(), |from| self.label_within(from, &outside));
+            (from, self.label_within(to, &outside))
+        });
         Some(CodePath { names, n_functions, calls, ends, between: segment.between.clone() })
+    }
+
+    /// Returns the label of the outermost call on the path to a node that is not one of `outside`, else of the node itself.
+    fn label_within(&self, node: u32, outside: &[u32]) -> String {
+        let shown = self.calls.path(node).into_iter().find(|at| !outside.contains(at)).unwrap_or(node);
+        self.calls.node(shown).map(|node| label(&node.place)).unwrap_or_default()
     }
 }
 
@@ -266,11 +274,10 @@ fn find_code(
         let Some(last) = to.checked_sub(1) else { continue };
         let first = from.checked_sub(1);
         let meeting = first.map(|first| activations.meeting(first, last));
-        let point = |node: u32| points.get(node as usize).cloned().unwrap_or_default();
         let key = SegmentKey {
             function: meeting.and_then(|meeting| meeting.around),
-            from: meeting.map(|meeting| point(meeting.first)),
-            to: point(meeting.map_or(last, |meeting| meeting.last)),
+            from: meeting.map(|meeting| point_at(&points, meeting.first)),
+            to: point_at(&points, meeting.map_or(last, |meeting| meeting.last)),
         };
         let code = SegmentCode {
             ns,
@@ -315,6 +322,10 @@ impl FunctionRegions {
     }
 }
 
+fn point_at(points: &[CallPoint], node: u32) -> CallPoint {
+    points.get(node as usize).cloned().unwrap_or_default()
+}
+
 /// The functions in which time goes by between calls, if it is not all of the program's: in themselves, or in several of them that they call.
 fn functions(calls: &CallTree, codes: &BTreeMap<SegmentKey, SegmentCode>, all: u64) -> FunctionRegions {
     let mut own: HashMap<u32, u64> = HashMap::new();
@@ -323,7 +334,6 @@ fn functions(calls: &CallTree, codes: &BTreeMap<SegmentKey, SegmentCode>, all: u
         *time = time.saturating_add(ns);
     }
     let with_callees = calls.sums(&own);
-    let depth = |call: u32| calls.node(call).map_or(0, |node| node.depth);
     // How many regions there are in what each calls, that are in no other region in it.
     let mut in_it: HashMap<u32, usize> = HashMap::new();
     let mut kept: Vec<u32> = Vec::new();
@@ -337,17 +347,16 @@ fn functions(calls: &CallTree, codes: &BTreeMap<SegmentKey, SegmentCode>, all: u
         }
         kept.extend(is_kept.then_some(call));
     }
-    let ns = |call: u32| with_callees.get(call as usize).copied().unwrap_or(0);
-    kept.sort_by_key(|&call| (std::cmp::Reverse(ns(call)), depth(call), call));
+    kept.sort_by_key(|&call| (std::cmp::Reverse(with_callees[call as usize]), calls.depth(call), call));
     kept.truncate(MOST);
     let mut place = 0..;
-    kept.retain(|&call| place.next().is_some_and(|at| at < MIN_NAMED) || is_heavy(ns(call), all));
-    kept.sort_by_key(|&call| (depth(call), call));
+    kept.retain(|&call| place.next().is_some_and(|at| at < MIN_NAMED) || is_heavy(with_callees[call as usize], all));
+    kept.sort_by_key(|&call| (calls.depth(call), call));
     let mut found = FunctionRegions::default();
     for &call in &kept {
         let parent = found.around(calls, calls.node(call).and_then(|node| node.parent));
         found.of_call.insert(call, found.regions.len());
-        found.ns.push(ns(call));
+        found.ns.push(with_callees[call as usize]);
         let name = calls.callee(call).map(|node| called_name(&node.place)).filter(|name| !name.is_empty());
         found.regions.push(FunctionRegion { name: name.unwrap_or_else(|| "code".to_owned()), parent, call });
     }

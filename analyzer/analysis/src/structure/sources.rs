@@ -86,12 +86,10 @@ impl SymbolSources {
 /// Opens the debug information of a file, and of that with what several share, or notes in `faults` why it cannot be used.
 fn open_loader(path: &Path, alternate: Option<PathBuf>, faults: &mut Vec<String>) -> Option<Loader> {
     let files = std::iter::once(path).chain(alternate.as_deref());
-    let fault = |file: &Path| {
-        Some(format!("{}: {}: no lines of it are shown", file.display(), debug_budget::find_fault(file)?))
-    };
-    match files.filter_map(fault).next() {
-        Some(fault) => {
-            faults.push(fault);
+    let mut faulty = files.filter_map(|file| Some((file, debug_budget::find_fault(file)?)));
+    match faulty.next() {
+        Some((file, fault)) => {
+            faults.push(format!("{}: {fault}: no lines of it are shown", file.display()));
             None
         }
         None => Loader::new_with_sup(path, alternate).ok(),
@@ -145,12 +143,19 @@ impl DebugFacts {
     fn read(path: &Path) -> Option<DebugFacts> {
         let cache = ReadCache::new(File::open(path).ok()?);
         let file = object::File::parse(&cache).ok()?;
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Some(DebugFacts {
             build_id: file.build_id().ok().flatten().unwrap_or_default().to_vec(),
             has_dwarf: file.has_debug_symbols(),
-            link: file.gnu_debuglink().ok().flatten().map(|(name, crc)| (text(name), crc)),
-            alternate: file.gnu_debugaltlink().ok().flatten().map(|(name, id)| (text(name), id.to_vec())),
+            link: file
+                .gnu_debuglink()
+                .ok()
+                .flatten()
+                .map(|(name, crc)| (String::from_utf8_lossy(name).into_owned(), crc)),
+            alternate: file
+                .gnu_debugaltlink()
+                .ok()
+                .flatten()
+                .map(|(name, id)| (String::from_utf8_lossy(name).into_owned(), id.to_vec())),
         })
     }
 

@@ -87,6 +87,11 @@ impl RankSurvey {
         let found = self.counts.binary_search_by_key(&kind, |&(kind, _)| kind);
         found.ok().and_then(|at| self.counts.get(at)).map_or(0, |&(_, count)| count)
     }
+
+    /// Its calls of all these kinds.
+    pub fn count_all(&self, kinds: &[u32]) -> u64 {
+        kinds.iter().map(|&kind| self.count(kind)).sum()
+    }
 }
 
 /// A pair of call sites that follow one another.
@@ -105,7 +110,8 @@ pub struct SitePair {
 pub fn survey(run: &RecordedRun, progress: impl Fn(FoldProgress) + Sync) -> Result<CallSurvey, TransportFailure> {
     let found = pass::fold(
         run,
-        (RecordPass::Survey, Vec::new),
+        RecordPass::Survey,
+        Vec::new,
         |header: &LogHeader| RankPassState::new(header, run.is_first_look),
         progress,
     )?;
@@ -117,7 +123,16 @@ pub(crate) fn survey_part(run: &RecordedRun) -> Option<CallSurvey> {
     pass::fold_ranks(run, &run.headers, |header| RankPassState::new(header, run.is_first_look), |_| ())
 }
 
+fn renumbered(site: Option<u32>, indices: &[u32]) -> Option<u32> {
+    site.map(|site| indices[site as usize])
+}
+
 impl CallSurvey {
+    /// Returns the call site of a kind of calls, or `None` if it is not known.
+    pub fn site_of(&self, token: u32) -> Option<u32> {
+        self.tokens.get(token as usize)?.site
+    }
+
     /// Returns the survey of the rank with this number.
     pub fn rank(&self, rank: u32) -> Option<&RankSurvey> {
         let found = self.ranks.binary_search_by_key(&rank, |survey| survey.rank);
@@ -132,9 +147,8 @@ impl CallSurvey {
     /// Returns the survey with call sites and kinds of calls in an order that does not depend on that of merging.
     fn sorted(self) -> CallSurvey {
         let (sites, indices) = self.sites.sorted();
-        let of = |site: Option<u32>| site.map(|site| indices[site as usize]);
         let tokens: Vec<CallToken> =
-            self.tokens.iter().map(|token| CallToken { site: of(token.site), ..*token }).collect();
+            self.tokens.iter().map(|token| CallToken { site: renumbered(token.site, &indices), ..*token }).collect();
         let mut order: Vec<u32> = (0..tokens.len() as u32).collect();
         order.sort_by_key(|&at| tokens[at as usize]);
         let mut numbers = vec![0; tokens.len()];
@@ -152,7 +166,11 @@ impl CallSurvey {
             sites,
             tokens: order.iter().map(|&old| tokens[old as usize]).collect(),
             ranks,
-            pairs: self.pairs.into_iter().map(|((from, to), pair)| ((of(from), of(to)), pair)).collect(),
+            pairs: self
+                .pairs
+                .into_iter()
+                .map(|((from, to), pair)| ((renumbered(from, &indices), renumbered(to, &indices)), pair))
+                .collect(),
             ..self
         }
     }
@@ -161,11 +179,10 @@ impl CallSurvey {
 impl MergeHigher for CallSurvey {
     fn merge(mut self, higher: CallSurvey) -> CallSurvey {
         let sites = self.sites.merge(&higher.sites);
-        let of = |site: Option<u32>| site.map(|site| sites[site as usize]);
         let mut known: HashMap<CallToken, u32> = self.tokens.iter().copied().zip(0..).collect();
         let mut numbers = Vec::with_capacity(higher.tokens.len());
         for token in higher.tokens {
-            let token = CallToken { site: of(token.site), ..token };
+            let token = CallToken { site: renumbered(token.site, &sites), ..token };
             numbers.push(*known.entry(token).or_insert_with(|| {
                 self.tokens.push(token);
                 self.tokens.len() as u32 - 1
@@ -178,7 +195,7 @@ impl MergeHigher for CallSurvey {
             self.ranks.push(rank);
         }
         for ((from, to), pair) in higher.pairs {
-            let own = self.pairs.entry((of(from), of(to))).or_default();
+            let own = self.pairs.entry((renumbered(from, &sites), renumbered(to, &sites))).or_default();
             own.count = own.count.saturating_add(pair.count);
             own.ns = own.ns.saturating_add(pair.ns);
         }
@@ -265,24 +282,22 @@ impl RankPass for RankPassState {
         let mut sites = CallSiteTable::default();
         let of_id = sites.enter(&self.definitions);
         sites.enter_sampled(&self.definitions, self.sampled.iter());
-        let site = |id: u64| u32::try_from(id).ok().and_then(|id| of_id.get(&id).copied());
-        let tokens: Vec<CallToken> = self
-            .calls
-            .kinds
-            .iter()
-            .map(|kind| CallToken { site: site(kind.call_site), operation: kind.operation, comm: kind.comm })
-            .collect();
+        let mut tokens = Vec::new();
+        for kind in self.calls.kinds.iter() {
+            let site = u32::try_from(kind.call_site).ok().and_then(|id| of_id.get(&id).copied());
+            tokens.push(CallToken { site, operation: kind.operation, comm: kind.comm });
+        }
         let clock = self.definitions.clock(&self.clock);
         let tick_s = clock.tick_s();
         let mut pairs: HashMap<_, SitePair> = HashMap::new();
         for (&(from, to), sums) in &self.calls.pairs {
-            let of = |kind: u32| tokens.get(kind as usize).and_then(|token| token.site);
-            let pair = pairs.entry((of(from), of(to))).or_default();
+            let [from, to] = [from, to].map(|kind| tokens.get(kind as usize).and_then(|token| token.site));
+            let pair = pairs.entry((from, to)).or_default();
             pair.count += sums.count;
             pair.ns = pair.ns.saturating_add((sums.ticks as f64 * tick_s * 1e9) as u64);
         }
         let counts = (0..).zip(self.calls.counts).collect();
-        let phases = || self.definitions.regions.values().filter(|region| region.id != 0);
+        let mut phases = self.definitions.regions.values().filter(|region| region.id != 0);
         CallSurvey {
             ranks: vec![RankSurvey {
                 rank: self.rank,
@@ -295,8 +310,8 @@ impl RankPass for RankPassState {
             sites,
             tokens,
             pairs,
-            marked_iterations: phases().any(|region| region.iterated),
-            marked_phases: phases().any(|region| !region.iterated),
+            marked_iterations: phases.clone().any(|region| region.iterated),
+            marked_phases: phases.any(|region| !region.iterated),
             profiles: self.profiles,
             summaries: self.is_summed_up,
         }
@@ -348,17 +363,17 @@ impl ThreadCalls {
     #[inline(always)]
     fn count_pair(&mut self, from: u32, to: u32, ticks: u64) {
         let Some(place) = self.followed.get_mut(from as usize) else {
-            return self.settle(from, (to, PairSums { count: 1, ticks }));
+            return self.settle(from, to, PairSums { count: 1, ticks });
         };
         if place.0 != to {
-            let before = std::mem::replace(place, (to, PairSums { count: 1, ticks }));
-            return self.settle(from, before);
+            let (before, sums) = std::mem::replace(place, (to, PairSums { count: 1, ticks }));
+            return self.settle(from, before, sums);
         }
         place.1.count += 1;
         place.1.ticks = place.1.ticks.wrapping_add(ticks);
     }
 
-    fn settle(&mut self, from: u32, (to, sums): (u32, PairSums)) {
+    fn settle(&mut self, from: u32, to: u32, sums: PairSums) {
         if to == NONE || (self.pairs.len() >= MOST_PAIRS && !self.pairs.contains_key(&(from, to))) {
             return;
         }
@@ -369,8 +384,8 @@ impl ThreadCalls {
 
     fn finish(&mut self) {
         for from in 0..self.followed.len() {
-            let last = std::mem::replace(&mut self.followed[from], (NONE, PairSums::default()));
-            self.settle(from as u32, last);
+            let (to, sums) = std::mem::replace(&mut self.followed[from], (NONE, PairSums::default()));
+            self.settle(from as u32, to, sums);
         }
     }
 }

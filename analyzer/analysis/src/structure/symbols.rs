@@ -111,20 +111,23 @@ pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> 
         problems.extend(faults.filter_map(|one| Some(Problem { count: *calls_in.get(&module)?, ..one })));
         known.extend(offsets.into_iter().map(|offset| (module, offset)).zip(names.found));
     }
-    let of = |at: usize| {
-        let site = all.call_sites.get(at)?;
-        known.get(&(site.module?, site.offset))
-    };
-    for (at, place) in places.iter_mut().enumerate() {
-        if let Some(found) = of(at) {
+    let found: Vec<Option<&NamedCall>> =
+        all.call_sites.iter().map(|site| known.get(&(site.module?, site.offset))).collect();
+    for (place, found) in places.iter_mut().zip(&found) {
+        if let Some(found) = found {
             *place = CodePlace { module: place.module.take(), offset: place.offset, ..found.place.clone() };
         }
     }
     problems.extend(find_stripped(all, &places, &whole_files));
-    let position = |at: usize| of(at).map_or(const { &Vec::new() }, |found| &found.position);
-    let mut resolved = known_calls(all, places, position, |at| of(at).is_some_and(|found| found.is_in_main));
-    resolved.sampled = sampled_code(all, &resolved.places, |at| {
-        let (found, file) = known.get(&at).zip(all.modules.get(at.0 as usize))?;
+    let mut resolved = known_calls(
+        all,
+        places,
+        |at| found[at].map_or(const { &Vec::new() }, |found| &found.position),
+        |at| found[at].is_some_and(|found| found.is_in_main),
+    );
+    resolved.sampled = sampled_code(all, &resolved.places, |(module, offset)| {
+        let module = module?;
+        let (found, file) = known.get(&(module, offset)).zip(all.modules.get(module as usize))?;
         SampledFrame::new(&file.path, &found.place, &found.position)
     });
     resolved.problems.extend(problems);
@@ -133,11 +136,16 @@ pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> 
     resolved
 }
 
+/// Returns the address that a call at a sampled instruction would return to.
+fn return_address(sampled: SiteAddress) -> SiteAddress {
+    (sampled.0, return_to(sampled.1))
+}
+
 /// The code that samples hit. `frame_at` gives what is known of the call that returns to an address; `places` are those of the call sites.
 fn sampled_code(
     all: &CallSiteTable,
     places: &[CodePlace],
-    frame_at: impl Fn((u32, u64)) -> Option<SampledFrame>,
+    frame_at: impl Fn(SiteAddress) -> Option<SampledFrame>,
 ) -> SampledCode {
     // The program and the libraries that call MPI.
     let of_program: BTreeSet<Option<u32>> = (all.call_sites.iter().zip(places))
@@ -146,10 +154,8 @@ fn sampled_code(
         .filter(Option::is_some)
         .collect();
     let mut code = CodeBuilder::new(&all.modules);
-    let frame = |(module, offset): SiteAddress| frame_at((module?, offset));
-    let hit = |(module, offset): SiteAddress| frame((module, return_to(offset)));
     for &address in &all.sampled {
-        if let Some(found) = hit(address) {
+        if let Some(found) = frame_at(return_address(address)) {
             code.add(address, &found);
         }
     }
@@ -159,24 +165,27 @@ fn sampled_code(
             .0
             .is_some_and(|module| all.modules.get(module as usize).is_some_and(|file| is_recorder_file(&file.path)))
     }) {
-        by_chain.entry(chain).or_default().push((address, hit(address), of_program.contains(&address.0)));
+        by_chain.entry(chain).or_default().push((
+            address,
+            frame_at(return_address(address)),
+            of_program.contains(&address.0),
+        ));
     }
     for (chain, addresses) in by_chain {
         let Some(callers) = all.chains.get(chain as usize).map(|chain| &chain.callers) else { continue };
-        let is_of_program = |caller: &&SiteAddress| of_program.contains(&caller.0);
-        let of_library = callers.iter().take_while(|caller| !is_of_program(caller)).last();
+        let of_library = callers.iter().take_while(|caller| !of_program.contains(&caller.0)).last();
         // The recorder leaves out what MPI does, unless that calls the program.
         let mpi_call = callers.iter().position(|caller| {
             let module = caller.0.and_then(|module| all.modules.get(module as usize));
             module.is_some_and(|file| is_mpi_library(&file.path))
         });
         let mut calls =
-            ProgramCalls { library: of_library.and_then(|&caller| frame(caller)), ..ProgramCalls::default() };
+            ProgramCalls { library: of_library.and_then(|&caller| frame_at(caller)), ..ProgramCalls::default() };
         for (at, caller) in callers.iter().enumerate().rev() {
             if mpi_call == Some(at) {
                 calls.n_outside_mpi = Some(calls.frames.len());
-            } else if is_of_program(&caller) {
-                calls.frames.extend(frame(*caller));
+            } else if of_program.contains(&caller.0) {
+                calls.frames.extend(frame_at(*caller));
             }
         }
         code.add_called(chain, &calls, addresses.iter().map(|(address, found, is)| (*address, found.as_ref(), *is)));
@@ -187,18 +196,16 @@ fn sampled_code(
 /// Returns the problem that files have no symbols for any call site of the program in them, or `None` if all have. A call path may lead through
 /// single places without a symbol, in code that was written by hand, for example; and where it leads through a script, the script's functions name it.
 fn find_stripped(all: &CallSiteTable, places: &[CodePlace], files: &BTreeSet<u32>) -> Option<Problem> {
-    let is_named = |place: &CodePlace| place.function.is_some() || place.line.is_some();
-    let site_at = |at: u32| all.call_sites.get(at as usize);
-    let is_of_script = |site: &CallSite| {
-        std::iter::successors(Some(site), |site| site_at(site.parent?)).any(|around| around.function.is_some())
-    };
-    let sites = || all.call_sites.iter().zip(places).filter(|(site, _)| !is_of_script(site));
+    let sites = all.call_sites.iter().zip(places).filter(|(site, _)| {
+        let mut path = std::iter::successors(Some(*site), |site| all.call_sites.get(site.parent? as usize));
+        !path.any(|around| around.function.is_some())
+    });
     let with_names: BTreeSet<u32> =
-        sites().filter(|(_, place)| is_named(place)).filter_map(|(site, _)| site.module).collect();
+        sites.clone().filter(|(_, place)| place.is_named()).filter_map(|(site, _)| site.module).collect();
     let mut unnamed: BTreeMap<&str, u64> = BTreeMap::new();
-    for (site, place) in sites() {
+    for (site, place) in sites {
         let is_unnamed = site.module.is_some_and(|module| files.contains(&module) && !with_names.contains(&module))
-            && !is_named(place)
+            && !place.is_named()
             && !is_runtime(place);
         if let Some(path) = place.module.as_deref().filter(|_| is_unnamed) {
             *unnamed.entry(path).or_default() += 1;
@@ -233,7 +240,8 @@ fn known_calls<'a>(
     position: impl Fn(usize) -> &'a SourcePosition,
     is_in_main: impl Fn(usize) -> bool,
 ) -> ResolvedNames {
-    let scripts: Vec<Option<SourcePosition>> = all.call_sites.iter().zip(&places).map(script_position).collect();
+    let scripts: Vec<Option<SourcePosition>> =
+        (all.call_sites.iter().zip(&places)).map(|(site, place)| script_position(site, place)).collect();
     let calls = CallTree::new(all, |at| (&places[at], (scripts[at].as_ref().unwrap_or_else(|| position(at)))));
     // What calls MPI for a script has the place of the script's own call.
     let shown: Vec<usize> = (0..).zip(&places).map(|(site, _)| calls.shown_as(site) as usize).collect();
@@ -247,8 +255,8 @@ fn known_calls<'a>(
     for (site, place) in (0..).zip(&mut places) {
         let Some(node) = calls.node_of(site) else { continue };
         let mut around = calls.callers(node).to_vec();
-        let is_named = |at: &u32| calls.node(*at).is_some_and(|node| node.place.is_named());
-        if !place.is_named() && !around.iter().any(is_named) {
+        let is_around_named = around.iter().any(|&at| calls.node(at).is_some_and(|node| node.place.is_named()));
+        if !place.is_named() && !is_around_named {
             let to_named = calls.callers_to_named(node);
             around = if to_named.is_empty() { around } else { to_named };
         }
@@ -276,23 +284,29 @@ fn known_calls<'a>(
 const MAIN_SCRIPT: &str = "<module>";
 
 /// The position of a call in an interpreted function.
-fn script_position((site, place): (&crate::model::CallSite, &CodePlace)) -> Option<SourcePosition> {
+fn script_position(site: &CallSite, place: &CodePlace) -> Option<SourcePosition> {
     site.function.map(|_| vec![(place.clone(), site.column)])
 }
 
 /// The places of call sites by module and offset, or by what the log names.
 fn unresolved(all: &CallSiteTable) -> Vec<CodePlace> {
-    let module = |idx: u32| all.modules.get(idx as usize).map(|module| module.path.clone());
-    let place = |site: &crate::model::CallSite| match site.function.and_then(|at| all.functions.get(at as usize)) {
-        Some(function) => CodePlace {
-            function: Some(function.name.clone()),
-            file: Some(function.file.clone()),
-            line: u32::try_from(site.offset).ok().filter(|&line| line > 0),
-            ..CodePlace::default()
-        },
-        None => CodePlace { module: site.module.and_then(module), offset: site.offset, ..CodePlace::default() },
-    };
-    all.call_sites.iter().map(place).collect()
+    let mut places = Vec::with_capacity(all.call_sites.len());
+    for site in &all.call_sites {
+        let module = site.module.and_then(|module| all.modules.get(module as usize));
+        places.push(match site.function.and_then(|at| all.functions.get(at as usize)) {
+            Some(function) => CodePlace {
+                function: Some(function.name.clone()),
+                file: Some(function.file.clone()),
+                line: u32::try_from(site.offset).ok().filter(|&line| line > 0),
+                ..CodePlace::default()
+            },
+            None => {
+                let module = module.map(|module| module.path.clone());
+                CodePlace { module, offset: site.offset, ..CodePlace::default() }
+            }
+        });
+    }
+    places
 }
 
 /// The names that a module provides.
@@ -304,27 +318,48 @@ struct ModuleNames {
     faults: Vec<Problem>,
 }
 
+impl ModuleNames {
+    fn missing(fault: Problem) -> ModuleNames {
+        ModuleNames { found: Vec::new(), faults: vec![fault] }
+    }
+}
+
+fn names_problem(kind: ProblemKind, detail: String) -> Problem {
+    Problem { kind, rank: None, count: 0, detail }
+}
+
+fn dropped_names(detail: String) -> Problem {
+    names_problem(ProblemKind::NamesDropped, detail)
+}
+
 /// The names and positions of the calls that return to `offsets` in `module`; of all of them or of none.
 fn resolve_module(module: &Module, offsets: &[u64], readers: &CodeReaders, budget: &TimeBudget) -> ModuleNames {
-    let problem = |kind, detail: String| Problem { kind, rank: None, count: 0, detail };
-    let dropped = |fault: String| problem(ProblemKind::NamesDropped, fault);
-    let failed = |fault: Problem| ModuleNames { faults: vec![fault], ..ModuleNames::default() };
     let path = Path::new(&module.path);
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     let addresses = offsets.iter().map(|offset| offset.wrapping_sub(1)).collect();
     match budget.of_file() {
-        Duration::ZERO => failed(dropped(format!("{}: looking up names took too long", module.path))),
-        _ if !is_file || !path.is_absolute() => failed(problem(ProblemKind::BinaryMissing, module.path.clone())),
+        Duration::ZERO => {
+            ModuleNames::missing(dropped_names(format!("{}: looking up names took too long", module.path)))
+        }
+        _ if !is_file || !path.is_absolute() => {
+            ModuleNames::missing(names_problem(ProblemKind::BinaryMissing, module.path.clone()))
+        }
         limit => {
             let (answer, taken) = readers.open(&module.path, &module.build_id).names(addresses, limit);
             budget.take(taken);
             match answer {
                 FileNames::Found { calls, faults } => {
-                    ModuleNames { found: calls, faults: faults.into_iter().map(dropped).collect() }
+                    ModuleNames { found: calls, faults: faults.into_iter().map(dropped_names).collect() }
                 }
-                FileNames::Late => failed(dropped(format!("{}: looking up names took too long", module.path))),
-                FileNames::Changed => failed(problem(ProblemKind::BinaryChanged, module.path.clone())),
-                FileNames::Damaged => failed(dropped(format!("{}: its debug information is damaged", module.path))),
+                FileNames::Late => {
+                    ModuleNames::missing(dropped_names(format!("{}: looking up names took too long", module.path)))
+                }
+                FileNames::Changed => {
+                    ModuleNames::missing(names_problem(ProblemKind::BinaryChanged, module.path.clone()))
+                }
+                FileNames::Damaged => {
+                    ModuleNames::missing(dropped_names(format!("{}: its debug information is damaged", module.path)))
+                }
             }
         }
     }

@@ -53,8 +53,7 @@ pub fn representative<'a>(ranks: &[UnassignedRank<'a>]) -> Option<UnassignedRank
 
 /// Returns whether `one` ends iterations as `chosen` does, as often.
 pub fn has_loop(one: UnassignedRank, chosen: UnassignedRank, anchor: &LoopAnchor) -> bool {
-    let count = |rank: &RankSurvey| anchor.tokens.iter().map(|&token| rank.count(token)).sum::<u64>() as f64;
-    let (own, expected) = (count(one.rank), count(chosen.rank));
+    let [own, expected] = [one, chosen].map(|rank| rank.rank.count_all(&anchor.tokens) as f64);
     match anchor.run {
         // How long its runs are may differ between ranks, as with the number of their neighbours, but not what they lie between.
         true => own > 0.0 && one.kinds == chosen.kinds,

@@ -164,17 +164,19 @@ impl ProcessGroup {
     }
 
     fn receive(&self, from: usize) -> Result<Vec<u8>, TransportFailure> {
-        let wrong = |what: &str| TransportFailure { process: from, what: format!("what it sent {what}") };
         let mut piece = self.transport.receive(from)?;
         let head: [u8; HEAD_BYTES] =
-            piece.first_chunk().copied().ok_or_else(|| wrong("is shorter than any message"))?;
+            piece.first_chunk().copied().ok_or_else(|| bad_message(from, "is shorter than any message"))?;
         let [m0, m1, m2, m3, c0, c1, c2, c3, length @ ..] = head;
         if u32::from_le_bytes([m0, m1, m2, m3]) != magic() {
-            return Err(wrong("is of another version of lbprof: all processes must run the same lb-report-mpi"));
+            return Err(bad_message(
+                from,
+                "is of another version of lbprof: all processes must run the same lb-report-mpi",
+            ));
         }
         let length = u64::from_le_bytes(length);
         if length > MOST_BYTES {
-            return Err(wrong(&format!("has {length} bytes, more than {MOST_BYTES}")));
+            return Err(bad_message(from, &format!("has {length} bytes, more than {MOST_BYTES}")));
         }
         let mut bytes = piece.split_off(HEAD_BYTES);
         while (bytes.len() as u64) < length {
@@ -182,10 +184,14 @@ impl ProcessGroup {
             bytes.append(&mut self.transport.receive(from)?);
         }
         if bytes.len() as u64 != length || crc32fast::hash(&bytes) != u32::from_le_bytes([c0, c1, c2, c3]) {
-            return Err(wrong("did not arrive as it was sent"));
+            return Err(bad_message(from, "did not arrive as it was sent"));
         }
         Ok(bytes)
     }
+}
+
+fn bad_message(from: usize, what: &str) -> TransportFailure {
+    TransportFailure { process: from, what: format!("what it sent {what}") }
 }
 
 /// Returns the message of a panic.

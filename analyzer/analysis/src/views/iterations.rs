@@ -209,11 +209,13 @@ fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
         }
     }
     let all: f64 = sums.iter().sum();
-    let shows = |activity: &Activity| {
-        let is_large = sums[*activity as usize] >= LEAST_SHARE * all && sums[*activity as usize] > 0.0;
-        *activity == Activity::Computation || is_large && *activity != Activity::Recorder
-    };
-    Activity::ALL.into_iter().filter(shows).collect()
+    let mut shown = Activity::ALL.to_vec();
+    shown.retain(|&activity| {
+        let seconds = sums[activity as usize];
+        let is_large = seconds >= LEAST_SHARE * all && seconds > 0.0;
+        activity == Activity::Computation || is_large && activity != Activity::Recorder
+    });
+    shown
 }
 
 /// The sums by column, added up rank by rank.

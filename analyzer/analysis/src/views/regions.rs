@@ -61,19 +61,21 @@ fn view(model: &Model, rows: &RankRows, idx: RegionIdx) -> RegionView {
             }
         }
     }
-    let means = |sums: Vec<f64>| -> Vec<f32> {
-        sums.into_iter().zip(rows.sizes()).map(|(sum, size)| (sum / size as f64) as f32).collect()
-    };
     RegionView {
         path: model.regions[idx as usize].path.clone(),
         seconds: Activity::ALL
             .into_iter()
             .zip(seconds)
             .filter(|(_, sums)| sums.iter().any(|&sum| sum > 0.0))
-            .map(|(of, sums)| (of, means(sums)))
+            .map(|(of, sums)| (of, means(&sums, rows)))
             .collect(),
-        calls: means(calls),
+        calls: means(&calls, rows),
     }
+}
+
+/// Divides sums over the ranks of each row by their number.
+fn means(sums: &[f64], rows: &RankRows) -> Vec<f32> {
+    sums.iter().zip(rows.sizes()).map(|(sum, size)| (sum / size as f64) as f32).collect()
 }
 
 #[cfg(test)]

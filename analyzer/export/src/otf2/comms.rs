@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use lbprof_analysis::model::{Communicator, Model};
+use lbprof_analysis::model::Model;
 
 use super::library::Ref;
 
@@ -29,16 +29,16 @@ pub struct TraceComms {
 }
 
 impl TraceComms {
-    /// Returns those of a model.
+    /// Numbers the communicators of a model.
     pub fn new(model: &Model) -> TraceComms {
         let world: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
         // A list with more members than twice the ranks of the run is damaged.
         let max_members = 2 * model.facts.n_ranks as usize;
-        let comm = |comm: &Communicator| {
+        let mut comms = Vec::new();
+        for comm in &model.communicators {
             let members = comm.group.iter().chain(comm.remote.iter()).take(max_members);
-            TraceComm::new(comm.label(), members, &world)
-        };
-        let mut comms: Vec<TraceComm> = model.communicators.iter().map(comm).collect();
+            comms.push(TraceComm::new(comm.label(), members, &world));
+        }
         comms.push(TraceComm::new("unknown communicator".to_owned(), world.iter().copied(), &world));
         TraceComms { comms }
     }
@@ -46,11 +46,11 @@ impl TraceComms {
     /// Returns the number of the communicator of a message of `rank`, and the rank of `peer` in it, or `None` if `peer` is not in the trace. If they
     /// are no members of the model's communicator `comm`, it is the one of all ranks.
     pub fn find_peer(&self, comm: u32, rank: u32, peer: u32) -> Option<(Ref, u32)> {
-        let find = |comm: u32| {
+        let of_all_ranks = self.comms.len() as Ref - 1;
+        [comm, of_all_ranks].into_iter().find_map(|comm| {
             let ranks = &self.comms.get(comm as usize)?.ranks;
             ranks.get(&rank).and(ranks.get(&peer)).map(|&found| (comm, found))
-        };
-        find(comm).or_else(|| find(self.comms.len() as Ref - 1))
+        })
     }
 
     /// Returns the root of a collective of `rank` as OTF2 has it, or `None` if the rank is not in the communicator.

@@ -7,7 +7,7 @@ use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::transport::codec;
 
 use super::library::{AttributeValue, CollectiveFacts, EventWriter, MessageFacts, Ref, WindowEvent};
-use crate::sorted::Key;
+use crate::external_sort::Key;
 
 /// Numbers of the attributes that an event may have.
 pub const CALL_SITE: Ref = 0;
@@ -68,7 +68,7 @@ pub enum EventOrder {
 }
 
 impl EventOrder {
-    /// Returns whether such events of a location are found in the order of time.
+    /// True if such events of a location are found in the order of time.
     pub fn is_in_order(self) -> bool {
         matches!(self, EventOrder::Ends | EventOrder::Begins)
     }

@@ -46,7 +46,7 @@ use self::regions::TraceRegions;
 use self::requests::{HalfKnownSends, SendCompletion};
 use self::texts::TraceTexts;
 use self::windows::{CallEvents, GroupSync, TraceWindows};
-use crate::sorted::LineSorter;
+use crate::external_sort::LineSorter;
 
 /// Gathers the events of a part of a run.
 pub struct Otf2Trace {
@@ -292,8 +292,8 @@ impl ExportFormat for Otf2Trace {
         self.groups = TraceGroups::new(self.comms.comms.len());
         self.ranks = model.ranks.iter().map(|rank| TraceRank { rank: rank.rank, host: clean(&rank.host) }).collect();
         self.call_sites = part.places.iter().map(|place| self.texts.number(&clean(&place.label()))).collect();
-        let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
-        self.chains = (0..model.regions.len() as RegionIdx).map(chain).collect();
+        let regions = 0..model.regions.len() as RegionIdx;
+        self.chains = regions.map(|region| model.chain(region).into_iter().rev().collect()).collect();
         self.started_unix_s = model.facts.started_unix_s;
         self.description = clean(&model.facts.command.join(" "));
         // Each rank is there, also if it has no events.

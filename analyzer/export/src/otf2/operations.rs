@@ -43,7 +43,7 @@ pub fn collective_operation(number: u16) -> Option<u8> {
     COLLECTIVES.iter().find(|&&(operation, _)| operation as u16 == number).map(|&(_, value)| value)
 }
 
-/// Returns whether the operation has a root.
+/// True if the operation has a root.
 pub fn has_root(number: u16) -> bool {
     matches!(
         Operation::semantics(number),

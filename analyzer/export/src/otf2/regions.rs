@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lbprof_analysis::model::{Model, Region};
+use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
 use lbprof_report::words::clean;
 
@@ -35,14 +35,14 @@ pub struct TraceRegions {
 }
 
 impl TraceRegions {
-    /// Returns those of a model.
+    /// Numbers the regions of a model.
     pub fn new(model: &Model) -> TraceRegions {
-        let region = |region: &Region| TraceRegion {
+        let regions = model.regions.iter().map(|region| TraceRegion {
             name: clean(&region.name),
             role: if region.is_code { FUNCTION } else { CODE },
             paradigm: USER,
-        };
-        TraceRegions { regions: model.regions.iter().map(region).collect(), ..TraceRegions::default() }
+        });
+        TraceRegions { regions: regions.collect(), ..TraceRegions::default() }
     }
 
     /// Returns the region of calls of an MPI function.

@@ -252,12 +252,14 @@ impl TraceWindows {
         let (first, last) = target.map_or((0, u32::MAX), |target| (target, target));
         let ended = self.transfers.range_mut((rank, window, first)..=(rank, window, last));
         for (&(.., remote), transfers) in ended {
-            let id = |n| transfer_id(n, remote, n_members);
-            events.extend((transfers.local..transfers.next).map(|n| WindowEvent::Complete { window, id: id(n) }));
+            for n in transfers.local..transfers.next {
+                events.push(WindowEvent::Complete { window, id: transfer_id(n, remote, n_members) });
+            }
             transfers.local = transfers.next;
             if is_remote {
-                let ended = transfers.remote..transfers.next;
-                events.extend(ended.map(|n| WindowEvent::CompleteRemote { window, id: id(n) }));
+                for n in transfers.remote..transfers.next {
+                    events.push(WindowEvent::CompleteRemote { window, id: transfer_id(n, remote, n_members) });
+                }
                 transfers.remote = transfers.next;
             }
         }

@@ -51,8 +51,13 @@ impl ParaverLayout {
             nodes[node].cpus += 1;
             tasks.push(ParaverTask { rank: rank.rank, node, cpu: nodes[node].cpus, threads: 1 });
         }
-        let before = |node: usize| nodes[..node].iter().map(|node| node.cpus).sum();
-        let first: Vec<u32> = (0..nodes.len()).map(before).collect();
+        // The CPUs of all nodes are numbered in one sequence.
+        let mut first = Vec::new();
+        let mut n_cpus = 0;
+        for node in &nodes {
+            first.push(n_cpus);
+            n_cpus += node.cpus;
+        }
         for task in tasks.iter_mut() {
             task.cpu += first[task.node];
         }
@@ -85,9 +90,9 @@ impl ParaverLayout {
     ///
     /// Errors: those of writing.
     pub fn write(&self, date: &str, ns: u64, communicators: &[Communicator], out: &mut impl Write) -> io::Result<()> {
-        let list = |all: Vec<String>| all.join(",");
-        let nodes = list(self.nodes.iter().map(|node| node.cpus.to_string()).collect());
-        let tasks = list(self.tasks.iter().map(|task| format!("{}:{}", task.threads, task.node + 1)).collect());
+        let nodes: Vec<String> = self.nodes.iter().map(|node| node.cpus.to_string()).collect();
+        let tasks: Vec<String> = self.tasks.iter().map(|task| format!("{}:{}", task.threads, task.node + 1)).collect();
+        let (nodes, tasks) = (nodes.join(","), tasks.join(","));
         let mut comms: Vec<(u32, &Communicator)> = self.comms.iter().copied().zip(communicators).collect();
         comms.sort_by_key(|(number, _)| *number);
         writeln!(

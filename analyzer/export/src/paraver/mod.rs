@@ -29,7 +29,7 @@ use lbprof_collector::record::NONE;
 use self::config::{ConfigNames, WAIT_STATES, write_rows};
 use self::layout::ParaverLayout;
 use self::operations::{ParaverCallEvent, values};
-use crate::sorted::LineSorter;
+use crate::external_sort::LineSorter;
 use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::replay_results::ReplayedThread;
@@ -249,8 +249,8 @@ impl ExportFormat for ParaverWriter {
         self.names = ConfigNames::from_model(model, part.places);
         self.communicators.clone_from(&model.communicators);
         self.started_unix_s = model.facts.started_unix_s;
-        let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
-        self.chains = (0..model.regions.len() as RegionIdx).map(chain).collect();
+        let regions = 0..model.regions.len() as RegionIdx;
+        self.chains = regions.map(|region| model.chain(region).into_iter().rev().collect()).collect();
         for (place, rank) in (0..).zip(&model.ranks) {
             self.iterations(place, rank);
         }
@@ -285,8 +285,10 @@ impl ReplayObserver for ParaverWriter {
 
     fn on_message(&mut self, message: &MatchedMessage) {
         let MatchedMessage { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, .. } = *message;
-        let place = |rank: u32| self.layout.place(rank).and_then(|place| u32::try_from(place).ok()).unwrap_or(NONE);
-        let (from, to) = (place(from), place(to));
+        let [from, to] = [from, to].map(|rank| {
+            let place = self.layout.place(rank).and_then(|place| u32::try_from(place).ok());
+            place.unwrap_or(NONE)
+        });
         let sender = self.object(ReplayedThread { rank: from, number: from_thread });
         let receiver = self.object(ReplayedThread { rank: to, number: to_thread });
         // Of a part of the ranks both have to be there.

@@ -165,17 +165,17 @@ impl ParaverCallEvent {
         let name: &str = &name;
         let value = values.get(name).copied().unwrap_or(OTHERS + u32::from(number));
         let activity = Operation::from_number(number).map_or(Activity::Management, Operation::activity);
-        let of = |kind: usize, state: u8| ParaverCallEvent { kind: TYPES[kind].0, value, state };
-        match activity {
+        let (kind, state) = match activity {
             // What prepares or starts a persistent operation, or frees a request, transfers nothing by itself.
-            Activity::PointToPoint if is_other(name) => of(2, 15),
-            Activity::PointToPoint => of(0, point_to_point_state(name)),
-            Activity::Collective => of(1, 13),
-            Activity::Synchronization => of(1, 5),
-            Activity::OneSided => of(3, 17),
-            Activity::Io => of(4, 12),
-            Activity::Management | Activity::Computation | Activity::Recorder => of(2, 15),
-        }
+            Activity::PointToPoint if is_other(name) => (2, 15),
+            Activity::PointToPoint => (0, point_to_point_state(name)),
+            Activity::Collective => (1, 13),
+            Activity::Synchronization => (1, 5),
+            Activity::OneSided => (3, 17),
+            Activity::Io => (4, 12),
+            Activity::Management | Activity::Computation | Activity::Recorder => (2, 15),
+        };
+        ParaverCallEvent { kind: TYPES[kind].0, value, state }
     }
 }
 

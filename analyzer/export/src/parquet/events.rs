@@ -122,9 +122,9 @@ impl SharedTexts {
         if self.operations.len() <= at {
             self.operations.resize(at + 1, None);
         }
-        let known = &mut self.operations[at];
-        let name = || ByteArray::from(format!("MPI_{}", operation_name(number)).as_str());
-        ParquetCell::Text(known.get_or_insert_with(name).clone())
+        let name = self.operations[at]
+            .get_or_insert_with(|| ByteArray::from(format!("MPI_{}", operation_name(number)).as_str()));
+        ParquetCell::Text(name.clone())
     }
 
     fn activity(&self, activity: Activity) -> ParquetCell {
@@ -137,11 +137,10 @@ impl<W: Write + Send> EventTables<W> {
     ///
     /// Errors: those of opening and writing.
     pub fn new(mut open: impl FnMut(&'static str) -> io::Result<W>) -> io::Result<EventTables<W>> {
-        let mut create = |about: TableDescription| about.create(open(about.name)?);
         Ok(EventTables {
-            waits: create(WAITS)?,
-            messages: create(MESSAGES)?,
-            calls: create(CALLS)?,
+            waits: WAITS.create(open(WAITS.name)?)?,
+            messages: MESSAGES.create(open(MESSAGES.name)?)?,
+            calls: CALLS.create(open(CALLS.name)?)?,
             texts: SharedTexts::default(),
             ranks: Vec::new(),
         })
@@ -221,8 +220,8 @@ impl<W: Write + Send> ExportFormat for EventTables<W> {
         let model = part.model;
         self.ranks = model.ranks.iter().map(|rank| rank.rank).collect();
         self.texts.regions = model.regions.iter().map(|region| ByteArray::from(region.path.as_str())).collect();
-        let label = |comm: &lbprof_analysis::model::Communicator| ByteArray::from(comm.label().as_str());
-        self.texts.communicators = model.communicators.iter().map(label).collect();
+        let communicators = model.communicators.iter();
+        self.texts.communicators = communicators.map(|comm| ByteArray::from(comm.label().as_str())).collect();
         self.texts.activities = Activity::ALL.iter().map(|activity| ByteArray::from(activity.name())).collect();
         Ok(())
     }

@@ -54,7 +54,7 @@ pub const SUMS: [TableDescription; 4] = [sums::RANKS, sums::REGIONS, sums::CALL_
 /// Tables of events.
 pub const EVENTS: [TableDescription; 3] = [events::WAITS, events::MESSAGES, events::CALLS];
 
-/// Returns whether the file at a path is a table that we wrote.
+/// True if the file at a path is a table that we wrote.
 pub fn is_ours(path: &Path) -> bool {
     let reader = File::open(path).map_err(ParquetError::from).and_then(SerializedFileReader::new);
     reader.is_ok_and(|reader| {

@@ -137,13 +137,14 @@ pub fn write_sums<W: Write + Send>(
         }
         for (region, series) in &rank.iterations {
             for (at, &number) in series.numbers.iter().enumerate() {
-                let time = |times: &[f64]| times.get(at).copied().map_or(ParquetCell::Null, ParquetCell::real);
+                let [begin, end] = [&series.begin_s, &series.end_s]
+                    .map(|times| times.get(at).copied().map_or(ParquetCell::Null, ParquetCell::real));
                 let first = [
                     paths[*region as usize].clone(),
                     ParquetCell::Whole(number.into()),
                     ParquetCell::Whole(rank.rank.into()),
-                    time(&series.begin_s),
-                    time(&series.end_s),
+                    begin,
+                    end,
                     ParquetCell::Whole(series.has_computation(number).into()),
                 ];
                 let seconds = Activity::ALL.map(|activity| ParquetCell::Real(series.seconds_at(activity, at)));
@@ -186,17 +187,18 @@ fn region_rows<'a>(
     })
 }
 
-/// Returns what is known of a call site, the first columns of [`CALL_PATHS`].
+/// The facts about a call site, the first columns of [`CALL_PATHS`].
 fn site_cells(run: &AnalysedRun, at: u32, place: &CodePlace) -> [ParquetCell; 7] {
-    let text = |text: Option<&str>| text.filter(|text| !text.is_empty()).map_or(ParquetCell::Null, ParquetCell::text);
+    let [function, file, module] = [Some(place.function_label()), place.file.as_deref(), place.module.as_deref()]
+        .map(|text| text.filter(|text| !text.is_empty()).map_or(ParquetCell::Null, ParquetCell::text));
     [
         ParquetCell::Whole(at.into()),
         ParquetCell::text(&source_path(run.calls, at).unwrap_or_else(|| place.label())),
         ParquetCell::text(&place.label()),
-        text(Some(place.function_label())),
-        text(place.file.as_deref()),
+        function,
+        file,
         ParquetCell::optional_number(place.line),
-        text(place.module.as_deref()),
+        module,
     ]
 }
 

@@ -237,7 +237,8 @@ impl<W: Write + Send> ParquetTable<W> {
 }
 
 fn schema(name: &str, columns: &[ParquetColumn]) -> Result<Type, ParquetError> {
-    let field = |column: &ParquetColumn| {
+    let mut fields = Vec::new();
+    for column in columns {
         let (physical, logical) = match column.kind {
             ColumnKind::Number => (Physical::INT32, None),
             ColumnKind::Count | ColumnKind::Time => (Physical::INT64, None),
@@ -246,9 +247,8 @@ fn schema(name: &str, columns: &[ParquetColumn]) -> Result<Type, ParquetError> {
         };
         let repetition = if column.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
         let builder = Type::primitive_type_builder(&column.name, physical).with_repetition(repetition);
-        Ok(Arc::new(builder.with_logical_type(logical).build()?))
-    };
-    let fields = columns.iter().map(field).collect::<Result<Vec<_>, ParquetError>>()?;
+        fields.push(Arc::new(builder.with_logical_type(logical).build()?));
+    }
     Type::group_type_builder(name).with_fields(fields).build()
 }
 

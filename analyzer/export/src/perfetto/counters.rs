@@ -29,6 +29,16 @@ struct IterationCounters {
     end_s: f64,
 }
 
+/// A figure of an iteration: its name, its unit and how it follows from the times.
+type IterationFigure = (&'static str, &'static str, fn(&EfficiencyTimes) -> Option<f64>);
+
+const FIGURES: [IterationFigure; 4] = [
+    ("load balance", "%", |times| Some(100.0 * times.load_balance()?)),
+    ("communication efficiency", "%", |times| Some(100.0 * times.communication()?)),
+    ("parallel efficiency", "%", |times| Some(100.0 * times.parallel()?)),
+    ("time of an iteration", "ms", |times| Some(1e3 * times.elapsed_s).filter(|time| time.is_finite())),
+];
+
 /// The time, load balance, communication efficiency and parallel efficiency of each iteration of `region`; none where what ranks compute in
 /// it is not known. An iteration lasts from its first begin on a rank to its last end.
 pub fn counters(model: &Model, region: RegionIdx) -> Vec<CounterTrack> {
@@ -48,31 +58,20 @@ pub fn counters(model: &Model, region: RegionIdx) -> Vec<CounterTrack> {
             };
         }
     }
-    let is_known = |(number, one): &(u32, IterationCounters)| {
-        one.max_s > 0.0 && one.begin_s.is_finite() && !unknown.contains(number)
-    };
-    let iterations: Vec<IterationCounters> = iterations.into_iter().filter(is_known).map(|(_, one)| one).collect();
+    iterations.retain(|number, one| one.max_s > 0.0 && one.begin_s.is_finite() && !unknown.contains(number));
     let n = model.ranks.len() as f64;
-    let times = |one: &IterationCounters| EfficiencyTimes {
-        elapsed_s: one.end_s - one.begin_s,
-        max_computation_s: one.max_s,
-        avg_computation_s: one.sum_s / n,
-        t_ideal_s: None,
-    };
-    let percent = |share: Option<f64>| Some(100.0 * share?);
-    type Value<'a> = (&'static str, &'static str, &'a dyn Fn(&EfficiencyTimes) -> Option<f64>);
-    let all: [Value; 4] = [
-        ("load balance", "%", &|times| percent(times.load_balance())),
-        ("communication efficiency", "%", &|times| percent(times.communication())),
-        ("parallel efficiency", "%", &|times| percent(times.parallel())),
-        ("time of an iteration", "ms", &|times| Some(1e3 * times.elapsed_s).filter(|time| time.is_finite())),
-    ];
-    let value = |of: &dyn Fn(&EfficiencyTimes) -> Option<f64>, one: &IterationCounters| {
-        Some(((one.begin_s * 1e9).round() as Ns, of(&times(one))?))
-    };
-    let counter = |(name, unit, of): Value| {
-        let values = iterations.iter().filter_map(|one| value(of, one)).collect();
-        CounterTrack { name, unit, values }
-    };
-    all.map(counter).into()
+    let mut tracks = FIGURES.map(|(name, unit, _)| CounterTrack { name, unit, values: Vec::new() });
+    for one in iterations.values() {
+        let begin = (one.begin_s * 1e9).round() as Ns;
+        let times = EfficiencyTimes {
+            elapsed_s: one.end_s - one.begin_s,
+            max_computation_s: one.max_s,
+            avg_computation_s: one.sum_s / n,
+            t_ideal_s: None,
+        };
+        for (track, (.., figure)) in tracks.iter_mut().zip(FIGURES) {
+            track.values.extend(figure(&times).map(|value| (begin, value)));
+        }
+    }
+    tracks.into()
 }

@@ -9,7 +9,6 @@ use super::data::{DelayingFunction, DelayingRank};
 use crate::blocking::{BlockingTable, CauseRow};
 use lbprof_analysis::metrics::functions::{FunctionTime, SampledEstimate};
 use lbprof_analysis::model::RegionIdx;
-use lbprof_analysis::model::replay_results::DelayingCode;
 
 /// Most ranks and regions that are listed, and most functions of each.
 const MOST: (usize, usize) = (20, 3);
@@ -31,25 +30,22 @@ impl SampledFunctions<'_> {
         let cpu_s: f64 = functions.values().map(|time| time.own.seconds).sum();
         let (samples, caused) = self.caused(row);
         let is_known = samples > 0;
-        let excess = |time: &FunctionTime| time.compared().excess(self.times.ranks, self.times.period_s);
-        let order = |function: u32, time: &FunctionTime| {
-            let excess = excess(time);
-            let first = match is_known {
-                true => caused.get(&function).map_or(0.0, |one| one.seconds),
+        let mut order: Vec<(f64, u32, FunctionTime)> = Vec::with_capacity(functions.len());
+        for (function, time) in functions.into_iter().filter(|(_, time)| time.own.samples > 0) {
+            let excess = self.excess(&time);
+            let weight = match is_known {
+                true => caused.get(&function).map_or(0.0, |caused| caused.seconds),
                 false if excess.is_significant() => excess.seconds.max(0.0),
                 false => 0.0,
             };
-            (first, time.own.seconds)
-        };
-        let mut functions: Vec<(u32, FunctionTime)> =
-            functions.into_iter().filter(|(_, time)| time.own.samples > 0).collect();
-        functions.sort_by(|(a, of_a), (b, of_b)| {
-            let (of_a, of_b) = (order(*a, of_a), order(*b, of_b));
-            of_b.0.total_cmp(&of_a.0).then(of_b.1.total_cmp(&of_a.1)).then(a.cmp(b))
+            order.push((weight, function, time));
+        }
+        order.sort_by(|(weight_a, a, time_a), (weight_b, b, time_b)| {
+            weight_b.total_cmp(weight_a).then(time_b.own.seconds.total_cmp(&time_a.own.seconds)).then(a.cmp(b))
         });
-        functions.truncate(MOST.1);
-        let row_of = |(function, time): (u32, FunctionTime)| {
-            let excess = excess(&time);
+        order.truncate(MOST.1);
+        let functions = order.into_iter().map(|(_, function, time)| {
+            let excess = self.excess(&time);
             let caused = is_known.then(|| caused.get(&function).copied().unwrap_or_default());
             DelayingFunction {
                 name: self.name(function, self.lines_of(Some(region), function).first().map(|line| line.line)),
@@ -62,26 +58,24 @@ impl SampledFunctions<'_> {
                 excess_error_s: excess.error_s,
                 significant: excess.is_significant(),
             }
-        };
+        });
+        let functions: Vec<DelayingFunction> = functions.collect();
         let (rank, caused_s) = (row.cause.rank, row.cause.caused_s);
-        let functions: Vec<DelayingFunction> = functions.into_iter().map(row_of).collect();
         (cpu_s > 0.0).then(|| DelayingRank { rank, region: row.region.clone(), caused_s, samples, cpu_s, functions })
     }
 
-    /// Returns how many samples of the rank of a cause lie in the time that others waited for, and the waiting that it causes by each
-    /// function.
+    /// Counts the samples of the rank of a cause in the time that others waited for, and adds up the waiting that it causes by each function.
     fn caused(&self, row: &CauseRow) -> (u64, BTreeMap<u32, SampledEstimate>) {
         let (mut samples, mut functions) = (0, BTreeMap::new());
         let Some(followed) = &self.model.followed else { return (samples, functions) };
-        let is_its = |one: &&DelayingCode| {
+        for one in followed.delaying_code.iter() {
             let is_first = followed.threads.get(one.thread as usize).is_some_and(|thread| thread.number == 0);
             let region = followed.regions.get(one.kind.region() as usize);
             let is_there = region.is_some_and(|region| region.path == row.region);
-            is_first && is_there && followed.world_rank(one.thread) == row.cause.rank
-        };
-        for one in followed.delaying_code.iter().filter(is_its) {
-            let leaf = self.code.leaves.get(one.leaf as usize);
-            let Some(leaf) = leaf else { continue };
+            if !is_first || !is_there || followed.world_rank(one.thread) != row.cause.rank {
+                continue;
+            }
+            let Some(leaf) = self.code.leaves.get(one.leaf as usize) else { continue };
             let sum: &mut SampledEstimate = functions.entry(self.code.responsible(leaf.node)).or_default();
             sum.seconds += one.ns * 1e-9;
             sum.error_s = sum.error_s.hypot(one.error_ns * 1e-9);

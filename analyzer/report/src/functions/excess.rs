@@ -11,26 +11,25 @@ const MOST_NAMED: usize = 3;
 impl SampledFunctions<'_> {
     /// In which functions the rank at a place computes longer than the mean, of which its calls show `excess_s`.
     pub(crate) fn explained(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> ExplainedExcess {
-        let share = |seconds: f64| (excess_s > 0.0).then(|| seconds / excess_s);
         let callers = self.times.by_caller(region);
-        let row = |function: u32, excess: SampledEstimate| {
-            let line = self.lines_of(region, function).first().map(|line| line.line);
-            ExcessIn {
-                name: self.name(function, line),
-                excess_s: excess.seconds,
-                excess_error_s: excess.error_s,
-                share: share(excess.seconds),
-                caller: self.main_caller(callers.get(&function)),
-            }
-        };
         let found = self.times.concentrated(region, at, MOST_NAMED).into_iter();
-        let found = found.filter_map(|one| Some((self.code.nodes.get(one.node as usize)?.function, one.excess)));
+        let functions = found.filter_map(|found| {
+            let function = self.code.nodes.get(found.node as usize)?.function;
+            let line = self.lines_of(region, function).first().map(|line| line.line);
+            Some(ExcessIn {
+                name: self.name(function, line),
+                excess_s: found.excess.seconds,
+                excess_error_s: found.excess.error_s,
+                share: (excess_s > 0.0).then(|| found.excess.seconds / excess_s),
+                caller: self.main_caller(callers.get(&function)),
+            })
+        });
         let not_running = self.times.not_running_excess(region, at).filter(|one| one.seconds > 0.0);
         let not_running_s = not_running.filter(SampledEstimate::is_significant).map(|one| one.seconds);
         ExplainedExcess {
-            functions: found.map(|(function, excess)| row(function, excess)).collect(),
+            functions: functions.collect(),
             not_running_s,
-            not_running_share: not_running_s.and_then(share),
+            not_running_share: not_running_s.filter(|_| excess_s > 0.0).map(|seconds| seconds / excess_s),
         }
     }
 

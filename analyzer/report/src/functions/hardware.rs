@@ -4,38 +4,41 @@ use super::SampledFunctions;
 use super::data::HardwareRow;
 use lbprof_analysis::metrics::functions::computing;
 use lbprof_analysis::metrics::hardware::{HardwareTimes, frequency_hz, ipc};
+use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::model::samples::HardwareCounters;
-use lbprof_analysis::model::{RankModel, RegionIdx};
+
+/// The smallest of a figure of the ranks' counters, with its rank.
+fn smallest(
+    ranks: &[(u32, HardwareCounters)],
+    figure: impl Fn(&HardwareCounters) -> Option<f64>,
+) -> Option<(f64, u32)> {
+    let figures = ranks.iter().filter_map(|(rank, counted)| Some((figure(counted)?, *rank)));
+    figures.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+}
 
 impl SampledFunctions<'_> {
-    /// Returns what the processors counted in a region; `at`: the place of the rank that is compared with the mean.
+    /// Summarizes the hardware counters of a region. `at` is the index of the rank that is compared with the mean.
     pub(super) fn hardware(&self, region: Option<RegionIdx>, at: usize) -> Option<HardwareRow> {
-        let counted = |rank: &RankModel| {
+        let mut ranks: Vec<(u32, HardwareCounters)> = Vec::with_capacity(self.model.ranks.len());
+        for rank in &self.model.ranks {
             let mut sum = HardwareCounters::default();
             for (_, time) in computing(rank, region) {
                 sum.add(&time.counted);
             }
-            sum
-        };
-        let ranks: Vec<(u32, HardwareCounters)> =
-            self.model.ranks.iter().map(|rank| (rank.rank, counted(rank))).collect();
+            ranks.push((rank.rank, sum));
+        }
         let own = ranks.get(at)?.1;
-        let known: Vec<&(u32, HardwareCounters)> =
-            ranks.iter().filter(|(_, counted)| counted.instructions > 0).collect();
+        ranks.retain(|(_, counted)| counted.instructions > 0);
         let mut all = HardwareCounters::default();
-        for (_, counted) in known.iter() {
+        for (_, counted) in &ranks {
             all.add(counted);
         }
-        let times = HardwareTimes { all, ranks: known.len(), own };
+        let times = HardwareTimes { all, ranks: ranks.len(), own };
         let split = times.split().filter(|_| own.instructions > 0)?;
-        let least = |of: fn(&HardwareCounters) -> Option<f64>| {
-            let values = known.iter().filter_map(|(rank, counted)| Some((of(counted)?, *rank)));
-            values.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
-        };
-        let (min_ipc, min_frequency) = (least(ipc), least(frequency_hz));
+        let (min_ipc, min_frequency) = (smallest(&ranks, ipc), smallest(&ranks, frequency_hz));
         Some(HardwareRow {
-            ranks: known.len(),
-            instructions: all.instructions as f64 / known.len() as f64,
+            ranks: ranks.len(),
+            instructions: all.instructions as f64 / ranks.len() as f64,
             ipc: ipc(&all),
             frequency_hz: frequency_hz(&all),
             slowest_instructions: own.instructions as f64,

@@ -135,9 +135,10 @@ impl<'a> SampledFunctions<'a> {
         }
         let (rows, others) = self.rows(region, &functions, all.over.sum.seconds);
         let not_running = self.times.not_running(region);
-        let beyond =
-            |one: &&(usize, f64, f64)| SampledEstimate { seconds: one.1, error_s: one.2.sqrt() }.is_significant();
-        let most = not_running.iter().filter(|one| one.1 > 0.0).filter(beyond).max_by(|a, b| a.1.total_cmp(&b.1));
+        let significant = not_running.iter().filter(|&&(_, seconds, variance)| {
+            seconds > 0.0 && SampledEstimate { seconds, error_s: variance.sqrt() }.is_significant()
+        });
+        let most = significant.max_by(|a, b| a.1.total_cmp(&b.1));
         let excess_s = slowest_computation_s - computation_s;
         RegionFunctions {
             region: self.path(region),

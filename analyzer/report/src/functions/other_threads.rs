@@ -32,15 +32,19 @@ impl SampledFunctions<'_> {
         let mut regions: Vec<OtherThreadsFunctions> = regions.filter(|one| one.cpu_s > 0.0).collect();
         regions.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
         regions.truncate(MOST_REGIONS);
-        let of_ranks = || self.model.ranks.iter().map(|rank| &rank.samples.of[self.threads as usize]);
-        let mut all = CpuTime::default();
-        for (_, time) in of_ranks().flat_map(|one| &one.times) {
-            all.add(time);
+        let (mut all, mut n_threads, mut n_ranks) = (CpuTime::default(), 0, 0);
+        for rank in &self.model.ranks {
+            let sampled = &rank.samples.of[self.threads as usize];
+            for (_, time) in &sampled.times {
+                all.add(time);
+            }
+            n_threads += sampled.threads;
+            n_ranks += usize::from(sampled.threads > 0);
         }
         OtherThreadsRow {
             call_mpi: self.threads == SampledThreads::WithMpi,
-            threads: of_ranks().map(|one| one.threads).sum(),
-            ranks: of_ranks().filter(|one| one.threads > 0).count(),
+            threads: n_threads,
+            ranks: n_ranks,
             samples: all.samples,
             cpu_s: all.seconds,
             program: self.in_region(None, slowest),

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::SampledFunctions;
 use super::data::{FunctionName, FunctionRow, LibraryRow, LineRow, OtherFunctions};
-use lbprof_analysis::metrics::functions::{CpuTimeComparison, FunctionTime};
+use crate::fraction;
+use lbprof_analysis::metrics::functions::{CpuTimeComparison, FunctionTime, SampledEstimate};
 use lbprof_analysis::metrics::hardware::ipc;
 use lbprof_analysis::model::RegionIdx;
-use lbprof_analysis::model::samples::{CpuTime, CpuTimeOverRanks, HardwareCounters};
+use lbprof_analysis::model::samples::{CpuTime, CpuTimeOverRanks};
 
 /// Most functions that are rows, of the whole program and of a region; the others are summed up.
 const MOST_FUNCTIONS: (usize, usize) = (60, 12);
@@ -26,13 +27,12 @@ impl SampledFunctions<'_> {
         functions: &BTreeMap<u32, FunctionTime>,
         all_s: f64,
     ) -> (Vec<FunctionRow>, OtherFunctions) {
-        let excess = |time: &FunctionTime| time.compared().excess(self.times.ranks, self.times.period_s);
-        let weight = |time: &FunctionTime| {
-            let excess = excess(time);
+        let weights = functions.iter().map(|(&function, time)| {
+            let excess = self.excess(time);
             let mean_s = self.mean(time.over.sum.seconds);
-            if excess.is_significant() { mean_s.max(excess.seconds.abs()) } else { mean_s }
-        };
-        let mut order: Vec<(u32, f64)> = functions.iter().map(|(&function, time)| (function, weight(time))).collect();
+            (function, if excess.is_significant() { mean_s.max(excess.seconds.abs()) } else { mean_s })
+        });
+        let mut order: Vec<(u32, f64)> = weights.collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let most = if region.is_none() { MOST_FUNCTIONS.0 } else { MOST_FUNCTIONS.1 };
         let (listed, rest) = order.split_at(most.min(order.len()));
@@ -49,12 +49,10 @@ impl SampledFunctions<'_> {
             excess_error_s: if rest.is_empty() { 0.0 } else { of_others.error_s },
         };
         let (callers, libraries) = (self.times.by_caller(region), self.times.in_libraries(region));
-        let row = |&(function, _): &(u32, f64)| {
+        let rows = listed.iter().map(|&(function, _)| {
             let time = &functions[&function];
-            let (excess, lines) = (excess(time), self.lines_of(region, function));
+            let (excess, lines) = (self.excess(time), self.lines_of(region, function));
             let (all, own) = (&time.over.sum.counted, &time.own.counted);
-            let instructions =
-                |counted: &HardwareCounters| (counted.instructions > 0).then_some(counted.instructions as f64);
             FunctionRow {
                 name: self.name(function, lines.first().map(|line| line.line)),
                 samples: time.over.sum.samples,
@@ -68,16 +66,21 @@ impl SampledFunctions<'_> {
                 excess_s: excess.seconds,
                 excess_error_s: excess.error_s,
                 significant: excess.is_significant(),
-                instructions: instructions(all).map(|sum| self.mean(sum)),
+                instructions: (all.instructions > 0).then(|| self.mean(all.instructions as f64)),
                 ipc: ipc(all),
-                slowest_instructions: instructions(own),
+                slowest_instructions: (own.instructions > 0).then_some(own.instructions as f64),
                 slowest_ipc: ipc(own),
                 lines: lines.into_iter().take(MOST_LINES).collect(),
                 libraries: self.libraries(libraries.get(&function), time.over.sum.seconds),
                 caller: self.main_caller(callers.get(&function)),
             }
-        };
-        (listed.iter().map(row).collect(), others)
+        });
+        (rows.collect(), others)
+    }
+
+    /// CPU time of a function on the rank that is compared, above the mean.
+    pub(super) fn excess(&self, time: &FunctionTime) -> SampledEstimate {
+        time.compared().excess(self.times.ranks, self.times.period_s)
     }
 
     /// The functions of libraries, by their CPU time, of a function with so many seconds.
@@ -85,12 +88,12 @@ impl SampledFunctions<'_> {
         let mut order: Vec<(u32, f64)> =
             times.into_iter().flatten().map(|(&function, time)| (function, time.seconds)).collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let row = |(function, seconds): (u32, f64)| LibraryRow {
+        let rows = order.into_iter().take(MOST_LIBRARIES).map(|(function, seconds)| LibraryRow {
             name: self.name(function, None),
             mean_s: self.mean(seconds),
-            share: if all_s > 0.0 { seconds / all_s } else { 0.0 },
-        };
-        order.into_iter().take(MOST_LIBRARIES).map(row).collect()
+            share: fraction(seconds, all_s),
+        });
+        rows.collect()
     }
 
     /// The name of the function with most of these times.

@@ -61,11 +61,13 @@ impl SampledFunctions<'_> {
 
     /// The nodes with most CPU time, each after the one around it.
     fn listed(&self, nodes: Vec<TreeNode>) -> Vec<FunctionNode> {
-        let weight = |at: usize| self.mean(nodes[at].time.all.seconds).max(nodes[at].time.own.seconds);
-        let mut order: Vec<usize> = (0..nodes.len()).filter(|&at| at == 0 || nodes[at].time.all.samples > 0).collect();
-        order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)).then(a.cmp(&b)));
+        let mut order: Vec<(f64, usize)> = Vec::with_capacity(nodes.len());
+        for (at, node) in nodes.iter().enumerate().filter(|&(at, node)| at == 0 || node.time.all.samples > 0) {
+            order.push((self.mean(node.time.all.seconds).max(node.time.own.seconds), at));
+        }
+        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut kept = vec![false; nodes.len()];
-        for at in order.into_iter().take(MOST_NODES) {
+        for (_, at) in order.into_iter().take(MOST_NODES) {
             kept[at] = nodes[at].parent.is_none_or(|parent| kept[parent]);
         }
         let mut place = vec![None; nodes.len()];

@@ -127,8 +127,12 @@ pub(super) fn object(seen: &TimelineView, model: &Model, places: &[CodePlace]) -
         share: small(&course.share, 1.0 / 255.0)?,
     };
     let waits = writer.waits(&seen.waits, |region, site| (names.region(model, region), names.site(places, site)))?;
-    let mut place = |span: &SpanSeen| (names.region(model, span.region), names.site(places, span.site));
-    let spans = seen.spans.as_ref().map(|spans| writer.spans(spans, &mut place)).transpose()?;
+    let spans = match &seen.spans {
+        Some(spans) => {
+            Some(writer.spans(spans, |span| (names.region(model, span.region), names.site(places, span.site)))?)
+        }
+        None => None,
+    };
     Ok(TimelineData {
         begin_s: 0.0,
         end_s: seen.end as f64 * 1e-9,
@@ -160,21 +164,21 @@ impl TimelineWriter {
     }
 
     fn times(&self, times: impl Iterator<Item = Ns>) -> io::Result<PackedNumbers> {
-        let unit = |time: Ns| (time.clamp(0, self.end) as f64 * 1e-9 / self.unit_s).round() as u32;
-        whole_numbers(&times.map(unit).collect::<Vec<_>>(), self.unit_s)
+        let units = times.map(|time| (time.clamp(0, self.end) as f64 * 1e-9 / self.unit_s).round() as u32);
+        whole_numbers(&units.collect::<Vec<_>>(), self.unit_s)
     }
 
     fn waits(&self, waits: &[WaitSeen], mut place: impl FnMut(u32, u32) -> (u32, u32)) -> io::Result<WaitsData> {
         let mut states: Vec<WaitState> = waits.iter().map(|wait| wait.state).collect();
         states.sort_unstable();
         states.dedup();
-        let state = |wait: &WaitSeen| states.binary_search(&wait.state).unwrap_or(0) as u8;
+        let state_of_wait = waits.iter().map(|wait| states.binary_search(&wait.state).unwrap_or(0) as u8);
         let (regions, sites): (Vec<u32>, Vec<u32>) = waits.iter().map(|wait| place(wait.region, wait.site)).unzip();
         Ok(WaitsData {
             rank: ids(waits, |wait| wait.rank)?,
             begin_s: self.times(waits.iter().map(|wait| wait.begin))?,
             end_s: self.times(waits.iter().map(|wait| wait.end))?,
-            state: small(&waits.iter().map(state).collect::<Vec<_>>(), 1.0)?,
+            state: small(&state_of_wait.collect::<Vec<_>>(), 1.0)?,
             states: states.iter().map(|state| state.name()).collect::<Vec<_>>(),
             region: whole_numbers(&regions, 1.0)?,
             site: whole_numbers(&sites, 1.0)?,
@@ -193,18 +197,18 @@ impl TimelineWriter {
         })
     }
 
-    fn spans(&self, spans: &[SpanSeen], place: &mut impl FnMut(&SpanSeen) -> (u32, u32)) -> io::Result<SpansData> {
+    fn spans(&self, spans: &[SpanSeen], place: impl FnMut(&SpanSeen) -> (u32, u32)) -> io::Result<SpansData> {
         let mut numbers = [0; STATES];
         for (at, &state) in (0..).zip(&self.states) {
             numbers[usize::from(state).min(STATES - 1)] = at;
         }
-        let state = |span: &SpanSeen| numbers.get(usize::from(span.state)).copied().unwrap_or(0);
+        let states = spans.iter().map(|span| numbers.get(usize::from(span.state)).copied().unwrap_or(0));
         let (regions, sites): (Vec<u32>, Vec<u32>) = spans.iter().map(place).unzip();
         Ok(SpansData {
             rank: ids(spans, |span| span.rank)?,
             begin_s: self.times(spans.iter().map(|span| span.begin))?,
             end_s: self.times(spans.iter().map(|span| span.end))?,
-            state: small(&spans.iter().map(state).collect::<Vec<_>>(), 1.0)?,
+            state: small(&states.collect::<Vec<_>>(), 1.0)?,
             region: whole_numbers(&regions, 1.0)?,
             site: whole_numbers(&sites, 1.0)?,
         })

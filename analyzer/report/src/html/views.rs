@@ -190,14 +190,18 @@ fn seconds(views: &PageViews) -> io::Result<ByName> {
 }
 
 fn pairs(view: &PairView) -> io::Result<PairData> {
-    let of = |amounts: &[f64]| numbers(&amounts.iter().map(|&amount| amount as f32).collect::<Vec<_>>());
     Ok(PairData {
         per_block: view.per_block,
         blocks: view.blocks,
         cells: whole_numbers(&view.cells, 1.0)?,
-        sum: of(&view.sums)?,
-        largest: (view.per_block > 1).then(|| of(&view.largest)).transpose()?,
+        sum: pack_amounts(&view.sums)?,
+        largest: (view.per_block > 1).then(|| pack_amounts(&view.largest)).transpose()?,
     })
+}
+
+/// Packs numbers with the precision of `f32`, which is enough for a picture.
+fn pack_amounts(amounts: &[f64]) -> io::Result<PackedNumbers> {
+    numbers(&amounts.iter().map(|&amount| amount as f32).collect::<Vec<_>>())
 }
 
 fn iterations(view: &IterationView) -> io::Result<IterationsData<'_>> {

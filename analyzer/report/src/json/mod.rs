@@ -20,11 +20,11 @@ use super::ranks_by_cluster::{self, RanksOfCluster};
 use super::run::RunRow;
 use super::selection::SelectionRow;
 use super::situation::RunSituation;
-use super::what_if::{CriticalPathRow, PredictionNote, PredictionRow};
+use super::what_if::{CriticalPathRow, PredictionRow};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CounterRow, DispersionRows,
     EfficiencyLoss, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, ProblemRow, RankRow, RegionRow, Report,
-    ReportDoubt, SiteRow, ThreadTable, Verdict, WindowRow, text,
+    SiteRow, ThreadTable, Verdict, WindowRow, text,
 };
 pub use summary::{MAX_BYTES, RunSummary};
 pub use write::write;
@@ -177,11 +177,13 @@ struct LossInWords<'a> {
 
 /// The report as a JSON value, with as much as `bounds` says of what grows with the ranks.
 pub fn document(report: &Report, bounds: &ListBounds) -> Value {
-    let doubt = |doubt: &ReportDoubt| DoubtInWords { kind: doubt.name(), text: text::doubt(report, doubt) };
-    let note = |note: &PredictionNote| NoteInWords { kind: note.name(), text: text::what_if_note(note) };
+    let doubts = report.doubts.iter();
+    let doubts = doubts.map(|doubt| DoubtInWords { kind: doubt.name(), text: text::doubt(report, doubt) });
+    let notes = report.what_if.notes.iter();
+    let notes = notes.map(|note| NoteInWords { kind: note.name(), text: text::what_if_note(note) });
     let none = IterationTable::default();
-    let clusters: FxHashMap<u32, Option<u32>> = report.ranks.iter().map(|row| (row.rank, row.cluster)).collect();
-    let cluster_of = |rank: u32| clusters.get(&rank).copied().flatten();
+    let clusters: FxHashMap<u32, u32> = report.ranks.iter().filter_map(|row| Some((row.rank, row.cluster?))).collect();
+    let blocking = report.blocking.as_ref();
     let ranks = ranks_by_cluster::listed(&report.ranks, bounds);
     let answer = text::AnswerText::new(report);
     let document = ReportDocument {
@@ -195,7 +197,7 @@ pub fn document(report: &Report, bounds: &ListBounds) -> Value {
             situation: RunSituation::new(report),
             text: answer.in_one_line(),
             answer,
-            doubts: report.doubts.iter().map(doubt).collect(),
+            doubts: doubts.collect(),
             advised: !report.is_only_described(),
         },
         losses: report.losses.iter().map(|loss| LossInWords { loss, text: text::loss(report, loss) }).collect(),
@@ -208,10 +210,10 @@ pub fn document(report: &Report, bounds: &ListBounds) -> Value {
         regions: &report.regions,
         loops: LoopRow::bounded(&report.loops.rows, bounds),
         iterations: report.iterations.as_ref().unwrap_or(&none),
-        blocking: report.blocking.as_ref().map(|table| table.bounded(&cluster_of, bounds)),
+        blocking: blocking.map(|table| table.bounded(&|rank| clusters.get(&rank).copied(), bounds)),
         predictions: report.what_if.shown_rows().collect(),
         replay_error: report.what_if.replay_error,
-        prediction_notes: report.what_if.notes.iter().map(note).collect(),
+        prediction_notes: notes.collect(),
         critical_path: report.what_if.critical_path(bounds),
         dispersion: report.dispersion.bounded(bounds),
         clusters: report.clusters.bounded(bounds),

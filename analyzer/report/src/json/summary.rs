@@ -74,18 +74,17 @@ impl RunSummary {
     }
 
     fn with(report: &Report, columns: usize) -> RunSummary {
-        let short = |text: String| shorten(&text, columns);
         let mut answer = AnswerText::new(report);
-        answer.sentence = short(answer.sentence);
+        answer.sentence = shorten(&answer.sentence, columns);
         for line in &mut answer.lines {
             line.text = shorten(&line.text, columns);
         }
-        let loss = |loss: &crate::EfficiencyLoss| SummaryLoss {
+        let losses = report.losses.iter().take(MAX_LOSSES).map(|loss| SummaryLoss {
             kind: loss.kind,
             lost_s: loss.lost_s,
             share: loss.share,
-            text: short(text::loss(report, loss)),
-        };
+            text: shorten(&text::loss(report, loss), columns),
+        });
         let EfficiencyRow { parallel, load_balance, communication, micro_load_balance, transfer, .. } =
             report.efficiency;
         let is_known = report.efficiency.t_ideal_certain;
@@ -107,7 +106,7 @@ impl RunSummary {
                 micro_load_balance: micro_load_balance.filter(|_| is_known),
                 transfer: transfer.filter(|_| is_known),
             },
-            losses: report.losses.iter().take(MAX_LOSSES).map(loss).collect(),
+            losses: losses.collect(),
         }
     }
 

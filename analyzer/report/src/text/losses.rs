@@ -136,6 +136,7 @@ fn remedy(row: &PredictionRow, seconds: &dyn Fn(f64) -> String) -> Option<String
         (WhatIfScenario::RankAsMean(_), Some(rank)) => {
             Some(format!(" Average work on rank {rank} would save {saved}."))
         }
+        (WhatIfScenario::RegionsBalanced, _) => Some(format!(" Even work in every region would save {saved}.")),
         (WhatIfScenario::RunBalancedEach, _) => Some(format!(" Even work in each iteration would save {saved}.")),
         _ => Some(format!(" Even work there would save {saved}.")),
     }
@@ -174,6 +175,9 @@ fn what(report: &Report, loss: &EfficiencyLoss) -> String {
         LossKind::Imbalance => format!("load imbalance: {of} computes longest{}", more_in(loss)),
         LossKind::SlowInTurn => {
             format!("ranks slow in turn: in different iterations different ranks are the slowest, {of}")
+        }
+        LossKind::SlowInParts => {
+            format!("ranks slow in different parts of an iteration: waiting for the computation of {of}{mostly}")
         }
         LossKind::DependencyChains => {
             format!("chains: within iterations ranks wait in chains for the computation of {of}{mostly}")

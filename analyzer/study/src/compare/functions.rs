@@ -31,7 +31,7 @@ impl TimeChange {
         self.new_s - self.base_s
     }
 
-    /// Returns whether it is more than its error explains, and at least `least_s`.
+    /// True for a change of at least `least_s` that its error does not explain.
     fn is_sure(&self, least_s: f64) -> bool {
         let difference = self.difference().abs();
         difference >= SIGNIFICANT * self.error_s && difference >= least_s && difference > 0.0
@@ -60,19 +60,8 @@ pub(super) fn changes(sides: &ComparisonSides, regions: &RegionList, least_s: f6
     changes.sort_by(|a, b| b.time.difference().abs().total_cmp(&a.time.difference().abs()));
     changes.truncate(MOST.0);
     for (idx, path) in regions.paths.iter().enumerate() {
-        let of_runs = |runs: &[&FunctionFigures], first: usize| {
-            let of_run = |(at, run): (usize, &&FunctionFigures)| {
-                let mut sums = FunctionSums::default();
-                for path in regions.paths_in(first + at, idx) {
-                    // A region that the run has not has no time; one that is not listed, hardly any.
-                    sums.add(&run.regions.get(path).cloned().unwrap_or_else(|| unlisted(run)));
-                }
-                sums
-            };
-            let sums: Vec<FunctionSums> = runs.iter().enumerate().map(of_run).collect();
-            means(&sums.iter().collect::<Vec<_>>())
-        };
-        let (base, new) = (of_runs(&both[0], 0), of_runs(&both[1], both[0].len()));
+        let base = region_means(&both[0], regions, 0, idx);
+        let new = region_means(&both[1], regions, both[0].len(), idx);
         for (function, time) in sure(&base, &new, least_s) {
             if let Some(change) = changes.iter_mut().find(|change| change.function == function) {
                 change.regions.push((path.clone(), time));
@@ -92,11 +81,23 @@ fn figures(side: &ComparisonSide) -> Option<Vec<&FunctionFigures>> {
     runs.filter(|runs| !runs.is_empty())
 }
 
-/// Returns what is known of a region that a run does not list: it has no more than all that are not.
+/// The mean times of the functions in region `idx` over `runs`, the first of which is run `first_run` of `regions`.
+fn region_means(runs: &[&FunctionFigures], regions: &RegionList, first_run: usize, idx: usize) -> FunctionMeans {
+    let mut sums = Vec::new();
+    for (at, run) in runs.iter().enumerate() {
+        let mut of_run = FunctionSums::default();
+        for path in regions.paths_in(first_run + at, idx) {
+            of_run.add(&run.regions.get(path).cloned().unwrap_or_else(|| unlisted(run)));
+        }
+        sums.push(of_run);
+    }
+    means(&sums.iter().collect::<Vec<_>>())
+}
+
+/// The bound on a region that a run does not list: it has no more time than all regions that are not listed.
 fn unlisted(run: &FunctionFigures) -> FunctionSums {
-    let all_s = |sums: &FunctionSums| sums.times.values().map(|time| time.0).sum::<f64>() + sums.others_s;
-    let listed_s: f64 = run.regions.values().map(all_s).sum();
-    FunctionSums { others_s: (all_s(&run.program) - listed_s).max(0.0), ..FunctionSums::default() }
+    let listed_s: f64 = run.regions.values().map(FunctionSums::total_s).sum();
+    FunctionSums { others_s: (run.program.total_s() - listed_s).max(0.0), ..FunctionSums::default() }
 }
 
 /// The functions whose time changed for sure.
@@ -108,11 +109,11 @@ fn sure<'a>(
     let mut names: Vec<&String> = base.functions.keys().chain(new.functions.keys()).collect();
     names.sort();
     names.dedup();
-    let change = move |name: &'a String| {
+    let changes = names.into_iter().map(|name| {
         let ((base_s, base_error), (new_s, new_error)) = (base.mean_times(name), new.mean_times(name));
         (name.clone(), TimeChange { base_s, new_s, error_s: base_error.hypot(new_error) })
-    };
-    names.into_iter().map(change).filter(move |(_, time)| time.is_sure(least_s))
+    });
+    changes.filter(move |(_, time)| time.is_sure(least_s))
 }
 
 /// The functions of a side.
@@ -133,9 +134,8 @@ fn means(runs: &[&FunctionSums]) -> FunctionMeans {
     let n = runs.len() as f64;
     let mut functions = BTreeMap::new();
     for name in runs.iter().flat_map(|run| run.times.keys()) {
-        let of = |run: &&FunctionSums| run.times.get(name).copied().unwrap_or((0.0, run.others_s));
-        let seconds: Vec<f64> = runs.iter().map(|run| of(run).0).collect();
-        let counting = runs.iter().map(|run| of(run).1.powi(2)).sum::<f64>().sqrt() / n;
+        let seconds: Vec<f64> = runs.iter().map(|run| run.time(name).0).collect();
+        let counting = runs.iter().map(|run| run.time(name).1.powi(2)).sum::<f64>().sqrt() / n;
         let mean_s = mean(&seconds);
         let squares: f64 = seconds.iter().map(|one| (one - mean_s).powi(2)).sum();
         let scatter = if runs.len() > 1 { (squares / (n - 1.0) / n).sqrt() } else { 0.0 };

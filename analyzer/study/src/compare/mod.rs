@@ -43,15 +43,20 @@ pub struct ComparisonSide {
 }
 
 impl ComparisonSide {
-    /// `of` each run.
+    /// Returns a figure of each run.
     pub fn values(&self, of: impl Fn(&RunMetrics) -> f64) -> Vec<f64> {
         self.runs.iter().map(|named| of(&named.run)).collect()
     }
 
-    /// The median over runs of what all of them have.
+    /// The median of a figure over the runs, or `None` unless all have it.
     pub fn median(&self, of: impl Fn(&RunMetrics) -> Option<f64>) -> Option<f64> {
         let values: Option<Vec<f64>> = self.runs.iter().map(|named| of(&named.run)).collect();
         median(&values?)
+    }
+
+    /// A ratio of each run, or `None` unless all have it.
+    fn known_values(&self, of: OfTimes) -> Option<Vec<f64>> {
+        self.runs.iter().map(|named| of(&named.run.times)).collect()
     }
 }
 
@@ -138,11 +143,10 @@ impl RunComparison {
     pub fn new(sides: ComparisonSides, limits: NoiseLimits) -> RunComparison {
         let runs: Vec<&RunMetrics> = sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run).collect();
         let mut regions = RegionList::new(runs.iter().copied());
-        let each = |of: &dyn Fn(&RunMetrics, usize) -> Option<Parts>| -> Option<Vec<Parts>> {
-            runs.iter().enumerate().map(|(at, run)| of(run, at)).collect()
-        };
-        let places = each(&|run, at| Some(reasons::by_place(run, at, &regions))).unwrap_or_default();
-        let by_reason = each(&|run, at| reasons::by_reason(run, at, &regions));
+        let places: Vec<Parts> =
+            runs.iter().enumerate().map(|(at, run)| reasons::by_place(run, at, &regions)).collect();
+        let by_reason: Option<Vec<Parts>> =
+            runs.iter().enumerate().map(|(at, run)| reasons::by_reason(run, at, &regions)).collect();
         let judge = ChangeJudge::new(&sides, limits);
         let one_sided = only_on_one_side(&regions, &sides);
         let by_cause = by_reason.is_some();
@@ -163,19 +167,19 @@ impl RunComparison {
         RunComparison { functions, sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
     }
 
-    /// Returns whether neither the elapsed time nor a reason nor an efficiency differs beyond noise.
+    /// True if neither the elapsed time nor a reason nor an efficiency differs beyond noise.
     pub fn is_noise(&self) -> bool {
         !self.elapsed.beyond_noise
             && !self.reasons.iter().any(|part| part.total.beyond_noise)
             && !self.ratios.iter().any(|ratio| ratio.beyond_noise)
     }
 
-    /// Returns whether several runs show their noise.
+    /// True if the sides have enough runs to measure their noise.
     pub fn noise_is_known(&self) -> bool {
         noise::is_known(self.sides.base.runs.len(), self.sides.new.runs.len())
     }
 
-    /// Returns whether data of no run are missing.
+    /// True if no data of any run are missing.
     pub fn complete(&self) -> bool {
         self.sides.base.runs.iter().chain(&self.sides.new.runs).all(|named| named.run.complete)
     }
@@ -198,12 +202,10 @@ impl ChangeJudge {
     /// Judges changes that are reported together. What takes hardly any time on either side is not tested: each test makes the others
     /// stricter.
     fn judge(&self, changes: &mut [&mut FigureChange]) {
-        let is_relevant =
-            |change: &&mut FigureChange| change.base_mean().abs() + change.new_mean().abs() >= 2.0 * self.least_s;
         let mut tested: Vec<&mut FigureChange> = changes
             .iter_mut()
             .map(|change| &mut **change)
-            .filter(|change| !self.known || is_relevant(change))
+            .filter(|change| !self.known || self.is_relevant(change))
             .collect();
         let probabilities: Vec<f64> =
             tested.iter().map(|change| noise::probability(&change.base, &change.new).unwrap_or(0.0)).collect();
@@ -211,6 +213,11 @@ impl ChangeJudge {
         for (change, certain) in tested.iter_mut().zip(certain) {
             change.beyond_noise = change.difference().abs() >= self.least_s && (certain || !self.known);
         }
+    }
+
+    /// True for what takes some time on either side.
+    fn is_relevant(&self, change: &FigureChange) -> bool {
+        change.base_mean().abs() + change.new_mean().abs() >= 2.0 * self.least_s
     }
 }
 
@@ -232,35 +239,35 @@ const RELEVANT_RATIO: f64 = 0.01;
 /// Efficiencies do not scatter as times do: a run that took twice as long for a reason of the machine may be as well balanced as the
 /// others. So they are tested by themselves.
 fn ratios(sides: &ComparisonSides) -> Vec<RunRatio> {
-    let values = |side: &ComparisonSide, of: OfTimes| -> Option<Vec<f64>> {
-        side.runs.iter().map(|named| of(&named.run.times)).collect::<Option<_>>()
-    };
-    let probability = |of: OfTimes| {
-        let (base, new) = (values(&sides.base, of)?, values(&sides.new, of)?);
-        let probability = noise::probability(&base, &new)?;
-        Some(if (mean(&new) - mean(&base)).abs() < RELEVANT_RATIO { 1.0 } else { probability })
-    };
-    let probabilities = RATIOS.map(|(_, of)| probability(of).unwrap_or(1.0));
-    let row = |((name, of), beyond_noise): ((&'static str, OfTimes), bool)| RunRatio {
-        name,
-        base: sides.base.median(|run| of(&run.times)),
-        new: sides.new.median(|run| of(&run.times)),
-        beyond_noise,
-    };
-    RATIOS.into_iter().zip(noise::rejected(&probabilities)).map(row).collect()
+    let probabilities = RATIOS.map(|(_, of)| ratio_probability(sides, of).unwrap_or(1.0));
+    let mut rows = Vec::new();
+    for ((name, of), beyond_noise) in RATIOS.into_iter().zip(noise::rejected(&probabilities)) {
+        let base = sides.base.median(|run| of(&run.times));
+        let new = sides.new.median(|run| of(&run.times));
+        rows.push(RunRatio { name, base, new, beyond_noise });
+    }
+    rows
+}
+
+/// The probability that the sides differ in a ratio by chance, 1 where the difference does not matter; `None` where that is not known.
+fn ratio_probability(sides: &ComparisonSides, of: OfTimes) -> Option<f64> {
+    let (base, new) = (sides.base.known_values(of)?, sides.new.known_values(of)?);
+    let probability = noise::probability(&base, &new)?;
+    Some(if (mean(&new) - mean(&base)).abs() < RELEVANT_RATIO { 1.0 } else { probability })
 }
 
 /// Marked and found regions that none of the other side's runs has.
 fn only_on_one_side(regions: &RegionList, sides: &ComparisonSides) -> Vec<String> {
     let n = sides.base.runs.len();
     let (base, new) = (0..n, n..n + sides.new.runs.len());
-    let only = |here: std::ops::Range<usize>, there: std::ops::Range<usize>| -> Vec<&str> {
-        let is_only = |idx: &usize| {
-            here.clone().any(|run| regions.has(run, *idx)) && !there.clone().any(|run| regions.has(run, *idx))
-        };
-        let paths = (0..regions.paths.len()).filter(is_only);
-        paths.filter_map(|idx| regions.paths.get(idx)).map(String::as_str).collect()
-    };
-    let (in_base, in_new) = (only(base.clone(), new.clone()), only(new, base));
+    let (mut in_base, mut in_new) = (Vec::new(), Vec::new());
+    for (idx, path) in regions.paths.iter().enumerate() {
+        let [in_base_run, in_new_run] = [&base, &new].map(|runs| runs.clone().any(|run| regions.has(run, idx)));
+        match (in_base_run, in_new_run) {
+            (true, false) => in_base.push(path.as_str()),
+            (false, true) => in_new.push(path.as_str()),
+            _ => {}
+        }
+    }
     [remarks::unmatched("base", &in_base), remarks::unmatched("new", &in_new)].into_iter().flatten().collect()
 }

@@ -47,7 +47,7 @@ impl NoiseLimits {
     }
 }
 
-/// Returns whether so many runs a side show their noise.
+/// True if so many runs on each side are enough to measure their noise.
 pub fn is_known(n_base: usize, n_new: usize) -> bool {
     n_base > 0 && n_new > 0 && n_base + n_new > 2
 }
@@ -71,19 +71,16 @@ pub fn probability(base: &[f64], new: &[f64]) -> Option<f64> {
     Some(2.0 * distribution.sf((difference / error).abs()))
 }
 
-/// Returns which of several tests reject at [`LEVEL`] together, by Holm's method.
+/// Decides which of several tests reject together at [`LEVEL`], by Holm's method: one entry per test.
 pub fn rejected(probabilities: &[f64]) -> Vec<bool> {
-    let mut order: Vec<usize> = (0..probabilities.len()).collect();
-    let at = |idx: usize| probabilities.get(idx).copied().unwrap_or(1.0);
-    order.sort_by(|&a, &b| at(a).total_cmp(&at(b)));
+    let mut ordered: Vec<(usize, f64)> = probabilities.iter().copied().enumerate().collect();
+    ordered.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut rejected = vec![false; probabilities.len()];
-    for (rank, idx) in order.into_iter().enumerate() {
-        if at(idx) > LEVEL / (probabilities.len() - rank) as f64 {
+    for (rank, (idx, probability)) in ordered.into_iter().enumerate() {
+        if probability > LEVEL / (probabilities.len() - rank) as f64 {
             break;
         }
-        if let Some(one) = rejected.get_mut(idx) {
-            *one = true;
-        }
+        rejected[idx] = true;
     }
     rejected
 }
@@ -108,13 +105,13 @@ fn pooled(base: &[f64], new: &[f64]) -> (f64, f64) {
 
 /// Compares sides that scatter differently (Welch's t-test); each side has at least two values.
 fn welch(base: &[f64], new: &[f64]) -> (f64, f64) {
-    let of = |values: &[f64]| {
+    // Squared standard errors of the means.
+    let [base_error, new_error] = [base, new].map(|values| {
         let n = values.len() as f64;
-        let error = squares(values) / (n - 1.0) / n;
-        (error, error.powi(2) / (n - 1.0))
-    };
-    let ((base, base_part), (new, new_part)) = (of(base), of(new));
-    ((base + new).sqrt(), ((base + new).powi(2) / (base_part + new_part)).max(1.0))
+        squares(values) / (n - 1.0) / n
+    });
+    let parts = base_error.powi(2) / (base.len() as f64 - 1.0) + new_error.powi(2) / (new.len() as f64 - 1.0);
+    ((base_error + new_error).sqrt(), ((base_error + new_error).powi(2) / parts).max(1.0))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::noise::mean;
 use super::reasons::{ComponentCost, Parts, TimeComponent};
 use super::regions::RegionList;
 use super::{ChangeJudge, ComparisonSide, ComparisonSides, FigureChange};
@@ -70,25 +69,23 @@ fn part(
     sides: &ComparisonSides,
     regions: &RegionList,
 ) -> (f64, TimeContribution) {
-    let values = |runs: &[Parts], of: fn(&ComponentCost) -> f64| -> Vec<f64> {
-        runs.iter().map(|parts| parts.get(&what).map_or(0.0, of)).collect()
-    };
-    let difference = |of: fn(&ComponentCost) -> f64| mean(&values(new, of)) - mean(&values(base, of));
-    let total = FigureChange {
-        base: values(base, ComponentCost::total_s),
-        new: values(new, ComponentCost::total_s),
-        beyond_noise: false,
-    };
+    let total = cost_change(what, base, new, ComponentCost::total_s);
     let whose = whose(what, base, new, sides, total.difference());
     let part = TimeContribution {
         what,
         region: what.region().and_then(|idx| regions.paths.get(idx).cloned()),
-        own_s: difference(|cost| cost.own_s),
-        caused_s: difference(|cost| cost.caused_s),
+        own_s: cost_change(what, base, new, |cost| cost.own_s).difference(),
+        caused_s: cost_change(what, base, new, |cost| cost.caused_s).difference(),
         total,
         whose,
     };
     (part.total.difference().abs(), part)
+}
+
+/// A figure of a component in all runs; 0 in those that do not have the component.
+fn cost_change(what: TimeComponent, base: &[Parts], new: &[Parts], of: fn(&ComponentCost) -> f64) -> FigureChange {
+    let [base, new] = [base, new].map(|runs| runs.iter().map(|parts| parts.get(&what).map_or(0.0, of)).collect());
+    FigureChange { base, new, beyond_noise: false }
 }
 
 /// Share of the largest rank's part from which on a rank is named beside it.
@@ -101,36 +98,45 @@ fn whose(
     sides: &ComparisonSides,
     difference: f64,
 ) -> AffectedRanks {
-    let of = |runs: &[Parts], by: fn(&ComponentCost) -> &BTreeMap<u32, f64>| -> BTreeMap<u32, f64> {
-        let mut means: BTreeMap<u32, f64> = BTreeMap::new();
-        for (&rank, &seconds) in runs.iter().filter_map(|parts| parts.get(&what)).flat_map(by) {
-            *means.entry(rank).or_default() += seconds / runs.len().max(1) as f64;
-        }
-        means
-    };
-    let own = [of(base, |cost| &cost.own_by_rank), of(new, |cost| &cost.own_by_rank)];
-    let parts = [of(base, |cost| &cost.by_rank), of(new, |cost| &cost.by_rank)];
+    let own = [base, new].map(|runs| means_by_rank(runs, what, |cost| &cost.own_by_rank));
+    let parts = [base, new].map(|runs| means_by_rank(runs, what, |cost| &cost.by_rank));
     if parts.iter().all(BTreeMap::is_empty) {
         return AffectedRanks::Nobody;
     }
-    let ranks = |side: &ComparisonSide| side.runs.first().map(|named| rank_numbers(&named.run));
-    if ranks(&sides.base) != ranks(&sides.new) {
+    let [base_ranks, new_ranks] =
+        [&sides.base, &sides.new].map(|side| side.runs.first().map(|named| rank_numbers(&named.run)));
+    if base_ranks != new_ranks {
         return longest(&own, sides);
     }
-    let change = |[base, new]: &[BTreeMap<u32, f64>; 2], rank: u32| {
-        new.get(&rank).copied().unwrap_or(0.0) - base.get(&rank).copied().unwrap_or(0.0)
-    };
-    let numbers = ranks(&sides.new).unwrap_or_default();
+    let numbers = new_ranks.unwrap_or_default();
     let mut changed: Vec<(u32, f64)> =
-        numbers.iter().map(|&rank| (rank, change(&parts, rank) * difference.signum())).collect();
+        numbers.iter().map(|&rank| (rank, rank_change(&parts, rank) * difference.signum())).collect();
     changed.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let largest = changed.first().map_or(0.0, |one| one.1);
     changed.retain(|&(_, seconds)| seconds > 0.0 && seconds >= BESIDE * largest);
     if changed.len() == numbers.len() && numbers.len() > 1 {
-        let own_s: f64 = numbers.iter().map(|&rank| change(&own, rank)).sum();
+        let own_s: f64 = numbers.iter().map(|&rank| rank_change(&own, rank)).sum();
         return AffectedRanks::All(own_s / numbers.len() as f64);
     }
-    AffectedRanks::Ranks(changed.into_iter().map(|(rank, _)| (rank, change(&own, rank))).collect())
+    AffectedRanks::Ranks(changed.into_iter().map(|(rank, _)| (rank, rank_change(&own, rank))).collect())
+}
+
+/// Seconds by rank in a component, means over the runs of a side.
+fn means_by_rank(
+    runs: &[Parts],
+    what: TimeComponent,
+    by_rank: fn(&ComponentCost) -> &BTreeMap<u32, f64>,
+) -> BTreeMap<u32, f64> {
+    let mut means: BTreeMap<u32, f64> = BTreeMap::new();
+    for (&rank, &seconds) in runs.iter().filter_map(|parts| parts.get(&what)).flat_map(by_rank) {
+        *means.entry(rank).or_default() += seconds / runs.len().max(1) as f64;
+    }
+    means
+}
+
+/// By how much the seconds of `rank` grew from the base to the new runs.
+fn rank_change([base, new]: &[BTreeMap<u32, f64>; 2], rank: u32) -> f64 {
+    new.get(&rank).copied().unwrap_or(0.0) - base.get(&rank).copied().unwrap_or(0.0)
 }
 
 fn rank_numbers(run: &RunMetrics) -> Vec<u32> {
@@ -139,16 +145,18 @@ fn rank_numbers(run: &RunMetrics) -> Vec<u32> {
 
 /// The rank that spends most time in something, where ranks cannot be compared by their numbers.
 fn longest([base, new]: &[BTreeMap<u32, f64>; 2], sides: &ComparisonSides) -> AffectedRanks {
-    let over_mean = |own: &BTreeMap<u32, f64>, side: &ComparisonSide| {
-        let n = side.runs.first().map_or(1, |named| named.run.ranks.len().max(1)) as f64;
-        let longest = own.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
-        Some((*longest.0, longest.1 - own.values().sum::<f64>() / n))
-    };
-    match over_mean(new, &sides.new) {
+    match longest_over_mean(new, &sides.new) {
         Some((rank, over_mean_s)) => {
-            let base_over_mean_s = over_mean(base, &sides.base).map_or(0.0, |(_, seconds)| seconds);
+            let base_over_mean_s = longest_over_mean(base, &sides.base).map_or(0.0, |(_, seconds)| seconds);
             AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s }
         }
         None => AffectedRanks::Nobody,
     }
+}
+
+/// The rank with most of the seconds in `own`, and by how much that is more than the mean over the ranks of `side`.
+fn longest_over_mean(own: &BTreeMap<u32, f64>, side: &ComparisonSide) -> Option<(u32, f64)> {
+    let n = side.runs.first().map_or(1, |named| named.run.ranks.len().max(1)) as f64;
+    let (rank, longest_s) = own.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
+    Some((*rank, longest_s - own.values().sum::<f64>() / n))
 }

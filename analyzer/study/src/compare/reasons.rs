@@ -123,27 +123,29 @@ pub type Parts = BTreeMap<TimeComponent, ComponentCost>;
 /// The parts of `run`, the `at`-th of `regions`, by place.
 pub fn by_place(run: &RunMetrics, at: usize, regions: &RegionList) -> Parts {
     let mut parts = Parts::new();
-    let n = run.ranks.len().max(1) as f64;
-    let rank = |position: usize| run.ranks.get(position).map_or(position as u32, |figures| figures.rank);
-    let mut add = |what: TimeComponent, seconds: &[f64]| {
-        for (position, &seconds) in seconds.iter().enumerate().filter(|(_, seconds)| **seconds != 0.0) {
-            parts.entry(what).or_default().add_own(rank(position), seconds, n);
-        }
-    };
     for region in &run.regions {
         let Some(idx) = regions.idx(at, &region.path) else { continue };
         for (&activity, seconds) in &region.activities {
-            add(TimeComponent::In(idx, activity), seconds);
+            add_own(&mut parts, TimeComponent::In(idx, activity), seconds, run);
         }
     }
     for phase in &run.phases {
         match phase.phase {
-            TimeCategory::Idle => add(TimeComponent::Idle, &phase.seconds),
-            TimeCategory::NotRecorded => add(TimeComponent::NotRecorded, &phase.seconds),
+            TimeCategory::Idle => add_own(&mut parts, TimeComponent::Idle, &phase.seconds, run),
+            TimeCategory::NotRecorded => add_own(&mut parts, TimeComponent::NotRecorded, &phase.seconds, run),
             _ => {}
         }
     }
     parts
+}
+
+/// Adds the ranks' own `seconds` in a component, one entry per rank of `run`.
+fn add_own(parts: &mut Parts, what: TimeComponent, seconds: &[f64], run: &RunMetrics) {
+    let n = run.ranks.len().max(1) as f64;
+    for (position, &seconds) in seconds.iter().enumerate().filter(|(_, seconds)| **seconds != 0.0) {
+        let rank = run.ranks.get(position).map_or(position as u32, |figures| figures.rank);
+        parts.entry(what).or_default().add_own(rank, seconds, n);
+    }
 }
 
 /// Splits the time by reason: waiting is moved from the place where it is spent to its cause. Returns `None` if the causes are not known.

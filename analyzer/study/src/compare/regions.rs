@@ -74,12 +74,12 @@ impl RegionList {
         regions
     }
 
-    /// Returns which region a path of a run is.
+    /// The index of the region that has this path in a run.
     pub fn idx(&self, run: usize, path: &str) -> Option<usize> {
         self.of.get(run)?.get(path).copied()
     }
 
-    /// Returns whether a run has a region.
+    /// True if a run has a region.
     pub fn has(&self, run: usize, idx: usize) -> bool {
         !self.paths_in(run, idx).is_empty()
     }
@@ -130,9 +130,12 @@ fn without_lines(path: &str) -> String {
         let (before, after) = rest.split_at(at);
         let marks = ["+0x", ", ", "→ "].into_iter().find(|mark| after.starts_with(mark));
         let (mark, tail) = after.split_at(marks.map_or(after.chars().next().map_or(0, char::len_utf8), str::len));
-        let digits = |char: char| if mark == "+0x" { char.is_ascii_hexdigit() } else { char.is_ascii_digit() };
         text.extend([before, mark]);
-        rest = if mark == "+" { tail } else { tail.trim_start_matches(digits) };
+        rest = match mark {
+            "+" => tail,
+            "+0x" => tail.trim_start_matches(|char: char| char.is_ascii_hexdigit()),
+            _ => tail.trim_start_matches(|char: char| char.is_ascii_digit()),
+        };
     }
     text + rest
 }

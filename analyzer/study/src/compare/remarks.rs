@@ -12,7 +12,7 @@ use lbprof_report::words::{plural, quantity};
 /// Most names in a sentence.
 const MOST: usize = 6;
 
-/// Returns all remarks, those first that touch most. Names in them are as recorded: whoever prints them escapes them.
+/// Returns all remarks, the most important first. Names in them are as recorded: the caller escapes them.
 pub fn remarks(sides: &ComparisonSides) -> Vec<String> {
     let mut remarks = Vec::new();
     let (base, new) = (&sides.base, &sides.new);
@@ -60,8 +60,8 @@ fn runs_of_both<'a>(base: &'a ComparisonSide, new: &'a ComparisonSide) -> impl I
 }
 
 fn same_run(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
-    let is_new = |id: u64| new.runs.iter().any(|named| named.run.id == id);
-    let both = base.runs.iter().find(|named| named.run.id != 0 && is_new(named.run.id))?;
+    let new_ids: Vec<u64> = new.runs.iter().map(|named| named.run.id).collect();
+    let both = base.runs.iter().find(|named| named.run.id != 0 && new_ids.contains(&named.run.id))?;
     Some(format!("{} is on both sides.", both.name))
 }
 
@@ -78,12 +78,10 @@ fn programs(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
 
 /// Warns that runs of a side are no repetitions of each other.
 fn mixed(name: &str, side: &ComparisonSide) -> Option<String> {
-    let (first, more) = side.runs.split_first()?;
-    let differs = |of: fn(&RunMetrics) -> String| more.iter().any(|other| of(&other.run) != of(&first.run));
     let mut what = Vec::new();
-    what.extend(differs(|run| format!("{:?}", run.params)).then_some("parameters"));
-    what.extend(differs(|run| run.n_ranks.to_string()).then_some("number of ranks"));
-    what.extend(differs(|run| run.command.join("\0")).then_some("command"));
+    what.extend(differ(side, |run| format!("{:?}", run.params)).then_some("parameters"));
+    what.extend(differ(side, |run| run.n_ranks).then_some("number of ranks"));
+    what.extend(differ(side, |run| run.command.clone()).then_some("command"));
     (!what.is_empty()).then(|| {
         format!(
             "The {name} runs differ in {}: they are no repetitions, and how they scatter is no noise.",
@@ -92,32 +90,42 @@ fn mixed(name: &str, side: &ComparisonSide) -> Option<String> {
     })
 }
 
+/// True if the runs of a side differ in a property.
+fn differ<T: PartialEq>(side: &ComparisonSide, property: impl Fn(&RunMetrics) -> T) -> bool {
+    let mut values = side.runs.iter().map(|named| property(&named.run));
+    values.next().is_some_and(|first| values.any(|value| value != first))
+}
+
 fn incomplete(side: &ComparisonSide) -> Vec<String> {
-    let partial = side.runs.iter().filter(|named| !named.run.complete);
-    let text = |named: &super::NamedRun| {
-        let problems = named.run.problems.iter().cloned();
-        format!("Data of {} are incomplete ({}): lb-report on it says more.", named.name, some(problems))
-    };
-    partial.map(text).collect()
+    let mut remarks = Vec::new();
+    for named in side.runs.iter().filter(|named| !named.run.complete) {
+        let problems = some(named.run.problems.iter().cloned());
+        remarks.push(format!("Data of {} are incomplete ({problems}): lb-report on it says more.", named.name));
+    }
+    remarks
 }
 
 /// Warns that times scatter because ranks shared cores.
 fn without_core(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
-    let is_such = |name: &String| [ProblemKind::NoCore, ProblemKind::Preempted].iter().any(|kind| kind.name() == name);
-    let all = base.runs.iter().chain(&new.runs).filter(|named| named.run.problems.iter().any(is_such));
-    let names: Vec<String> = all.map(|named| named.name.clone()).collect();
+    let of_cores = [ProblemKind::NoCore, ProblemKind::Preempted].map(|kind| kind.name());
+    let all = base.runs.iter().chain(&new.runs);
+    let waited = all.filter(|named| named.run.problems.iter().any(|problem| of_cores.contains(&problem.as_str())));
+    let names: Vec<String> = waited.map(|named| named.name.clone()).collect();
     (!names.is_empty())
         .then(|| format!("Ranks had to wait for a core in {}: times scatter more.", some(names.into_iter())))
 }
 
 fn params(base: &RunMetrics, new: &RunMetrics) -> Option<String> {
     let names: BTreeSet<&String> = base.params.keys().chain(new.params.keys()).collect();
-    let value =
-        |run: &RunMetrics, name: &String| run.params.get(name).map_or_else(|| "–".to_owned(), |&value| quantity(value));
-    let changed = names.into_iter().filter(|name| base.params.get(*name) != new.params.get(*name));
-    let mut changed = changed.map(|name| format!("{name} {} → {}", value(base, name), value(new, name))).peekable();
-    changed.peek().is_some().then_some(())?;
-    Some(format!("Parameters differ: {}.", some(changed)))
+    let mut changed = Vec::new();
+    for name in names {
+        let values = [base, new].map(|run| run.params.get(name));
+        if values[0] != values[1] {
+            let [base, new] = values.map(|value| value.map_or_else(|| "–".to_owned(), |&value| quantity(value)));
+            changed.push(format!("{name} {base} → {new}"));
+        }
+    }
+    (!changed.is_empty()).then(|| format!("Parameters differ: {}.", some(changed.into_iter())))
 }
 
 fn describe_difference(
@@ -139,7 +147,7 @@ fn some(names: impl Iterator<Item = String>) -> String {
     if more == 0 { shown } else { format!("{shown} and {}", plural(more as u64, "more").trim_end_matches('s')) }
 }
 
-/// Returns what is said of regions that only one side has; empty where there are none.
+/// The remark on regions that only one side has, or `None` if there are none.
 pub fn unmatched(name: &str, paths: &[&str]) -> Option<String> {
     (!paths.is_empty())
         .then(|| format!("Only in the {name} runs: {}.", some(paths.iter().map(|path| (*path).to_owned()))))

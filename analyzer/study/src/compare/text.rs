@@ -43,11 +43,11 @@ pub fn render(comparison: &RunComparison, conditions: &[JudgedCondition], option
 
 fn heads(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let sides = [("base", &comparison.sides.base), ("new", &comparison.sides.new)];
-    let line = |(name, side): (&str, &ComparisonSide)| {
+    let lines = sides.map(|(name, side)| {
         let rest = wrap(&head(side), options.columns - 6, 6);
         format!("{BOLD}{name:<4}{BOLD:#}  {rest}\n")
-    };
-    sides.map(line).concat() + "\n"
+    });
+    lines.concat() + "\n"
 }
 
 fn head(side: &ComparisonSide) -> String {
@@ -81,8 +81,8 @@ fn verdict(comparison: &RunComparison, options: &ComparisonTextOptions) -> Strin
 }
 
 fn remarks(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
-    let line = |remark: &String| format!("! {}\n", wrap(&clean(remark), options.columns - 2, 2));
-    let lines: String = comparison.remarks.iter().map(line).collect();
+    let cleaned = comparison.remarks.iter().map(|remark| clean(remark));
+    let lines: String = cleaned.map(|remark| format!("! {}\n", wrap(&remark, options.columns - 2, 2))).collect();
     if lines.is_empty() { lines } else { lines + "\n" }
 }
 
@@ -91,8 +91,13 @@ const SPARE: &[&[&str]] = &[&["caused"], &["own"], &["base"], &["new"], &["share
 
 fn reasons(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let unit = unit(comparison);
-    let two = |part: &TimeContribution| [words::signed(unit, part.own_s), words::signed(unit, part.caused_s)];
-    let table = changes(comparison, &comparison.reasons, ["own", "caused"], two, options);
+    let table = changes(
+        comparison,
+        &comparison.reasons,
+        ["own", "caused"],
+        |part| [part.own_s, part.caused_s].map(|seconds| words::signed(unit, seconds)),
+        options,
+    );
     let how = match comparison.by_cause {
         true => {
             "own time and the waiting that it causes, means over ranks; ~ is within noise; rank: by how much its own changed"
@@ -105,9 +110,13 @@ fn reasons(comparison: &RunComparison, options: &ComparisonTextOptions) -> Strin
 fn places(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let unit = unit(comparison);
     let heads = ["base", "new"].map(|name| format!("{name}\n[{}]", unit.symbol));
-    let two =
-        |part: &TimeContribution| [part.total.base_mean(), part.total.new_mean()].map(|seconds| unit.number(seconds));
-    let table = changes(comparison, &comparison.places, heads.each_ref().map(String::as_str), two, options);
+    let table = changes(
+        comparison,
+        &comparison.places,
+        heads.each_ref().map(String::as_str),
+        |part| [part.total.base_mean(), part.total.new_mean()].map(|seconds| unit.number(seconds)),
+        options,
+    );
     section("Where the time goes", "means over ranks, waiting where it is spent", table, options)
 }
 
@@ -134,7 +143,7 @@ fn functions(comparison: &RunComparison, options: &ComparisonTextOptions) -> Str
     section("Functions", "CPU time of computation by samples, means over ranks; ± is a standard error", table, options)
 }
 
-/// Returns what `parts` add to the change, and what all others do; `two` columns of each part stand before its change.
+/// The contributions of `parts` to the change, and that of all others; `two` columns of each part stand before its change.
 fn changes(
     comparison: &RunComparison,
     parts: &[TimeContribution],
@@ -184,11 +193,11 @@ fn shown<'a>(
     unit: TimeUnit,
     options: &ComparisonTextOptions,
 ) -> Vec<&'a TimeContribution> {
-    let is_something = |part: &&TimeContribution| words::signed(unit, part.total.difference()).starts_with(['+', '−']);
-    parts.iter().filter(is_something).take(options.top).collect()
+    let visible = parts.iter().filter(|part| words::signed(unit, part.total.difference()).starts_with(['+', '−']));
+    visible.take(options.top).collect()
 }
 
-/// Returns what is not shown, where it is something, and the sum.
+/// The sum of the parts that are not shown, unless it rounds to nothing, and the sum of all.
 fn sums(
     comparison: &RunComparison,
     all: &[TimeContribution],
@@ -225,7 +234,7 @@ fn efficiencies(comparison: &RunComparison, options: &ComparisonTextOptions) -> 
     format!("{BOLD}Efficiencies{BOLD:#}\n{}\n", table.render(options.columns, DIM))
 }
 
-/// Returns how the runs of a side scatter.
+/// The scatter of the runs of a side.
 fn elapsed(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     if !comparison.noise_is_known() {
         return String::new();
@@ -250,7 +259,7 @@ fn elapsed(comparison: &RunComparison, options: &ComparisonTextOptions) -> Strin
     format!("{BOLD}Runs{BOLD:#}\n{}\n", table.render(options.columns, DIM))
 }
 
-/// Returns what each condition says.
+/// The outcome of each condition.
 pub fn conditions(conditions: &[JudgedCondition], options: &ComparisonTextOptions) -> String {
     if conditions.is_empty() {
         return String::new();

@@ -45,19 +45,21 @@ pub fn headline(comparison: &RunComparison) -> String {
         false => format!("The elapsed time does not differ beyond noise: {times}{means}."),
     };
     let sign = elapsed.difference().signum();
-    let leads = |part: &&TimeContribution| {
-        part.total.beyond_noise && (!elapsed.beyond_noise || part.total.difference() * sign > 0.0)
-    };
-    let reason = comparison.reasons.iter().find(leads).map_or_else(String::new, |part| because(comparison, part));
+    let mut certain = comparison.reasons.iter().filter(|part| part.total.beyond_noise);
+    let leading = certain.find(|part| !elapsed.beyond_noise || part.total.difference() * sign > 0.0);
+    let reason = leading.map_or_else(String::new, |part| because(comparison, part));
     first + &efficiencies(comparison) + &reason
 }
 
-/// Returns which efficiencies did change beyond noise where the elapsed time did not.
+/// Names the efficiencies that changed beyond noise although the elapsed time did not.
 fn efficiencies(comparison: &RunComparison) -> String {
     let certain = comparison.ratios.iter().filter(|ratio| ratio.beyond_noise && !comparison.elapsed.beyond_noise);
-    let change =
-        |ratio: &RunRatio| Some(format!("{} from {} to {}", ratio.name, percent(ratio.base?), percent(ratio.new?)));
-    let changes: Vec<String> = certain.filter_map(change).collect();
+    let mut changes = Vec::new();
+    for RunRatio { name, base, new, .. } in certain {
+        if let (Some(base), Some(new)) = (base, new) {
+            changes.push(format!("{name} from {} to {}", percent(*base), percent(*new)));
+        }
+    }
     if changes.is_empty() { String::new() } else { format!(" Beyond noise did change: {}.", changes.join(", ")) }
 }
 
@@ -68,18 +70,17 @@ fn base(elapsed: &FigureChange) -> String {
 /// The reason of most of the change, as a sentence.
 fn because(comparison: &RunComparison, part: &TimeContribution) -> String {
     let whole_s = comparison.elapsed.base_mean().max(comparison.elapsed.new_mean());
-    let seconds = |part: f64| seconds_like(part.abs(), whole_s);
     let (change, all) = (part.total.difference(), comparison.elapsed.difference());
     let how_much = match change / all {
-        _ if !comparison.elapsed.beyond_noise => format!("{} {}", seconds(change), direction(change)),
+        _ if !comparison.elapsed.beyond_noise => format!("{} {}", size_of(change, whole_s), direction(change)),
         share if share > 2.0 - NEARLY_ALL => format!("More than all of it ({})", percent(share)),
         share if share >= NEARLY_ALL => "All of it".to_owned(),
-        share => format!("{} of it ({})", seconds(change), percent(share)),
+        share => format!("{} of it ({})", size_of(change, whole_s), percent(share)),
     };
     let mut text = format!(" {how_much} is by {}{}", what(part), whose(part, whole_s));
     if part.caused_s.abs() >= WORTH_NAMING * change.abs() && matches!(part.what, TimeComponent::In(..)) {
-        let own = format!("{} {} itself", seconds(part.own_s), direction(part.own_s));
-        let caused = format!("{} {} of waiting for it", seconds(part.caused_s), direction(part.caused_s));
+        let own = format!("{} {} itself", size_of(part.own_s, whole_s), direction(part.own_s));
+        let caused = format!("{} {} of waiting for it", size_of(part.caused_s, whole_s), direction(part.caused_s));
         text.push_str(&format!(": {own} in the mean over ranks, and {caused}"));
     }
     if !part.total.beyond_noise {
@@ -109,7 +110,7 @@ fn direction(change: f64) -> &'static str {
     if change < 0.0 { "less" } else { "more" }
 }
 
-/// Returns what a part is, in a sentence: `computation in step/force`.
+/// Names a part within a sentence: `computation in step/force`.
 pub fn what(part: &TimeContribution) -> String {
     match region(part) {
         Some(region) => format!("{} in {}", part.what.name(), shorten(&region, LONGEST_NAME)),
@@ -121,9 +122,8 @@ pub fn what(part: &TimeContribution) -> String {
 /// it apart. Empty where a part is in none.
 pub fn regions(parts: &[&TimeContribution]) -> Vec<String> {
     let paths: BTreeSet<&str> = parts.iter().filter_map(|part| part.region.as_deref()).collect();
-    let name =
-        |part: &&TimeContribution| part.region.as_deref().map_or_else(String::new, |path| clean(unique(path, &paths)));
-    parts.iter().map(name).collect()
+    let regions = parts.iter().map(|part| part.region.as_deref());
+    regions.map(|path| path.map_or_else(String::new, |path| clean(unique(path, &paths)))).collect()
 }
 
 /// The short name of a path; of several of `paths` that have the same, the shortest end that the others do not have.
@@ -133,10 +133,19 @@ fn unique<'a>(path: &'a str, paths: &BTreeSet<&str>) -> &'a str {
     if alike.is_empty() {
         return name;
     }
-    let is_unique =
-        |end: &&str| !alike.iter().any(|other| other.strip_suffix(*end).is_some_and(|outer| outer.ends_with('/')));
     let ends: Vec<&str> = separators(path).filter_map(|at| path.get(at + 1..)).collect();
-    ends.into_iter().rev().filter(|end| end.len() >= name.len()).find(is_unique).unwrap_or(path)
+    let mut long_enough = ends.into_iter().rev().filter(|end| end.len() >= name.len());
+    long_enough.find(|end| !alike.iter().any(|other| is_end_of_path(end, other))).unwrap_or(path)
+}
+
+/// True if `end` is made of the last segments of `path`.
+fn is_end_of_path(end: &str, path: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|outer| outer.ends_with('/'))
+}
+
+/// Seconds without their sign, as precise as beside `whole_s`.
+fn size_of(seconds: f64, whole_s: f64) -> String {
+    seconds_like(seconds.abs(), whole_s)
 }
 
 /// The name of a part's region.
@@ -144,28 +153,27 @@ pub fn region(part: &TimeContribution) -> Option<String> {
     part.region.as_deref().map(|path| clean(short_path(path)))
 }
 
-/// On which ranks, as the end of a sentence.
+/// The affected ranks, as the end of a sentence.
 fn whose(part: &TimeContribution, whole_s: f64) -> String {
-    let seconds = |part: f64| seconds_like(part.abs(), whole_s);
     let spends = if matches!(part.what, TimeComponent::In(_, Activity::Computation)) { "computes" } else { "spends" };
     match &part.whose {
         AffectedRanks::Ranks(ranks) => match ranks.as_slice() {
             [] => String::new(),
             [(rank, own_s)] if *own_s != 0.0 => {
                 let more = if *own_s < 0.0 { "shorter" } else { "longer" };
-                format!(", on rank {rank}, which {spends} {} {more} there", seconds(*own_s))
+                format!(", on rank {rank}, which {spends} {} {more} there", size_of(*own_s, whole_s))
             }
             [(rank, _)] => format!(", on rank {rank}"),
             several => format!(", on ranks {}", some_ranks(several)),
         },
         AffectedRanks::All(own_s) if *own_s != 0.0 => {
             let more = if *own_s < 0.0 { "shorter" } else { "longer" };
-            format!(", on all ranks, {} {more} in the mean", seconds(*own_s))
+            format!(", on all ranks, {} {more} in the mean", size_of(*own_s, whole_s))
         }
         AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s } => format!(
             "; longest on rank {rank}, {} over the mean, where the base had {}",
-            seconds(*over_mean_s),
-            seconds(*base_over_mean_s)
+            size_of(*over_mean_s, whole_s),
+            size_of(*base_over_mean_s, whole_s)
         ),
         AffectedRanks::All(_) | AffectedRanks::Nobody => String::new(),
     }
@@ -204,7 +212,7 @@ pub fn signed(unit: TimeUnit, seconds: f64) -> String {
     }
 }
 
-/// Returns what is taken for noise.
+/// Describes the limits of noise.
 pub fn noise(comparison: &RunComparison) -> String {
     let (base, new) = (comparison.sides.base.runs.len(), comparison.sides.new.runs.len());
     let limits = &comparison.limits;

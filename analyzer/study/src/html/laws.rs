@@ -188,16 +188,15 @@ pub(super) fn relations(models: &StudyModels, numbers: &[u32]) -> Vec<RelationRo
 fn relation(region: &str, of: &QuantityRelation, numbers: &[u32]) -> RelationRow {
     let law = of.law().map(|model| &model.law);
     let fit = of.polynomial.as_ref().map(|chosen| &chosen.fit);
-    let at = |x: f64| law.map(|law| law.value_at(x)).or_else(|| fit.map(|fit| fit.value_at(x)));
+
     // Beside a law, the lack of a polynomial is no problem.
     let problem = of.no_polynomial.as_ref().or(of.no_law.as_ref()).filter(|_| law.is_none()).map(ToString::to_string);
-    let number = |run: usize| numbers.get(run).copied();
     let points = of.points.iter().zip(&of.runs).map(|(&(x, y), &run)| PointRow {
-        run: number(run),
+        run: numbers.get(run).copied(),
         x,
         y,
         leaves: of.leaving.iter().any(|leaving| leaving.run == run),
-        residual: at(x).map(|expected| y - expected),
+        residual: expected_value(of, x).map(|expected| y - expected),
     });
     let mut points: Vec<PointRow> = points.collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
@@ -221,7 +220,7 @@ fn relation(region: &str, of: &QuantityRelation, numbers: &[u32]) -> RelationRow
         r_squared: law.map_or_else(|| fit.and_then(|fit| fit.r_squared), |law| law.r_squared),
         held: of.held.clone(),
         points,
-        curve: curve(&of.points, at),
+        curve: curve(of),
         degree: fit.map(|fit| fit.degree),
         errors: of
             .polynomial
@@ -233,7 +232,7 @@ fn relation(region: &str, of: &QuantityRelation, numbers: &[u32]) -> RelationRow
             .leaving
             .iter()
             .map(|one| LeavingRow {
-                run: number(one.run),
+                run: numbers.get(one.run).copied(),
                 x: one.x,
                 excess_s: one.excess_s,
                 max_resident_bytes: one.max_resident_bytes,
@@ -243,12 +242,23 @@ fn relation(region: &str, of: &QuantityRelation, numbers: &[u32]) -> RelationRow
     }
 }
 
-/// A curve over the points, from the smallest x to the largest; empty where there is none.
-fn curve(points: &[(f64, f64)], at: impl Fn(f64) -> Option<f64>) -> Vec<(f64, f64)> {
-    let low = points.iter().map(|point| point.0).fold(f64::INFINITY, f64::min);
-    let high = points.iter().map(|point| point.0).fold(f64::NEG_INFINITY, f64::max);
-    let place = |step: usize| low + (high - low) * step as f64 / STEPS as f64;
-    (0..=STEPS).map(place).filter_map(|x| Some((x, at(x)?))).filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
+/// The value at `x` by the law of a relation, else by its polynomial; `None` if it has neither.
+fn expected_value(relation: &QuantityRelation, x: f64) -> Option<f64> {
+    match relation.law() {
+        Some(model) => Some(model.law.value_at(x)),
+        None => relation.polynomial.as_ref().map(|chosen| chosen.fit.value_at(x)),
+    }
+}
+
+/// A curve over the points of a relation, from the smallest x to the largest; empty where there is none.
+fn curve(relation: &QuantityRelation) -> Vec<(f64, f64)> {
+    let low = relation.points.iter().map(|point| point.0).fold(f64::INFINITY, f64::min);
+    let high = relation.points.iter().map(|point| point.0).fold(f64::NEG_INFINITY, f64::max);
+    let points = (0..=STEPS).filter_map(|step| {
+        let x = low + (high - low) * step as f64 / STEPS as f64;
+        Some((x, expected_value(relation, x)?))
+    });
+    points.filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
 }
 
 /// The causal model.

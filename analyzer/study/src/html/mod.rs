@@ -109,7 +109,7 @@ struct StudyRunRow<'a> {
     transfer: Option<f64>,
 }
 
-/// Returns all that the page shows.
+/// Collects the data of the page.
 pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
     let mut problems = Vec::new();
     let mut programs = Vec::new();
@@ -140,9 +140,11 @@ pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
 
 /// The runs of each program, in the order of their names.
 fn by_program(runs: &[StoredRun]) -> Vec<(&str, Vec<&StoredRun>)> {
-    let names: BTreeSet<&str> = runs.iter().map(|kept| kept.run.program()).collect();
-    let of = |name: &str| runs.iter().filter(|kept| kept.run.program() == name).collect();
-    names.into_iter().map(|name| (name, of(name))).collect()
+    let mut programs: BTreeMap<&str, Vec<&StoredRun>> = BTreeMap::new();
+    for kept in runs {
+        programs.entry(kept.run.program()).or_default().push(kept);
+    }
+    programs.into_iter().collect()
 }
 
 fn run(kept: &StoredRun) -> StudyRunRow<'_> {
@@ -174,10 +176,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::models::generated;
+    use crate::models::matrix_multiplication;
 
     fn study() -> Vec<StoredRun> {
-        (1..).zip(generated::study()).map(|(number, run)| StoredRun { number, run }).collect()
+        (1..).zip(matrix_multiplication::study()).map(|(number, run)| StoredRun { number, run }).collect()
     }
 
     fn value(name: &str, runs: &[StoredRun]) -> Value {

@@ -87,12 +87,12 @@ fn view(runs: &[StoredRun], by: String) -> Option<ScalingChart> {
 
 /// A table whose columns have a number each; `None` where fewer than two have.
 fn scaling_table(table: &FigureTable, by: &str) -> Option<ScalingTable> {
-    let number = |values: &[Option<key::KeyValue>]| match values {
-        [Some(key::KeyValue::Number(number))] => Some(*number),
-        _ => None,
-    };
-    let mut columns: Vec<(usize, f64)> =
-        table.columns.iter().enumerate().filter_map(|(at, column)| Some((at, number(&column.values)?))).collect();
+    let mut columns: Vec<(usize, f64)> = Vec::new();
+    for (at, column) in table.columns.iter().enumerate() {
+        if let [Some(key::KeyValue::Number(x))] = column.values.as_slice() {
+            columns.push((at, *x));
+        }
+    }
     columns.sort_by(|a, b| a.1.total_cmp(&b.1));
     let fixed = table.fixed.iter().map(|(key, value)| text::named(key, value)).collect::<Vec<_>>().join(", ");
     let first = columns.first().map(|(_, x)| *x).filter(|x| by == RANKS && *x > 0.0);
@@ -107,9 +107,9 @@ fn scaling_table(table: &FigureTable, by: &str) -> Option<ScalingTable> {
 }
 
 fn section(section: &TableSection, columns: &[(usize, f64)]) -> SectionRow {
-    let lines = section.lines.iter().map(|line| {
-        let value = |&(at, _): &(usize, f64)| line.cells.get(at).copied().flatten().map(|cell| cell.value);
-        ScalingLineRow { name: line.name.to_string(), values: columns.iter().map(value).collect() }
+    let lines = section.lines.iter().map(|line| ScalingLineRow {
+        name: line.name.to_string(),
+        values: columns.iter().map(|&(at, _)| line.cell(at).map(|cell| cell.value)).collect(),
     });
     SectionRow {
         name: section.name.to_string(),

@@ -1,7 +1,7 @@
 //! The causal model: what depends on what, with the equations (Lemeire et al. 2004, Figs. 3 and 5). Plain data, which a terminal, Graphviz
 //! and a page draw.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -98,6 +98,16 @@ pub struct CausalGraph {
     pub remarks: Vec<String>,
 }
 
+/// The definition of T_par.
+const PARALLEL_TIME: &str = "T_par = (Σ T) / P";
+
+/// True if `relation` is the one that explains its time: by work if any does, because P and parameters act through the work.
+fn explains_time(relation: &QuantityRelation, models: &StudyModels) -> bool {
+    let mut of_time = models.phases.iter().flat_map(|phase| &phase.relations).filter(|one| one.to == relation.to);
+    let by_work = of_time.find(|one| !matches!(one.from, CausalQuantity::Variable(_)));
+    by_work.is_none_or(|one| one.from == relation.from)
+}
+
 impl CausalGraph {
     /// Builds the graph of `models`.
     pub fn from_models(models: &StudyModels) -> CausalGraph {
@@ -109,20 +119,16 @@ impl CausalGraph {
                 graph.fitted(relation);
                 continue;
             };
-            let of_time =
-                || models.phases.iter().flat_map(|phase| &phase.relations).filter(|one| one.to == relation.to);
-            // What work explains, P and parameters explain through it.
-            let first = of_time().find(|one| !matches!(one.from, CausalQuantity::Variable(_)));
-            if first.is_none_or(|first| first.from == relation.from) {
+            if explains_time(relation, models) {
                 graph.fitted(relation);
             }
             if parts.insert(*part) || !graph.edges.iter().any(|edge| edge.from == relation.to) {
                 let equation = format!("{} = Σ of phases", part.symbol());
-                graph.defined(relation.to.clone(), CausalQuantity::Total(*part), equation);
+                graph.defined(relation.to.clone(), CausalQuantity::Total(*part), &equation);
             }
         }
         for part in parts {
-            graph.defined(CausalQuantity::Total(part), CausalQuantity::ParallelTime, "T_par = (Σ T) / P".to_owned());
+            graph.defined(CausalQuantity::Total(part), CausalQuantity::ParallelTime, PARALLEL_TIME);
         }
         graph.results(models);
         graph.sort();
@@ -131,20 +137,20 @@ impl CausalGraph {
 
     /// Adds the quantities that follow by definition from T_par.
     fn results(&mut self, models: &StudyModels) {
-        let sum = || "T_par = (Σ T) / P".to_owned();
-        self.defined(CausalQuantity::Variable(super::variables::RANKS.to_owned()), CausalQuantity::ParallelTime, sum());
+        let n_ranks = CausalQuantity::Variable(super::variables::RANKS.to_owned());
+        self.defined(n_ranks, CausalQuantity::ParallelTime, PARALLEL_TIME);
         if models.totals.iter().any(|totals| totals.other_s > 0.0) {
-            self.defined(CausalQuantity::Other, CausalQuantity::ParallelTime, sum());
+            self.defined(CausalQuantity::Other, CausalQuantity::ParallelTime, PARALLEL_TIME);
         }
         for time in [CausalQuantity::ParallelTime, CausalQuantity::SequentialTime] {
-            self.defined(time, CausalQuantity::Speedup, "S = T_seq / T_par = P / Σ Ovh".to_owned());
+            self.defined(time, CausalQuantity::Speedup, "S = T_seq / T_par = P / Σ Ovh");
         }
         let differences = models.totals.iter().filter_map(|totals| totals.difference);
         self.difference = differences.map(f64::abs).reduce(f64::max);
     }
 
-    fn defined(&mut self, from: CausalQuantity, to: CausalQuantity, equation: String) {
-        let edge = CausalEdge { from, to, because: DependenceReason::Defined { equation } };
+    fn defined(&mut self, from: CausalQuantity, to: CausalQuantity, equation: &str) {
+        let edge = CausalEdge { from, to, because: DependenceReason::Defined { equation: equation.to_owned() } };
         if !self.edges.contains(&edge) {
             self.edges.push(edge);
         }
@@ -166,10 +172,10 @@ impl CausalGraph {
         let all: BTreeSet<&CausalQuantity> = of_edges.chain(of_pairs).collect();
         self.nodes =
             all.into_iter().map(|id| CausalNode { id: id.clone(), label: id.label(), kind: kind(id) }).collect();
-        let is_parameter = |id: &CausalQuantity| id.symbol() != super::variables::RANKS;
-        self.nodes.sort_by(|a, b| (a.kind, is_parameter(&a.id), &a.id).cmp(&(b.kind, is_parameter(&b.id), &b.id)));
-        let place = |id: &CausalQuantity| self.nodes.iter().position(|node| node.id == *id);
-        self.edges.sort_by_cached_key(|edge| (place(&edge.to), place(&edge.from)));
+        self.nodes.sort_by_cached_key(|node| (node.kind, node.id.symbol() != super::variables::RANKS, node.id.clone()));
+        let places: BTreeMap<&CausalQuantity, usize> =
+            self.nodes.iter().enumerate().map(|(place, node)| (&node.id, place)).collect();
+        self.edges.sort_by_key(|edge| (places.get(&edge.to), places.get(&edge.from)));
     }
 }
 
@@ -185,7 +191,7 @@ fn kind(id: &CausalQuantity) -> CausalNodeKind {
     }
 }
 
-/// Returns what the runs say of a relation: the linear law where that holds, else the polynomial.
+/// The evidence for a relation: the linear law where that holds, else the polynomial.
 fn because(relation: &QuantityRelation) -> DependenceReason {
     let (from, to) = (&relation.from, &relation.to);
     if let Some(model) = relation.law() {
@@ -227,7 +233,7 @@ fn because(relation: &QuantityRelation) -> DependenceReason {
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::study;
+    use super::super::matrix_multiplication::study;
     use super::*;
 
     fn graph() -> CausalGraph {

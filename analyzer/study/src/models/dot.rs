@@ -9,7 +9,7 @@ use lbprof_report::words::{clean, percent};
 pub fn dot(graph: &CausalGraph) -> String {
     let mut text = format!("digraph {} {{\n  rankdir=LR;\n  node [fontname=\"sans-serif\"];\n", quoted(&graph.program));
     text.push_str("  edge [fontname=\"sans-serif\", fontsize=10];\n");
-    let id = |edge_end: &super::quantity::CausalQuantity| quoted(&edge_end.to_string());
+
     for node in &graph.nodes {
         let shape = match node.kind {
             CausalNodeKind::Variable => "diamond",
@@ -17,7 +17,8 @@ pub fn dot(graph: &CausalGraph) -> String {
             CausalNodeKind::Phase | CausalNodeKind::Total => "ellipse",
             CausalNodeKind::Result => "doubleoctagon",
         };
-        writeln!(text, "  {} [label={}, shape={shape}];", id(&node.id), quoted(&node.label)).unwrap_or(());
+        writeln!(text, "  {} [label={}, shape={shape}];", quoted(&node.id.to_string()), quoted(&node.label))
+            .unwrap_or(());
     }
     for edge in &graph.edges {
         let style = match edge.because {
@@ -25,7 +26,7 @@ pub fn dot(graph: &CausalGraph) -> String {
             DependenceReason::Defined { .. } => "dashed",
             DependenceReason::Unknown { .. } => "dotted",
         };
-        let (from, to) = (id(&edge.from), id(&edge.to));
+        let (from, to) = (quoted(&edge.from.to_string()), quoted(&edge.to.to_string()));
         writeln!(text, "  {from} -> {to} [label={}, style={style}];", quoted(&label(edge))).unwrap_or(());
     }
     text + "}\n"
@@ -52,7 +53,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::study;
+    use super::super::matrix_multiplication::study;
     use super::super::relations::StudyModels;
     use super::*;
 

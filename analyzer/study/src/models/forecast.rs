@@ -132,7 +132,7 @@ impl ExpectedValue {
 }
 
 impl StudyModels {
-    /// Returns what a run would take whose variables are `asked`.
+    /// Predicts the time of a run whose variables are `asked`.
     pub fn forecast(&self, asked: &BTreeMap<String, f64>) -> Result<RunForecast, ForecastError> {
         for (name, &value) in asked {
             if !self.variables.contains(name) {
@@ -164,13 +164,16 @@ impl StudyModels {
         Ok(forecast)
     }
 
-    /// `asked`, and of other variables what they are in the most runs that fit: those of the sweep that the first is taken from.
+    /// `asked`, with the other variables as in the sweep that has most values of one of those.
     fn completed(&self, asked: &BTreeMap<String, f64>) -> BTreeMap<String, f64> {
         let mut variables = asked.clone();
         let first = asked.keys().max_by_key(|name| self.sweeps(name).first().map_or(0, |sweep| sweep.n_different));
         let sweep = first.and_then(|name| self.sweeps(name).into_iter().next());
-        let any = || self.runs.last().cloned().unwrap_or_default();
-        for (name, value) in sweep.map_or_else(any, |sweep| sweep.held) {
+        let held = match sweep {
+            Some(sweep) => sweep.held,
+            None => self.runs.last().cloned().unwrap_or_default(),
+        };
+        for (name, value) in held {
             if self.variables.contains(&name) {
                 variables.entry(name).or_insert(value);
             }
@@ -189,12 +192,14 @@ impl StudyModels {
     /// Runs to start from, the best first: those that differ least from `variables` in what they hold, where they vary a variable enough
     /// for a fit; of as good ones the largest.
     fn bases(&self, variables: &BTreeMap<String, f64>) -> Vec<ForecastBase> {
-        let of = |name: &String| self.sweeps(name).into_iter().map(|sweep| (name.clone(), sweep)).collect::<Vec<_>>();
-        let bases = self.variables.iter().flat_map(of).map(|(name, sweep)| {
-            let differs = |other: &&String| **other != name && sweep.held.get(*other) != variables.get(*other);
-            ForecastBase { differing: self.variables.iter().filter(differs).cloned().collect(), name, sweep }
-        });
-        let mut bases: Vec<ForecastBase> = bases.collect();
+        let mut bases = Vec::new();
+        for name in &self.variables {
+            for sweep in self.sweeps(name) {
+                let others = self.variables.iter().filter(|other| *other != name);
+                let differing = others.filter(|other| sweep.held.get(*other) != variables.get(*other));
+                bases.push(ForecastBase { differing: differing.cloned().collect(), name: name.clone(), sweep });
+            }
+        }
         // What depends on P is the least likely to be a polynomial: better a factor of another variable.
         bases.sort_by_key(|base| {
             let is_ranks = base.name == RANKS;
@@ -223,7 +228,7 @@ impl StudyModels {
         Err(why_not.unwrap_or_else(|| "no variable differs between these runs".to_owned()))
     }
 
-    /// Returns what the runs of a sweep have in common: ` at P = 1`.
+    /// The variables that the runs of a sweep have in common: ` at P = 1`.
     fn fixed_variables(&self, sweep: &VariableSweep) -> String {
         let held = sweep.held.iter().filter(|(name, _)| self.variables.contains(name));
         let held: Vec<String> = held.map(|(name, value)| format!("{name} = {value}")).collect();
@@ -238,8 +243,7 @@ impl StudyModels {
         points: &[Point],
         variables: &BTreeMap<String, f64>,
     ) -> Result<ExpectedValue, String> {
-        let known = |name: &String| variables.get(name).copied().ok_or_else(|| format!("{name} is not given"));
-        let mut expected = on_points(points, known(&base.name)?)?;
+        let mut expected = on_points(points, value_of(&base.name, variables)?)?;
         for other in &base.differing {
             let held = base.sweep.held.get(other).copied();
             let held = held.ok_or_else(|| format!("{other} is not known in all runs"))?;
@@ -247,8 +251,9 @@ impl StudyModels {
             let points = self.sweeps(other).into_iter().map(|sweep| self.points(&variable, of, &sweep).1);
             let points = points.into_iter().find(|points| points.iter().any(|point| point.1 != 0.0));
             let points = points.ok_or_else(|| format!("0 or not known in all runs that differ in {other} alone"))?;
-            let at = |value: f64| on_points(&points, value).map_err(|error| format!("{other}: {error}"));
-            let (there, here) = (at(known(other)?)?, at(held)?);
+            let [there, here] = [value_of(other, variables)?, held]
+                .map(|value| on_points(&points, value).map_err(|error| format!("{other}: {error}")));
+            let (there, here) = (there?, here?);
             if here.value <= 0.0 || here.low <= 0.0 {
                 return Err(format!("no factor: at {other} = {held} {} may be 0", of.symbol()));
             }
@@ -337,14 +342,18 @@ impl QuantityEstimate {
     }
 }
 
-/// Returns what a polynomial through `points` says of `x`.
+fn value_of(name: &str, variables: &BTreeMap<String, f64>) -> Result<f64, String> {
+    variables.get(name).copied().ok_or_else(|| format!("{name} is not given"))
+}
+
+/// Returns the value at `x` of a polynomial through `points`.
 fn on_points(points: &[Point], x: f64) -> Result<ExpectedValue, String> {
     let chosen = choose(points).map_err(|error| error.to_string())?;
     let prediction = PredictionInterval::of_fit(&chosen.fit, x).map_err(|error| error.to_string())?;
     ExpectedValue::from_prediction(&prediction).not_below_0(chosen.size)
 }
 
-/// Returns whether x lies beyond the linear regime.
+/// True if x lies beyond the linear regime.
 fn is_beyond(relation: &QuantityRelation, x: f64) -> bool {
     matches!(relation.linear.as_ref().map(|model| &model.regime), Some(LinearRegime::Until { x: end, .. }) if x > *end)
 }
@@ -366,7 +375,7 @@ fn on_work_at(relation: &QuantityRelation, work: &ExpectedValue) -> Result<Expec
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::{DELTA, DELTA_Q, full_grid, multiplication, study};
+    use super::super::matrix_multiplication::{DELTA, DELTA_Q, full_grid, multiplication, study};
     use super::RANKS;
     use super::*;
     use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
@@ -409,7 +418,7 @@ mod tests {
         assert!(expected.low < 4.0 * 14400.0 && 4.0 * 14400.0 < expected.high, "its interval knows: {expected:?}");
     }
 
-    /// Returns what is said of a quantity: its value, or why there is none.
+    /// The value of a quantity, or the reason why there is none.
     fn said(models: &StudyModels, at: &[(&str, f64)], of: &str) -> Result<ExpectedValue, String> {
         let found = models.forecast(&asked(at)).unwrap();
         let step = found.steps.into_iter().find(|step| step.of.to_string() == of).unwrap();

@@ -19,7 +19,7 @@ struct ModelDocument<'a, T> {
     forecast: Option<&'a RunForecast>,
 }
 
-/// Returns all models, with what a run would take where that was asked.
+/// The document of all models, with the forecast if one was asked for.
 pub fn models(models: &StudyModels, forecast: Option<&RunForecast>) -> serde_json::Result<String> {
     document(&ModelDocument { schema: SCHEMA, content: models, forecast })
 }
@@ -41,7 +41,7 @@ mod tests {
 
     use serde_json::Value;
 
-    use super::super::generated::{multiplication, study};
+    use super::super::matrix_multiplication::{multiplication, study};
     use super::*;
 
     #[test]

@@ -49,7 +49,8 @@ pub fn law(points: &[Point]) -> Result<LinearLaw, FitError> {
         return Err(FitError::NotFinite);
     }
     let deviation = (residuals.iter().map(|residual| residual * residual).sum::<f64>() / (n - 1.0)).sqrt();
-    let range = |(least, most): (f64, f64), (x, _): &Point| (least.min(*x), most.max(*x));
+    let least = points.iter().map(|point| point.0).fold(f64::INFINITY, f64::min);
+    let most = points.iter().map(|point| point.0).fold(f64::NEG_INFINITY, f64::max);
     Ok(LinearLaw {
         delta,
         delta_error: deviation / squares.sqrt(),
@@ -58,7 +59,7 @@ pub fn law(points: &[Point]) -> Result<LinearLaw, FitError> {
         deviation,
         r_squared: r_squared(points, &residuals),
         n_points: points.len(),
-        range: points.iter().fold((f64::INFINITY, f64::NEG_INFINITY), range),
+        range: (least, most),
         squares,
     })
 }

@@ -24,15 +24,15 @@ pub mod causal;
 pub mod dot;
 pub mod equation;
 pub mod forecast;
-#[cfg(test)]
-pub(crate) mod generated;
 pub mod json;
 pub mod linear;
 #[cfg(test)]
-pub(crate) mod noise;
+pub(crate) mod matrix_multiplication;
 pub mod phases;
 pub mod polynomial;
 pub mod prediction;
+#[cfg(test)]
+pub(crate) mod pseudo_random;
 pub mod quantity;
 pub mod regime;
 pub mod relations;

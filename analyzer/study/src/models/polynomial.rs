@@ -149,7 +149,7 @@ impl PolynomialFit {
         self.deviation * (1.0 + leverage).sqrt()
     }
 
-    /// Returns how many points there are more than coefficients: the degrees of freedom of [`PolynomialFit::deviation`].
+    /// The number of points less the number of coefficients: the degrees of freedom of [`PolynomialFit::deviation`].
     pub fn freedom(&self) -> usize {
         self.n_points - self.degree - 1
     }

@@ -26,7 +26,7 @@ pub struct PredictionInterval {
 }
 
 impl PredictionInterval {
-    /// Returns what `fit` says of `x`.
+    /// The value of `fit` at `x`, with its interval.
     ///
     /// Outside of what was measured it needs one different x more than the fit itself: a curve through all points but one could go
     /// anywhere there. Source of the interval: Student's t times [`PolynomialFit::deviation_at`].
@@ -36,7 +36,7 @@ impl PredictionInterval {
         PredictionInterval::around(x, fit.value_at(x), fit.deviation_at(x), fit.freedom(), fit.range)
     }
 
-    /// Returns what `law` says of `x`; outside of what was measured it needs three points.
+    /// The value of `law` at `x`, with its interval; outside of the measured range it needs three points.
     pub fn of_law(law: &LinearLaw, x: f64) -> Result<PredictionInterval, FitError> {
         // From the origin on all is inside: the law goes through it.
         let range = (law.range.0.min(0.0), law.range.1);
@@ -65,7 +65,7 @@ impl PredictionInterval {
         (self.high - self.low) / 2.0
     }
 
-    /// Returns how far `x` lies outside of what was measured, in widths of the measured range; 0 inside.
+    /// The distance of `x` from the measured range, in widths of that range; 0 inside.
     pub fn widths_outside(&self) -> f64 {
         let (least, most) = self.range;
         (self.x - most).max(least - self.x).max(0.0) / (most - least)
@@ -77,7 +77,7 @@ fn beyond(x: f64, range: (f64, f64), degree: usize, needed: usize, found: usize)
     if is_inside || found >= needed { Ok(()) } else { Err(FitError::TooFewBeyond { degree, needed, found }) }
 }
 
-/// Returns how many standard deviations the interval of [`CONFIDENCE`] extends to each side with so many degrees of freedom; infinite with
+/// The number of standard deviations by which the interval of [`CONFIDENCE`] extends to each side with so many degrees of freedom; infinite with
 /// none.
 fn students_t(freedom: usize) -> f64 {
     let t = StudentsT::new(0.0, 1.0, freedom as f64);
@@ -87,8 +87,8 @@ fn students_t(freedom: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::linear::law;
-    use super::super::noise::NoiseGenerator;
     use super::super::polynomial::fit;
+    use super::super::pseudo_random::NoiseGenerator;
     use super::*;
 
     #[test]

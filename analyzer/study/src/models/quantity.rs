@@ -44,7 +44,7 @@ impl CausalQuantity {
         }
     }
 
-    /// Returns whether it is measured in seconds.
+    /// True if its unit is the second.
     pub fn is_time(&self) -> bool {
         !matches!(
             self,
@@ -55,7 +55,7 @@ impl CausalQuantity {
         )
     }
 
-    /// Returns what one of it is, in the unit of a law's δ.
+    /// The name of one of it in the unit of a law's δ.
     pub fn unit_phrase(&self) -> &str {
         match self {
             CausalQuantity::Operations(_) => "operation",

@@ -79,7 +79,7 @@ pub fn linear_model(points: &[Point]) -> Result<LinearModel, FitError> {
     Ok(LinearModel { law: law_of_all, regime })
 }
 
-/// Returns how many points, ordered by x, lie within the regime, where others are beyond it.
+/// The number of points, ordered by x, within the regime if others are beyond it.
 fn end_of_regime(sorted: &[Point]) -> Option<usize> {
     let ratios: Vec<f64> = sorted.iter().map(|(x, y)| y / x).collect();
     // Points of one x stay together.
@@ -101,7 +101,7 @@ fn limit(ratios: &[f64]) -> f64 {
     middle + (LEEWAY * middle).max(DEVIATIONS * 1.4826 * median(&differences).unwrap_or(0.0))
 }
 
-/// Returns whether the law predicts points left out as well as a polynomial, or is wrong by [`LEEWAY`] at most.
+/// True if the law predicts points left out as well as a polynomial does, or with an error of at most [`LEEWAY`].
 fn holds(law: &LinearLaw, points: &[Point]) -> bool {
     let is_close = law.relative_error().is_none_or(|error| error <= LEEWAY);
     is_close || choose(points).is_ok_and(|chosen| law.error <= chosen.error())
@@ -109,7 +109,7 @@ fn holds(law: &LinearLaw, points: &[Point]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::noise::NoiseGenerator;
+    use super::super::pseudo_random::NoiseGenerator;
     use super::*;
 
     /// δ = 0.25 µs, sizes as in the paper; beyond n = 3800 the machine swaps: 0.27 ms for each of the pages of 4 kB that do not fit.

@@ -146,12 +146,12 @@ pub struct RegimeDeparture {
 }
 
 impl QuantityRelation {
-    /// Returns whether a polynomial describes it: its LOOCV error is at most [`LEEWAY`] of the values. `None` where there is none.
+    /// True if the polynomial describes it: its LOOCV error is at most [`LEEWAY`] of the values. `None` if there is none.
     pub fn is_polynomial(&self) -> Option<bool> {
         self.polynomial.as_ref().map(|chosen| chosen.relative_error().is_none_or(|error| error <= LEEWAY))
     }
 
-    /// Returns whether `to` does not depend on `from`: degree 0 describes it, and no other predicts it better.
+    /// True if `to` does not depend on `from`: degree 0 describes it, and no other predicts it better.
     pub fn is_independent(&self) -> bool {
         let is_constant = self.polynomial.as_ref().is_some_and(|chosen| chosen.fit.degree == 0);
         is_constant && self.law().is_none() && self.is_polynomial() == Some(true)
@@ -163,13 +163,11 @@ impl QuantityRelation {
         if found >= LEAST_SIZES {
             return;
         }
-        let too_few = || Some(FitError::TooFewSizes { needed: LEAST_SIZES, found });
-        let is_bad = |error: Option<f64>| error.is_some_and(|error| error > LEEWAY);
-        if self.linear.take_if(|model| is_bad(model.law.relative_error())).is_some() {
-            self.no_law = too_few();
+        if self.linear.take_if(|model| model.law.relative_error() > Some(LEEWAY)).is_some() {
+            self.no_law = Some(FitError::TooFewSizes { needed: LEAST_SIZES, found });
         }
-        if self.polynomial.take_if(|chosen| is_bad(chosen.relative_error())).is_some() {
-            self.no_polynomial = too_few();
+        if self.polynomial.take_if(|chosen| chosen.relative_error() > Some(LEEWAY)).is_some() {
+            self.no_polynomial = Some(FitError::TooFewSizes { needed: LEAST_SIZES, found });
         }
     }
 
@@ -182,10 +180,10 @@ impl QuantityRelation {
 impl PhaseModels {
     /// The parts of its time that something is known of.
     pub fn parts(&self) -> impl Iterator<Item = TimeClass> {
-        let is_modelled = |part: &TimeClass| {
-            self.relations.iter().any(|one| one.to == CausalQuantity::Time(self.region.clone(), *part))
-        };
-        TimeClass::ALL.into_iter().filter(is_modelled)
+        TimeClass::ALL.into_iter().filter(|&part| {
+            let time = CausalQuantity::Time(self.region.clone(), part);
+            self.relations.iter().any(|one| one.to == time)
+        })
     }
 }
 
@@ -240,18 +238,17 @@ impl StudyModels {
 
     /// The largest share of P·T of a region's `parts` in any run.
     fn share(&self, region: &str, parts: &[TimeClass]) -> f64 {
-        let share = |run: &PhasesOfRun| {
+        let shares = self.figures.iter().filter_map(|run| {
             let figures = run.regions.get(region)?;
             let seconds: f64 = parts.iter().filter_map(|&part| figures.part_s(part)).sum();
-            Some(seconds / run.all_s).filter(|share| share.is_finite())
-        };
-        self.figures.iter().filter_map(share).fold(0.0, f64::max)
+            Some(seconds / run.all_s)
+        });
+        shares.filter(|share| share.is_finite()).fold(0.0, f64::max)
     }
 
     fn phase(&self, region: String, runs: &[RunMetrics]) -> Option<PhaseModels> {
-        let is_counted = |work: &CausalQuantity| (0..self.n_runs).any(|at| self.value(work, at) > Some(0.0));
-        let operations = Some(CausalQuantity::Operations(region.clone())).filter(is_counted);
-        let quanta = Some(CausalQuantity::Quanta(region.clone())).filter(is_counted);
+        let operations = Some(CausalQuantity::Operations(region.clone())).filter(|work| self.is_counted(work));
+        let quanta = Some(CausalQuantity::Quanta(region.clone())).filter(|work| self.is_counted(work));
         let works = operations.iter().chain(&quanta);
         let mut relations: Vec<QuantityRelation> = works.flat_map(|work| self.on_variables(work)).collect();
         for part in TimeClass::ALL {
@@ -268,19 +265,24 @@ impl StudyModels {
         (!relations.is_empty()).then(|| PhaseModels { share: self.share(&region, &TimeClass::ALL), relations, region })
     }
 
+    /// True if any run counted some of `work`.
+    fn is_counted(&self, work: &CausalQuantity) -> bool {
+        (0..self.n_runs).any(|run| self.value(work, run) > Some(0.0))
+    }
+
     /// A quantity in a run; `None` where it has none. Sums over ranks are not known where logs of ranks are missing.
     pub fn value(&self, of: &CausalQuantity, run: usize) -> Option<f64> {
         let figures = self.figures.get(run)?;
         let totals = self.totals.get(run)?;
-        let sums = || Some(figures).filter(|figures| !figures.is_partial);
+        let sums = Some(figures).filter(|figures| !figures.is_partial);
         match of {
             CausalQuantity::Variable(name) => self.runs.get(run)?.get(name).copied(),
-            CausalQuantity::Operations(region) => Some(sums()?.regions.get(region)?.operations),
-            CausalQuantity::Quanta(region) => Some(sums()?.regions.get(region)?.quanta),
-            CausalQuantity::Time(region, part) => sums()?.regions.get(region)?.part_s(*part),
-            CausalQuantity::Total(part) => sums()?.part_s(*part),
-            CausalQuantity::Other => Some(sums()?.other_s),
-            CausalQuantity::Rest => self.rest_s(sums()?),
+            CausalQuantity::Operations(region) => Some(sums?.regions.get(region)?.operations),
+            CausalQuantity::Quanta(region) => Some(sums?.regions.get(region)?.quanta),
+            CausalQuantity::Time(region, part) => sums?.regions.get(region)?.part_s(*part),
+            CausalQuantity::Total(part) => sums?.part_s(*part),
+            CausalQuantity::Other => Some(sums?.other_s),
+            CausalQuantity::Rest => self.rest_s(sums?),
             CausalQuantity::ParallelTime => Some(totals.t_par_s),
             CausalQuantity::SequentialTime => Some(totals.t_seq_s),
             CausalQuantity::Speedup => totals.speedup,
@@ -300,11 +302,9 @@ impl StudyModels {
 
     /// The largest share of P·T of [`CausalQuantity::Rest`] in any run.
     pub(super) fn rest_share(&self) -> f64 {
-        let share = |(run, figures): (usize, &PhasesOfRun)| {
-            let share = self.value(&CausalQuantity::Rest, run)? / figures.all_s;
-            Some(share).filter(|share| share.is_finite())
-        };
-        self.figures.iter().enumerate().filter_map(share).fold(0.0, f64::max)
+        let runs = self.figures.iter().enumerate();
+        let shares = runs.filter_map(|(run, figures)| Some(self.value(&CausalQuantity::Rest, run)? / figures.all_s));
+        shares.filter(|share| share.is_finite()).fold(0.0, f64::max)
     }
 
     /// The sweeps of runs in which only `name` differs.
@@ -314,9 +314,11 @@ impl StudyModels {
 
     /// `to` against each variable, in the largest sweep of runs in which it differs alone.
     fn on_variables(&self, to: &CausalQuantity) -> Vec<QuantityRelation> {
-        let sweep = |name: &String| self.sweeps(name).into_iter().next();
-        let of = |name: &String| self.relation(CausalQuantity::Variable(name.clone()), to.clone(), &sweep(name)?);
-        self.variables.iter().filter_map(of).collect()
+        let relations = self.variables.iter().filter_map(|name| {
+            let largest = self.sweeps(name).into_iter().next()?;
+            self.relation(CausalQuantity::Variable(name.clone()), to.clone(), &largest)
+        });
+        relations.collect()
     }
 
     /// `to` against #op or #q, in all runs.
@@ -343,11 +345,11 @@ impl StudyModels {
         to: &CausalQuantity,
         sweep: &VariableSweep,
     ) -> (Vec<usize>, Vec<Point>) {
-        let point = |&run: &usize| Some((run, (self.value(from, run)?, self.value(to, run)?)));
-        sweep.runs.iter().filter_map(point).unzip()
+        let runs = sweep.runs.iter();
+        runs.filter_map(|&run| Some((run, (self.value(from, run)?, self.value(to, run)?)))).unzip()
     }
 
-    /// Returns how `to` depends on `from` in the runs of `sweep`; `None` where `to` is 0 or not known in all of them.
+    /// Fits the dependence of `to` on `from` in the runs of `sweep`; `None` if `to` is 0 or unknown in all of them.
     fn relation(&self, from: CausalQuantity, to: CausalQuantity, sweep: &VariableSweep) -> Option<QuantityRelation> {
         let (runs, points) = self.points(&from, &to, sweep);
         if points.iter().all(|point| point.1 == 0.0) {
@@ -411,15 +413,14 @@ impl StudyModels {
 
 /// ΔT = δ_swap·#q_swap of runs beyond the linear regime.
 fn swap(leaving: &[RegimeDeparture]) -> Option<LinearLaw> {
-    let swapped = |one: &RegimeDeparture| {
-        one.max_swapped_bytes.filter(|&bytes| bytes > 0).map(|bytes| (bytes as f64, one.excess_s))
-    };
-    law(&leaving.iter().filter_map(swapped).collect::<Vec<_>>()).ok()
+    let swapping = leaving.iter().filter(|one| one.max_swapped_bytes > Some(0));
+    let points = swapping.filter_map(|one| Some((one.max_swapped_bytes? as f64, one.excess_s)));
+    law(&points.collect::<Vec<_>>()).ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::{DELTA, DELTA_Q, DELTA_SWAP, multiplication, study};
+    use super::super::matrix_multiplication::{DELTA, DELTA_Q, DELTA_SWAP, multiplication, study};
     use super::super::variables::RANKS;
     use super::*;
 

@@ -5,29 +5,24 @@ use std::collections::BTreeSet;
 use super::phases::PhasesOfRun;
 use crate::{RunMetrics, text};
 
-/// Sentences, those first that touch most. Names in them are as recorded: whoever prints them escapes them.
+/// Returns remarks as sentences, the most important first. Names in them are as recorded: the caller escapes them.
 pub(super) fn remarks(
     runs: &[RunMetrics],
     numbers: &[u32],
     figures: &[PhasesOfRun],
     libraries: &[String],
 ) -> Vec<String> {
-    let those = |which: &dyn Fn(&RunMetrics, &PhasesOfRun) -> bool| -> Option<String> {
-        let all = runs.iter().zip(figures).zip(numbers);
-        let numbers: Vec<u32> = all.filter(|((run, of), _)| which(run, of)).map(|(_, number)| *number).collect();
-        (!numbers.is_empty()).then(|| text::runs(&numbers))
-    };
     let mut remarks = Vec::new();
-    if let Some(named) = those(&|run, _| !run.complete) {
+    if let Some(named) = name_runs(numbers, runs, |run| !run.complete) {
         remarks.push(format!("Data are incomplete: {named}."));
     }
-    if let Some(named) = those(&|_, figures| figures.is_partial) {
+    if let Some(named) = name_runs(numbers, figures, |figures| figures.is_partial) {
         remarks.push(format!(
             "Logs of ranks are missing: {named}. Sums over ranks are not known there; T_par is that of the other ranks."
         ));
     }
     if figures.iter().any(|one| one.is_followed)
-        && let Some(named) = those(&|_, figures| !figures.is_followed)
+        && let Some(named) = name_runs(numbers, figures, |figures| !figures.is_followed)
     {
         remarks.push(format!("Ranks were not followed: {named}. T_comm and T_idle are not known there."));
     }
@@ -41,4 +36,11 @@ pub(super) fn remarks(
         ));
     }
     remarks
+}
+
+/// Names the runs whose entry in `of_runs` meets `condition`, or returns `None` if none does.
+fn name_runs<T>(numbers: &[u32], of_runs: &[T], condition: impl Fn(&T) -> bool) -> Option<String> {
+    let meeting = of_runs.iter().zip(numbers).filter(|(of_run, _)| condition(of_run));
+    let numbers: Vec<u32> = meeting.map(|(_, number)| *number).collect();
+    (!numbers.is_empty()).then(|| text::runs(&numbers))
 }

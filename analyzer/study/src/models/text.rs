@@ -7,7 +7,7 @@ use anstyle::Style;
 
 use super::causal::{CausalEdge, CausalGraph, DependenceReason};
 use super::equation::{self, digits, time};
-use super::forecast::{ExpectedValue, QuantityEstimate, RunForecast};
+use super::forecast::{ExpectedValue, RunForecast};
 
 use super::FitError;
 use super::quantity::CausalQuantity;
@@ -32,8 +32,7 @@ pub struct ShownModels {
 
 impl ShownModels {
     fn has_region(&self, path: &str) -> bool {
-        let ends = |wanted: &String| path == wanted || path.ends_with(&format!("/{wanted}"));
-        self.region.as_ref().is_none_or(ends)
+        self.region.as_ref().is_none_or(|wanted| path == wanted || path.ends_with(&format!("/{wanted}")))
     }
 
     fn has(&self, relation: &QuantityRelation) -> bool {
@@ -112,29 +111,29 @@ fn relation(models: &StudyModels, relation: &QuantityRelation, columns: usize) -
     let runs = format!("{}{at}", plural(relation.runs.len() as u64, "run"));
     let mut text =
         format!("  {} against {}  {DIM}{runs}{DIM:#}\n", clean(relation.to.symbol()), clean(relation.from.symbol()));
-    let mut line = |said: &str| writeln!(text, "{}{}", " ".repeat(INDENT), wrap_in(said, columns)).unwrap_or(());
+    let mut lines = Vec::new();
     if let Some(model) = &relation.linear {
-        line(&law(model, relation));
+        lines.push(law(model, relation));
     }
     if let Some(error) = &relation.no_law {
-        line(&error.to_string());
+        lines.push(error.to_string());
     }
     match (&relation.polynomial, &relation.no_polynomial) {
         (Some(chosen), _) => {
-            if relation.is_independent() {
-                line(&format!(
-                    "does not depend on it: {}",
-                    equation::of_fit(&chosen.fit, &relation.from, &relation.to)
-                ));
-            } else {
-                line(&equation::of_fit(&chosen.fit, &relation.from, &relation.to));
-            }
-            line(&errors(chosen, relation));
+            let equation = equation::of_fit(&chosen.fit, &relation.from, &relation.to);
+            lines.push(match relation.is_independent() {
+                true => format!("does not depend on it: {equation}"),
+                false => equation,
+            });
+            lines.push(errors(chosen, relation));
         }
         // A law has said itself that there are too few sizes.
         (None, Some(FitError::TooFewSizes { .. })) if relation.linear.is_some() => {}
-        (None, Some(error)) if relation.no_law.is_none() => line(&error.to_string()),
+        (None, Some(error)) if relation.no_law.is_none() => lines.push(error.to_string()),
         _ => {}
+    }
+    for line in &lines {
+        text.push_str(&indented(line, columns));
     }
     if !relation.leaving.is_empty() {
         text.push_str(&leaving(models, relation, columns));
@@ -168,12 +167,12 @@ fn law(model: &LinearModel, relation: &QuantityRelation) -> String {
 
 /// The LOOCV error by degree.
 fn errors(chosen: &SelectedFit, relation: &QuantityRelation) -> String {
-    let of = |error: f64| if chosen.size > 0.0 { short_percent(error / chosen.size) } else { "0 %".to_owned() };
-    let one = |one: &super::validation::DegreeError| {
+    let mut all = Vec::new();
+    for one in &chosen.errors {
+        let error = if chosen.size > 0.0 { short_percent(one.error / chosen.size) } else { "0 %".to_owned() };
         let mark = if one.degree == chosen.fit.degree { "*" } else { "" };
-        format!("{}: {}{mark}", one.degree, of(one.error))
-    };
-    let all: Vec<String> = chosen.errors.iter().map(one).collect();
+        all.push(format!("{}: {error}{mark}", one.degree));
+    }
     let squared = chosen.fit.r_squared.filter(|_| chosen.fit.degree > 0);
     let squared = squared.map_or_else(String::new, |share| format!("; R² {share:.4}"));
     let fits =
@@ -199,12 +198,11 @@ fn leaving(models: &StudyModels, relation: &QuantityRelation, columns: usize) ->
     heads.extend(names.iter().map(String::as_str));
     heads.extend([relation.from.symbol(), "ΔT", "resident", "swapped"]);
     let mut table = TextTable::new(&heads, 0);
-    let memory = |known: Option<u64>| known.map_or_else(|| "–".to_owned(), bytes);
     for one in &relation.leaving {
         let number = models.numbers.get(one.run).copied().unwrap_or_default();
-        let value = |name: &String| one.variables.get(name).map_or_else(|| "–".to_owned(), |value| plain(*value));
         let mut cells = vec![format!("run {number}")];
-        cells.extend(models.variables.iter().map(value));
+        let values = models.variables.iter().map(|name| one.variables.get(name));
+        cells.extend(values.map(|value| value.map_or_else(|| "–".to_owned(), |value| plain(*value))));
         let RegimeDeparture { x, excess_s, max_resident_bytes, max_swapped_bytes, .. } = one;
         cells.extend([digits(*x), time(*excess_s), memory(*max_resident_bytes), memory(*max_swapped_bytes)]);
         table.row(cells);
@@ -218,9 +216,18 @@ fn leaving(models: &StudyModels, relation: &QuantityRelation, columns: usize) ->
             time(swap.delta * 1e6),
             swap.relative_error().map_or_else(|| "–".to_owned(), percent)
         );
-        writeln!(text, "{}{}", " ".repeat(INDENT), wrap_in(&said, columns)).unwrap_or(());
+        text.push_str(&indented(&said, columns));
     }
     text
+}
+
+fn memory(known_bytes: Option<u64>) -> String {
+    known_bytes.map_or_else(|| "–".to_owned(), bytes)
+}
+
+/// A line of a relation, wrapped.
+fn indented(text: &str, columns: usize) -> String {
+    format!("{}{}\n", " ".repeat(INDENT), wrap_in(text, columns))
 }
 
 /// A value of a variable without needless digits.
@@ -228,7 +235,7 @@ fn plain(value: f64) -> String {
     if value != 0.0 && !(1e-4..1e7).contains(&value.abs()) { format!("{value:e}") } else { format!("{value}") }
 }
 
-/// Returns what a run would take.
+/// Returns the expected time of a run, with the quantities that it follows from.
 pub fn forecast(forecast: &RunForecast, columns: usize) -> String {
     let at: Vec<String> =
         forecast.variables.iter().map(|(name, value)| format!("{} = {}", clean(name), plain(*value))).collect();
@@ -242,8 +249,8 @@ pub fn forecast(forecast: &RunForecast, columns: usize) -> String {
             _ if step.is_beyond_regime => format!("{}, beyond the linear regime", from.join(", ")),
             _ => from.join(", "),
         };
-        let number = |value: f64| if step.of.is_time() { time(value) } else { digits(value) };
-        let cells = step.expected.map(|ExpectedValue { value, low, high }| [value, low, high].map(number));
+        let format_value = if step.of.is_time() { time } else { digits };
+        let cells = step.expected.map(|ExpectedValue { value, low, high }| [value, low, high].map(format_value));
         let cells = cells.unwrap_or_else(|| ["–", "–", "–"].map(str::to_owned));
         table.row([vec![clean(&step.of.label())], cells.to_vec(), vec![by]].concat());
     }
@@ -256,13 +263,15 @@ fn remarks(forecast: &RunForecast, columns: usize) -> String {
     let mut remarks = vec![
         "from – to: 95 of 100 measurements, where the models hold. Times of phases are summed over ranks.".to_owned(),
     ];
-    let unknown =
-        |step: &QuantityEstimate| Some(format!("{}: {}.", clean(&step.of.label()), clean(step.why_not.as_ref()?)));
-    remarks.extend(forecast.steps.iter().filter_map(unknown));
-    let far = |(name, widths): (&String, &f64)| {
-        format!("{} lies outside of what was measured, by {} times that range.", clean(name), digits(*widths))
-    };
-    remarks.extend(forecast.widths_outside.iter().map(far));
+    for step in &forecast.steps {
+        if let Some(why_not) = &step.why_not {
+            remarks.push(format!("{}: {}.", clean(&step.of.label()), clean(why_not)));
+        }
+    }
+    for (name, widths) in &forecast.widths_outside {
+        let (name, widths) = (clean(name), digits(*widths));
+        remarks.push(format!("{name} lies outside of what was measured, by {widths} times that range."));
+    }
     if forecast.steps.iter().any(|step| step.of == CausalQuantity::Rest) {
         remarks.push(
             "T_rest is the time in no phase above: idle outside of MPI calls, of the recorder, not recorded, of small phases."
@@ -348,7 +357,7 @@ fn graph_remarks(graph: &CausalGraph) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::{multiplication, study};
+    use super::super::matrix_multiplication::{multiplication, study};
     use super::*;
     use crate::RunMetrics;
     use lbprof_report::words::width;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::phases::{PhasesOfRun, TimeClass};
 use crate::RunMetrics;
-use crate::sequential::t_seq_s;
+use crate::sequential_time::t_seq_s;
 use lbprof_report::words::mpi_name;
 
 /// A run's sums.
@@ -35,22 +35,25 @@ pub struct RunTotals {
 
 /// Sums up each of `runs`, whose phases are `figures` and whose times on one rank may be among `all`.
 pub fn totals(runs: &[RunMetrics], figures: &[PhasesOfRun], all: &[&RunMetrics]) -> Vec<RunTotals> {
-    let t_seq_s = |run: &RunMetrics| {
-        let alike = all.iter().filter(|other| mpi_name(&other.mpi) == mpi_name(&run.mpi));
-        t_seq_s(run, alike.copied())
-    };
-    runs.iter().zip(figures).map(|(run, figures)| run_totals(run, figures, t_seq_s(run))).collect()
+    let mut totals = Vec::new();
+    for (run, figures) in runs.iter().zip(figures) {
+        let same_mpi = all.iter().filter(|other| mpi_name(&other.mpi) == mpi_name(&run.mpi));
+        totals.push(run_totals(run, figures, t_seq_s(run, same_mpi.copied())));
+    }
+    totals
 }
 
 fn run_totals(run: &RunMetrics, figures: &PhasesOfRun, measured_s: Option<f64>) -> RunTotals {
-    let work_s = || run.phases.iter().filter(|phase| phase.phase.is_work()).map(|phase| phase.total_s()).sum::<f64>();
-    let t_seq_s = measured_s.unwrap_or_else(work_s);
+    let t_seq_s = measured_s.unwrap_or_else(|| {
+        let work = run.phases.iter().filter(|phase| phase.phase.is_work());
+        work.map(|phase| phase.total_s()).sum()
+    });
     let (n, n_read) = (f64::from(run.n_ranks.max(1)), f64::from(figures.n_read.max(1)));
     // Sums are over the ranks that were read. Their own work is so, too; a time on one rank is of all.
     let own_s = if measured_s.is_some() { t_seq_s * (n_read / n) } else { t_seq_s };
-    let ratio = |seconds: f64| (own_s > 0.0).then(|| seconds / own_s);
-    let [computation, communication, idle] = TimeClass::ALL.map(|part| figures.part_s(part).and_then(ratio));
-    let overheads = [computation, communication, idle, ratio(figures.other_s)];
+    let [computation, communication, idle] = TimeClass::ALL.map(|part| figures.part_s(part));
+    let times = [computation, communication, idle, Some(figures.other_s)];
+    let overheads = times.map(|seconds| seconds.filter(|_| own_s > 0.0).map(|seconds| seconds / own_s));
     let efficiency = (own_s > 0.0 && figures.all_s > 0.0).then(|| own_s / figures.all_s);
     let n_of_t_seq = if measured_s.is_some() { n } else { n_read };
     RunTotals {

@@ -23,6 +23,12 @@ pub struct DegreeError {
     pub squared_error_deviation: f64,
 }
 
+impl DegreeError {
+    fn squared_error(&self) -> f64 {
+        self.error * self.error
+    }
+}
+
 /// A polynomial, and those that it was chosen from.
 #[derive(Clone, Debug, Serialize)]
 pub struct SelectedFit {
@@ -58,10 +64,10 @@ pub fn choose(points: &[Point]) -> Result<SelectedFit, FitError> {
     fits.extend((1..=MAX_DEGREE).map_while(|degree| fit(points, degree).ok()));
     let errors: Vec<DegreeError> = fits.iter().map(degree_error).collect();
     let size = (points.iter().map(|(_, y)| y * y).sum::<f64>() / points.len() as f64).sqrt();
-    let squared = |one: &DegreeError| one.error * one.error;
-    let best = errors.iter().copied().min_by(|a, b| squared(a).total_cmp(&squared(b)));
-    let limit = best.map_or(0.0, |best| squared(&best) + best.squared_error_deviation).max((ROUNDING * size).powi(2));
-    let at = errors.iter().position(|one| squared(one) <= limit).unwrap_or(0);
+    let best = errors.iter().min_by(|a, b| a.squared_error().total_cmp(&b.squared_error()));
+    let limit = best.map_or(0.0, |best| best.squared_error() + best.squared_error_deviation);
+    let limit = limit.max((ROUNDING * size).powi(2));
+    let at = errors.iter().position(|one| one.squared_error() <= limit).unwrap_or(0);
     Ok(SelectedFit { fit: fits.swap_remove(at), errors, size })
 }
 
@@ -76,7 +82,7 @@ fn degree_error(fit: &PolynomialFit) -> DegreeError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::noise::NoiseGenerator;
+    use crate::models::pseudo_random::NoiseGenerator;
 
     /// Σ x^k for k to `degree`, x in 1..=2 at `n` points, with noise of deviation `sigma`.
     fn noisy(degree: usize, n: usize, sigma: f64, seed: u64) -> Vec<Point> {

@@ -26,48 +26,60 @@ pub struct VariableSweep {
     pub n_different: usize,
 }
 
+impl VariableSweep {
+    /// The sweep of `name`, still without runs, that has the values of the other `variables` in common.
+    fn new(name: &str, variables: &BTreeMap<String, f64>) -> VariableSweep {
+        let mut held = variables.clone();
+        held.remove(name);
+        VariableSweep { runs: Vec::new(), held, n_different: 0 }
+    }
+
+    /// The sum of the held variables: runs at larger values are larger.
+    fn size(&self) -> f64 {
+        self.held.values().sum()
+    }
+}
+
 /// Names of variables that differ between runs, P first.
 pub fn varying(runs: &[BTreeMap<String, f64>]) -> Vec<String> {
     let mut names: Vec<&String> = runs.iter().flat_map(BTreeMap::keys).collect();
     names.sort_by_key(|name| (*name != RANKS, *name));
     names.dedup();
-    let differs = |name: &&&String| {
-        let mut values = runs.iter().filter_map(|run| run.get(**name));
+    names.retain(|name| {
+        let mut values = runs.iter().filter_map(|run| run.get(*name));
         let first = values.next();
         first.is_some_and(|first| values.any(|value| value != first))
-    };
-    names.iter().filter(differs).map(|name| (*name).clone()).collect()
+    });
+    names.into_iter().cloned().collect()
 }
 
 /// The common properties of a sweep's runs: their MPI library, and the bits of other variables.
 type Key<'a> = (Option<&'a String>, Vec<(&'a str, u64)>);
 
-/// The sweeps of runs that have `name` and differ in nothing else, nor in their `libraries`, an entry a run; those with most values of it first; of as many, those with most
-/// runs; of those the largest.
+/// The sweeps of runs that have `name` and differ in nothing else, nor in their `libraries` (one entry per run). Sweeps with most values
+/// of it come first, then those with most runs, then the largest.
 pub fn sweeps(runs: &[BTreeMap<String, f64>], libraries: &[String], name: &str) -> Vec<VariableSweep> {
     let mut sweeps: BTreeMap<Key, VariableSweep> = BTreeMap::new();
     for (at, variables) in runs.iter().enumerate() {
         if !variables.contains_key(name) {
             continue;
         }
-        let held = || variables.iter().filter(|(other, _)| *other != name);
-        let key = held().map(|(other, value)| (other.as_str(), value.to_bits())).collect();
-        let new =
-            || VariableSweep { runs: Vec::new(), held: held().map(|(k, v)| (k.clone(), *v)).collect(), n_different: 0 };
-        sweeps.entry((libraries.get(at), key)).or_insert_with(new).runs.push(at);
+        let held = variables.iter().filter(|(other, _)| *other != name);
+        let key = held.map(|(other, value)| (other.as_str(), value.to_bits())).collect();
+        let sweep = sweeps.entry((libraries.get(at), key)).or_insert_with(|| VariableSweep::new(name, variables));
+        sweep.runs.push(at);
     }
-    let value = |at: usize| runs[at].get(name).copied().unwrap_or(f64::NAN);
+    let values: Vec<f64> = runs.iter().map(|run| run.get(name).copied().unwrap_or(f64::NAN)).collect();
     let mut sweeps: Vec<VariableSweep> = sweeps.into_values().collect();
     for sweep in &mut sweeps {
-        sweep.runs.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
-        let mut values: Vec<f64> = sweep.runs.iter().map(|&at| value(at)).collect();
-        values.dedup();
-        sweep.n_different = values.len();
+        sweep.runs.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+        let mut different: Vec<f64> = sweep.runs.iter().map(|&at| values[at]).collect();
+        different.dedup();
+        sweep.n_different = different.len();
     }
-    let size = |sweep: &VariableSweep| sweep.held.values().sum::<f64>();
     sweeps.sort_by(|a, b| {
         let most = (b.n_different, b.runs.len()).cmp(&(a.n_different, a.runs.len()));
-        most.then_with(|| size(b).total_cmp(&size(a)))
+        most.then_with(|| b.size().total_cmp(&a.size()))
     });
     sweeps
 }

@@ -8,7 +8,7 @@ pub(super) fn to_sql_integer(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// Returns all rows of one run that a statement selects.
+/// Reads the rows of one run that a statement selects.
 pub(super) fn rows<T>(
     connection: &Connection,
     select: &str,

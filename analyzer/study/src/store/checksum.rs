@@ -49,16 +49,17 @@ fn sum_rows(connection: &Connection, number: i64) -> rusqlite::Result<i64> {
 
 /// Adds a cell: its type, its length, its bytes.
 fn add_cell(crc: &mut crc32fast::Hasher, cell: ValueRef) {
-    let mut add = |kind: u8, bytes: &[u8]| {
-        crc.update(&[kind]);
-        crc.update(&(bytes.len() as u64).to_le_bytes());
-        crc.update(bytes);
-    };
     match cell {
-        ValueRef::Null => add(0, &[]),
-        ValueRef::Integer(number) => add(1, &number.to_le_bytes()),
-        ValueRef::Real(number) => add(2, &number.to_bits().to_le_bytes()),
-        ValueRef::Text(text) => add(3, text),
-        ValueRef::Blob(bytes) => add(4, bytes),
+        ValueRef::Null => add_bytes(crc, 0, &[]),
+        ValueRef::Integer(number) => add_bytes(crc, 1, &number.to_le_bytes()),
+        ValueRef::Real(number) => add_bytes(crc, 2, &number.to_bits().to_le_bytes()),
+        ValueRef::Text(text) => add_bytes(crc, 3, text),
+        ValueRef::Blob(bytes) => add_bytes(crc, 4, bytes),
     }
+}
+
+fn add_bytes(crc: &mut crc32fast::Hasher, kind: u8, bytes: &[u8]) {
+    crc.update(&[kind]);
+    crc.update(&(bytes.len() as u64).to_le_bytes());
+    crc.update(bytes);
 }

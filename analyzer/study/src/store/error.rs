@@ -87,8 +87,25 @@ pub enum StoreError {
     },
 }
 
-/// Returns what SQLite says, as what it means to the user.
-pub(super) fn explain_error(path: &Path, error: rusqlite::Error) -> StoreError {
+impl StoreError {
+    pub(super) fn damaged(path: &Path, what: &str) -> StoreError {
+        StoreError::Damaged { path: path.to_owned(), what: what.to_owned() }
+    }
+}
+
+/// Turns errors of SQLite into errors of a study.
+pub(super) trait ExplainError<T> {
+    /// Says what an error means to the user of the study in `path`.
+    fn explain(self, path: &Path) -> Result<T, StoreError>;
+}
+
+impl<T> ExplainError<T> for rusqlite::Result<T> {
+    fn explain(self, path: &Path) -> Result<T, StoreError> {
+        self.map_err(|error| explain_error(path, error))
+    }
+}
+
+fn explain_error(path: &Path, error: rusqlite::Error) -> StoreError {
     let path = path.to_owned();
     let what = error.to_string();
     match error.sqlite_error_code() {

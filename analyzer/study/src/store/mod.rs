@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
+use self::error::ExplainError;
 pub use self::error::StoreError;
 pub use self::schema::{CREATE_TABLES, StudyTable, TABLES};
 use super::RunMetrics;
@@ -68,15 +69,14 @@ impl StudyFile {
     }
 
     fn connect(path: &Path, more: OpenFlags) -> Result<StudyFile, StoreError> {
-        let failed = |error| error::explain_error(path, error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
         // Where no folder is before them, SQLite takes ":memory:", "file:…" and the like for something else than a file.
         let place = Path::new(".").join(path);
-        let connection = Connection::open_with_flags(place, flags).map_err(failed)?;
-        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        let connection = Connection::open_with_flags(place, flags).explain(path)?;
+        connection.busy_timeout(PATIENCE).explain(path)?;
         // A file from elsewhere must not run anything of its own.
-        connection.pragma_update(None, "trusted_schema", false).map_err(failed)?;
-        connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
+        connection.pragma_update(None, "trusted_schema", false).explain(path)?;
+        connection.pragma_update(None, "foreign_keys", true).explain(path)?;
         let study = StudyFile { path: path.to_owned(), connection };
         schema::check(&study.connection, path)?;
         study.check_runs()?;
@@ -95,7 +95,7 @@ impl StudyFile {
         })
     }
 
-    /// Returns where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -109,34 +109,32 @@ impl StudyFile {
     /// Adds a run, and returns its number. A run that is there already is an error, unless it is to `replace` that.
     pub fn add(&mut self, run: &RunMetrics, replace: bool) -> Result<u32, StoreError> {
         let path = self.path.clone();
-        let failed = |error| error::explain_error(&path, error);
         let transaction = self.begin()?;
         schema::create(&transaction, &path)?;
-        let number = number_of(&transaction, run.id).map_err(failed)?;
+        let number = number_of(&transaction, run.id).explain(&path)?;
         match number {
             Some(number) if !replace => return Err(StoreError::Twice { path, id: run.id, number }),
-            Some(number) => drop(write::remove(&transaction, number).map_err(failed)?),
+            Some(number) => drop(write::remove(&transaction, number).explain(&path)?),
             None => {}
         }
-        let number = write::add(&transaction, run, number).map_err(failed)?;
-        checksum::write(&transaction, number).map_err(failed)?;
-        transaction.commit().map_err(failed)?;
+        let number = write::add(&transaction, run, number).explain(&path)?;
+        checksum::write(&transaction, number).explain(&path)?;
+        transaction.commit().explain(&path)?;
         Ok(number)
     }
 
     /// Removes the runs of these numbers: all of them, or none where one is not there.
     pub fn remove(&mut self, numbers: &[u32]) -> Result<(), StoreError> {
         let path = self.path.clone();
-        let failed = |error| error::explain_error(&path, error);
         let transaction = self.begin()?;
         for &number in numbers {
-            if schema::is_empty(&transaction).map_err(failed)?
-                || write::remove(&transaction, number).map_err(failed)? == 0
+            if schema::is_empty(&transaction).explain(&path)?
+                || write::remove(&transaction, number).explain(&path)? == 0
             {
                 return Err(StoreError::NoRun { path, run: number.to_string() });
             }
         }
-        transaction.commit().map_err(failed)
+        transaction.commit().explain(&path)
     }
 
     /// Returns all runs, by number.
@@ -162,21 +160,17 @@ impl StudyFile {
         &self,
         read: impl FnOnce(&Connection) -> rusqlite::Result<Vec<T>>,
     ) -> Result<Vec<T>, StoreError> {
-        let transaction = self.connection.unchecked_transaction().map_err(|error| self.failed(error))?;
-        match schema::is_empty(&transaction).map_err(|error| self.failed(error))? {
+        let transaction = self.connection.unchecked_transaction().explain(&self.path)?;
+        match schema::is_empty(&transaction).explain(&self.path)? {
             true => Ok(Vec::new()),
-            false => read(&transaction).map_err(|error| self.failed(error)),
+            false => read(&transaction).explain(&self.path),
         }
     }
 
     /// The lock to write, before anything is read.
     fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
-        begun.map_err(|error| error::explain_error(&self.path, error))
-    }
-
-    fn failed(&self, error: rusqlite::Error) -> StoreError {
-        error::explain_error(&self.path, error)
+        begun.explain(&self.path)
     }
 }
 

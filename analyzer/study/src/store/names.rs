@@ -3,19 +3,16 @@
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
 use rusqlite::Row;
-use rusqlite::types::Type;
 
+use super::cells::wrong;
 use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_analysis::metrics::overhead::TimeCategory;
 
 /// Finds the value in `all` that a column names, or returns an error if there is none of that name.
 fn named<T: Copy>(row: &Row, column: &str, all: &[T], name: impl Fn(T) -> &'static str) -> rusqlite::Result<T> {
     let found: String = row.get(column)?;
-    let unknown = || {
-        let what = format!("{column} {found:?} is not known");
-        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what.into())
-    };
-    all.iter().copied().find(|&one| name(one) == found).ok_or_else(unknown)
+    let value = all.iter().copied().find(|&one| name(one) == found);
+    value.ok_or_else(|| wrong(format!("{column} {found:?} is not known").into()))
 }
 
 pub(super) fn activity(row: &Row) -> rusqlite::Result<Activity> {

@@ -50,7 +50,7 @@ fn lists(connection: &Connection, number: u32, run: &mut RunMetrics) -> rusqlite
     Ok(())
 }
 
-/// Returns what is reported of a run by rank, phase, region, cause or function.
+/// Reads the figures of a run by rank, phase, region, cause and function.
 fn fill(connection: &Connection, number: u32, run: &mut RunMetrics) -> rusqlite::Result<()> {
     run.ranks = rows(connection, &schema::select_of_run("ranks"), number, rank)?;
     run.phases = phases(connection, number, &run.ranks)?;
@@ -65,20 +65,19 @@ fn fill(connection: &Connection, number: u32, run: &mut RunMetrics) -> rusqlite:
 fn counted(row: &Row) -> rusqlite::Result<CountedFigures> {
     let [instructions, cycles, seconds] = ["instructions", "cycles", "seconds"].map(|column| real(row, column));
     let counted = CountedFigures { instructions: instructions?, cycles: cycles?, seconds: seconds? };
-    let is_positive = |value: f64| value.is_finite() && value > 0.0;
-    match [counted.instructions, counted.cycles, counted.seconds].into_iter().all(is_positive) {
+    let values = [counted.instructions, counted.cycles, counted.seconds];
+    match values.iter().all(|value| value.is_finite() && *value > 0.0) {
         true => Ok(counted),
         false => Err(wrong("a count is not above 0, or no number".into())),
     }
 }
 
 fn cores(row: &Row) -> rusqlite::Result<CoreFigures> {
-    let mut shares = [None; CoreFigures::NAMES.len()];
+    let mut shares: [Option<f64>; _] = [None; CoreFigures::NAMES.len()];
     for (share, name) in shares.iter_mut().zip(CoreFigures::NAMES) {
         *share = row.get(name)?;
     }
-    let is_share = |share: &f64| share.is_finite() && *share >= 0.0;
-    match shares.iter().flatten().all(is_share) {
+    match shares.iter().flatten().all(|share| share.is_finite() && *share >= 0.0) {
         true => Ok(CoreFigures {
             cores: read_unsigned(row, "cores")?,
             threads_per_rank: row.get("threads_per_rank")?,
@@ -121,10 +120,10 @@ fn rank(row: &Row) -> rusqlite::Result<RankFigures> {
 }
 
 fn phases(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqlite::Result<Vec<PhaseTime>> {
-    let cell = |row: &Row| Ok((names::phase(row)?, row.get("rank")?, seconds(row)?));
     let mut found: BTreeMap<TimeCategory, Vec<f64>> = BTreeMap::new();
     let select = &schema::select_of_run("phases");
-    for (phase, rank, seconds) in rows(connection, select, number, cell)? {
+    let cells = rows(connection, select, number, |row| Ok((names::phase(row)?, row.get("rank")?, seconds(row)?)))?;
+    for (phase, rank, seconds) in cells {
         push(found.entry(phase).or_default(), ranks, rank, seconds)?;
     }
     found.values().try_for_each(|by_rank| of_all(by_rank, ranks))?;
@@ -133,15 +132,15 @@ fn phases(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqli
 }
 
 fn regions(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqlite::Result<Vec<RegionFigures>> {
-    let region = |row: &Row| Ok((row.get::<_, i64>("region")?, region(row)?));
     let select = &schema::select_of_run("regions");
-    let (keys, mut all): (Vec<i64>, Vec<RegionFigures>) = rows(connection, select, number, region)?.into_iter().unzip();
-    let cell = |row: &Row| {
+    let regions = rows(connection, select, number, |row| Ok((row.get::<_, i64>("region")?, region(row)?)))?;
+    let (keys, mut all): (Vec<i64>, Vec<RegionFigures>) = regions.into_iter().unzip();
+    let select = &schema::select_of_run("region_times");
+    let times = rows(connection, select, number, |row| {
         let place = (row.get::<_, i64>("region")?, row.get::<_, u32>("rank")?);
         Ok((place, names::activity(row)?, seconds(row)?))
-    };
-    let select = &schema::select_of_run("region_times");
-    for ((key, rank), activity, seconds) in rows(connection, select, number, cell)? {
+    })?;
+    for ((key, rank), activity, seconds) in times {
         let at = keys.binary_search(&key).map_err(|_| wrong(format!("there is no region {key}").into()))?;
         let Some(region) = all.get_mut(at) else { continue };
         push(region.activities.entry(activity).or_default(), ranks, rank, seconds)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction};
 
-use super::error::{self, StoreError};
+use super::error::{ExplainError, StoreError};
 
 /// Distinguishes a study from other SQLite files: "LBPS".
 const APPLICATION_ID: i32 = 0x4c42_5053;
@@ -260,18 +260,17 @@ CREATE TABLE checksums (
 );
 ";
 
-/// Returns whether nothing was ever written: a study that is just being begun.
+/// True if nothing was ever written: another process is just creating the study.
 pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(stated(connection)? == (0, 0) && tables(connection)? == 0)
 }
 
 /// Refuses a file that is no study, is of another version, or is damaged.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    let failed = |error| error::explain_error(path, error);
     // As of one moment: another may begin the study meanwhile.
-    let moment = connection.unchecked_transaction().map_err(failed)?;
-    match stated(&moment).map_err(failed)? {
-        (0, 0) if tables(&moment).map_err(failed)? == 0 => Ok(()),
+    let moment = connection.unchecked_transaction().explain(path)?;
+    match stated(&moment).explain(path)? {
+        (0, 0) if tables(&moment).explain(path)? == 0 => Ok(()),
         (APPLICATION_ID, VERSION) => intact(&moment, path),
         (APPLICATION_ID, found) => Err(StoreError::Version { path: path.to_owned(), found, read: VERSION }),
         _ => Err(StoreError::NotAStudy { path: path.to_owned() }),
@@ -280,24 +279,24 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreErr
 
 /// Makes the tables where there are none.
 pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), StoreError> {
-    let failed = |error| error::explain_error(path, error);
-    if !is_empty(transaction).map_err(failed)? {
+    if !is_empty(transaction).explain(path)? {
         return Ok(());
     }
-    transaction.execute_batch(CREATE_TABLES).map_err(failed)?;
-    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
-    transaction.pragma_update(None, "user_version", VERSION).map_err(failed)
+    transaction.execute_batch(CREATE_TABLES).explain(path)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).explain(path)?;
+    transaction.pragma_update(None, "user_version", VERSION).explain(path)
 }
 
-/// Returns whether there is a table of this name; a view of that name would compute what it likes.
+/// True if there is a table of this name; a view would not do, since it computes anything.
 fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     Ok(count(connection, "type = 'table' AND rootpage > 0 AND name = ?1", name)? > 0)
 }
 
-/// Returns what the head of the file states: whose it is, and its version.
+/// Reads the head of the file: the program that it is of, and its version.
 fn stated(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
-    let of = |name| connection.pragma_query_value(None, name, |row| row.get(0));
-    Ok((of("application_id")?, of("user_version")?))
+    let application_id = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok((application_id, version))
 }
 
 fn tables(connection: &Connection) -> rusqlite::Result<i64> {
@@ -307,24 +306,22 @@ fn tables(connection: &Connection) -> rusqlite::Result<i64> {
 /// Refuses a file in which pages are missing or do not fit together, or one whose tables are none: a view of their name computes what
 /// it likes, for as long as it likes, and so does a trigger.
 fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    let failed = |error| error::explain_error(path, error);
-    let damaged = |what: String| Err(StoreError::Damaged { path: path.to_owned(), what });
     for StudyTable { name: table, .. } in TABLES {
-        if !has_table(connection, table).map_err(failed)? {
-            return damaged(format!("there is no table {table}"));
+        if !has_table(connection, table).explain(path)? {
+            return Err(StoreError::damaged(path, &format!("there is no table {table}")));
         }
     }
-    if count(connection, "type = ?1", "trigger").map_err(failed)? > 0 {
-        return damaged("it has triggers".to_owned());
+    if count(connection, "type = ?1", "trigger").explain(path)? > 0 {
+        return Err(StoreError::damaged(path, "it has triggers"));
     }
-    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).explain(path)?;
     match found.as_str() {
         "ok" => Ok(()),
-        _ => damaged(found.replace('\n', " ")),
+        _ => Err(StoreError::damaged(path, &found.replace('\n', " "))),
     }
 }
 
-/// Returns how many things of the file are so.
-fn count(connection: &Connection, so: &str, value: &str) -> rusqlite::Result<i64> {
-    connection.query_row(&format!("SELECT count(*) FROM sqlite_master WHERE {so}"), [value], |row| row.get(0))
+/// Counts the objects of the file that meet a condition.
+fn count(connection: &Connection, condition: &str, value: &str) -> rusqlite::Result<i64> {
+    connection.query_row(&format!("SELECT count(*) FROM sqlite_master WHERE {condition}"), [value], |row| row.get(0))
 }

@@ -1,9 +1,11 @@
 //! Figures of a run: times, efficiencies, overheads.
 
+use std::collections::BTreeSet;
+
 use super::{FigureLine, FigureUnit, TableCell, TableSection};
 use crate::key::NotInStudy;
 use crate::run::{CoreFigures, CountedFigures, RegionFigures, RunMetrics};
-use crate::sequential::{is_on_one_rank, t_seq_s};
+use crate::sequential_time::{is_on_one_rank, t_seq_s};
 use crate::store::StoredRun;
 use lbprof_analysis::metrics::load_balance::{EfficiencyTimes, is_above_elapsed};
 use lbprof_analysis::metrics::overhead::{OverheadBreakdown, PhaseTime, TimeCategory};
@@ -48,12 +50,10 @@ pub struct ComputationScaling {
 impl ComputationScaling {
     /// Computes the scaling of `run` against `reference`.
     fn against_reference(run: &CountedFigures, reference: &CountedFigures) -> Option<ComputationScaling> {
-        let ipc = |one: &CountedFigures| one.instructions / one.cycles;
-        let frequency = |one: &CountedFigures| one.cycles / one.seconds;
         let scaling = ComputationScaling {
             instructions: reference.instructions / run.instructions,
-            ipc: ipc(run) / ipc(reference),
-            frequency: frequency(run) / frequency(reference),
+            ipc: run.ipc() / reference.ipc(),
+            frequency: run.frequency() / reference.frequency(),
         };
         scaling.total().is_finite().then_some(scaling)
     }
@@ -81,9 +81,12 @@ impl RunFigures {
             None => (Some(run.times), run.iterations),
         };
         let by_replay = run.ideal_by_replay && region.is_none();
-        let too_long =
-            |times: &EfficiencyTimes| times.t_ideal_s.is_some_and(|ideal_s| is_above_elapsed(ideal_s, times.elapsed_s));
-        let no_ideal = !by_replay && times.as_ref().is_some_and(too_long);
+        let no_ideal = match times {
+            Some(EfficiencyTimes { t_ideal_s: Some(ideal_s), elapsed_s, .. }) if !by_replay => {
+                is_above_elapsed(ideal_s, elapsed_s)
+            }
+            _ => false,
+        };
         let times = times.map(|times| if no_ideal { EfficiencyTimes { t_ideal_s: None, ..times } } else { times });
         let overheads = (region.is_none() && !run.phases.is_empty()).then(|| {
             let t_seq_s = t_seq_s(run, all.iter().map(|kept| &kept.run));
@@ -102,12 +105,26 @@ impl RunFigures {
         let iterations = self.iterations.filter(|&iterations| iterations > 0)?;
         Some(seconds / iterations as f64)
     }
+
+    /// True if its ideal time is known.
+    pub fn has_ideal(&self) -> bool {
+        self.times.is_some_and(|times| times.t_ideal_s.is_some())
+    }
+
+    /// Overhead ratio of a phase, 0 for one that does not occur in the run.
+    fn overhead_ratio(&self, phase: TimeCategory) -> Option<f64> {
+        let overheads = self.overheads.as_ref()?;
+        let total_s = overheads.phases.iter().find(|one| one.phase == phase).map_or(0.0, PhaseTime::total_s);
+        overheads.ratio_of(total_s)
+    }
 }
 
 /// A region by its path, or the end of it.
 pub fn region_of<'a>(run: &'a RunMetrics, path: &str) -> Option<&'a RegionFigures> {
-    let is_end = |region: &&RegionFigures| region.path.strip_suffix(path).is_some_and(|outer| outer.ends_with('/'));
-    run.region(path).or_else(|| run.regions.iter().find(is_end))
+    run.region(path).or_else(|| {
+        let mut regions = run.regions.iter();
+        regions.find(|region| region.path.strip_suffix(path).is_some_and(|outer| outer.ends_with('/')))
+    })
 }
 
 /// Refuses a region that no run has.
@@ -182,41 +199,30 @@ pub const OVERHEADS: &str = "Overheads";
 
 /// The sections of the figures of each column's runs; those of which nothing is known are left out.
 pub fn sections(columns: &[Vec<RunFigures>]) -> Vec<TableSection> {
-    let section = |name, unit, rows: &[Row]| TableSection {
-        name,
-        unit,
-        lines: rows
-            .iter()
-            .map(|&(name, more, of)| line(name, more, columns, of))
-            .filter(|line| line.cells.iter().any(Option::is_some))
-            .collect(),
-    };
-    let overheads = TableSection { name: OVERHEADS, unit: FigureUnit::Share, lines: overheads(columns) };
-    let all = [
-        section(TIME, FigureUnit::Seconds, TIMES),
-        section("Of an iteration", FigureUnit::Seconds, ITERATION),
-        section(EFFICIENCY, FigureUnit::Share, EFFICIENCIES),
-        section("Cores", FigureUnit::Share, CORES),
-        section("Computation", FigureUnit::Share, SCALING),
-        overheads,
+    let tables = [
+        (TIME, FigureUnit::Seconds, TIMES),
+        ("Of an iteration", FigureUnit::Seconds, ITERATION),
+        (EFFICIENCY, FigureUnit::Share, EFFICIENCIES),
+        ("Cores", FigureUnit::Share, CORES),
+        ("Computation", FigureUnit::Share, SCALING),
     ];
-    all.into_iter().filter(|section| !section.lines.is_empty()).collect()
+    let mut sections = Vec::new();
+    for (name, unit, rows) in tables {
+        let lines = rows.iter().map(|&(name, more, of)| line(name, more, columns, of));
+        let lines = lines.filter(|line| line.cells.iter().any(Option::is_some)).collect();
+        sections.push(TableSection { name, unit, lines });
+    }
+    sections.push(TableSection { name: OVERHEADS, unit: FigureUnit::Share, lines: overheads(columns) });
+    sections.retain(|section| !section.lines.is_empty());
+    sections
 }
 
 fn overheads(columns: &[Vec<RunFigures>]) -> Vec<FigureLine> {
-    let occurs = |phase: TimeCategory| {
-        let mut all = columns.iter().flatten().filter_map(|run| run.overheads.as_ref());
-        all.any(|overheads| overheads.phases.iter().any(|one| one.phase == phase))
-    };
-    let ratio = |run: &RunFigures, phase: TimeCategory| {
-        let overheads = run.overheads.as_ref()?;
-        // A phase that does not occur in this run takes no time.
-        let total_s = overheads.phases.iter().find(|one| one.phase == phase).map_or(0.0, PhaseTime::total_s);
-        overheads.ratio_of(total_s)
-    };
-    let phases = TimeCategory::ALL.into_iter().filter(|&phase| occurs(phase));
+    let all = columns.iter().flatten().filter_map(|run| run.overheads.as_ref());
+    let occurring: BTreeSet<TimeCategory> = all.flat_map(|overheads| &overheads.phases).map(|one| one.phase).collect();
+    let phases = TimeCategory::ALL.into_iter().filter(|phase| occurring.contains(phase));
     let mut lines: Vec<FigureLine> =
-        phases.map(|phase| line(phase.name(), false, columns, |run| ratio(run, phase))).collect();
+        phases.map(|phase| line(phase.name(), false, columns, |run| run.overhead_ratio(phase))).collect();
     if !lines.is_empty() {
         lines.push(line("efficiency 1/Σ", true, columns, |run| run.overheads.as_ref()?.efficiency()));
     }

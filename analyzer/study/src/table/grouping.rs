@@ -48,15 +48,16 @@ pub fn groups<'a>(runs: &'a [StoredRun], wanted: &TableRequest) -> Vec<RunGroup<
 /// over all that it has, less that parameter.
 pub fn find_distinguishing_params(runs: &[StoredRun]) -> Vec<String> {
     let keys = keys(runs);
-    let is_compared = |key: &&String| !matches!(key.as_str(), "run" | "program" | "host");
-    let sum_all = |run: &StoredRun| {
+    let mut sums = Vec::new();
+    for run in runs {
         let program = hash_value("program", KeyValue::look_up(run, "program").as_ref());
-        let hashes = keys.iter().filter(is_compared).map(|key| hash_value(key, KeyValue::look_up(run, key).as_ref()));
-        hashes.fold(program, u64::wrapping_add)
-    };
-    let sums: Vec<u64> = runs.iter().map(sum_all).collect();
+        let compared = keys.iter().filter(|key| is_compared(key));
+        let hashes = compared.map(|key| hash_value(key, KeyValue::look_up(run, key).as_ref()));
+        sums.push(hashes.fold(program, u64::wrapping_add));
+    }
     let mut first_of_rest: HashMap<u64, Option<KeyValue>> = HashMap::new();
-    let mut is_distinguishing = |key: &String| {
+    let params = keys.iter().filter(|key| !BUILT_IN.contains(&key.as_str()));
+    let distinguishing = params.filter(|key| {
         first_of_rest.clear();
         runs.iter().zip(&sums).any(|(run, sum)| {
             let value = KeyValue::look_up(run, key);
@@ -64,9 +65,13 @@ pub fn find_distinguishing_params(runs: &[StoredRun]) -> Vec<String> {
             let first = first_of_rest.entry(rest).or_insert_with(|| value.clone());
             compare(std::slice::from_ref(first), &[value]).is_ne()
         })
-    };
-    let params = keys.iter().filter(|key| !BUILT_IN.contains(&key.as_str()));
-    params.filter(|key| is_distinguishing(key)).cloned().collect()
+    });
+    distinguishing.cloned().collect()
+}
+
+/// False for keys whose values say nothing about what a run computes.
+fn is_compared(key: &str) -> bool {
+    !matches!(key, "run" | "program" | "host")
 }
 
 /// Returns a hash of what a run has for a key: 0 where it has none. The two zeros of floating point are one value.
@@ -83,16 +88,16 @@ fn hash_value(key: &str, value: Option<&KeyValue>) -> u64 {
 
 /// P and parameters that are not the same in all runs.
 fn varying(runs: &[&StoredRun]) -> Vec<String> {
-    let differs = |key: &String| {
+    let mut keys = keys(runs.iter().copied());
+    keys.retain(|key| {
         let mut values = runs.iter().map(|run| KeyValue::look_up(run, key));
         let first = values.next().flatten();
-        values.any(|value| value != first)
-    };
-    let keys = keys(runs.iter().copied()).into_iter();
-    keys.filter(|key| !matches!(key.as_str(), "run" | "program" | "host")).filter(differs).collect()
+        is_compared(key) && values.any(|value| value != first)
+    });
+    keys
 }
 
-/// Returns what columns are distinguished by where the user does not say: P, unless that leaves each run alone in its table.
+/// The keys that distinguish columns by default: P, unless that leaves each run alone in its table.
 fn default_by(runs: &[&StoredRun], varying: &[String], wanted: &TableRequest) -> Vec<String> {
     let params: Vec<String> = varying.iter().filter(|key| *key != "run").cloned().collect();
     let ranks = vec![RANKS.to_owned()];
@@ -109,7 +114,7 @@ fn group<'a>(runs: Vec<&'a StoredRun>, by: &[String], rest: &[String], each: boo
     let columns: HashSet<&String> = by.iter().collect();
     let fixed = keys(runs.iter().copied()).into_iter().filter(|key| {
         !columns.contains(key)
-            && !matches!(key.as_str(), "run" | "program" | "host")
+            && is_compared(key)
             // It is reported where there are runs under several.
             && (key != "mpi" || rest.contains(key))
             && apart(runs.clone(), std::slice::from_ref(key)).len() == 1
@@ -127,11 +132,11 @@ fn group<'a>(runs: Vec<&'a StoredRun>, by: &[String], rest: &[String], each: boo
 /// Returns the runs of `all` that `run` may be compared with: under the same MPI library, unless the columns of its table distinguish
 /// libraries.
 pub fn comparable<'a>(run: &StoredRun, group: &RunGroup, all: &'a [StoredRun]) -> Cow<'a, [StoredRun]> {
-    let is_alike = |other: &&StoredRun| mpi_name(&other.run.mpi) == mpi_name(&run.run.mpi);
-    if group.by.iter().any(|key| key == "mpi") || all.iter().all(|other| is_alike(&other)) {
+    let mpi = mpi_name(&run.run.mpi);
+    if group.by.iter().any(|key| key == "mpi") || all.iter().all(|other| mpi_name(&other.run.mpi) == mpi) {
         return Cow::Borrowed(all);
     }
-    all.iter().filter(is_alike).cloned().collect()
+    all.iter().filter(|other| mpi_name(&other.run.mpi) == mpi).cloned().collect()
 }
 
 /// Runs with the same values together, in the order of the values.

@@ -111,7 +111,18 @@ pub struct TableCell {
 /// Share of the best by which the worst must differ for the two to be marked.
 const DIFFERENT: f64 = 0.001;
 
+impl FigureTable {
+    /// A line of the section of this name.
+    pub fn line(&self, section: &str, at: usize) -> Option<&FigureLine> {
+        self.sections.iter().find(|one| one.name == section)?.lines.get(at)
+    }
+}
+
 impl FigureLine {
+    /// The figure of a column.
+    pub fn cell(&self, column: usize) -> Option<TableCell> {
+        self.cells.get(column).copied().flatten()
+    }
     /// The columns with the best and with the worst figure; `None` where nothing distinguishes them.
     pub fn best_and_worst(&self) -> Option<(usize, usize)> {
         let more_is_better = self.more_is_better?;
@@ -133,6 +144,11 @@ impl TableCell {
         let largest = values.iter().copied().reduce(f64::max)?;
         Some(TableCell { value: median(&values)?, range: (least, largest) })
     }
+
+    /// True if repeated runs differ.
+    pub fn has_range(&self) -> bool {
+        self.range.0 < self.range.1
+    }
 }
 
 /// The tables that are wanted of the runs of a study, or what of that the study does not have.
@@ -152,8 +168,11 @@ pub fn tables(runs: &[StoredRun], wanted: &TableRequest) -> Result<Vec<FigureTab
 fn table(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> FigureTable {
     let first = group.columns.iter().flatten().next();
     let comparable = first.map_or(Cow::Borrowed(all), |run| grouping::comparable(run, group, all));
-    let of_run = |run: &&StoredRun| RunFigures::from_run(run, &comparable, wanted.region.as_deref());
-    let figures: Vec<Vec<RunFigures>> = group.columns.iter().map(|runs| runs.iter().map(of_run).collect()).collect();
+    let mut figures: Vec<Vec<RunFigures>> = Vec::new();
+    for runs in &group.columns {
+        let region = wanted.region.as_deref();
+        figures.push(runs.iter().map(|run| RunFigures::from_run(run, &comparable, region)).collect());
+    }
     let columns: Vec<RunColumn> = group.columns.iter().map(|runs| column(runs, &group.by)).collect();
     let bases = scaling::bases(group, all, wanted);
     let mut sections = figures::sections(&figures);

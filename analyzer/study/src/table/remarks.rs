@@ -70,6 +70,13 @@ pub(super) struct ColumnFigures {
     pub(super) bases: Vec<Option<ScalingBase>>,
 }
 
+impl ColumnFigures {
+    /// The numbers of the runs that meet `condition`.
+    fn numbers(&self, condition: impl Fn(&RunFigures) -> bool) -> Vec<u32> {
+        self.figures.iter().flatten().filter(|run| condition(run)).map(|run| run.number).collect()
+    }
+}
+
 /// Returns the remarks on `table`.
 pub(super) fn remarks(
     table: &FigureTable,
@@ -80,25 +87,20 @@ pub(super) fn remarks(
 ) -> Vec<TableRemark> {
     let ColumnFigures { figures, bases } = columns;
     let mut remarks = not_shortest(table, group);
-    let runs = || figures.iter().flatten();
-    let those = |which: &dyn Fn(&RunFigures) -> bool| -> Vec<u32> {
-        runs().filter(|run| which(run)).map(|run| run.number).collect()
-    };
-    let incomplete = those(&|run| !run.complete);
+    let incomplete = columns.numbers(|run| !run.complete);
     if !incomplete.is_empty() {
         remarks.push(TableRemark::Incomplete(incomplete));
     }
     remarks.extend(params(group, all).iter().filter_map(|key| without(group, key)));
-    let has_ideal = |run: &RunFigures| run.times.is_some_and(|times| times.t_ideal_s.is_some());
     remarks.push(TableRemark::Ideal {
-        replayed: those(&|run| has_ideal(run) && run.by_replay),
-        estimated: those(&|run| has_ideal(run) && !run.by_replay),
-        left_out: those(&|run| run.no_ideal),
+        replayed: columns.numbers(|run| run.has_ideal() && run.by_replay),
+        estimated: columns.numbers(|run| run.has_ideal() && !run.by_replay),
+        left_out: columns.numbers(|run| run.no_ideal),
     });
-    if runs().any(|run| run.overheads.is_some()) {
-        let assumed = those(&|run| run.overheads.as_ref().is_some_and(|overheads| !overheads.is_given));
-        let is_given = |run: &&RunFigures| run.overheads.as_ref().is_some_and(|overheads| overheads.is_given);
-        let mut measured: Vec<u32> = runs().filter(is_given).flat_map(|run| run.on_one_rank.iter().copied()).collect();
+    if figures.iter().flatten().any(|run| run.overheads.is_some()) {
+        let assumed = columns.numbers(|run| run.overheads.as_ref().is_some_and(|overheads| !overheads.is_given));
+        let given = figures.iter().flatten().filter(|run| run.overheads.as_ref().is_some_and(|one| one.is_given));
+        let mut measured: Vec<u32> = given.flat_map(|run| run.on_one_rank.iter().copied()).collect();
         measured.sort_unstable();
         measured.dedup();
         remarks.push(TableRemark::Sequential { measured, assumed });
@@ -118,38 +120,36 @@ pub(super) fn remarks(
 
 /// Of all columns with as many ranks and, where it was counted, as much work: the warning where the shortest is not the best balanced.
 fn not_shortest(table: &FigureTable, group: &RunGroup) -> Vec<TableRemark> {
-    let lines = |section: &str, at: usize| {
-        table.sections.iter().find(|one| one.name == section).and_then(|section| section.lines.get(at))
-    };
     let (Some(elapsed), Some(efficiency), Some(balance)) =
-        (lines(figures::TIME, 0), lines(figures::EFFICIENCY, 0), lines(figures::EFFICIENCY, 1))
+        (table.line(figures::TIME, 0), table.line(figures::EFFICIENCY, 0), table.line(figures::EFFICIENCY, 1))
     else {
         return Vec::new();
     };
     let sizes: Vec<(u32, u64)> =
         group.columns.iter().map(|runs| runs.first().map_or((0, 0), |run| size(run))).collect();
     let each: BTreeSet<(u32, u64)> = sizes.iter().copied().collect();
-    let of_size = |size: (u32, u64)| {
-        let best = |line: &FigureLine| -> Option<usize> {
-            let cell = |(at, cell): (usize, &Option<super::TableCell>)| cell.filter(|_| sizes.get(at) == Some(&size));
-            let cells = line.cells.iter().enumerate().map(cell).collect();
-            Some(FigureLine { cells, ..line.clone() }.best_and_worst()?.0)
-        };
-        let shortest = best(elapsed)?;
-        // Of repeated runs, shown one by one, chance makes one the shortest.
-        let values = |at: usize| table.columns.get(at).map(|column| &column.values);
-        let other = |line: &FigureLine| best(line).filter(|&at| values(at) != values(shortest));
-        let (balance, efficiency) = (other(balance), other(efficiency));
-        (balance.is_some() || efficiency.is_some()).then_some(TableRemark::NotShortest {
-            shortest,
-            balance,
-            efficiency,
-        })
-    };
-    each.into_iter().filter_map(of_size).collect()
+    let mut remarks = Vec::new();
+    for size in each {
+        let columns: Vec<bool> = sizes.iter().map(|other| *other == size).collect();
+        let Some(shortest) = best_of(elapsed, &columns) else { continue };
+        let [balance, efficiency] = [balance, efficiency].map(|line| {
+            // Of repeated runs, shown one by one, chance makes one the shortest.
+            best_of(line, &columns).filter(|&best| table.columns[best].values != table.columns[shortest].values)
+        });
+        if balance.is_some() || efficiency.is_some() {
+            remarks.push(TableRemark::NotShortest { shortest, balance, efficiency });
+        }
+    }
+    remarks
 }
 
-/// Returns how large a run is: its ranks, and the bits of #op, which is 0 where nothing was counted.
+/// The best of the `chosen` columns in a line; `None` where nothing distinguishes them.
+fn best_of(line: &FigureLine, chosen: &[bool]) -> Option<usize> {
+    let cells = line.cells.iter().zip(chosen).map(|(cell, chosen)| cell.filter(|_| *chosen)).collect();
+    Some(FigureLine { cells, ..line.clone() }.best_and_worst()?.0)
+}
+
+/// The size of a run: its ranks, and the bits of #op, which is 0 where nothing was counted.
 fn size(run: &StoredRun) -> (u32, u64) {
     let operations = run.run.regions.iter().map(|region| region.operations).fold(0.0, f64::add);
     (run.run.n_ranks, operations.to_bits())

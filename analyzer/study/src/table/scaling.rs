@@ -1,6 +1,6 @@
 //! Speedup and efficiency against a base (docs/metrics.md §3; strong scaling: the same work on more ranks, weak: work that grows with them).
 
-use super::figures::{RunFigures, line};
+use super::figures::RunFigures;
 use super::grouping::{RunGroup, comparable};
 use super::{FigureLine, FigureUnit, RunColumn, TableCell, TableRequest, TableSection};
 use crate::store::StoredRun;
@@ -55,19 +55,17 @@ pub fn bases(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> Vec<
         let base = least.and_then(|runs| ScalingBase::from_runs(runs, region));
         return vec![base.filter(|_| group.columns.len() > 1); group.columns.len()];
     }
-    let of_column = |runs: &Vec<&StoredRun>| {
-        let run = runs.first()?;
-        least_ranks(run, &comparable(run, group, all), region)
-    };
-    group.columns.iter().map(of_column).collect()
+    let first_runs = group.columns.iter().map(|runs| runs.first());
+    first_runs.map(|run| least_ranks(run?, &comparable(run?, group, all), region)).collect()
 }
 
 /// The runs with the fewest ranks among those with the parameters of `run` whose time is known; `None` where all have as many ranks.
 fn least_ranks(run: &StoredRun, all: &[StoredRun], region: Option<&str>) -> Option<ScalingBase> {
-    let is_known = |run: &&StoredRun| {
-        RunFigures::from_run(run, &[], region).times.is_some_and(|times| times.elapsed_s.is_finite())
-    };
-    let alike: Vec<&StoredRun> = alike(run, all, false).into_iter().filter(is_known).collect();
+    let mut alike = alike(run, all, false);
+    alike.retain(|run| {
+        let times = RunFigures::from_run(run, &[], region).times;
+        times.is_some_and(|times| times.elapsed_s.is_finite())
+    });
     let least = alike.iter().map(|run| run.run.n_ranks).min()?;
     let differ = alike.iter().any(|run| run.run.n_ranks != least);
     let of_least: Vec<&StoredRun> = alike.into_iter().filter(|run| run.run.n_ranks == least).collect();
@@ -76,12 +74,12 @@ fn least_ranks(run: &StoredRun, all: &[StoredRun], region: Option<&str>) -> Opti
 
 /// Runs of the same program with the same parameters, and where wanted as many ranks.
 fn alike<'a>(run: &StoredRun, all: &'a [StoredRun], same_ranks: bool) -> Vec<&'a StoredRun> {
-    let is_alike = |other: &&StoredRun| {
+    let alike = all.iter().filter(|other| {
         other.run.program() == run.run.program()
             && other.run.params == run.run.params
             && (!same_ranks || other.run.n_ranks == run.run.n_ranks)
-    };
-    all.iter().filter(is_alike).collect()
+    });
+    alike.collect()
 }
 
 /// Name of the section.
@@ -95,16 +93,20 @@ pub fn section(
     weak: bool,
 ) -> Option<TableSection> {
     bases.iter().any(Option::is_some).then_some(())?;
-    let lines = |name, of: &dyn Fn(&ScalingBase, f64, u32) -> Option<f64>| {
-        let one = |(at, runs): (usize, &Vec<RunFigures>)| {
-            let (base, column) = (bases.get(at)?.as_ref()?, columns.get(at)?);
-            let of_run = |run: &RunFigures| of(base, run.times?.elapsed_s, column.n_ranks);
-            line(name, true, std::slice::from_ref(runs), of_run).cells.first().copied().flatten()
+    let (mut speedups, mut efficiencies) = (Vec::new(), Vec::new());
+    for ((base, column), runs) in bases.iter().zip(columns).zip(figures) {
+        let Some(base) = base else {
+            speedups.push(None);
+            efficiencies.push(None);
+            continue;
         };
-        FigureLine { name, more_is_better: Some(true), cells: figures.iter().enumerate().map(one).collect() }
-    };
-    let efficiency = lines("efficiency", &|base, elapsed_s, n_ranks| base.efficiency(elapsed_s, n_ranks, weak));
-    let speedup = lines("speedup", &|base, elapsed_s, _| base.speedup(elapsed_s));
+        let times = runs.iter().filter_map(|run| run.times).map(|times| times.elapsed_s);
+        speedups.push(TableCell::from_values(times.clone().filter_map(|elapsed_s| base.speedup(elapsed_s))));
+        let values = times.filter_map(|elapsed_s| base.efficiency(elapsed_s, column.n_ranks, weak));
+        efficiencies.push(TableCell::from_values(values));
+    }
+    let speedup = FigureLine { name: "speedup", more_is_better: Some(true), cells: speedups };
+    let efficiency = FigureLine { name: "efficiency", more_is_better: Some(true), cells: efficiencies };
     let lines = if weak { vec![efficiency] } else { vec![speedup, efficiency] };
     Some(TableSection { name: SCALING, unit: FigureUnit::Ratio, lines })
 }

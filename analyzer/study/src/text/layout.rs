@@ -12,7 +12,7 @@ use lbprof_report::words::{TimeUnit, clean, plural, wrap};
 const BEST: char = '+';
 const WORST: char = '-';
 
-/// Returns all figures.
+/// Writes all figures of a table.
 pub(super) fn lines(table: &FigureTable, columns: usize) -> String {
     let side_by_side = as_columns(table);
     let text = match side_by_side.natural_width() <= columns {
@@ -29,22 +29,27 @@ fn as_columns(table: &FigureTable) -> Layout {
     heads.extend(table.columns.iter().map(head));
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let mut layout = Layout::new(&heads, 0);
-    let mut row = |name: String, cells: Vec<String>| layout.row([vec![name], cells].concat());
-    row("run".to_owned(), table.columns.iter().map(|column| format!("{} ", number(column))).collect());
+    let numbers = table.columns.iter().map(|column| format!("{} ", number(column))).collect();
+    layout.row(named_row("run", numbers));
     for section in &table.sections {
         let format = FigureFormat::for_section(section);
-        row(format!("{}{}", section.name, format.unit()), vec![String::new(); table.columns.len()]);
+        let head = format!("{}{}", section.name, format.unit());
+        layout.row(named_row(&head, vec![String::new(); table.columns.len()]));
         for line in section.lines.iter().filter(|line| is_shown(section, line)) {
-            row(format!("  {}", line.name), cells(line, &format));
+            layout.row(named_row(&format!("  {}", line.name), cells(line, &format)));
             if let Some(ranges) = ranges(line, section, &format) {
-                row("    from – to".to_owned(), ranges);
+                layout.row(named_row("    from – to", ranges));
             }
         }
     }
     layout
 }
 
-/// Returns whether a line is more than nothing anywhere: of an overhead less than 0.05 % is.
+fn named_row(name: &str, cells: Vec<String>) -> Vec<String> {
+    [vec![name.to_owned()], cells].concat()
+}
+
+/// False for a line of shares that all round to 0.0 %.
 fn is_shown(section: &TableSection, line: &FigureLine) -> bool {
     const LEAST: f64 = 0.0005;
     section.unit != FigureUnit::Share || line.cells.iter().flatten().any(|cell| cell.value.abs() >= LEAST)
@@ -58,8 +63,10 @@ fn as_rows(table: &FigureTable, columns: usize) -> String {
         let shown: Vec<&FigureLine> = section.lines.iter().filter(|line| is_shown(section, line)).collect();
         let mut rest: &[&FigureLine] = &shown;
         while !rest.is_empty() {
-            let fits = |n: &usize| rows(table, section, &rest[..*n], &format).natural_width() <= columns;
-            let n = (1..=rest.len()).rev().find(fits).unwrap_or(1);
+            let mut n = rest.len();
+            while n > 1 && rows(table, section, &rest[..n], &format).natural_width() > columns {
+                n -= 1;
+            }
             text.push_str(&rows(table, section, &rest[..n], &format).render(columns, DIM));
             text.push('\n');
             rest = &rest[n..];
@@ -90,7 +97,7 @@ fn rows(table: &FigureTable, section: &TableSection, lines: &[&FigureLine], form
     layout
 }
 
-/// Returns what a column has for each key, a line each.
+/// The values of a column, one line per key.
 fn head(column: &RunColumn) -> String {
     let values: Vec<String> = column.values.iter().map(|value| format!("{} ", value_or_dash(value.as_ref()))).collect();
     values.join("\n")
@@ -141,29 +148,30 @@ impl FigureFormat {
 /// The figures of a line, the best and the worst with their signs.
 fn cells(line: &FigureLine, format: &FigureFormat) -> Vec<String> {
     let marked = line.best_and_worst();
-    let cell = |(at, cell): (usize, &Option<TableCell>)| {
+    let mut texts = Vec::new();
+    for (at, cell) in line.cells.iter().enumerate() {
         let sign = match marked {
             Some((best, _)) if best == at => BEST,
             Some((_, worst)) if worst == at => WORST,
             _ => ' ',
         };
-        format!("{}{sign}", cell.map_or_else(|| DASH.to_owned(), |cell| format.number(cell.value)))
-    };
-    line.cells.iter().enumerate().map(cell).collect()
+        let number = cell.map_or_else(|| DASH.to_owned(), |cell| format.number(cell.value));
+        texts.push(format!("{number}{sign}"));
+    }
+    texts
 }
 
 /// From where to where the first line of a section goes in repeated runs; `None` where there are none.
 fn ranges(line: &FigureLine, section: &TableSection, format: &FigureFormat) -> Option<Vec<String>> {
     let is_first = section.lines.first().is_some_and(|first| first.name == line.name);
-    let spread = |cell: &TableCell| cell.range.0 < cell.range.1;
-    if !is_first || section.name == figures::OVERHEADS || !line.cells.iter().flatten().any(spread) {
+    if !is_first || section.name == figures::OVERHEADS || !line.cells.iter().flatten().any(TableCell::has_range) {
         return None;
     }
-    let range = |cell: &Option<TableCell>| match cell.filter(spread) {
+    let texts = line.cells.iter().map(|cell| match cell.filter(TableCell::has_range) {
         Some(TableCell { range: (from, to), .. }) => format!("{}–{} ", format.number(from), format.number(to)),
         None => String::new(),
-    };
-    Some(line.cells.iter().map(range).collect())
+    });
+    Some(texts.collect())
 }
 
 /// Colours figures that carry a sign.

@@ -11,7 +11,7 @@ use crate::store::StoredRun;
 use lbprof_report::table::TextTable;
 use lbprof_report::words::{clean, plural, seconds, wrap};
 
-/// Returns all runs, by number, and below what is missing or doubtful in which.
+/// Lists the runs by number, and below them the runs with missing or doubtful data.
 pub fn list(kept: &[StoredRun], columns: usize) -> String {
     if kept.is_empty() {
         return "There are no runs in the study.\n".to_owned();

@@ -6,10 +6,10 @@ use anstyle::Style;
 
 use super::{DIM, NOTE, listed, named, runs};
 use crate::table::scaling::ScalingBase;
-use crate::table::{FigureLine, FigureTable, TableRemark, figures};
+use crate::table::{FigureTable, TableRemark, figures};
 use lbprof_report::words::{clean, percent, plural, seconds, seconds_like, wrap};
 
-/// Returns all of it, what the reader must not miss first.
+/// Writes all remarks, the most important first.
 pub(super) fn lines(table: &FigureTable, columns: usize) -> String {
     let mut text = String::new();
     let marks = table.sections.iter().flat_map(|section| &section.lines).any(|line| line.best_and_worst().is_some());
@@ -20,7 +20,7 @@ pub(super) fn lines(table: &FigureTable, columns: usize) -> String {
     text
 }
 
-/// Returns what must be said beside a table, a sentence each.
+/// Returns the remarks on a table, a sentence each.
 pub fn sentences(table: &FigureTable) -> Vec<String> {
     table.remarks.iter().filter_map(|remark| sentence(table, remark)).map(|(_, text)| text).collect()
 }
@@ -52,36 +52,39 @@ fn sentence(table: &FigureTable, remark: &TableRemark) -> Option<(Style, String)
 
 /// The warning of the parameter study of Huck & Labarta.
 fn not_shortest(table: &FigureTable, shortest: usize, balance: Option<usize>, efficiency: Option<usize>) -> String {
-    let figure = |line: Option<&FigureLine>, at: usize| line.and_then(|line| line.cells.get(at).copied().flatten());
-    let line = |section: &str, at: usize| {
-        table.sections.iter().find(|one| one.name == section).and_then(|section| section.lines.get(at))
-    };
-    let elapsed_s = |at: usize| figure(line(figures::TIME, 0), at).map_or(0.0, |cell| cell.value);
-    let best = |name: &str, at: Option<usize>, line: Option<&FigureLine>| {
-        let at = at?;
-        let (share, elapsed) = (percent(figure(line, at)?.value), seconds_like(elapsed_s(at), elapsed_s(shortest)));
-        Some(format!("{} has the best {name} ({share} in {elapsed})", column(table, at)))
-    };
-    let others: Vec<String> = [
-        best("load balance", balance, line(figures::EFFICIENCY, 1)),
-        best("parallel efficiency", efficiency, line(figures::EFFICIENCY, 0)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let best = [
+        ("load balance", balance, table.line(figures::EFFICIENCY, 1)),
+        ("parallel efficiency", efficiency, table.line(figures::EFFICIENCY, 0)),
+    ];
+    let mut others = Vec::new();
+    for (name, at, line) in best {
+        if let Some(at) = at
+            && let Some(cell) = line.and_then(|line| line.cell(at))
+        {
+            let elapsed = seconds_like(elapsed_s(table, at), elapsed_s(table, shortest));
+            let share = percent(cell.value);
+            others.push(format!("{} has the best {name} ({share} in {elapsed})", column(table, at)));
+        }
+    }
     format!(
         "{} is the shortest ({}), though {}: work that is done only to be parallel counts as computation in these figures, so judge \
          by the elapsed time",
         column(table, shortest),
-        seconds(elapsed_s(shortest)),
+        seconds(elapsed_s(table, shortest)),
         listed(&others),
     )
 }
 
-/// Returns how many iterations each column's main loop has.
+fn elapsed_s(table: &FigureTable, column: usize) -> f64 {
+    table.line(figures::TIME, 0).and_then(|line| line.cell(column)).map_or(0.0, |cell| cell.value)
+}
+
+/// Warns that the main loops of the columns have different numbers of iterations.
 fn iterations(table: &FigureTable, numbers: &[Option<u64>]) -> String {
-    let of = |(at, n): (usize, &Option<u64>)| n.map(|n| format!("{} of {}", plural(n, "iteration"), column(table, at)));
-    let each: Vec<String> = numbers.iter().enumerate().filter_map(of).collect();
+    let mut each = Vec::new();
+    for (at, n) in numbers.iter().enumerate() {
+        each.extend(n.map(|n| format!("{} of {}", plural(n, "iteration"), column(table, at))));
+    }
     format!("an iteration is not the same work in all runs: {}", listed(&each))
 }
 

@@ -63,6 +63,13 @@ impl CauseClass {
     }
 }
 
+/// Takes up to `most_s` seconds away from `rest_s`, and returns what it took.
+fn take_up_to(rest_s: &mut f64, most_s: f64) -> f64 {
+    let taken_s = most_s.min(*rest_s);
+    *rest_s -= taken_s;
+    taken_s
+}
+
 /// Seconds of waiting by what they are caused by. They sum to all waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -127,17 +134,12 @@ impl WaitsByClass {
     /// the estimate from iterations, the rest counts as theirs.
     pub(super) fn split(&mut self, split: &ImbalanceSplit) {
         let mut rest_s = std::mem::take(&mut self.unsplit_s);
-        let mut take = |most_s: f64| {
-            let part_s = most_s.min(rest_s);
-            rest_s -= part_s;
-            part_s
-        };
-        self.amdahl_s = take(split.amdahl_s.unwrap_or(0.0));
-        self.global_s = take(split.global_s);
+        self.amdahl_s = take_up_to(&mut rest_s, split.amdahl_s.unwrap_or(0.0));
+        self.global_s = take_up_to(&mut rest_s, split.global_s);
         (self.temporal_s, self.chains_s, self.unsplit_s) = match (split.temporal_s, split.chains_s) {
-            (Some(temporal_s), Some(_)) => (take(temporal_s), take(f64::INFINITY), 0.0),
-            (Some(_), None) => (take(f64::INFINITY), 0.0, 0.0),
-            (None, _) => (0.0, 0.0, take(f64::INFINITY)),
+            (Some(temporal_s), Some(_)) => (take_up_to(&mut rest_s, temporal_s), rest_s, 0.0),
+            (Some(_), None) => (rest_s, 0.0, 0.0),
+            (None, _) => (0.0, 0.0, rest_s),
         };
     }
 

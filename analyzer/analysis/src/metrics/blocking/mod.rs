@@ -169,14 +169,13 @@ impl BlockingSums {
             self.total_s += times.blocked_s();
             *self.waits_s.entry(rank).or_default() += times.blocked_s();
         }
-        let place = |((site, operation, region, state), ranks): (WaitSite, BTreeMap<u32, StateTimes>)| {
+        for ((site, operation, region, state), ranks) in places {
             let mut times = StateTimes::default();
-            for one in ranks.values() {
-                times.add(one);
+            for rank_times in ranks.values() {
+                times.add(rank_times);
             }
-            WaitPlace { site, operation, region, state, times, ranks }
-        };
-        self.places = places.into_iter().map(place).collect();
+            self.places.push(WaitPlace { site, operation, region, state, times, ranks });
+        }
         self.places.sort_by(|a, b| b.times.blocked_s().total_cmp(&a.times.blocked_s()));
     }
 }

@@ -31,16 +31,15 @@ impl OwnTimes {
             *blocked_there.entry((rank, key.kind, call)).or_default() += seconds;
         }
         let regions = regions_in_run(model, followed);
-        let region_in_run = |region: RegionIdx| regions.get(region as usize).copied().flatten();
         let mut own = OwnTimes { by_kind: BTreeMap::new(), by_call: BTreeMap::new() };
         for rank in &model.ranks {
             for &((region, activity), cell) in &rank.cells {
-                let Some(region) = region_in_run(region) else { continue };
+                let Some(region) = regions[region as usize] else { continue };
                 let key = (rank.rank, RegionState::new(region, activity));
                 own.by_kind.insert(key, (cell.seconds - blocked.get(&key).copied().unwrap_or(0.0)).max(0.0));
             }
             for &(SiteTotalsKey { site, operation, activity, region }, cell) in &rank.sites {
-                let Some(region) = region_in_run(region) else { continue };
+                let Some(region) = regions[region as usize] else { continue };
                 let (kind, call) = (RegionState::new(region, activity), (site, operation));
                 let waited = blocked_there.get(&(rank.rank, kind, call)).copied().unwrap_or(0.0);
                 own.by_call.entry((rank.rank, kind)).or_default().push((cell.seconds - waited, call));

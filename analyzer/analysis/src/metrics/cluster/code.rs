@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_collector::definition::RankList;
 use lbprof_collector::{Activity, Operation};
 
 use crate::model::{Model, RankModel, RegionIdx, SiteTotalsKey};
@@ -74,19 +73,17 @@ pub fn codes(model: &Model, places: &[CodePlace]) -> RunCode {
     for (number, piece) in (0_u32..).zip(all.values_mut()) {
         *piece = number;
     }
-    let rank_code = |(own, rank): (OwnCodes, &RankModel)| {
-        // Both are in the order of the codes, so that the pieces ascend.
+    let mut ranks = Vec::with_capacity(model.ranks.len());
+    for (own, rank) in by_rank.into_iter().zip(&model.ranks) {
         let mut activities = rank.inclusive(0).map(|seconds| share(rank, seconds));
         activities[Activity::Recorder as usize] = 0.0;
-        RankCode {
-            runs: own
-                .into_iter()
-                .filter_map(|(code, (times, share))| Some(CodeUsage { piece: *all.get(&code)?, times, share }))
-                .collect(),
-            activities,
-        }
-    };
-    let ranks = by_rank.into_iter().zip(&model.ranks).map(rank_code).collect();
+        // Both maps are in the order of the codes, so that the pieces ascend.
+        let runs = own.into_iter().filter_map(|(code, (times, share))| {
+            let piece = *all.get(&code)?;
+            Some(CodeUsage { piece, times, share })
+        });
+        ranks.push(RankCode { runs: runs.collect(), activities });
+    }
     let pieces: Vec<CodePiece> = all.into_keys().collect();
     RunCode { functions: functions(&pieces, places), pieces, ranks, circles: circles(model) }
 }
@@ -96,9 +93,10 @@ type OwnCodes = BTreeMap<CodePiece, (f64, f64)>;
 
 fn own_codes(rank: &RankModel, lines: &[u32], marked: &[RegionIdx], found: &[bool]) -> OwnCodes {
     let mut own = OwnCodes::new();
-    let is_entered = |region: RegionIdx| found.get(region as usize) == Some(&false) && region > 0;
-    for (region, totals) in rank.totals.iter().filter(|(region, totals)| totals.invocations > 0 && is_entered(*region))
-    {
+    for (region, totals) in &rank.totals {
+        if totals.invocations == 0 || *region == 0 || found.get(*region as usize) != Some(&false) {
+            continue;
+        }
         let computation = rank.exclusive(*region)[Activity::Computation as usize];
         let region = marked.get(*region as usize).copied().unwrap_or(*region);
         let (times, part) = own.entry(CodePiece::Region(region)).or_default();
@@ -129,20 +127,22 @@ fn counts(key: &SiteTotalsKey) -> bool {
 /// between ranks of one program, so that a marked region is the same in all of them: the first one stands for it.
 fn marked_regions(model: &Model) -> Vec<RegionIdx> {
     let mut first: BTreeMap<Vec<&str>, RegionIdx> = BTreeMap::new();
-    let innermost = |region: RegionIdx| {
+    let mut innermost = Vec::with_capacity(model.regions.len());
+    for region in 0..model.regions.len() as RegionIdx {
         let chain = model.chain(region);
         let marked = chain.iter().filter_map(|&at| model.regions.get(at as usize)).filter(|region| !region.found);
         let names: Vec<&str> = marked.map(|region| region.name.as_str()).collect();
         let own = chain.iter().copied().find(|&at| model.regions.get(at as usize).is_some_and(|region| !region.found));
         // All but the whole program have a marked region around the found ones, if only that.
-        *first.entry(names).or_insert(own.unwrap_or(0))
-    };
-    (0..model.regions.len() as RegionIdx).map(innermost).collect()
+        innermost.push(*first.entry(names).or_insert(own.unwrap_or(0)));
+    }
+    innermost
 }
 
 fn functions(pieces: &[CodePiece], places: &[CodePlace]) -> Vec<u32> {
     let mut numbers: BTreeMap<(RegionIdx, bool, String), u32> = BTreeMap::new();
-    let mut number = |piece: &CodePiece| {
+    let mut of_piece = Vec::with_capacity(pieces.len());
+    for piece in pieces {
         let key = match piece {
             CodePiece::Region(region) => (*region, true, String::new()),
             CodePiece::Call { region, site, .. } => {
@@ -155,27 +155,24 @@ fn functions(pieces: &[CodePiece], places: &[CodePlace]) -> Vec<u32> {
             }
         };
         let next = numbers.len() as u32;
-        *numbers.entry(key).or_insert(next)
-    };
-    pieces.iter().map(&mut number).collect()
+        of_piece.push(*numbers.entry(key).or_insert(next));
+    }
+    of_piece
 }
 
 /// Members of communicators that have more than one rank, but not all.
 fn circles(model: &Model) -> Vec<Vec<u32>> {
     let index: BTreeMap<u32, u32> = model.ranks.iter().zip(0..).map(|(rank, at)| (rank.rank, at)).collect();
-    let members = |group: &RankList| -> Vec<u32> {
+    let mut circles = Vec::new();
+    for group in model.communicators.iter().map(|comm| &comm.group) {
         // A damaged log may name any number of ranks.
-        let runs = group.0.iter().filter(|run| u64::from(run.2) <= u64::from(model.facts.n_ranks));
-        let ranks = runs.flat_map(|&(first, step, count)| {
+        if group.len() <= 1 || group.len() >= u64::from(model.facts.n_ranks) {
+            continue;
+        }
+        let ranks = group.0.iter().flat_map(|&(first, step, count)| {
             (0..i64::from(count)).map(move |at| i64::from(first) + i64::from(step) * at)
         });
-        ranks.filter_map(|rank| index.get(&u32::try_from(rank).ok()?).copied()).collect()
-    };
-    model
-        .communicators
-        .iter()
-        .map(|comm| &comm.group)
-        .filter(|group| group.len() > 1 && group.len() < u64::from(model.facts.n_ranks))
-        .map(members)
-        .collect()
+        circles.push(ranks.filter_map(|rank| index.get(&u32::try_from(rank).ok()?).copied()).collect());
+    }
+    circles
 }

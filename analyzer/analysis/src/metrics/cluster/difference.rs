@@ -95,16 +95,18 @@ pub(super) fn difference(a: &ClusterProfile, b: &ClusterProfile, apart: bool) ->
 
 /// Share of the time that two profiles spend on different activities, where they also make other calls or many more; else 0.
 fn other_work(a: &ClusterProfile, b: &ClusterProfile) -> f64 {
-    let total = |counts: &[(u32, f64)]| counts.iter().map(|(_, times)| times).sum::<f64>();
-    let (n_a, n_b) = (total(&a.operations), total(&b.operations));
-    let scaled = |counts: &[(u32, f64)], n: f64| -> Vec<(u32, f64)> {
-        counts.iter().map(|&(key, times)| (key, if n > 0.0 { times / n } else { 0.0 })).collect()
-    };
-    let others = excess(&scaled(&a.operations, n_a), &scaled(&b.operations, n_b));
+    let n_a: f64 = a.operations.iter().map(|(_, calls)| calls).sum();
+    let n_b: f64 = b.operations.iter().map(|(_, calls)| calls).sum();
+    let others = excess(&fractions_of(&a.operations, n_a), &fractions_of(&b.operations, n_b));
     match n_a.max(n_b) >= MANY_MORE * n_a.min(n_b) || others >= OTHER_OPERATIONS {
         true => 0.5 * a.activities.iter().zip(b.activities).map(|(a, b)| (a - b).abs()).sum::<f64>(),
         false => 0.0,
     }
+}
+
+/// Returns calls by operation as fractions of all `n` calls, or zeros if there are none.
+fn fractions_of(calls: &[(u32, f64)], n: f64) -> Vec<(u32, f64)> {
+    calls.iter().map(|&(operation, times)| (operation, if n > 0.0 { times / n } else { 0.0 })).collect()
 }
 
 /// Of all in `a` the share that exceeds what is in `b`; both ascend. 0 where `a` is nothing.

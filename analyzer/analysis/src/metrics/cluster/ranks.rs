@@ -14,7 +14,7 @@ use linfa::traits::Transformer;
 use linfa_clustering::Dbscan;
 use linfa_nn::CommonNearestNeighbour;
 use linfa_nn::distance::Distance;
-use ndarray::{Array1, Array2, ArrayView, ArrayView1, Axis, Dimension};
+use ndarray::{Array1, Array2, ArrayView, Axis, Dimension};
 
 use super::RunCode;
 use super::difference::{ClusterProfile, difference, differences};
@@ -61,8 +61,8 @@ impl RankClusters {
 
     /// The clusters, then each rank of no cluster by itself; ranks as indices.
     pub fn parts(&self) -> Vec<ClusterOrRank> {
-        let cluster = |number| ClusterOrRank { cluster: Some(number), members: Vec::new() };
-        let mut parts: Vec<ClusterOrRank> = (0..self.n).map(cluster).collect();
+        let mut parts: Vec<ClusterOrRank> =
+            (0..self.n).map(|number| ClusterOrRank { cluster: Some(number), members: Vec::new() }).collect();
         for (at, of) in self.of.iter().enumerate() {
             match of.and_then(|number| parts.get_mut(number)) {
                 Some(part) => part.members.push(at),
@@ -124,10 +124,10 @@ pub fn clusters(codes: &RunCode, radius: Option<f64>) -> RankClusters {
 /// Ranks by profile of code, the most frequent profile first. Like ranks have the same profile, so that of many ranks few
 /// profiles remain: numbers of calls are the same where they lie within a fifth of the same power of √2.
 fn profiles(codes: &RunCode) -> Vec<ClusterProfile> {
-    let step = |times: f64| (2.0 * times.max(1.0).log2()).round() as u32;
     let mut by_key: BTreeMap<Vec<(u32, u32)>, Vec<usize>> = BTreeMap::new();
     for (at, rank) in codes.ranks.iter().enumerate() {
-        by_key.entry(rank.runs.iter().map(|run| (run.piece, step(run.times))).collect()).or_default().push(at);
+        let steps = rank.runs.iter().map(|run| (run.piece, (2.0 * run.times.max(1.0).log2()).round() as u32));
+        by_key.entry(steps.collect()).or_default().push(at);
     }
     let mut profiles: Vec<ClusterProfile> =
         by_key.into_values().map(|ranks| ClusterProfile::new(codes, ranks)).collect();
@@ -147,30 +147,36 @@ fn joined(directed: &Array2<f64>, distances: &Array2<f64>, labels: Vec<usize>, r
     for (at, &label) in labels.iter().enumerate() {
         members.entry(label).or_default().push(at);
     }
-    let is_part_of =
-        |part: &[usize], whole: &[usize]| part.iter().all(|&a| whole.iter().any(|&b| directed[[a, b]] < radius));
-    let distance = |a: &[usize], b: &[usize]| {
-        let pairs = a.iter().flat_map(|&a| b.iter().map(move |&b| distances[[a, b]]));
-        pairs.fold(f64::INFINITY, f64::min)
-    };
     let mut joins: BTreeMap<usize, usize> = BTreeMap::new();
     for (&label, part) in &members {
-        let others = members.iter().filter(|(other, whole)| **other != label && is_part_of(part, whole));
-        let nearest = others.map(|(&other, whole)| (distance(part, whole), other)).min_by(|a, b| a.0.total_cmp(&b.0));
+        let mut nearest: Option<(f64, usize)> = None;
+        for (&other, whole) in members.iter().filter(|(other, _)| **other != label) {
+            if !part.iter().all(|&a| whole.iter().any(|&b| directed[[a, b]] < radius)) {
+                continue;
+            }
+            let pairs = part.iter().flat_map(|&a| whole.iter().map(move |&b| distances[[a, b]]));
+            let distance = pairs.fold(f64::INFINITY, f64::min);
+            if nearest.is_none_or(|(least, _)| distance < least) {
+                nearest = Some((distance, other));
+            }
+        }
         joins.extend(nearest.map(|(_, other)| (label, other)));
     }
-    let end = |label: usize| {
-        // Two that are parts of each other join one another: the lower label stands for both.
-        let mut seen = vec![label];
-        while let Some(&next) = seen.last().and_then(|last| joins.get(last)) {
-            if let Some(at) = seen.iter().position(|&before| before == next) {
-                return seen[at..].iter().copied().min().unwrap_or(label);
-            }
-            seen.push(next);
+    labels.into_iter().map(|label| last_joined(&joins, label)).collect()
+}
+
+/// Follows `joins` from a label to the last one. Two parts of each other join one another: the lower label stands for both.
+fn last_joined(joins: &BTreeMap<usize, usize>, label: usize) -> usize {
+    let mut seen = vec![label];
+    let mut last = label;
+    while let Some(&next) = joins.get(&last) {
+        if let Some(at) = seen.iter().position(|&before| before == next) {
+            return seen[at..].iter().copied().min().unwrap_or(label);
         }
-        seen.last().copied().unwrap_or(label)
-    };
-    labels.into_iter().map(end).collect()
+        seen.push(next);
+        last = next;
+    }
+    last
 }
 
 /// Clusters in the order of the first ranks that have their labels, and how many there are. A label of a single rank is none.
@@ -180,12 +186,12 @@ fn numbered(labels: &[usize]) -> (Vec<Option<usize>>, usize) {
         *sizes.entry(label).or_default() += 1;
     }
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
-    let number = |label: &usize| {
+    let mut of = Vec::with_capacity(labels.len());
+    for label in labels {
         let next = numbers.len();
         let is_cluster = sizes.get(label).is_some_and(|&size| size >= LEAST_RANKS);
-        is_cluster.then(|| *numbers.entry(*label).or_insert(next))
-    };
-    let of = labels.iter().map(number).collect();
+        of.push(is_cluster.then(|| *numbers.entry(*label).or_insert(next)));
+    }
     (of, numbers.len())
 }
 
@@ -195,8 +201,9 @@ struct DistanceMatrix<'a>(&'a Array2<f64>);
 
 impl Distance<f64> for DistanceMatrix<'_> {
     fn distance<D: Dimension>(&self, a: ArrayView<f64, D>, b: ArrayView<f64, D>) -> f64 {
-        let index = |point: ArrayView<f64, D>| point.first().map_or(usize::MAX, |&index| index as usize);
-        self.0.get([index(a), index(b)]).copied().unwrap_or(f64::INFINITY)
+        let a = a.first().map_or(usize::MAX, |&index| index as usize);
+        let b = b.first().map_or(usize::MAX, |&index| index as usize);
+        self.0.get([a, b]).copied().unwrap_or(f64::INFINITY)
     }
 }
 
@@ -211,11 +218,11 @@ fn dbscan(distances: &Array2<f64>, radius: f64) -> Array1<Option<usize>> {
 /// profiles belong together, then jump. The middle of the largest jump, kept within [`RADIUS`].
 fn radius_of(distances: &Array2<f64>) -> f64 {
     let (least, most) = RADIUS.into_inner();
-    let nearest = |(at, row): (usize, ArrayView1<f64>)| {
+    let mut nearest: Vec<f64> = Vec::with_capacity(distances.nrows());
+    for (at, row) in distances.axis_iter(Axis(0)).enumerate() {
         let others = row.into_iter().enumerate().filter(|(other, _)| *other != at);
-        others.map(|(_, &distance)| distance).reduce(f64::min)
-    };
-    let mut nearest: Vec<f64> = distances.axis_iter(Axis(0)).enumerate().filter_map(nearest).collect();
+        nearest.extend(others.map(|(_, &distance)| distance).reduce(f64::min));
+    }
     nearest.sort_by(f64::total_cmp);
     let jumps = nearest.windows(2).filter_map(|pair| <[f64; 2]>::try_from(pair).ok());
     let knee = jumps.max_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0]))).filter(|pair| pair[1] > pair[0]);

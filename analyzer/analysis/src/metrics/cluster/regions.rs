@@ -70,11 +70,14 @@ pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
 fn scales(vectors: &[Vec<f64>]) -> Vec<(usize, f64)> {
     let n_activities = vectors.iter().map(Vec::len).max().unwrap_or(0);
     let all: f64 = vectors.iter().map(|vector| total(vector)).sum();
-    let times = |activity: usize| vectors.iter().filter_map(move |vector| vector.get(activity)).copied();
-    (0..n_activities)
-        .filter(|&activity| all > 0.0 && times(activity).sum::<f64>() >= LEAST_SHARE * all)
-        .map(|activity| (activity, times(activity).fold(0.0, f64::max)))
-        .collect()
+    let mut scales = Vec::new();
+    for activity in 0..n_activities {
+        let times = vectors.iter().filter_map(|vector| vector.get(activity)).copied();
+        if all > 0.0 && times.clone().sum::<f64>() >= LEAST_SHARE * all {
+            scales.push((activity, times.fold(0.0, f64::max)));
+        }
+    }
+    scales
 }
 
 fn total(vector: &[f64]) -> f64 {
@@ -120,7 +123,8 @@ fn silhouette(points: &Array2<f64>, of: &[usize], n_groups: usize) -> f64 {
     for &group in of.iter().take(n) {
         sizes[group] += 1;
     }
-    let one = |at: usize| {
+    let mut sum = 0.0;
+    for at in 0..n {
         let mut sums = vec![0.0; n_groups];
         for (other, row) in points.axis_iter(Axis(0)).enumerate() {
             sums[of[other]] += distance(points.row(at), row);
@@ -131,9 +135,11 @@ fn silhouette(points: &Array2<f64>, of: &[usize], n_groups: usize) -> f64 {
         let within = sums[own] / (sizes[own].max(2) - 1) as f64;
         let largest = within.max(nearest);
         let is_defined = sizes[own] > 1 && nearest.is_finite() && largest > 0.0;
-        if is_defined { (nearest - within) / largest } else { 0.0 }
-    };
-    (0..n).map(one).sum::<f64>() / n.max(1) as f64
+        if is_defined {
+            sum += (nearest - within) / largest;
+        }
+    }
+    sum / n.max(1) as f64
 }
 
 fn distance(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {

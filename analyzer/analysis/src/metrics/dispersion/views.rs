@@ -55,9 +55,9 @@ pub fn heaviest(rows: &[DispersionRow]) -> Option<usize> {
 
 /// The regions with most and with least time in an activity, of those that perform it; the first of several.
 pub fn extremes(rows: &[DispersionRow], activity: Activity) -> Option<RegionExtremes> {
-    let times = || rows.iter().enumerate().filter_map(|(at, row)| Some((at, row[activity as usize]?.mean_s)));
-    let worst = times().reduce(|most, next| if next.1 > most.1 { next } else { most })?.0;
-    let best = times().reduce(|least, next| if next.1 < least.1 { next } else { least })?.0;
+    let times = rows.iter().enumerate().filter_map(|(at, row)| Some((at, row[activity as usize]?.mean_s)));
+    let worst = times.clone().reduce(|most, next| if next.1 > most.1 { next } else { most })?.0;
+    let best = times.reduce(|least, next| if next.1 < least.1 { next } else { least })?.0;
     Some(RegionExtremes { worst, best })
 }
 

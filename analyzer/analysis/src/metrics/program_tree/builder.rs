@@ -148,8 +148,7 @@ impl<'a> ProgramTreeBuilder<'a> {
 
     /// Returns whether a phase lies in the function that a call calls, which is on the path of all its calls.
     fn is_outside(&self, phase: RegionIdx, call: u32) -> bool {
-        let depth = |at: u32| self.calls.node(at).map(|node| node.depth);
-        self.common(phase).is_some_and(|common| depth(call) <= depth(common))
+        self.common(phase).is_some_and(|common| self.calls.depth(call) <= self.calls.depth(common))
     }
 
     fn child(&mut self, parent: usize, step: ProgramNodeKind) -> usize {

@@ -116,8 +116,11 @@ impl ProgramTree {
             }
         }
         let balance = balance(model, &nodes, &of_region);
-        let is_whole = |region: &crate::model::Region| region.is_function || !region.is_code;
-        let regions = of_region.into_iter().zip(0..).filter(|(_, at)| is_whole(&model.regions[*at as usize]));
+        // Code between calls has no node of its own.
+        let regions = of_region.into_iter().zip(0..).filter(|(_, at): &(usize, RegionIdx)| {
+            let region = &model.regions[*at as usize];
+            region.is_function || !region.is_code
+        });
         ProgramTree { regions: regions.collect(), nodes, alone, inclusive, balance }
     }
 }
@@ -168,19 +171,16 @@ fn add_waiting(
     let Some(followed) = &model.followed else { return };
     // Regions as those of the model: of a part of the run it has others.
     let by_path: HashMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
-    let region = |at: RegionIdx| -> RegionIdx {
-        let path = followed.regions.get(at as usize).map(|one| one.path.as_str());
-        path.and_then(|path| by_path.get(path)).copied().unwrap_or(0)
-    };
-    let node = |at: RegionIdx| of_region.get(region(at) as usize).copied().unwrap_or(0);
-    let seconds = |ns: f64| ns * 1e-9;
+    let in_model: Vec<RegionIdx> =
+        followed.regions.iter().map(|one| by_path.get(one.path.as_str()).copied().unwrap_or(0)).collect();
     for (key, sums) in &followed.blocking.waits {
-        let waiting_s = seconds((sums.waiting + sums.delay) as f64);
+        let waiting_s = (sums.waiting + sums.delay) as f64 * 1e-9;
+        let region = in_model.get(key.kind.region() as usize).copied().unwrap_or(0);
         // Before a rank's window begins, and after its end, it is in no call.
         let at = match key.operation {
-            0 => node(key.kind.region()),
+            0 => of_region.get(region as usize).copied().unwrap_or(0),
             operation => places.of_call(
-                region(key.kind.region()),
+                region,
                 Some(key.site).filter(|&site| site != NONE).and_then(|site| calls.node_of(site)),
                 operation,
             ),
@@ -191,8 +191,9 @@ fn add_waiting(
         *alone.entry(at).or_default() += NodeSums { waiting_s, lost_s: -in_call_s, ..NodeSums::default() };
     }
     for (&(_, kind), &ns) in &followed.blocking.causes {
-        let caused_s = seconds(ns);
-        let at = node(kind.region());
+        let caused_s = ns * 1e-9;
+        let region = in_model.get(kind.region() as usize).copied().unwrap_or(0);
+        let at = of_region.get(region as usize).copied().unwrap_or(0);
         *alone.entry(at).or_default() += NodeSums { caused_s, lost_s: caused_s, ..NodeSums::default() };
     }
 }

@@ -166,7 +166,7 @@ pub(super) fn find_team<'a>(
                 && has_segments
                 && options.can_cut(surveyed.model) =>
         {
-            together.begin((RecordPass::Follow, surveyed.run.part()), input())
+            together.begin(RecordPass::Follow, surveyed.run.part(), input())
         }
         _ => Ok(None),
     }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::reading::LeadingRank;
 use crate::model::what_if::WhatIfScenario;
 use crate::model::{Model, RankModel};
-use crate::profile::samples::of_first_thread;
+use crate::profile::samples::SampleSource;
 use crate::read::open::RecordedRun;
 use crate::replay::blocking::{MAX_INTERVALS, TimedSample};
 use crate::replay::comm_members::CommMembers;
@@ -191,7 +191,8 @@ fn sampled(surveyed: SurveyedRun, code: &SampledCode, places: Range<usize>) -> V
         let header = run.header(rank.rank)?;
         let clock = survey.rank(rank.rank)?.clock.as_ref()?;
         Some(
-            of_first_thread((run, header), (&survey.sites, code), most)
+            SampleSource { run, header, sites: &survey.sites, code }
+                .samples_of_first_thread(most)
                 .into_iter()
                 .map(|(ticks, leaf, seconds)| {
                     let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());

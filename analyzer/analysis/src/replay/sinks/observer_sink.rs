@@ -9,7 +9,9 @@ use crate::model::region_state::{Ns, RegionState};
 use crate::model::replay_results::ReplayedThread;
 use crate::model::waits::WaitState;
 use crate::replay::needs::EndedCall;
-use crate::replay::observer::{EndedRequest, InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
+use crate::replay::observer::{
+    EndedRequest, InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval, TeamThreadInterval,
+};
 use crate::replay::timeline::{CallFacts, ParallelPart, TimelineStep};
 
 /// The observer, and what it calls threads; nobody by default.
@@ -49,11 +51,26 @@ impl<'a> ObserverSink<'a> {
         let Some((observer, &(thread, _))) = self.observer.as_mut().zip(self.threads.get(thread as usize)) else {
             return;
         };
-        for &ParallelPart { site, begin, elapsed, team, excess } in parallel.iter().filter(|_| kind.is_computation()) {
+        for &ParallelPart { site, begin, elapsed, team, excess, thread: number } in
+            parallel.iter().filter(|_| kind.is_computation())
+        {
             let within = |at: Ns| at.clamp(time.begin, time.end);
             let interval = TimeInterval::new(within(begin), within(begin.saturating_add(elapsed)));
             if !interval.is_empty() {
-                observer.on_team(&TeamInterval { thread, interval, region: kind.region(), site, team, excess });
+                match number {
+                    NONE => {
+                        observer.on_team(&TeamInterval { thread, interval, region: kind.region(), site, team, excess });
+                    }
+                    number => {
+                        observer.on_team_thread(&TeamThreadInterval {
+                            starter: thread,
+                            number,
+                            interval,
+                            site,
+                            useful: excess,
+                        });
+                    }
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 //! ```text
 //!   a step    its shape | time before it | its length | bytes sent, received, if they are not in the shape | its events | its parallel parts
 //!   an event  its shape | distance of its request from the last one | bytes, if they are not in the shape
-//!   a part    its site | threads | its begin, less the end of the step | how long it lasted | how much shorter it would have been
+//!   a part    its site | threads | its thread plus 1, or 0 | its begin, less the end of the step | how long it lasted | how much shorter it would have been
 //! ```
 //!
 //! Shapes are what steps, and events, of a batch have in common: all but times and requests, and of the first [`MOST_SIZED`] bytes, too. A shape is its number · 2, plus 1 if it
@@ -113,6 +113,7 @@ impl PackedSteps {
             for part in parallel.by_ref().take(usize::from(step.parallel)) {
                 put(part.site.into(), &mut bytes);
                 put(part.team.into(), &mut bytes);
+                put(part.thread.wrapping_add(1).into(), &mut bytes);
                 put(zigzag(part.begin.wrapping_sub(end)), &mut bytes);
                 put(zigzag(part.elapsed), &mut bytes);
                 put(zigzag(part.excess), &mut bytes);
@@ -252,9 +253,10 @@ impl StepCursor {
             event_of(event);
         }
         for _ in 0..step.parallel {
-            let [site, team] = std::array::from_fn(|_| self.number(bytes) as u32);
+            let [site, team, thread] = std::array::from_fn(|_| self.number(bytes) as u32);
+            let thread = thread.wrapping_sub(1);
             let [begin, elapsed, excess] = std::array::from_fn(|_| unzigzag(self.number(bytes)));
-            parallel_of(ParallelPart { site, begin: self.end.wrapping_add(begin), elapsed, team, excess });
+            parallel_of(ParallelPart { site, begin: self.end.wrapping_add(begin), elapsed, team, excess, thread });
         }
         step
     }
@@ -382,6 +384,7 @@ mod tests {
                 elapsed: number(i),
                 team: 2,
                 excess: number(i / 2),
+                thread: NONE.wrapping_add(i as u32 % 3),
             };
             let parallel = (0..steps.iter().map(|step| usize::from(step.parallel)).sum()).map(part).collect();
             let lists = vec![vec![1, 2].into()];

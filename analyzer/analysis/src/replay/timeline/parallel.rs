@@ -1,7 +1,7 @@
 //! The parts of a thread's computation that were in parallel regions, by its markers.
 
 use lbprof_collector::Record;
-use lbprof_collector::parallel_marks::{OpenInstance, ParallelInstance};
+use lbprof_collector::parallel_marks::{InstanceThread, OpenInstance, ParallelInstance};
 
 use super::step::ParallelPart;
 
@@ -19,6 +19,11 @@ impl ParallelParts {
     /// Moves past a marker that stands at these ticks. Returns the instance that it ends.
     pub fn pass(&mut self, record: &Record, ticks: u64) -> Option<ParallelInstance> {
         if record.marks_parallel_region() { self.open.pass(record, ticks) } else { None }
+    }
+
+    /// Returns the threads of the instance that ended last, if each was recorded.
+    pub fn ended_threads(&self) -> &[InstanceThread] {
+        self.open.ended_threads()
     }
 
     /// Adds an instance to the step to come, together with others of the same region unless each is wanted.
@@ -51,12 +56,14 @@ impl ParallelParts {
 
 #[cfg(test)]
 mod tests {
+    use lbprof_collector::record::NONE;
+
     use super::*;
 
     #[test]
     fn parts_of_one_region_before_a_step_are_one() {
         let mut parts = ParallelParts::default();
-        let part = |site, elapsed| ParallelPart { site, begin: 7, elapsed, team: 2, excess: elapsed / 2 };
+        let part = |site, elapsed| ParallelPart { site, begin: 7, elapsed, team: 2, excess: elapsed / 2, thread: NONE };
         for one in [part(1, 10), part(2, 20), part(1, 30)] {
             parts.add(one, false);
         }

@@ -118,8 +118,17 @@ pub struct ParallelPart {
     pub elapsed: Ns,
     /// Threads of the team.
     pub team: u32,
-    /// Time by which they would have been shorter if all threads had worked equally long.
+    /// Time by which they would have been shorter if all threads had worked equally long; of a single thread its work.
     pub excess: Ns,
+    /// NONE; or the number of the one thread of the team that this is about: from when until when it ran the region's function.
+    pub thread: u32,
+}
+
+impl ParallelPart {
+    /// Returns whether this is about the whole team.
+    pub fn is_of_team(&self) -> bool {
+        self.thread == NONE
+    }
 }
 
 /// An interval of computation and the call at its end.

@@ -28,8 +28,8 @@ use super::step::{CallFacts, CommEvent, CommRole, ParallelPart, StepBatch, Timel
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::{Communicator, RegionIdx};
 use crate::read::definitions::RankDefinitions;
-use crate::structure::CallPlacer;
 use crate::structure::survey::RankSurvey;
+use crate::structure::{CallPlacer, PlacedCall};
 
 /// The ids that the steps of all ranks use.
 #[derive(Clone, Copy)]
@@ -202,8 +202,7 @@ impl<'a> RankSteps<'a> {
                     continue;
                 }
                 if let Some((placed, outside)) = placed {
-                    let place = outside.unwrap_or(placed).within(thread.walk.open.innermost());
-                    self.settle_place(&mut thread, place);
+                    self.settle_call_position(&mut thread, outside.unwrap_or(placed));
                 }
                 self.marker(&mut thread, record, &mut out);
             }
@@ -211,13 +210,11 @@ impl<'a> RankSteps<'a> {
             thread.end_waiting(&mut out);
             if let Some((placed, outside)) = placed {
                 if let Some(outside) = outside {
-                    let place = outside.within(thread.walk.open.innermost());
-                    self.settle_place(&mut thread, place);
+                    self.settle_call_position(&mut thread, outside);
                     let reached = thread.walk.time.advance(call.begin);
                     self.without_call(&mut thread, reached, &mut out);
                 }
-                let place = placed.within(thread.walk.open.innermost());
-                self.settle_place(&mut thread, place);
+                self.settle_call_position(&mut thread, placed);
             }
             self.call(&mut thread, call, &mut out);
             rest = &from[1..];
@@ -401,7 +398,19 @@ impl<'a> RankSteps<'a> {
             let elapsed = (self.time(instance.end) - begin).max(0);
             let excess = (self.time(instance.begin.saturating_add(instance.excess())) - begin).clamp(0, elapsed);
             let (site, team) = (self.site(instance.call_site), instance.team);
-            thread.parallel.add(ParallelPart { site, begin, elapsed, team, excess }, self.ids.facts);
+            let whole = ParallelPart { site, begin, elapsed, team, excess, thread: NONE };
+            thread.parallel.add(whole, self.ids.facts);
+            if self.ids.facts {
+                for one in thread.parallel.ended_threads().to_vec() {
+                    let entered = instance.begin.saturating_add(one.until_entered);
+                    let from = self.time(entered);
+                    let until = self.time(entered.saturating_add(one.inside));
+                    let work = self.time(entered.saturating_add(one.useful)) - from;
+                    let of_thread =
+                        ParallelPart { begin: from, elapsed: until - from, excess: work, thread: one.number, ..whole };
+                    thread.parallel.add(of_thread, true);
+                }
+            }
         }
     }
 
@@ -498,6 +507,12 @@ impl<'a> RankSteps<'a> {
             let id = u32::try_from(call_site).ok();
             id.and_then(|id| places.sites.find(definitions, id)).unwrap_or(NONE)
         })
+    }
+
+    #[inline]
+    fn settle_call_position(&mut self, thread: &mut ThreadSteps, placed: PlacedCall) {
+        let (marked, iteration) = thread.walk.open.innermost();
+        self.settle_place(thread, placed.within(marked, iteration));
     }
 
     /// The time that follows is in the region that was found for it, or in the one that markers have opened.

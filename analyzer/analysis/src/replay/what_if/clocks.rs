@@ -320,7 +320,14 @@ mod tests {
         let conditions = conditions.map(|work| ReplayConditions { network: ReplayNetwork::Measured, work });
         let mut clocks = ReplayClocks::new(conditions.to_vec(), 0);
         clocks.add_thread(0, 0, TimeInterval::new(0, Ns::MAX));
-        let parts = [ParallelPart { site: 3, begin: 10, elapsed: 60, team: 2, excess: 20 }];
+        let parts = [ParallelPart {
+            site: 3,
+            begin: 10,
+            elapsed: 60,
+            team: 2,
+            excess: 20,
+            thread: lbprof_collector::record::NONE,
+        }];
         for (activity, shown) in [(Activity::Computation, [100.0, 80.0]), (Activity::Io, [200.0, 180.0])] {
             let begin = if activity == Activity::Io { 100 } else { 0 };
             clocks.compute(0, RegionState::new(0, activity), TimeInterval::new(begin, begin + 100), &parts);

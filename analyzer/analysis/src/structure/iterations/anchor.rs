@@ -75,8 +75,11 @@ fn unmistakable(sequence: &CallSequence, counts: &FxHashMap<SequenceSymbol, usiz
     for &token in counts.keys().flat_map(|&symbol| sequence.tokens_of(symbol)) {
         *owners.entry(token).or_default() += 1;
     }
-    let alone = |symbol: &SequenceSymbol| sequence.tokens_of(*symbol).iter().all(|token| owners[token] == 1);
-    let mut alone: Vec<SequenceSymbol> = counts.keys().copied().filter(alone).collect();
+    let mut alone: Vec<SequenceSymbol> = counts
+        .keys()
+        .copied()
+        .filter(|symbol| sequence.tokens_of(*symbol).iter().all(|token| owners[token] == 1))
+        .collect();
     alone.sort_unstable();
     alone
 }
@@ -103,22 +106,26 @@ fn last_of(
     candidates: &[SequenceSymbol],
 ) -> Option<SequenceSymbol> {
     let set: FxHashSet<SequenceSymbol> = candidates.iter().copied().collect();
-    let is_candidate = |item: &&SequenceItem| set.contains(&item.symbol);
-    let exit = |visit: &Range<usize>| {
-        let parts = &sequence.parts[visit.clone()];
-        let left = window.whole_run || parts.last()?.calls().end < sequence.calls.len();
-        left.then(|| parts.iter().rfind(is_candidate).map(|item| item.symbol))?
-    };
-    let entry = |visit: &Range<usize>| {
-        let parts = &sequence.parts[visit.clone()];
-        let entered = window.whole_run || 0 < parts.first()?.calls().start;
-        let first = entered.then(|| parts.iter().find(is_candidate))??.symbol;
-        let again = parts.iter().filter(is_candidate).skip(1).position(|item| item.symbol == first)?;
-        parts.iter().filter(is_candidate).nth(again).map(|item| item.symbol)
-    };
-    most_common(visits.iter().filter_map(exit))
-        .or_else(|| most_common(visits.iter().filter_map(entry)))
+    let visits_parts = visits.iter().map(|visit| &sequence.parts[visit.clone()]);
+    let before_exits = visits_parts.clone().filter_map(|parts| {
+        let is_left = window.whole_run || parts.last()?.calls().end < sequence.calls.len();
+        in_set(parts, &set).next_back().filter(|_| is_left)
+    });
+    let before_entries = visits_parts.filter_map(|parts| {
+        let is_entered = window.whole_run || 0 < parts.first()?.calls().start;
+        let mut later = in_set(parts, &set);
+        let first = later.next().filter(|_| is_entered)?;
+        let again = later.position(|symbol| symbol == first)?;
+        in_set(parts, &set).nth(again)
+    });
+    most_common(before_exits)
+        .or_else(|| most_common(before_entries))
         .or_else(|| before_longest_computation(sequence, window, visits, candidates))
+}
+
+/// Returns the symbols of items that are in `set`.
+fn in_set(items: &[SequenceItem], set: &FxHashSet<SequenceSymbol>) -> impl DoubleEndedIterator<Item = SequenceSymbol> {
+    items.iter().map(|item| item.symbol).filter(|symbol| set.contains(symbol))
 }
 
 fn most_common(symbols: impl Iterator<Item = SequenceSymbol>) -> Option<SequenceSymbol> {

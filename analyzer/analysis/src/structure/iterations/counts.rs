@@ -17,13 +17,13 @@ pub(super) fn counted_in(
     items: &[SequenceItem],
     sections: &[Range<usize>],
 ) -> FxHashMap<SequenceSymbol, usize> {
-    let all = || sections.iter().flat_map(|section| &items[section.clone()]);
+    let all = sections.iter().flat_map(|section| &items[section.clone()]);
     // A table of all symbols is quicker, but other sequences than those of programs may have as many symbols as items.
     if sections.iter().map(Range::len).sum::<usize>() < sequence.n_symbols() {
-        return counted(all());
+        return counted(all);
     }
     let mut counts = vec![0; sequence.n_symbols()];
-    for item in all() {
+    for item in all {
         counts[item.symbol as usize] += 1;
     }
     (0..).zip(counts).filter(|&(_, count)| count > 0).collect()

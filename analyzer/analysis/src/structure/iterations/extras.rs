@@ -14,7 +14,7 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 
 use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
-use crate::structure::iterations::window::{CallRole, CallWindow, TokenPair};
+use crate::structure::iterations::window::{CallRole, CallWindow};
 
 /// Extras that come at least once in so many iterations make a loop: what a program does now and then (output, a check, a
 /// rebuild), it does every tenth time or less often.
@@ -56,17 +56,16 @@ pub(super) fn around(
     for visit in visits {
         rounds.add(sequence, window.whole_run, &sequence.parts[visit.clone()], inner);
     }
-    let by_calls = || if rounds.are_called_anew(window) { SurroundingItems::Loop } else { rounds.around() };
     match rounds.role(sequence, window, inner) {
         Some(CallRole::Around) => SurroundingItems::Loop,
         // A branch that many iterations take is a part of them.
         Some(CallRole::Within) if rounds.instead() || rounds.mean_iterations() <= EVERY => SurroundingItems::Variants,
         Some(CallRole::Within) => SurroundingItems::Extras,
-        Some(CallRole::PerhapsAround) => match by_calls() {
+        Some(CallRole::PerhapsAround) => match rounds.around_by_calls(window) {
             SurroundingItems::Loop => SurroundingItems::Rhythm,
             other => other,
         },
-        None => by_calls(),
+        None => rounds.around_by_calls(window),
     }
 }
 
@@ -167,42 +166,33 @@ impl OuterRounds {
         }
     }
 
+    /// Judges the items around visits by their calls alone.
+    fn around_by_calls(&self, window: &CallWindow) -> SurroundingItems {
+        if self.are_called_anew(window) { SurroundingItems::Loop } else { self.around() }
+    }
+
     /// Returns whether the function that goes around in the inner loop is called anew for each visit, by the function that makes the calls
     /// between visits.
     fn are_called_anew(&self, window: &CallWindow) -> bool {
-        let pair = |at: usize| {
-            let [from, to] = [window.calls.get(at)?.token, window.calls.get(at + 1)?.token];
-            Some(TokenPair { from, to })
-        };
-        let mut several = self.visits.iter().filter(|visit| visit.iterations > 1);
-        let inner = several.next().and_then(|visit| pair(visit.after_first_anchor.start.checked_sub(1)?));
-        let is_anew = |gap: &Range<usize>| {
-            let pairs = (gap.start..gap.end - 1).take(MAX_CALLS).filter_map(pair);
-            inner.is_some_and(|inner| pairs.into_iter().any(|outer| (window.is_called_by)(inner, outer)))
-        };
-        self.gaps.len() >= MIN_GAPS && self.gaps.iter().all(is_anew)
+        let several = self.visits.iter().find(|visit| visit.iterations > 1);
+        let inner = several.and_then(|visit| window.pair_at(visit.after_first_anchor.start.checked_sub(1)?));
+        self.gaps.len() >= MIN_GAPS
+            && self.gaps.iter().all(|gap| {
+                let mut pairs = (gap.start..gap.end - 1).take(MAX_CALLS).filter_map(|at| window.pair_at(at));
+                inner.is_some_and(|inner| pairs.any(|outer| (window.is_called_by)(inner, outer)))
+            })
     }
 
     /// Returns what the calls between visits are to the inner loop, if the code shows it of all of them.
     fn role(&self, sequence: &CallSequence, window: &CallWindow, inner: SequenceSymbol) -> Option<CallRole> {
-        let token = |at: usize| window.calls.get(at).map(|call| call.token);
         let end = self.visits.iter().find(|visit| visit.iterations > 1)?.after_first_anchor.start;
-        let turn = TokenPair { from: token(end.checked_sub(1)?)?, to: token(end)? };
+        let turn = window.pair_at(end.checked_sub(1)?)?;
         let own: FxHashSet<u32> =
             sequence.loop_of(inner)?.tokens.iter().map(|&symbol| sequence.tokens[symbol as usize]).collect();
-        let role_of_gap = |gap: &Range<usize>| {
-            let others = gap.clone().take(MAX_CALLS).filter_map(token).filter(|token| !own.contains(token));
-            let roles: Vec<Option<CallRole>> = others.map(|call| (window.role_of)(turn, call)).collect();
-            match roles.contains(&Some(CallRole::Around)) {
-                true => Some(CallRole::Around),
-                false => roles.into_iter().reduce(|one, other| match (one, other) {
-                    (Some(CallRole::Within), other) => other,
-                    (one, Some(CallRole::Within)) => one,
-                    (one, other) => one.and(other),
-                })?,
-            }
-        };
-        let mut roles = self.gaps.iter().map(role_of_gap);
+        let mut roles = self.gaps.iter().map(|gap| {
+            let tokens = gap.clone().take(MAX_CALLS).filter_map(|at| window.token_at(at));
+            common_role(tokens.filter(|token| !own.contains(token)).map(|call| (window.role_of)(turn, call)).collect())
+        });
         let first = roles.next()??;
         roles.all(|role| role == Some(first)).then_some(first)
     }
@@ -289,11 +279,12 @@ impl OuterRounds {
     /// Returns whether extras take a good part of the time of an iteration of the inner loop, or compute for that: where ranks wait long in
     /// the inner loop, for a core or for others, all else is short.
     fn long(&self) -> bool {
-        let long = |of: fn(&TickRange) -> u64| {
-            let ordinary = self.ordinary(of);
-            0.0 < ordinary && OF_AN_ITERATION * ordinary <= self.beyond_ordinary(of) / self.extras.len().max(1) as f64
-        };
-        long(|ticks| ticks.all) || long(|ticks| ticks.computing)
+        self.take_long(|ticks| ticks.all) || self.take_long(|ticks| ticks.computing)
+    }
+
+    fn take_long(&self, of: fn(&TickRange) -> u64) -> bool {
+        let ordinary = self.ordinary(of);
+        0.0 < ordinary && OF_AN_ITERATION * ordinary <= self.beyond_ordinary(of) / self.extras.len().max(1) as f64
     }
 }
 
@@ -301,24 +292,39 @@ impl InnerVisit {
     fn from_item(sequence: &CallSequence, whole_run: bool, item: &SequenceItem) -> Option<InnerVisit> {
         let inner = sequence.loop_of(item.symbol)?;
         let parts = &sequence.parts[item.parts()];
-        let is_anchor = |part: &&SequenceItem| part.symbol == inner.anchor;
-        let (first, last) = (parts.iter().find(is_anchor)?, parts.iter().rfind(is_anchor)?);
+        let mut anchors = parts.iter().filter(|part| part.symbol == inner.anchor);
+        let first = anchors.next()?;
+        let last = anchors.next_back().unwrap_or(first);
         let after_first_anchor = first.calls().end..last.calls().end;
         // There may be very many visits, and mostly short ones, so that sorting is quicker than a table of each.
         let mut symbols: Vec<SequenceSymbol> = parts.iter().map(|part| part.symbol).collect();
         symbols.sort_unstable();
-        let often = |symbol: SequenceSymbol| {
-            symbols.partition_point(|&other| other <= symbol) - symbols.partition_point(|&other| other < symbol)
-        };
-        let iterations = often(inner.anchor);
+        let iterations = occurrences(&symbols, inner.anchor);
         let calls = item.calls();
         Some(InnerVisit {
             iterations,
-            complete: inner.core.iter().all(|&symbol| often(symbol) == iterations),
+            complete: inner.core.iter().all(|&symbol| occurrences(&symbols, symbol) == iterations),
             cut: !whole_run && (calls.start == 0 || calls.end == sequence.calls.len()),
             calls: calls.len(),
             ticks: TickRange::from_calls(sequence, after_first_anchor.clone()),
             after_first_anchor,
         })
     }
+}
+
+/// Returns the role that the calls of a gap have together, by the role of each; `None` if the code does not show it.
+fn common_role(roles: Vec<Option<CallRole>>) -> Option<CallRole> {
+    if roles.contains(&Some(CallRole::Around)) {
+        return Some(CallRole::Around);
+    }
+    roles.into_iter().reduce(|one, other| match (one, other) {
+        (Some(CallRole::Within), other) => other,
+        (one, Some(CallRole::Within)) => one,
+        (one, other) => one.and(other),
+    })?
+}
+
+/// Returns how often a symbol occurs in a sorted list.
+fn occurrences(sorted: &[SequenceSymbol], symbol: SequenceSymbol) -> usize {
+    sorted.partition_point(|&other| other <= symbol) - sorted.partition_point(|&other| other < symbol)
 }

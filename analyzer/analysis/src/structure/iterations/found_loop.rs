@@ -11,6 +11,21 @@ pub struct LoopAnchor {
     pub run: bool,
 }
 
+impl LoopAnchor {
+    /// Each call of this kind ends an iteration.
+    pub fn single(token: u32) -> LoopAnchor {
+        LoopAnchor { tokens: vec![token], run: false }
+    }
+
+    /// Returns whether a call ends an iteration. `is_in_run` says whether the call before it is an anchor, too: only the first call of
+    /// a run counts.
+    fn is_end(&self, token: u32, is_in_run: &mut bool) -> bool {
+        let is_anchor = self.tokens.binary_search(&token).is_ok();
+        let was_anchor = std::mem::replace(is_in_run, is_anchor);
+        is_anchor && !(was_anchor && self.run)
+    }
+}
+
 /// A loop of the program, as far as its calls show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundLoop {
@@ -51,16 +66,10 @@ pub fn count_within(
     let mut count = is_whole.then_some(0);
     let mut counts: Vec<u32> = Vec::new();
     for token in tokens {
-        // Of a run the first call counts.
-        let ends = |anchor: &LoopAnchor, was_in: &mut bool| {
-            let is_in = anchor.tokens.binary_search(&token).is_ok();
-            let was_in = std::mem::replace(was_in, is_in);
-            is_in && !(was_in && anchor.run)
-        };
-        if ends(inner, &mut is_in_inner) {
+        if inner.is_end(token, &mut is_in_inner) {
             count = count.map(|count: u32| count + 1);
         }
-        if ends(outer, &mut is_in_outer) {
+        if outer.is_end(token, &mut is_in_outer) {
             counts.extend(count.replace(0));
         }
     }

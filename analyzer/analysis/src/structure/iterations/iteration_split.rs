@@ -107,16 +107,12 @@ impl IterationSplit {
     /// The symbols that are not described by saying how a kind or a beginning or an end is like one of the most common kinds.
     fn differences(&self, sequence: &CallSequence, listed: &[Vec<SequenceSymbol>]) -> usize {
         let common = &listed[..listed.len().min(LISTED)];
-        let kind = |(idx, kind): (usize, &Vec<SequenceSymbol>)| {
+        let between_kinds = listed.iter().enumerate().map(|(idx, kind)| {
             common[..idx.min(LISTED)].iter().map(|other| difference(kind, other)).min().unwrap_or(0)
-        };
-        let beyond = |range: &(usize, usize), shared: fn(&[SequenceSymbol], &[SequenceSymbol]) -> usize| {
-            let symbols = symbols(sequence, *range);
-            symbols.len() - common.iter().map(|kind| shared(&symbols, kind)).max().unwrap_or(0)
-        };
-        listed.iter().enumerate().map(kind).sum::<usize>()
-            + self.heads.iter().map(|head| beyond(head, shared_end)).sum::<usize>()
-            + self.tails.iter().map(|tail| beyond(tail, shared_begin)).sum::<usize>()
+        });
+        between_kinds.sum::<usize>()
+            + self.heads.iter().map(|head| unshared(&symbols(sequence, *head), common, shared_end)).sum::<usize>()
+            + self.tails.iter().map(|tail| unshared(&symbols(sequence, *tail), common, shared_begin)).sum::<usize>()
     }
 
     /// Returns the number of iterations that hold a symbol another number of times than most that hold it.
@@ -128,12 +124,13 @@ impl IterationSplit {
                 *numbers.entry(symbol).or_default().entry(n).or_default() += count;
             }
         }
-        let usual = |counts: &FxHashMap<usize, usize>| counts.iter().map(|(&n, &count)| (count, n)).max();
-        let usual: FxHashMap<SequenceSymbol, usize> =
-            numbers.iter().filter_map(|(&symbol, counts)| Some((symbol, usual(counts)?.1))).collect();
-        let varies =
-            |kind: &FxHashMap<SequenceSymbol, usize>| kind.iter().any(|(symbol, n)| usual.get(symbol) != Some(n));
-        kinds.iter().filter(|(_, kind)| varies(kind)).map(|(count, _)| count).sum()
+        let mut usual: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
+        for (&symbol, counts) in &numbers {
+            let most_common = counts.iter().map(|(&n, &count)| (count, n)).max();
+            usual.extend(most_common.map(|(_, n)| (symbol, n)));
+        }
+        let varying = kinds.iter().filter(|(_, kind)| kind.iter().any(|(symbol, n)| usual.get(symbol) != Some(n)));
+        varying.map(|(count, _)| count).sum()
     }
 
     /// The symbols that occur exactly once in each iteration that the window shows as a whole; ascending.
@@ -182,6 +179,15 @@ fn difference(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
 
 fn shared_begin(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
     one.iter().zip(other).take_while(|(a, b)| a == b).count()
+}
+
+/// Returns how many of these symbols none of the kinds shares, as `shared` counts them.
+fn unshared(
+    symbols: &[SequenceSymbol],
+    kinds: &[Vec<SequenceSymbol>],
+    shared: fn(&[SequenceSymbol], &[SequenceSymbol]) -> usize,
+) -> usize {
+    symbols.len() - kinds.iter().map(|kind| shared(symbols, kind)).max().unwrap_or(0)
 }
 
 fn shared_end(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {

@@ -43,12 +43,13 @@ fn sections(sequence: &CallSequence, groups: &[Vec<SequenceSymbol>]) -> Vec<Vec<
             of_token.entry(token).or_insert(group);
         }
     }
-    let of_symbol = |symbol: SequenceSymbol| {
-        let tokens = sequence.tokens_of(symbol);
-        let group = of_token.get(tokens.first()?)?;
-        tokens.iter().all(|token| of_token.get(token) == Some(group)).then_some(*group)
-    };
-    let of_symbol: Vec<Option<usize>> = (0..sequence.n_symbols() as SequenceSymbol).map(of_symbol).collect();
+    let of_symbol: Vec<Option<usize>> = (0..sequence.n_symbols() as SequenceSymbol)
+        .map(|symbol| {
+            let tokens = sequence.tokens_of(symbol);
+            let group = of_token.get(tokens.first()?)?;
+            tokens.iter().all(|token| of_token.get(token) == Some(group)).then_some(*group)
+        })
+        .collect();
     let mut sections = vec![Vec::new(); groups.len()];
     let mut at = 0;
     for section in sequence.items.chunk_by(|a, b| of_symbol[a.symbol as usize] == of_symbol[b.symbol as usize]) {

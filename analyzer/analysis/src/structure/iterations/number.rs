@@ -79,6 +79,12 @@ struct IntervalVisit {
     link: u64,
 }
 
+impl IntervalVisit {
+    fn has_several_ends(&self) -> bool {
+        self.anchors >= 2
+    }
+}
+
 fn visits(intervals: &[IterationInterval]) -> Vec<IntervalVisit> {
     let mut visits: Vec<IntervalVisit> = Vec::new();
     let mut at = 0;
@@ -97,9 +103,8 @@ fn visits(intervals: &[IterationInterval]) -> Vec<IntervalVisit> {
 
 /// The first visit of the loop and the last.
 fn span(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
-    let several = |visit: &IntervalVisit| visit.anchors >= 2;
-    let (mut first, mut last, kinds) = match visits.iter().position(several) {
-        Some(first) => (first, visits.iter().rposition(several)?, inner_links(visits)),
+    let (mut first, mut last, kinds) = match visits.iter().position(IntervalVisit::has_several_ends) {
+        Some(first) => (first, visits.iter().rposition(IntervalVisit::has_several_ends)?, inner_links(visits)),
         None => {
             let (first, last) = most_alike_links(visits)?;
             (first, last, visits[first..last].iter().map(|visit| visit.link).collect())
@@ -116,8 +121,9 @@ fn span(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
 
 /// The first visit with an end of an iteration and the last.
 fn all_ends(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
-    let has_end = |visit: &IntervalVisit| visit.anchors > 0;
-    Some((visits.iter().position(has_end)?, visits.iter().rposition(has_end)?))
+    let mut with_end = (0..visits.len()).filter(|&at| visits[at].anchors > 0);
+    let first = with_end.next()?;
+    Some((first, with_end.next_back().unwrap_or(first)))
 }
 
 /// The kinds of foreign calls that come between iterations of a loop: with several iterations before them and after.
@@ -157,6 +163,28 @@ fn within(ranges: &[Range<usize>], idx: usize) -> bool {
     ranges.get(before).is_some_and(|range| range.contains(&idx))
 }
 
+/// The intervals of a loop without those in which its body is run to set up.
+struct LoopBody<'a> {
+    intervals: &'a [IterationInterval],
+    setups: &'a [Range<usize>],
+}
+
+impl LoopBody<'_> {
+    fn contains(&self, idx: usize) -> bool {
+        self.intervals[idx].inside && !within(self.setups, idx)
+    }
+
+    /// Returns the calls of the loop in these intervals together.
+    fn signature(&self, range: Range<usize>) -> u64 {
+        range.filter(|&idx| self.contains(idx)).fold(0, |all, idx| all | self.intervals[idx].signature)
+    }
+}
+
+/// Returns whether some calls include those of a kind of iteration, or no kind is known.
+fn has_whole_kind(kinds: &FxHashMap<u64, u32>, signature: u64) -> bool {
+    kinds.is_empty() || kinds.keys().any(|kind| signature & kind == *kind)
+}
+
 /// Most sections inside the loop after the last anchor in which the rest of its iteration is looked for.
 const MOST_PARTS: usize = 3;
 
@@ -180,27 +208,28 @@ impl LoopSpan {
         setups: &[Range<usize>],
         ends: IterationEnds,
     ) -> Option<LoopSpan> {
-        let counts = |idx: &usize| intervals[*idx].inside && !within(setups, *idx);
-        let ended = |idx: &usize| counts(idx) && intervals[*idx].ended_by_anchor;
-        let first = span.clone().find(ended)?;
-        let last = span.clone().rfind(ended)?;
+        let body = LoopBody { intervals, setups };
+        let mut ends_in_body = span.clone().filter(|&idx| intervals[idx].ended_by_anchor && body.contains(idx));
+        let first = ends_in_body.next()?;
+        let last = ends_in_body.next_back().unwrap_or(first);
         let mut kinds: FxHashMap<u64, u32> = FxHashMap::default();
         let mut signature = 0;
-        for interval in (first + 1..last + 1).filter(counts).map(|idx| &intervals[idx]) {
+        for interval in (first + 1..last + 1).filter(|&idx| body.contains(idx)).map(|idx| &intervals[idx]) {
             signature |= interval.signature;
             if interval.ended_by_anchor {
                 *kinds.entry(signature).or_default() += 1;
                 signature = 0;
             }
         }
-        let calls = |range: Range<usize>| range.filter(counts).fold(0, |all, idx| all | intervals[idx].signature);
-        let whole = |signature: u64| kinds.is_empty() || kinds.keys().any(|kind| signature & kind == *kind);
-        let head = calls(span.start..first + 1);
+        let head = body.signature(span.start..first + 1);
+        let is_head_whole = has_whole_kind(&kinds, head);
         // An anchor in the middle of the body: what follows the last anchor is the rest of the last iteration.
-        let turned = tails.iter().copied().find(|&end| whole(head | calls(last + 1..end))).filter(|_| !whole(head));
-        let counted = turned.is_some() || whole(head) || ends == IterationEnds::Each;
+        let turned = (tails.iter().copied())
+            .filter(|_| !is_head_whole)
+            .find(|&end| has_whole_kind(&kinds, head | body.signature(last + 1..end)));
+        let counted = turned.is_some() || is_head_whole || ends == IterationEnds::Each;
         if counted {
-            *kinds.entry(head | turned.map_or(0, |end| calls(last + 1..end))).or_default() += 1;
+            *kinds.entry(head | turned.map_or(0, |end| body.signature(last + 1..end))).or_default() += 1;
         }
         Some(LoopSpan {
             begin: if counted { span.start } else { first + 1 },

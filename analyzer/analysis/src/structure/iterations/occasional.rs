@@ -24,16 +24,17 @@ pub fn occasional_tokens(
     let mut splitter = CallSplitter::new(classes.to_vec(), anchors);
     let intervals: Vec<u32> = calls.iter().map(|call| splitter.next(call.token, call.begin, call.end)).collect();
     let numbering = number(&splitter.finish(), ends);
-    let is_in_iteration = |interval: &u32| numbering.iteration(*interval as usize).is_some();
-    let Some(last) = intervals.iter().rposition(is_in_iteration) else { return Vec::new() };
-    let is_foreign = |token: u32| classes.get(token as usize).is_none_or(|class| *class == TokenClass::Foreign);
+    let is_in_iteration: Vec<bool> =
+        intervals.iter().map(|interval| numbering.iteration(*interval as usize).is_some()).collect();
+    let Some(last) = is_in_iteration.iter().rposition(|inside| *inside) else { return Vec::new() };
     let mut within: FxHashSet<u32> = FxHashSet::default();
     let mut elsewhere: FxHashSet<u32> = FxHashSet::default();
     let mut after: FxHashMap<u32, usize> = FxHashMap::default();
-    for (at, (call, interval)) in
-        calls.iter().zip(&intervals).enumerate().filter(|(_, (call, _))| is_foreign(call.token))
-    {
-        match is_in_iteration(interval) {
+    for (at, (call, is_in_iteration)) in calls.iter().zip(is_in_iteration).enumerate() {
+        if classes.get(call.token as usize).is_some_and(|class| *class != TokenClass::Foreign) {
+            continue;
+        }
+        match is_in_iteration {
             true => _ = within.insert(call.token),
             false if at < last => _ = elsewhere.insert(call.token),
             false => *after.entry(call.token).or_default() += 1,

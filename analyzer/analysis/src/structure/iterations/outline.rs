@@ -37,11 +37,9 @@ pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLo
     }
     let least = WORTH_NAMING * time(sequence.calls) as f64;
     order.retain(|&symbol| {
-        let is_distribution = |&token: &SequenceSymbol| (window.is_distribution)(sequence.tokens[token as usize]);
-        let tokens = || sequence.tokens_of(symbol).iter();
-        let is_distribution = tokens().all(is_distribution) && (visited.computed(symbol) as f64) < least;
-        let spins = tokens().all(|&token| (window.may_spin)(sequence.tokens[token as usize]))
-            && visited.is_mostly_quick(symbol);
+        let mut tokens = sequence.tokens_of(symbol).iter().map(|&token| sequence.tokens[token as usize]);
+        let is_distribution = tokens.clone().all(window.is_distribution) && (visited.computed(symbol) as f64) < least;
+        let spins = tokens.all(window.may_spin) && visited.is_mostly_quick(symbol);
         !is_distribution && !spins
     });
     // A loop found later is around those found before, never inside of them.
@@ -55,14 +53,20 @@ pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLo
     loops
 }
 
+/// Returns the tokens of the window that these symbols stand for, ascending.
+fn window_tokens(sequence: &CallSequence, symbols: &[SequenceSymbol]) -> Vec<u32> {
+    let mut tokens: Vec<u32> = symbols.iter().map(|&symbol| sequence.tokens[symbol as usize]).collect();
+    tokens.sort_unstable();
+    tokens
+}
+
 /// Returns the outermost loop that covers most time, with a handful of iterations if there is one: not what is done a few times to set up, nor what
 /// does a few times what the program does mainly.
 fn main_loop(loops: &[FoundLoop]) -> Option<usize> {
-    let has_handful = |at: usize| loops[at].iterations >= HANDFUL;
     let outermost =
         (0..loops.len()).filter(|&at| loops[at].parent.is_none() && FEWEST_ITERATIONS <= loops[at].iterations);
-    let mut main = outermost.max_by_key(|&at| (has_handful(at), loops[at].time))?;
-    while !has_handful(main) {
+    let mut main = outermost.max_by_key(|&at| (loops[at].iterations >= HANDFUL, loops[at].time))?;
+    while loops[main].iterations < HANDFUL {
         let inner =
             (0..loops.len()).filter(|&at| loops[at].parent == Some(main) && 2 * loops[at].time >= loops[main].time);
         match inner.max_by_key(|&at| loops[at].time) {
@@ -152,19 +156,14 @@ impl VisitOutline {
         let sums = self.0.get(&symbol)?;
         let found = sequence.loop_of(symbol)?;
         let (&around, _) = sums.around.iter().max_by_key(|&(&around, &time)| (time, around))?;
-        let own = |tokens: &[SequenceSymbol]| {
-            let mut own: Vec<u32> = tokens.iter().map(|&token| sequence.tokens[token as usize]).collect();
-            own.sort_unstable();
-            own
-        };
         let run = sequence.loop_of(found.anchor).is_some();
         let mut core: Vec<u32> =
             found.core.iter().filter_map(|&one| sequence.tokens.get(one as usize).copied()).collect();
         core.sort_unstable();
         Some(FoundLoop {
             parent: around.and_then(|around| index.get(&around).copied()),
-            tokens: own(&found.tokens),
-            anchor: LoopAnchor { tokens: own(sequence.tokens_of(found.anchor)), run },
+            tokens: window_tokens(sequence, &found.tokens),
+            anchor: LoopAnchor { tokens: window_tokens(sequence, sequence.tokens_of(found.anchor)), run },
             core,
             by_rhythm: found.by_rhythm,
             every: NonZeroU32::MIN,

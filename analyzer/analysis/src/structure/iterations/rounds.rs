@@ -58,14 +58,15 @@ fn round_length(
     let whole = visits.get(1..)?;
     let n: usize = whole.iter().map(Vec::len).sum();
     let first = whole.first()?;
-    let is_round = |&round: &usize| {
-        let Some(order) = first.get(..round) else { return false };
-        let are_whole = whole[..whole.len() - 1].iter().all(|visit| visit.len() % round == 0);
-        n >= FEWEST_ROUNDS * round
-            && are_whole
-            && whole.iter().all(|visit| visit.iter().zip(order.iter().cycle()).all(|(one, other)| one == other))
-    };
-    let round = (1..=MOST).find(is_round).filter(|&round| round > 1)?;
+    let round = (1..=MOST)
+        .find(|&round| {
+            let Some(order) = first.get(..round) else { return false };
+            let are_whole = whole[..whole.len() - 1].iter().all(|visit| visit.len() % round == 0);
+            n >= FEWEST_ROUNDS * round
+                && are_whole
+                && whole.iter().all(|visit| visit.iter().zip(order.iter().cycle()).all(|(one, other)| one == other))
+        })
+        .filter(|&round| round > 1)?;
     NonZeroU32::new(u32::try_from(round).ok()?)
 }
 

@@ -39,6 +39,18 @@ pub struct CallWindow<'a> {
     pub role_of: &'a dyn Fn(TokenPair, u32) -> Option<CallRole>,
 }
 
+impl CallWindow<'_> {
+    /// Returns the token of the call at this place in the window.
+    pub fn token_at(&self, at: usize) -> Option<u32> {
+        self.calls.get(at).map(|call| call.token)
+    }
+
+    /// Returns the tokens of the call at this place and the next one.
+    pub fn pair_at(&self, at: usize) -> Option<TokenPair> {
+        Some(TokenPair { from: self.token_at(at)?, to: self.token_at(at + 1)? })
+    }
+}
+
 /// The role of a call between two visits to a loop, by the code that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallRole {

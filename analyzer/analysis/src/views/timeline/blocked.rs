@@ -54,13 +54,14 @@ impl<'a> BlockedIterations<'a> {
         let Some(series) = cursor.series else { return };
         // Both ends of a wait may be rounded, or a clock corrected; its middle lies where it does.
         let middle_s = (begin + (end - begin) / 2) as f64 * 1e-9;
-        // An iteration of which the end is not known ends where the next one begins.
-        let is_over = |at: usize| {
-            let end = series.end_s.get(at).copied().unwrap_or(f64::NAN);
-            let next = series.begin_s.get(at + 1).copied().unwrap_or(f64::NAN);
-            if end.is_nan() { next <= middle_s } else { end <= middle_s }
-        };
-        while cursor.at < series.numbers.len() && is_over(cursor.at) {
+        while cursor.at < series.numbers.len() {
+            let end_s = series.end_s.get(cursor.at).copied().unwrap_or(f64::NAN);
+            let next_s = series.begin_s.get(cursor.at + 1).copied().unwrap_or(f64::NAN);
+            // An iteration whose end is not known ends where the next one begins.
+            let is_over = if end_s.is_nan() { next_s <= middle_s } else { end_s <= middle_s };
+            if !is_over {
+                break;
+            }
             cursor.at += 1;
         }
         let Some(&number) = series.numbers.get(cursor.at) else { return };

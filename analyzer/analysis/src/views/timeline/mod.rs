@@ -117,16 +117,13 @@ impl TimelineView {
     /// Describes what was reduced, a sentence each.
     pub fn reduced(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let some = |shown: usize, all: u64| (shown as u64) < all;
-        if some(self.waits.len(), self.all_waits) {
-            notes.push(format!(
-                "{} of {} waits, the longest",
-                GroupedNumber(self.waits.len() as u64),
-                GroupedNumber(self.all_waits)
-            ));
+        let n_waits = self.waits.len() as u64;
+        if n_waits < self.all_waits {
+            notes.push(format!("{} of {} waits, the longest", GroupedNumber(n_waits), GroupedNumber(self.all_waits)));
         }
-        if some(self.messages.len(), self.all_messages) {
-            let (shown, all) = (GroupedNumber(self.messages.len() as u64), GroupedNumber(self.all_messages));
+        let n_messages = self.messages.len() as u64;
+        if n_messages < self.all_messages {
+            let (shown, all) = (GroupedNumber(n_messages), GroupedNumber(self.all_messages));
             notes.push(format!("{shown} of {all} messages, those that ended waits and were longest in transit first"));
         }
         if self.spans.is_none() {

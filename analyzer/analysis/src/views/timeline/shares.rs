@@ -14,6 +14,11 @@ pub(super) struct StateShares {
     ns: [Vec<u64>; STATES],
 }
 
+/// Returns where a bin begins, to the nanosecond.
+fn bin_edge(bin: usize, bin_ns: f64) -> Ns {
+    (bin as f64 * bin_ns).round() as Ns
+}
+
 impl StateShares {
     /// Bins of equal length up to `end`, which is more than 0.
     pub(super) fn new(rows: usize, bins: usize, end: Ns) -> StateShares {
@@ -28,15 +33,13 @@ impl StateShares {
         if all.is_empty() {
             all.resize(rows * bins, 0);
         }
-        // Where a bin begins, to the nanosecond.
-        let edge = |bin: usize| (bin as f64 * bin_ns).round() as Ns;
-        let bin = |at: Ns| ((at as f64 / bin_ns) as usize).min(bins - 1);
-        // What is rounded may lie in the bin before or after.
-        let (first, last) = (bin(begin).saturating_sub(1), (bin(end) + 1).min(bins - 1));
+        let [first, last] = [begin, end].map(|at| ((at as f64 / bin_ns) as usize).min(bins - 1));
+        // Rounded edges may lie in the bin before or after.
+        let (first, last) = (first.saturating_sub(1), (last + 1).min(bins - 1));
         let all = &mut all[row * bins + first..=row * bins + last];
-        let mut from = edge(first);
+        let mut from = bin_edge(first, bin_ns);
         for (bin, ns) in (first..).zip(all) {
-            let until = edge(bin + 1);
+            let until = bin_edge(bin + 1, bin_ns);
             *ns += (end.min(until) - begin.max(from)).max(0) as u64;
             from = until;
         }
@@ -66,7 +69,8 @@ impl StateShares {
     /// The shares in 255ths, of rows that have so many ranks. What is rounded off in a bin counts in the next, so that the sum of a row
     /// is right.
     pub(super) fn finish(self, sizes: &[usize]) -> Vec<(u8, Vec<u8>)> {
-        let bytes = |all: &Vec<u64>| {
+        let mut by_state = Vec::new();
+        for (state, all) in (0..).zip(&self.ns).filter(|(_, all)| !all.is_empty()) {
             let mut bytes = Vec::with_capacity(all.len());
             for (row, bins) in all.chunks(self.bins).enumerate() {
                 let mut rest = 0.0;
@@ -78,10 +82,9 @@ impl StateShares {
                     bytes.push(byte as u8);
                 }
             }
-            bytes
-        };
-        let seen = (0..).zip(&self.ns).filter(|(_, all)| !all.is_empty());
-        seen.map(|(state, all)| (state, bytes(all))).collect()
+            by_state.push((state, bytes));
+        }
+        by_state
     }
 }
 

@@ -1,6 +1,6 @@
 //! Advises a change that is known to help, else a place to look at.
 
-use super::phrases::short_percent;
+use super::phrases::{named_ranks, short_percent};
 use super::{AnswerLabel, AnswerLine};
 use crate::situation::{RunSituation, may_compute, single_cause};
 use crate::text::losses;
@@ -47,10 +47,17 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
     match situation {
         RunSituation::StaticExcess => of_excess(report),
         RunSituation::SerialCode => fixed(Try, "share this code among the ranks, or let the others work meanwhile"),
-        RunSituation::AsleepRank => fixed(
-            LookAt,
-            "what the rank waits for: if it accesses files, let all ranks do so, or do it in the background",
-        ),
+        RunSituation::AsleepRank => {
+            let are_several = report.verdict.worst.as_ref().is_some_and(|worst| !worst.equal_ranks.is_empty());
+            fixed(
+                LookAt,
+                if are_several {
+                    "what these ranks wait for outside of MPI: files, sleep(), locks, devices"
+                } else {
+                    "what the rank waits for: if it accesses files, let all ranks do so, or do it in the background"
+                },
+            )
+        }
         RunSituation::FileAccess => {
             match report.losses.iter().find(|loss| loss.kind == LossKind::FileAccess).and_then(single_cause) {
                 Some(_) => fixed(
@@ -81,6 +88,10 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
         RunSituation::MovingRank | RunSituation::SlowInTurn => {
             fixed(LookAt, "how ranks depend on each other: balancing each iteration alone would save nothing")
         }
+        RunSituation::SlowInParts => fixed(
+            Try,
+            "divide the work of each of these parts evenly by itself: even totals alone leave ranks waiting in each part",
+        ),
         RunSituation::Chains if report.what_if.balance_gains(LEAST) => fixed(
             Try,
             "shorten the chains, or let their steps overlap (smaller blocks, the next sweep before the last one ends)",
@@ -114,18 +125,21 @@ fn of_excess(report: &Report) -> Option<(AnswerLabel, String)> {
         let sum_s = counts.more_instructions_s + counts.slower_instructions_s.max(0.0);
         sum_s > 0.0 && counts.more_instructions_s >= MORE_WORK * sum_s
     });
-    let rank = worst.rank;
+    let slow = worst.with_equals();
+    let named = named_ranks(&slow);
+    let does_get = if slow.len() > 1 { format!("do {named} get") } else { format!("does {named} get") };
+    let (executes, it) = if slow.len() > 1 { ("execute", "them") } else { ("executes", "it") };
     Some(match executes_more {
         true => (
             AnswerLabel::Try,
             format!(
-                "rank {rank} executes more instructions: give it less work, by the program's own load balancing or parts weighted by cost"
+                "{named} {executes} more instructions: give {it} less work, by the program's own load balancing or parts weighted by cost"
             ),
         ),
         false => (
             AnswerLabel::LookAt,
             format!(
-                "how the work is divided: does rank {rank} get more of it, or does the same work take longer there (core, memory)?"
+                "how the work is divided: {does_get} more of it, or does the same work take longer there (core, memory)?"
             ),
         ),
     })

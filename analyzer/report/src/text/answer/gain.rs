@@ -11,6 +11,7 @@ use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 
 use super::phrases::short_percent;
+use super::place::BEFORE_FIRST_CALL;
 
 /// Share of the time from which on a gain is named.
 const WORTH_NAMING: f64 = 0.02;
@@ -57,6 +58,9 @@ fn change(row: &PredictionRow) -> String {
             "even work in each iteration".to_owned()
         }
         (_, Some(WHOLE_PROGRAM), _) => "even work on all ranks".to_owned(),
+        (_, Some(region), _) if region_name(region).starts_with(BEFORE_FIRST_CALL) => {
+            "even work before the first MPI call".to_owned()
+        }
         (_, Some(region), _) => format!("even work in {}", region_name(region)),
         (_, None, rank) => format!("only average work on rank {}", rank.unwrap_or(0)),
     }

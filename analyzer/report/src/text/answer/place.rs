@@ -3,6 +3,7 @@
 use super::{AnswerLabel, AnswerLine};
 use crate::losses::EfficiencyLoss;
 use crate::situation::RunSituation;
+use crate::slow_parts::SlowPart;
 use crate::text::{LONGEST_NAME, code_in_words, functions, place_name, region_name};
 use crate::verdict::{LongestRank, LossKind, WorstRegion};
 use crate::words::{clean, short_path, shorten};
@@ -11,6 +12,9 @@ use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 
 /// Share of the time from which on it is said where a rank computes more than the mean.
 const WORTH_NAMING: f64 = 0.01;
+
+/// The begin of a region's name, for the code before the first MPI call.
+pub(super) const BEFORE_FIRST_CALL: &str = "start → ";
 
 /// Returns where the answer lies, or `None` if there is no place to name.
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
@@ -27,6 +31,7 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
         RunSituation::MovingRank | RunSituation::SlowInTurn => {
             loss(LossKind::SlowInTurn).and_then(|loss| of_serialization(report, loss))
         }
+        RunSituation::SlowInParts => of_parts(report),
         RunSituation::Chains => loss(LossKind::DependencyChains).and_then(|loss| of_serialization(report, loss)),
         RunSituation::Serialization => loss(LossKind::Serialization).and_then(|loss| of_serialization(report, loss)),
         RunSituation::FileAccess => loss(LossKind::FileAccess).and_then(call_and_place),
@@ -56,6 +61,30 @@ fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
         (Some(text), None) | (None, Some(text)) => Some(text),
         (None, None) => None,
     }
+}
+
+/// Returns which rank is slow in which part: its function where samples show one, else the code between calls.
+fn of_parts(report: &Report) -> Option<String> {
+    let parts: Vec<String> = report.verdict.slow_parts.iter().map(|part| part_in_words(report, part)).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns `rank 0 in forces (md.c:12)`.
+fn part_in_words(report: &Report, part: &SlowPart) -> String {
+    let function = part.explained.as_ref().and_then(functions::decisive);
+    let row = report.regions.iter().find(|row| row.path == part.region);
+    let place = match (function, row) {
+        (Some(function), _) => format!("in {}", functions::label(function)),
+        (None, _) if part.region == WHOLE_PROGRAM => "outside of marked regions".to_owned(),
+        (None, Some(row)) if row.found && row.between.is_none() && after_one_call(&row.name).is_some() => {
+            after_one_call(&row.name).unwrap_or_default()
+        }
+        (None, Some(row)) if row.between.is_some() => {
+            format!("in {}", code_in_words(&row.name, row.between.as_deref()))
+        }
+        (None, _) => format!("in {}", region_name(&part.region)),
+    };
+    format!("rank {} {place}", part.rank)
 }
 
 /// Returns a verdict whose slow rank computes longer in functions alone: how long it had no core says nothing.
@@ -93,6 +122,12 @@ fn region_in_words(worst: &LongestRank, region: &WorstRegion) -> String {
     }
     match (region.found, after_one_call(&region.name)) {
         (true, Some(place)) => place,
+        (true, None) if region.name.starts_with(BEFORE_FIRST_CALL) => {
+            format!(
+                "in the code before the first MPI call, {}",
+                name(region.name.trim_start_matches(BEFORE_FIRST_CALL))
+            )
+        }
         (true, None) if region.name.contains(" → ") => format!("in the code {}", name(&region.name)),
         (true, None) => format!("between the MPI calls of {}", name(&region.name)),
         (false, _) => format!("in region {}", name(short_path(&region.path))),

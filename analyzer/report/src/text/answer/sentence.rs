@@ -2,6 +2,7 @@
 
 use super::end::ending;
 use super::phrases::{capitalized, members, named_ranks, short_percent};
+use crate::excess_iterations::ExcessIterations;
 use crate::situation::{CallAmounts, RunSituation, SlowestTurn, single_cause, turns_of_slowest};
 use crate::text::{functions, threads};
 use crate::verdict::{GOOD_BALANCE, LongestRank, LossKind};
@@ -103,15 +104,31 @@ pub(super) fn factor_in_words(factor: f64) -> String {
     }
 }
 
-/// Returns who waits for a rank: `rank 1 waits`, `the others wait`.
-fn who_waits(report: &Report, rank: u32) -> String {
+/// Returns in which iterations a rank has its excess, where that is not in most: `, from iteration 50 on`.
+fn when(report: &Report, worst: &LongestRank) -> String {
+    let rows = report.iterations.as_ref().map_or(&[][..], |iterations| &iterations.rows);
+    let is_last = |last: u32| rows.iter().all(|row| row.iteration <= last + 1);
+    match worst.iterations {
+        None => String::new(),
+        Some(ExcessIterations::Range { first, last }) if is_last(last) => format!(", from iteration {first} on"),
+        Some(ExcessIterations::Range { first, last }) => format!(", in iterations {first}-{last}"),
+        Some(ExcessIterations::Periodic { distance: 2 }) => ", in every second iteration".to_owned(),
+        Some(ExcessIterations::Periodic { distance: 3 }) => ", in every third iteration".to_owned(),
+        Some(ExcessIterations::Periodic { distance }) => format!(", in every {distance}th iteration"),
+        Some(ExcessIterations::Scattered { slow, all }) => format!(", in {slow} of {all} iterations"),
+    }
+}
+
+/// Returns who waits for slow ranks: `rank 1 waits for it`, `the others wait for them`.
+fn who_waits(report: &Report, slow: &[u32]) -> String {
     let all: Vec<u32> = match &report.verdict.cluster {
         Some(cluster) => cluster.ranks.clone(),
         None => report.ranks.iter().map(|row| row.rank).collect(),
     };
-    match all.iter().copied().filter(|&one| one != rank).collect::<Vec<u32>>().as_slice() {
-        [one] => format!("rank {one} waits"),
-        _ => "the others wait".to_owned(),
+    let what = if slow.len() > 1 { "them" } else { "it" };
+    match all.iter().copied().filter(|one| !slow.contains(one)).collect::<Vec<u32>>().as_slice() {
+        [one] => format!("rank {one} waits for {what}"),
+        _ => format!("the others wait for {what}"),
     }
 }
 
@@ -131,6 +148,9 @@ fn why(report: &Report, situation: RunSituation) -> String {
         RunSituation::SlowInTurn => {
             let ranks = first_ranks(report, LossKind::SlowInTurn);
             format!(": in each iteration another rank is the slowest{ranks}, and the others wait for it")
+        }
+        RunSituation::SlowInParts => {
+            ": in each part of an iteration another rank is the slowest, and the others wait for it".to_owned()
         }
         RunSituation::Chains => {
             let balanced = verdict.efficiency.times.load_balance().is_some_and(|balance| balance >= GOOD_BALANCE);
@@ -159,7 +179,10 @@ fn why(report: &Report, situation: RunSituation) -> String {
 fn excess(report: &Report) -> String {
     let Some(worst) = &report.verdict.worst else { return " to load imbalance".to_owned() };
     let factor = factor_in_words(worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE));
-    format!(": rank {} has {factor} the average work, and {} for it", worst.rank, who_waits(report, worst.rank))
+    let slow = worst.with_equals();
+    let (has, each) = if slow.len() > 1 { ("have", " each") } else { ("has", "") };
+    let when = when(report, worst);
+    format!(": {} {has} {factor} the average work{each}{when}, and {}", named_ranks(&slow), who_waits(report, &slow))
 }
 
 /// Returns that one rank works or sleeps while the others have nothing to do.
@@ -167,13 +190,15 @@ fn alone(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
     let Some(worst) = &verdict.worst else { return " to load imbalance".to_owned() };
     let how_long = seconds_like(time_of(report, worst), verdict.elapsed_s);
-    let others = who_waits(report, worst.rank);
-    match situation {
-        RunSituation::AsleepRank => {
-            format!(": rank {} is asleep or waiting for I/O for much of {how_long}, and {others} for it", worst.rank)
-        }
-        _ => format!(": rank {} works alone for {how_long}, and {others} for it", worst.rank),
+    let when = when(report, worst);
+    if situation == RunSituation::SerialCode {
+        let others = who_waits(report, &[worst.rank]);
+        return format!(": rank {} works alone for {how_long}{when}, and {others}", worst.rank);
     }
+    let slow = worst.with_equals();
+    let are = if slow.len() > 1 { "are" } else { "is" };
+    let (named, others) = (named_ranks(&slow), who_waits(report, &slow));
+    format!(": {named} {are} asleep or waiting for I/O for much of {how_long}{when}, and {others}")
 }
 
 /// Returns how long a rank computes where most of its excess lies.
@@ -187,7 +212,7 @@ fn time_of(report: &Report, worst: &LongestRank) -> f64 {
 fn file_access(report: &Report) -> String {
     let loss = report.losses.iter().find(|loss| loss.kind == LossKind::FileAccess);
     match loss.and_then(single_cause) {
-        Some(rank) => format!(": rank {rank} accesses files, and {} for it", who_waits(report, rank)),
+        Some(rank) => format!(": rank {rank} accesses files, and {}", who_waits(report, &[rank])),
         None => " to access to files".to_owned(),
     }
 }
@@ -244,9 +269,14 @@ fn second_part(report: &Report) -> String {
     if first.lost_s >= NEARLY_ALL * verdict.lost_s || second.share < WORTH_NAMING {
         return String::new();
     }
+    // What is lost in the parts has the total on each rank in it.
+    if first.kind == LossKind::SlowInParts && matches!(second.kind, LossKind::Imbalance | LossKind::Control) {
+        return String::new();
+    }
     let what = match second.kind {
         LossKind::Imbalance | LossKind::Control => excess(report).trim_start_matches(": ").to_owned(),
         LossKind::SlowInTurn => "ranks that are slow in turn".to_owned(),
+        LossKind::SlowInParts => "different ranks that are slow in different parts of an iteration".to_owned(),
         LossKind::DependencyChains => "chains of ranks that wait for one another".to_owned(),
         LossKind::Serialization => "waiting for one another".to_owned(),
         LossKind::Communication => "communication".to_owned(),

@@ -78,8 +78,7 @@ impl ConditionMetric {
         if known.any(|one| one == name) {
             return Ok(ConditionMetric { region, name: name.to_owned() });
         }
-        let like = |one: &str| strsim::jaro_winkler(one, name);
-        Err(metric_names(region.is_some()).max_by(|a, b| like(a).total_cmp(&like(b))).unwrap_or_default())
+        Err(most_similar(metric_names(region.is_some()), name).unwrap_or_default())
     }
 
     /// Its value in a run; `None` where the run has no such region, or it is not known.
@@ -121,8 +120,13 @@ fn metric_names(of_region: bool) -> impl Iterator<Item = &'static str> {
     times.chain(of_run).chain(of_cores).chain(of_region)
 }
 
-/// The names that there are, for messages.
+/// Lists all names, for messages.
 pub fn names() -> String {
-    let of = |region: bool| metric_names(region).collect::<Vec<_>>().join(", ");
-    format!("{}; of regions, as in regions[\"main/force\"].time_s: {}", of(false), of(true))
+    let [of_runs, of_regions] = [false, true].map(|of_region| metric_names(of_region).collect::<Vec<_>>().join(", "));
+    format!("{of_runs}; of regions, as in regions[\"main/force\"].time_s: {of_regions}")
+}
+
+/// Returns the one of `names` that is most like `wanted`.
+pub(super) fn most_similar<'a>(names: impl Iterator<Item = &'a str>, wanted: &str) -> Option<&'a str> {
+    names.max_by(|a, b| strsim::jaro_winkler(a, wanted).total_cmp(&strsim::jaro_winkler(b, wanted)))
 }

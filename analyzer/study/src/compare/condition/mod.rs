@@ -48,6 +48,12 @@ pub enum ConditionError {
     },
 }
 
+impl ConditionError {
+    fn syntax(text: &str, problem: impl Into<String>) -> ConditionError {
+        ConditionError::Syntax { text: text.to_owned(), problem: problem.into() }
+    }
+}
+
 /// A comparison of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ComparisonOperator {
@@ -83,15 +89,15 @@ impl FromStr for FailCondition {
     type Err = ConditionError;
 
     fn from_str(text: &str) -> Result<FailCondition, ConditionError> {
-        let wrong = |problem: String| ConditionError::Syntax { text: text.to_owned(), problem };
-        let (left, comparison, right) = parse::condition(text).map_err(wrong)?;
+        let parsed = parse::condition(text).map_err(|problem| ConditionError::syntax(text, problem));
+        let (left, comparison, right) = parsed?;
         let mut metrics = Vec::new();
         left.metrics(&mut metrics);
         right.metrics(&mut metrics);
         let metric = match metrics.split_first() {
-            None => return Err(wrong(format!("it names no metric: {}", names()))),
+            None => return Err(ConditionError::syntax(text, format!("it names no metric: {}", names()))),
             Some((first, more)) if more.iter().all(|other| other == first) => first.clone(),
-            Some(_) => return Err(wrong("it names two metrics, where base is of one".to_owned())),
+            Some(_) => return Err(ConditionError::syntax(text, "it names two metrics, where base is of one")),
         };
         Ok(FailCondition { text: text.to_owned(), left, comparison, right, metric })
     }
@@ -195,14 +201,14 @@ pub struct JudgedCondition {
 }
 
 impl JudgedCondition {
-    /// Returns what it says, as a sentence; hostile characters are escaped.
+    /// The outcome as a sentence, with control characters escaped.
     pub fn sentence(&self) -> String {
         format!("{}: {}: {}", clean(&self.text), words::outcome(self.outcome), words::values(self))
     }
 }
 
 impl FailCondition {
-    /// Returns what it says of `new`, against `base` where there is one.
+    /// Judges `new`, against `base` if there is one.
     ///
     /// Errors: it needs a base, and there is none; or a region that no run has, which is a slip of the pen. A region that only some runs
     /// have makes it unknown.
@@ -235,7 +241,7 @@ impl FailCondition {
         })
     }
 
-    /// Returns what each of `conditions` says of the new side, against the base.
+    /// Judges the new side by each of `conditions`, against the base.
     pub fn judge_all(
         conditions: &[FailCondition],
         sides: &ComparisonSides,
@@ -245,13 +251,17 @@ impl FailCondition {
 
     fn check_region(&self, new: &ComparisonSide, base: Option<&ComparisonSide>) -> Result<(), ConditionError> {
         let Some(path) = &self.metric.region else { return Ok(()) };
-        let runs = || new.runs.iter().chain(base.into_iter().flat_map(|side| &side.runs)).map(|named| &named.run);
-        if runs().any(|run| run.region(path).is_some()) {
+        let sides = [Some(new), base].into_iter().flatten();
+        let regions: Vec<&str> = sides
+            .flat_map(|side| &side.runs)
+            .flat_map(|named| &named.run.regions)
+            .map(|region| region.path.as_str())
+            .collect();
+        if regions.contains(&path.as_str()) {
             return Ok(());
         }
-        let all = runs().flat_map(|run| &run.regions).map(|region| region.path.as_str());
-        let like = all.max_by(|a, b| strsim::jaro_winkler(a, path).total_cmp(&strsim::jaro_winkler(b, path)));
-        let instead = like.map_or_else(String::new, |like| format!("; there is {like}"));
+        let instead = metric::most_similar(regions.into_iter(), path)
+            .map_or_else(String::new, |like| format!("; there is {like}"));
         Err(ConditionError::NoRegion { text: self.text.clone(), region: path.clone(), instead })
     }
 }

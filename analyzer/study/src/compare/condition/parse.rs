@@ -24,7 +24,7 @@ struct ConditionParser<'a> {
 }
 
 impl<'a> ConditionParser<'a> {
-    /// Returns whether `token` comes next; then it is read.
+    /// Reads `token` if it comes next, and returns whether it did.
     fn has(&mut self, token: &str) -> bool {
         let found = self.rest.strip_prefix(token);
         self.rest = found.map_or(self.rest, str::trim_start);

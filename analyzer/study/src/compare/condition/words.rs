@@ -5,9 +5,9 @@ use lbprof_report::words::clean;
 
 /// A condition's values: `elapsed_s is 2, base 1.6`.
 pub fn values(judged: &JudgedCondition) -> String {
-    let number = |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), digits);
-    let base = if judged.has_base { format!(", base {}", number(judged.base)) } else { String::new() };
-    format!("{} is {}{base}", clean(&judged.metric), number(judged.value))
+    let [value, base] = [judged.value, judged.base].map(|value| value.map_or_else(|| "not known".to_owned(), digits));
+    let base = if judged.has_base { format!(", base {base}") } else { String::new() };
+    format!("{} is {value}{base}", clean(&judged.metric))
 }
 
 /// A number with four digits: conditions are also on small differences.
@@ -23,7 +23,7 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// Returns what a condition says, in a word of a reader: it is one to fail on.
+/// The outcome of a condition in a word. It names a reason to fail, so a condition that holds has failed.
 pub fn outcome(outcome: ConditionOutcome) -> &'static str {
     match outcome {
         ConditionOutcome::Passes => "passes",

@@ -9,7 +9,7 @@ use lbprof_analysis::structure::sampled_code::{SampledCode, SampledFunction};
 
 use lbprof_analysis::structure::code_place::base_name;
 
-/// Returns what frame or profile the samples of some threads have of their own; `None`: those of the first thread have none.
+/// The name of the frame or profile that the samples of some threads have of their own, or `None` for the first thread.
 pub(super) fn whose(threads: SampledThreads) -> Option<&'static str> {
     match threads {
         SampledThreads::First => None,

@@ -74,15 +74,17 @@ fn blocked_by_region(table: &BlockingTable) -> HashMap<&str, f64> {
 }
 
 fn region_figures(row: &RegionRow, model: &Model, blocked_s: Option<&HashMap<&str, f64>>) -> RegionFigures {
-    let of = |activity: Activity| -> Vec<f64> {
-        model.ranks.iter().map(|rank| rank.exclusive(row.idx)[activity as usize]).collect()
-    };
+    let mut activities = BTreeMap::new();
+    for activity in row.activities.iter().map(|one| one.activity) {
+        let seconds = model.ranks.iter().map(|rank| rank.exclusive(row.idx)[activity as usize]).collect();
+        activities.insert(activity, seconds);
+    }
     RegionFigures {
         path: row.path.clone(),
         kind: row.kind,
         found: row.found,
         times: row.efficiency.times,
-        activities: row.activities.iter().map(|one| (one.activity, of(one.activity))).collect(),
+        activities,
         blocked_s: blocked_s.map(|by_region| by_region.get(row.path.as_str()).copied().unwrap_or(0.0)),
         iterations: row.iterations.map(|iterations| iterations as u64),
         invocations: row.totals.invocations,
@@ -101,7 +103,7 @@ fn core_figures(table: &ThreadTable) -> CoreFigures {
     CoreFigures { cores: table.cores, threads_per_rank: table.max_cores, shares }
 }
 
-/// Returns what was counted in the computation of all ranks that count.
+/// Sums up the processor counters of computation over the ranks that have them.
 fn counted(model: &Model) -> Option<CountedFigures> {
     let mut sum = HardwareCounters::default();
     let computing = model.ranks.iter().flat_map(|rank| computing(rank, None));

@@ -5,20 +5,20 @@ use std::collections::{HashMap, VecDeque};
 use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::replay::StateInterval;
 
-/// So many intervals of each rank are kept.
+/// Number of intervals that are kept of each rank.
 const MOST: usize = 64;
 
-/// Less of a wait is not shown, as a share of it.
+/// Shorter intervals are not shown: a wait's time is divided by this.
 const LEAST: i64 = 10;
 
-/// The last things that the ranks' first threads did.
+/// The last intervals of the ranks' first threads.
 #[derive(Debug, Default)]
 pub struct LastIntervals {
     by_rank: HashMap<u32, VecDeque<StateInterval>>,
 }
 
 impl LastIntervals {
-    /// A rank did something more; what it did in one region in one way is one interval.
+    /// Adds the next interval of a rank. It is joined to the last one if both are of the same kind.
     pub fn add(&mut self, rank: u32, state: &StateInterval) {
         let own = self.by_rank.entry(rank).or_default();
         match own.back_mut() {
@@ -32,7 +32,7 @@ impl LastIntervals {
         }
     }
 
-    /// Returns what a rank did in a time, as far as it is known, without what is short.
+    /// Returns the intervals of a rank within `time`, as far as they are kept, without short ones.
     pub fn within(&self, rank: u32, time: TimeInterval) -> Vec<(StateInterval, TimeInterval)> {
         let own = self.by_rank.get(&rank).into_iter().flatten();
         let inside = own.map(|state| (*state, state.interval.within(time)));

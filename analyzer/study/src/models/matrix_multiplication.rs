@@ -21,6 +21,17 @@ pub fn grid(p: u32) -> (f64, f64) {
     (f64::from(rows), f64::from(p / rows))
 }
 
+/// Each rank's seconds if `n_ranks` ranks take `seconds` in all, and all of them as much.
+fn divide_equally(seconds: f64, n_ranks: u32) -> Vec<f64> {
+    vec![seconds / f64::from(n_ranks); n_ranks as usize]
+}
+
+/// A region without waiting whose time is in one activity.
+fn region(path: &str, activity: Activity, seconds: Vec<f64>) -> RegionFigures {
+    let activities = [(activity, seconds)].into();
+    RegionFigures { path: path.to_owned(), activities, blocked_s: Some(0.0), ..RegionFigures::default() }
+}
+
 /// A multiplication of matrices of n by n on p ranks; beyond `memory` bytes a rank swaps.
 pub fn multiplication(p: u32, n: f64, memory: f64) -> RunMetrics {
     let ranks = f64::from(p);
@@ -31,28 +42,20 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> RunMetrics {
     let (multiply_s, broadcast_s) = (DELTA * operations + DELTA_SWAP * swapped, DELTA_Q * quanta);
     let idle_s = 0.5 * broadcast_s;
     let elapsed_s = (multiply_s + broadcast_s + idle_s) / ranks;
-    let of = |seconds: f64| vec![seconds / ranks; p as usize];
+    let (multiply, broadcast) = (divide_equally(multiply_s, p), divide_equally(broadcast_s + idle_s, p));
     let phases = vec![
-        PhaseTime { phase: TimeCategory::Useful, seconds: of(multiply_s) },
-        PhaseTime { phase: TimeCategory::Activity(Activity::Collective), seconds: of(broadcast_s + idle_s) },
+        PhaseTime { phase: TimeCategory::Useful, seconds: multiply.clone() },
+        PhaseTime { phase: TimeCategory::Activity(Activity::Collective), seconds: broadcast.clone() },
     ];
-    let region = |path: &str, activity: Activity, seconds: f64| RegionFigures {
-        path: path.to_owned(),
-        activities: [(activity, of(seconds))].into(),
-        blocked_s: Some(0.0),
-        max_resident_bytes: used.min(memory) as u64,
-        max_swapped_bytes: swapped as u64,
-        ..RegionFigures::default()
-    };
-    let regions = vec![
-        region("main", Activity::Computation, 0.0),
-        RegionFigures {
-            quanta,
-            blocked_s: Some(idle_s),
-            ..region("main/broadcast", Activity::Collective, broadcast_s + idle_s)
-        },
-        RegionFigures { operations, ..region("main/multiply", Activity::Computation, multiply_s) },
+    let mut regions = vec![
+        region("main", Activity::Computation, divide_equally(0.0, p)),
+        RegionFigures { quanta, blocked_s: Some(idle_s), ..region("main/broadcast", Activity::Collective, broadcast) },
+        RegionFigures { operations, ..region("main/multiply", Activity::Computation, multiply) },
     ];
+    for region in &mut regions {
+        region.max_resident_bytes = used.min(memory) as u64;
+        region.max_swapped_bytes = swapped as u64;
+    }
     RunMetrics {
         command: vec!["./matmul".to_owned()],
         n_ranks: p,
@@ -70,10 +73,10 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> RunMetrics {
     }
 }
 
-/// Returns all of P = 1, 2, 4, 6, 8 with n = 40, 60 … 160; nothing swaps.
+/// All runs with P = 1, 2, 4, 6, 8 with n = 40, 60 … 160; nothing swaps.
 pub fn full_grid() -> Vec<RunMetrics> {
-    let of = |p: u32| [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(p, n, f64::INFINITY));
-    [1, 2, 4, 6, 8].into_iter().flat_map(of).collect()
+    let sizes = [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0];
+    [1, 2, 4, 6, 8].into_iter().flat_map(|p| sizes.map(|n| multiplication(p, n, f64::INFINITY))).collect()
 }
 
 /// Builds a study with n = 40, 60 … 160 on two ranks, and n = 80 on 1 to 16 ranks; nothing swaps.

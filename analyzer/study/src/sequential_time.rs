@@ -3,7 +3,7 @@
 use super::RunMetrics;
 use lbprof_analysis::metrics::median::median;
 
-/// Returns whether `other` is `run` on one rank: complete, of the same program with the same parameters.
+/// True if `other` is a complete run on one rank of the same program with the same parameters.
 pub fn is_on_one_rank(other: &RunMetrics, run: &RunMetrics) -> bool {
     other.n_ranks == 1 && other.complete && other.program() == run.program() && other.params == run.params
 }

@@ -18,7 +18,7 @@ pub struct CallFilter {
     most: u64,
     /// Calls by class; those that do not wait, by their length, before those that do.
     counts: Vec<u64>,
-    /// The class from which on all are kept, and how many are kept of the one before it; `None`: they are counted at the moment.
+    /// The class from which on all are kept, and how many are kept of the one before it; `None` while they are being counted.
     chosen: Option<(usize, u64)>,
     written: u64,
 }
@@ -29,7 +29,7 @@ impl CallFilter {
         CallFilter { most, counts: vec![0; 2 * CLASSES], chosen: None, written: 0 }
     }
 
-    /// Counts a call, where they are counted at the moment; `false`: they are not.
+    /// Counts a call while calls are being counted. Returns false if they no longer are.
     pub fn counts(&mut self, state: &StateInterval) -> bool {
         if self.chosen.is_none() && is_call(state) {
             self.counts[class(state)] += 1;
@@ -37,23 +37,22 @@ impl CallFilter {
         self.chosen.is_none()
     }
 
-    /// Chooses among those that were counted; `false`: that was done before.
+    /// Chooses among the calls that were counted. Returns false if that was done before.
     pub fn choose(&mut self) -> bool {
         if self.chosen.is_some() {
             return false;
         }
         let mut left = self.most;
-        let fits = |n: &&u64| {
-            let fits = **n <= left;
-            left -= if fits { **n } else { 0 };
-            fits
-        };
-        let all = self.counts.iter().rev().take_while(fits).count();
-        self.chosen = Some((self.counts.len() - all, left));
+        let mut first = self.counts.len();
+        while first > 0 && self.counts[first - 1] <= left {
+            first -= 1;
+            left -= self.counts[first];
+        }
+        self.chosen = Some((first, left));
         true
     }
 
-    /// Returns whether to write this; what is no call always.
+    /// True if this is to be written, as all but calls always are.
     pub fn keeps(&mut self, state: &StateInterval) -> bool {
         let Some((from, left)) = self.chosen.as_mut().filter(|_| is_call(state)) else { return true };
         let class = class(state);
@@ -63,7 +62,7 @@ impl CallFilter {
         is_kept
     }
 
-    /// Returns how many calls were written, and how many there are.
+    /// The number of calls that were written, and that of all.
     pub fn written(&self) -> (u64, u64) {
         (self.written, self.counts.iter().sum())
     }

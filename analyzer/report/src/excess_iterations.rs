@@ -1,0 +1,134 @@
+//! In which iterations slow ranks have their excess, where that is not in all of them.
+//!
+//! ```text
+//!   excess of the rank over the mean, by iteration
+//!
+//!   ....................####################     from iteration 20 on
+//!   ....#....#....#....#....#....#....#....#     every 5th iteration
+//!   #########################################    all: nothing to add
+//! ```
+
+use serde::Serialize;
+
+use super::course::measured_iterations;
+use super::iteration::IterationRow;
+
+/// Share of the excess of a slow iteration, the upper decile of all, from which on another one is slow, too.
+const SLOW: f64 = 0.3;
+
+/// Share of the whole excess that the slow iterations must have.
+const NEARLY_ALL: f64 = 0.9;
+
+/// Share of the iterations up to which slow ones are some of them.
+const SOME: f64 = 0.6;
+
+/// Fewest iterations to judge by.
+const MIN_ITERATIONS: usize = 10;
+
+/// Share of the iterations between the first and the last slow one that must be slow for them to be a range.
+const DENSE: f64 = 0.85;
+
+/// The iterations in which slow ranks have nearly all of their excess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "order", rename_all = "lowercase")]
+pub enum ExcessIterations {
+    /// Nearly all from the first to the last.
+    Range {
+        /// The number of the first.
+        first: u32,
+        /// The number of the last.
+        last: u32,
+    },
+    /// Iterations at the same distance from one another.
+    Periodic {
+        /// Iterations from one to the next.
+        distance: u32,
+    },
+    /// Iterations in no such order.
+    Scattered {
+        /// Number of slow iterations.
+        slow: usize,
+        /// Number of all iterations.
+        all: usize,
+    },
+}
+
+impl ExcessIterations {
+    /// Finds the iterations in which `ranks` have their excess. Returns `None` where they have some in most iterations, or where too little is known.
+    pub fn find(rows: &[IterationRow], ranks: &[u32]) -> Option<ExcessIterations> {
+        let excesses: Vec<(u32, f64)> = measured_iterations(rows)
+            .map(|row| (row.iteration, if ranks.contains(&row.slowest_rank) { row.imbalance_s() } else { 0.0 }))
+            .collect();
+        if excesses.len() < MIN_ITERATIONS {
+            return None;
+        }
+        let mut ordered: Vec<f64> = excesses.iter().map(|(_, excess_s)| *excess_s).filter(|one| *one > 0.0).collect();
+        ordered.sort_by(f64::total_cmp);
+        let large_s = *ordered.get(ordered.len() * 9 / 10)?;
+        let (mut slow, mut slow_s) = (Vec::new(), 0.0);
+        for &(iteration, excess_s) in excesses.iter().filter(|(_, excess_s)| *excess_s >= SLOW * large_s) {
+            slow.push(iteration);
+            slow_s += excess_s;
+        }
+        let all_s: f64 = ordered.iter().sum();
+        let are_some = slow.len() >= 2 && slow.len() as f64 <= SOME * excesses.len() as f64;
+        (are_some && slow_s >= NEARLY_ALL * all_s).then(|| ExcessIterations::describe(&slow, excesses.len()))
+    }
+
+    /// Describes slow iterations, in ascending order, of so many.
+    fn describe(slow: &[u32], all: usize) -> ExcessIterations {
+        let (first, last) = (slow[0], slow[slow.len() - 1]);
+        let distance = slow[1] - first;
+        if slow.len() as f64 >= DENSE * f64::from(last - first + 1) {
+            ExcessIterations::Range { first, last }
+        } else if slow.len() >= 3 && slow.windows(2).all(|pair| pair[1] - pair[0] == distance) {
+            ExcessIterations::Periodic { distance }
+        } else {
+            ExcessIterations::Scattered { slow: slow.len(), all }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Iterations in which rank 2 exceeds the mean by so many seconds, else rank 0 by a little.
+    fn found(excesses_s: impl Iterator<Item = f64>) -> Option<ExcessIterations> {
+        let rows: Vec<IterationRow> = excesses_s
+            .enumerate()
+            .map(|(iteration, excess_s)| IterationRow {
+                iteration: iteration as u32,
+                is_known: true,
+                max_s: if excess_s > 0.0 { 1.0 + excess_s } else { 1.01 },
+                mean_s: 1.0,
+                slowest_rank: if excess_s > 0.0 { 2 } else { 0 },
+                ranks: 4,
+            })
+            .collect();
+        ExcessIterations::find(&rows, &[2])
+    }
+
+    #[test]
+    fn a_rank_that_becomes_slow_is_so_from_then_on() {
+        let becomes_slow = found((0..100).map(|k| if k >= 50 { 1.0 } else { 0.001 }));
+        assert_eq!(becomes_slow, Some(ExcessIterations::Range { first: 50, last: 99 }));
+    }
+
+    #[test]
+    fn what_a_rank_does_now_and_then_is_periodic() {
+        let every_tenth = found((0..100).map(|k| if k % 10 == 9 { 6.0 } else { 0.0 }));
+        assert_eq!(every_tenth, Some(ExcessIterations::Periodic { distance: 10 }));
+        let now_and_then = found((0..40).map(|k| if [3, 8, 20].contains(&k) { 6.0 } else { 0.0 }));
+        assert_eq!(now_and_then, Some(ExcessIterations::Scattered { slow: 3, all: 40 }));
+    }
+
+    #[test]
+    fn a_rank_that_is_always_slow_is_not_described() {
+        assert_eq!(found((0..100).map(|_| 1.0)), None);
+        assert_eq!(found((0..100).map(|k| 1.0 + f64::from(k % 7))), None, "by different amounts");
+        assert_eq!(found((0..8).map(|k| if k > 4 { 1.0 } else { 0.0 })), None, "too few to judge");
+        assert_eq!(found((0..100).map(|_| 0.0)), None, "never");
+    }
+}

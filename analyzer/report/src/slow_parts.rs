@@ -1,0 +1,54 @@
+//! Parts of an iteration in which different ranks compute longest: forces on rank 0, neighbour lists on rank 3.
+
+use lbprof_analysis::model::Model;
+use lbprof_collector::Activity;
+use serde::Serialize;
+
+use super::RegionRow;
+use super::functions::{ExplainedExcess, SampledFunctions};
+
+/// Share of the largest excess from which on a part is listed.
+const WORTH_LISTING: f64 = 0.25;
+
+/// Most parts that are listed.
+const MAX_PARTS: usize = 4;
+
+/// A region in which one rank computes longer than the others.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SlowPart {
+    /// The rank that computes longest there.
+    pub rank: u32,
+    /// Path of the region.
+    pub region: String,
+    /// Computation of the rank there less the mean over ranks, inner regions excluded.
+    pub over_mean_s: f64,
+    /// In which functions the rank computes longer than the mean there; null if it was not sampled.
+    pub explained: Option<ExplainedExcess>,
+}
+
+/// Lists the regions in which a rank exceeds the mean, the largest excess first.
+pub(super) fn slow_parts(model: &Model, regions: &[RegionRow], functions: Option<&SampledFunctions>) -> Vec<SlowPart> {
+    let mut parts: Vec<SlowPart> = regions.iter().filter_map(|row| slowest_in(model, row)).collect();
+    parts.sort_by(|a, b| b.over_mean_s.total_cmp(&a.over_mean_s));
+    let largest_s = parts.first().map_or(0.0, |part| part.over_mean_s);
+    parts.retain(|part| part.over_mean_s > 0.0 && part.over_mean_s >= WORTH_LISTING * largest_s);
+    parts.truncate(MAX_PARTS);
+    for part in &mut parts {
+        part.explained = functions.and_then(|functions| functions.explained_in(part.rank, Some(&part.region)));
+    }
+    parts
+}
+
+/// Returns the rank that computes longest in a region.
+fn slowest_in(model: &Model, row: &RegionRow) -> Option<SlowPart> {
+    let computation_s =
+        |rank: &lbprof_analysis::model::RankModel| rank.exclusive(row.idx)[Activity::Computation as usize];
+    let slowest = model.ranks.iter().max_by(|a, b| computation_s(a).total_cmp(&computation_s(b)))?;
+    Some(SlowPart {
+        rank: slowest.rank,
+        region: row.path.clone(),
+        over_mean_s: row.excess_computation_s(slowest),
+        explained: None,
+    })
+}

@@ -187,6 +187,49 @@ fn check_heavy_threads(program: &Program, works: &Works, report: &Value) -> anyh
     Ok(())
 }
 
+/// What the head names threads wait for in a region: `mutex: FUNCTION KIND NAME SECONDS`; the name of an address contains +0x.
+fn check_mutexes(program: &Program, report: &Value, astray_s: f64) -> anyhow::Result<()> {
+    let regions = report["threads"]["regions"].as_array().context("threads.regions")?;
+    for line in program.values("mutex") {
+        let [function, kind, name, seconds] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
+        let region = regions.iter().find(|region| region["function"] == function).context("no such region")?;
+        let is_meant = |mutex: &&Value| {
+            let found = mutex["name"].as_str().unwrap_or("-");
+            mutex["kind"] == kind && (found == name || name == "+0x" && found.contains(name))
+        };
+        let mutexes = region["mutexes"].as_array().context("mutexes of a region")?;
+        let mutex = mutexes.iter().find(is_meant).with_context(|| format!("no {kind} {name} in {region}"))?;
+        let (found_s, nominal_s) = (number_of(&mutex["wait_s"])?, seconds.parse::<f64>()?);
+        let room_s = TOLERANCE * nominal_s + ENTERING_S + astray_s;
+        ensure!((found_s - nominal_s).abs() <= room_s, "{name}: {found_s:.4} s, not {nominal_s:.4} ± {room_s:.4}");
+        let file = mutex["at"]["file"].as_str().unwrap_or_default();
+        ensure!(file.ends_with(".c") && mutex["at"]["line"].is_u64(), "threads wait for it at {}", mutex["at"]);
+        let loss = report["threads"]["losses"].as_array().context("threads.losses")?.iter();
+        let mut named = loss.filter(|loss| loss["kind"] == "mutex" && loss["at"]["function"] == function);
+        let loss = named.next().context("no loss of the region")?;
+        ensure!(loss["mutex"] == mutexes[0], "the loss names {}", loss["mutex"]);
+    }
+    Ok(())
+}
+
+/// A run-time library that is linked into the program is reported, and nothing else of it.
+fn a_linked_library_is_reported(case: &Case) -> anyhow::Result<()> {
+    let folder = place::fresh_folder(&case.name)?;
+    let head = vec![("link".to_owned(), "-fopenmp -Wl,--as-needed -l:libgomp.a".to_owned())];
+    let linked = Program { name: format!("{}_static", case.program.name), head, ..case.program.clone() };
+    let program = linked.compiled(&case.mpi)?;
+    let job = Job::new(&case.mpi, case.ranks, &program, &folder).with_env("OMP_WAIT_POLICY", "passive");
+    job.recorded()?.must_succeed()?;
+    let report = run::report(&job.run_folder()?)?;
+    ensure!(run::problems(&report).iter().any(|kind| kind == "StaticOpenmp"), "{}", report["run"]["problems"]);
+    ensure!(report["threads"].is_null(), "{}", report["threads"]);
+    let job = Job::new(&case.mpi, case.ranks, &case.program.compiled(&case.mpi)?, &folder);
+    job.recorded()?.must_succeed()?;
+    let problems = run::problems(&run::report(&run::runs_in(&folder)?.pop().context("a run")?)?);
+    ensure!(!problems.iter().any(|kind| kind == "StaticOpenmp"), "{problems:?}");
+    Ok(())
+}
+
 /// On GNU's run-time library.
 fn cores_are_accounted_for(case: &Case) -> anyhow::Result<()> {
     check_cores(case, &case.program.compiled(&case.mpi)?)
@@ -368,6 +411,7 @@ fn check_cores(case: &Case, program: &Path) -> anyhow::Result<()> {
             let works: Works = works.into_iter().collect();
             check_works(&works, report, astray_s)?;
             check_heavy_threads(&case.program, &works, report)?;
+            check_mutexes(&case.program, report, astray_s)?;
             check_losses(&case.program, report, astray_s / nominal_s)
         })
         .with_context(|| (*how).to_owned())?;
@@ -382,6 +426,10 @@ fn main() {
         let mut others = suite::cases_of_variant("threads", "another_tool::", "threads", another_tool_comes_first)?;
         others.retain(|trial| trial.name().contains("rank_imbalance"));
         trials.extend(others);
+        let mut linked =
+            suite::cases_of_variant("threads", "linked_library::", "threads", a_linked_library_is_reported)?;
+        linked.retain(|trial| trial.name().contains("thread_imbalance"));
+        trials.extend(linked);
         let mut killed = suite::cases_of_variant("threads", "killed::", "threads", killed_ranks_leave_their_regions)?;
         killed.retain(|trial| trial.name().contains("all_kinds"));
         trials.extend(killed);

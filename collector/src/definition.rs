@@ -8,7 +8,7 @@ use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
-use crate::parallel::{ParallelSums, TeamPlacement};
+use crate::parallel::{MutexSums, ParallelSums, TeamPlacement};
 use crate::poll_gaps::ProfileGaps;
 use crate::record::NONE;
 use crate::sample::{SampleCaller, SamplePlaces, SampledThread, SamplingSetup};
@@ -72,6 +72,8 @@ pub enum Definition {
     ProfileGaps(ProfileGaps),
     /// A call on the way to where samples were taken.
     SampleCaller(SampleCaller),
+    /// Waits for a mutex in a parallel region so far.
+    MutexSums(MutexSums),
 }
 
 /// A point in the life of a process, besides those that limit the analysed window.
@@ -478,6 +480,7 @@ mod tests {
         assert_eq!(number(Definition::ParallelSums(ParallelSums::default())), 24);
         assert_eq!(number(Definition::TeamPlacement(TeamPlacement::default())), 25);
         assert_eq!(number(Definition::ProfileGaps(ProfileGaps::default())), 26);
+        assert_eq!(number(Definition::MutexSums(MutexSums::default())), 28);
     }
 
     #[test]

@@ -177,6 +177,39 @@ pub struct ParallelSums {
     pub members: Vec<MemberSums>,
 }
 
+/// The kind of what threads wait for that another one holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+pub enum MutexKind {
+    /// A critical section.
+    #[default]
+    Critical,
+    /// A lock of the program.
+    Lock,
+    /// An atomic operation that the processor lacks.
+    Atomic,
+}
+
+/// Waits for one mutex in the instances of a parallel region so far. A later definition of the same id takes the place of an earlier one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct MutexSums {
+    /// Dense id.
+    pub id: u32,
+    /// `thread` of the region's [`ParallelSums`].
+    pub thread: u32,
+    /// `call_site` of the region's [`ParallelSums`].
+    pub region: u32,
+    /// Kind of the mutex.
+    pub kind: MutexKind,
+    /// Name of a critical section, or FILE+0xADDRESS of a variable; empty where neither is known.
+    pub name: String,
+    /// Id of the call site at which a thread waited first, or [`crate::record::NONE`].
+    pub call_site: u32,
+    /// Number of waits, the shortest (about 1 µs) left out.
+    pub waits: u64,
+    /// Their time in ticks, all threads together.
+    pub ticks: u64,
+}
+
 /// The cores on which the threads of a team may run, and the user's settings for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct TeamPlacement {

@@ -177,6 +177,8 @@ problems! {
     NoSymbols = 54, Note, "install its debug symbols (its -dbgsym or -debuginfo package), or build it with -g and do not strip it";
     /// Another tool watches the run-time library of OpenMP: what the threads of parallel regions do was left to it.
     OtherOpenmpTool = 55, Note, "run without that tool (OMP_TOOL_LIBRARIES, LD_PRELOAD, or linked with the program) to have regions measured here";
+    /// OpenMP's run-time library is linked into the program: its parallel regions were not seen.
+    StaticOpenmp = 56, Note, "link it as a shared library (libgomp.so, libomp.so) to have regions and their threads measured";
 }
 
 /// A problem of one rank, or of the whole run.

@@ -104,6 +104,10 @@ impl UndefinedIds {
                     }
                 }
                 Definition::ParallelSums(sums) => self.refer(IdKind::CallSite, sums.call_site),
+                Definition::MutexSums(sums) => {
+                    self.refer(IdKind::CallSite, sums.region);
+                    self.refer(IdKind::CallSite, sums.call_site);
+                }
                 _ => {}
             }
         }

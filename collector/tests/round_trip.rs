@@ -12,7 +12,7 @@ use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, LogHeader, MAX_DEFINITIONS, RecordingMode};
 use lbprof_collector::gap_use::{GapSums, PolledSite};
 use lbprof_collector::joined::take_apart;
-use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamPlacement, TeamTime};
+use lbprof_collector::parallel::{MemberSums, MutexKind, MutexSums, ParallelSums, TeamPlacement, TeamTime};
 use lbprof_collector::poll_gaps::{GapPlace, NextCall, PlacedGaps, ProfileGaps};
 use lbprof_collector::reader::{LogItem, LogReader};
 use lbprof_collector::record::{NONE, Record};
@@ -282,6 +282,16 @@ fn every_definition_comes_back() {
             cores: 1,
             settings: vec!["OMP_NUM_THREADS=4".to_owned()],
             library: "/lib/libgomp.so.1".to_owned(),
+        }),
+        Definition::MutexSums(MutexSums {
+            id: 1,
+            thread: 0,
+            region: 3,
+            kind: MutexKind::Lock,
+            name: "app+0x40".to_owned(),
+            call_site: NONE,
+            waits: 7,
+            ticks: 1 << 40,
         }),
     ];
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();

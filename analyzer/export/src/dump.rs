@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{BatchHead, LogHeader};
-use lbprof_collector::parallel::{ParallelSums, TeamPlacement, TeamTime};
+use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement, TeamTime};
 use lbprof_collector::poll_gaps::ProfileGaps;
 use lbprof_collector::profile::{ProfileBatch, ProfileCell};
 use lbprof_collector::reader::LogItem;
@@ -365,6 +365,7 @@ impl<'a> RankDump<'a> {
                 ("team_placement", json!({ "team": team, "cores": cores, "settings": settings, "library": library }))
             }
             Definition::ProfileGaps(one) => ("profile_gaps", self.gaps_value(one)),
+            Definition::MutexSums(one) => ("mutex_sums", self.mutex_value(one)),
             Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
         };
         json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })
@@ -391,6 +392,14 @@ impl<'a> RankDump<'a> {
             }));
         }
         json!({ "thread": found.thread, "first": found.first, "gaps": gaps })
+    }
+
+    fn mutex_value(&self, sums: &MutexSums) -> Value {
+        json!({
+            "id": sums.id, "thread": known_number(sums.thread), "region": known_number(sums.region), "kind": format!("{:?}", sums.kind).to_lowercase(),
+            "name": sums.name, "call_site": known_number(sums.call_site), "place": self.labels.get(&sums.call_site),
+            "waits": sums.waits, "wait_s": sums.ticks as f64 * self.clock.tick_s(),
+        })
     }
 
     fn parallel_value(&self, sums: &ParallelSums) -> Value {

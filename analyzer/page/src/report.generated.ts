@@ -68,6 +68,10 @@ export type AnswerLabel = ("where" | "gain" | "try" | "look at" | "note")
  */
 export type CoreLossKind = ("mpi" | "serial" | "thread-imbalance" | "mutex" | "ordered" | "tasks" | "fork-join")
 /**
+ * The kind of what threads wait for that another one holds.
+ */
+export type MutexWord = ("critical" | "lock" | "atomic")
+/**
  * The origin of the time on one rank.
  */
 export type SequentialTime = ("given" | "assumed")
@@ -1255,6 +1259,10 @@ heavy_thread: (HeavyThread | null)
  * Of `serial`: the function in which first threads are sampled most outside of parallel regions; null if it has less than 30 % of these samples.
  */
 function: (SerialFunction | null)
+/**
+ * Of `mutex`: what threads of the region waited for longest; null if that is not known.
+ */
+mutex: (MutexRow | null)
 }
 /**
  * The known facts about a place in a program.
@@ -1310,6 +1318,31 @@ name: string
  * Its share of the CPU time of first threads outside of parallel regions, weighted by the cores that idle meanwhile.
  */
 share: number
+}
+/**
+ * Waits of threads of a parallel region for one mutex, summed over ranks.
+ */
+export interface MutexRow {
+/**
+ * Its kind.
+ */
+kind: MutexWord
+/**
+ * Name of a critical section, or FILE+0xADDRESS of a variable; null if neither is known.
+ */
+name: (string | null)
+/**
+ * Place of the waits; null if it is not known.
+ */
+at: (CodePlace | null)
+/**
+ * Number of waits, the shortest (about 1 µs) left out.
+ */
+waits: number
+/**
+ * Their time, all threads together.
+ */
+wait_s: number
 }
 /**
  * A parallel region, from one call site with one size of team, all ranks together.
@@ -1399,6 +1432,10 @@ longest_s: number
  * An object per thread of the team, by number, at most 64.
  */
 threads: RegionThreadRow[]
+/**
+ * The mutexes that threads waited for, the longest waits first, at most 8; none if only a part of the time was selected.
+ */
+mutexes: MutexRow[]
 }
 /**
  * The times of a thread in a parallel region, summed over ranks.

@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use lbprof_analysis::metrics::serial_code::serial_times;
 use lbprof_analysis::metrics::threads::ThreadEfficiency;
-use lbprof_analysis::model::threads::{ParallelRegion, RegionMember, TeamSeconds};
+use lbprof_analysis::model::threads::{ParallelRegion, RegionMember, RegionMutex, TeamSeconds};
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::{CodePlace, ResolvedNames};
+use lbprof_collector::parallel::MutexKind;
 
 /// Share of the core time from which on a loss is named.
 const MIN_SHARE: f64 = 0.01;
@@ -19,6 +20,9 @@ const MAX_REGIONS: usize = 100;
 
 /// Share of serial computation from which on a function is named.
 const MIN_FUNCTION: f64 = 0.3;
+
+/// Mutexes of a region that have rows, those with the longest waits.
+const MAX_MUTEXES: usize = 8;
 
 /// Threads of a region that have rows.
 const MAX_THREADS: usize = 64;
@@ -104,6 +108,47 @@ pub struct CoreLoss {
     pub heavy_thread: Option<HeavyThread>,
     /// Of `serial`: the function in which first threads are sampled most outside of parallel regions; null if it has less than 30 % of these samples.
     pub function: Option<SerialFunction>,
+    /// Of `mutex`: what threads of the region waited for longest; null if that is not known.
+    pub mutex: Option<MutexRow>,
+}
+
+/// Waits of threads of a parallel region for one mutex, summed over ranks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MutexRow {
+    /// Its kind.
+    pub kind: MutexWord,
+    /// Name of a critical section, or FILE+0xADDRESS of a variable; null if neither is known.
+    pub name: Option<String>,
+    /// Place of the waits; null if it is not known.
+    pub at: Option<CodePlace>,
+    /// Number of waits, the shortest (about 1 µs) left out.
+    pub waits: u64,
+    /// Their time, all threads together.
+    pub wait_s: f64,
+}
+
+/// The kind of what threads wait for that another one holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum MutexWord {
+    /// A critical section.
+    Critical,
+    /// A lock of the program.
+    Lock,
+    /// An atomic operation that the processor lacks.
+    Atomic,
+}
+
+impl From<MutexKind> for MutexWord {
+    fn from(kind: MutexKind) -> MutexWord {
+        match kind {
+            MutexKind::Critical => MutexWord::Critical,
+            MutexKind::Lock => MutexWord::Lock,
+            MutexKind::Atomic => MutexWord::Atomic,
+        }
+    }
 }
 
 /// A function that one thread of a rank runs.
@@ -163,6 +208,8 @@ pub struct ParallelRegionRow {
     pub longest_s: f64,
     /// An object per thread of the team, by number, at most 64.
     pub threads: Vec<RegionThreadRow>,
+    /// The mutexes that threads waited for, the longest waits first, at most 8; none if only a part of the time was selected.
+    pub mutexes: Vec<MutexRow>,
 }
 
 /// The times of a thread in a parallel region, summed over ranks.
@@ -236,10 +283,17 @@ fn regions(model: &Model, places: &[CodePlace]) -> Vec<ParallelRegionRow> {
             .entry((region.is_of_first, place.clone(), region.team))
             .or_insert_with(|| ParallelRegionRow::empty(place, region));
         row.add(region);
+        for mutex in &region.mutexes {
+            row.add_mutex(mutex, places);
+        }
     }
     let mut rows: Vec<ParallelRegionRow> = by_key.into_values().collect();
     rows.sort_by(|a, b| b.thread_time_s().total_cmp(&a.thread_time_s()));
     rows.truncate(MAX_REGIONS);
+    for row in &mut rows {
+        row.mutexes.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s).then_with(|| a.name.cmp(&b.name)));
+        row.mutexes.truncate(MAX_MUTEXES);
+    }
     rows
 }
 
@@ -264,6 +318,7 @@ impl ParallelRegionRow {
             fork_join_s: 0.0,
             longest_s: 0.0,
             threads: threads.collect(),
+            mutexes: Vec::new(),
         }
     }
 
@@ -284,6 +339,24 @@ impl ParallelRegionRow {
         self.longest_s += region.longest_s;
         for (row, member) in self.threads.iter_mut().zip(&region.members) {
             row.add(member);
+        }
+    }
+
+    /// Adds the waits for a mutex of one rank. It is the same on others by its name, or by the place where threads wait.
+    fn add_mutex(&mut self, mutex: &RegionMutex, places: &[CodePlace]) {
+        let kind = MutexWord::from(mutex.kind);
+        let name = Some(mutex.name.clone()).filter(|name| !name.is_empty());
+        let at = mutex.site.and_then(|site| places.get(site as usize)).map(CodePlace::of_region);
+        let known = self
+            .mutexes
+            .iter_mut()
+            .find(|row| row.kind == kind && row.name == name && (name.is_some() || row.at == at));
+        match known {
+            Some(row) => {
+                row.waits = row.waits.saturating_add(mutex.waits);
+                row.wait_s += mutex.wait_s;
+            }
+            None => self.mutexes.push(MutexRow { kind, name, at, waits: mutex.waits, wait_s: mutex.wait_s }),
         }
     }
 
@@ -315,7 +388,7 @@ impl RegionThreadRow {
 impl CoreLoss {
     fn new(kind: CoreLossKind, core_s: f64, region: Option<&ParallelRegionRow>) -> CoreLoss {
         let at = region.map(|region| region.place.clone());
-        CoreLoss { kind, core_s, share: 0.0, at, heavy_thread: None, function: None }
+        CoreLoss { kind, core_s, share: 0.0, at, heavy_thread: None, function: None, mutex: None }
     }
 }
 
@@ -331,7 +404,10 @@ fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<C
             heavy_thread: region.heavy_thread(),
             ..CoreLoss::new(CoreLossKind::ThreadImbalance, region.imbalance_s, Some(region))
         });
-        losses.push(CoreLoss::new(CoreLossKind::Mutex, region.mutex_s, Some(region)));
+        losses.push(CoreLoss {
+            mutex: region.mutexes.first().cloned(),
+            ..CoreLoss::new(CoreLossKind::Mutex, region.mutex_s, Some(region))
+        });
         losses.push(CoreLoss::new(CoreLossKind::Ordered, region.ordered_s, Some(region)));
         losses.push(CoreLoss::new(CoreLossKind::Tasks, region.tasks_s, Some(region)));
     }

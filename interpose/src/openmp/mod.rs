@@ -13,6 +13,7 @@
 //! A program may load several such libraries. [`runtime`] finds the one that a call was meant for.
 
 mod marks;
+pub mod mutexes;
 pub mod ompt;
 mod placement;
 pub mod region_code;
@@ -25,9 +26,13 @@ pub mod waits;
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::log::OpenLog;
+use lbprof_collector::definition::Definition;
+use lbprof_collector::problem::ProblemKind;
+
+use crate::log::{self, OpenLog};
 use crate::run::settings::RegionRecording;
 use crate::state::stage::{RecordingState, state};
+use crate::system::symbols;
 
 static WANTED: AtomicBool = AtomicBool::new(false);
 /// True if the times of each thread are to be recorded, for each instance.
@@ -36,6 +41,9 @@ static WANTS_EACH_THREAD: AtomicBool = AtomicBool::new(false);
 /// Recording starts.
 pub fn start(recording: RegionRecording) {
     let wanted = recording != RegionRecording::Off;
+    if wanted && symbols::read().has_runtime {
+        log::define(Definition::Problem(ProblemKind::StaticOpenmp as u16, 1, String::new()));
+    }
     WANTED.store(wanted, Relaxed);
     WANTS_EACH_THREAD.store(recording == RegionRecording::EachThread, Relaxed);
     if wanted {

@@ -66,6 +66,8 @@ functions! {
     omp_set_lock,
     omp_set_nest_lock,
     __kmpc_fork_call,
+    __kmpc_critical,
+    __kmpc_critical_with_hint,
 }
 
 const N_FUNCTIONS: usize = RuntimeFunction::NAMES.len();

@@ -17,7 +17,7 @@ use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
 use crate::log::{self, LOG, OpenLog};
 use crate::openmp::region_code::RegionCode;
-use crate::openmp::{marks, placement};
+use crate::openmp::{marks, mutexes, placement};
 use crate::recording::call_path;
 use crate::state::thread::RecorderThread;
 use crate::unwind::PathCall;
@@ -28,7 +28,7 @@ pub struct RegionSite {
     /// Address that distinguishes it from others.
     address: usize,
     /// The thread's number in the log, or [`NONE`].
-    number: u32,
+    pub number: u32,
     /// The id of the call site that stands for the region, or [`NONE`].
     pub call_site: u32,
     /// Sums by size of the team, in a list.
@@ -364,6 +364,7 @@ pub fn write(log: &mut OpenLog) {
     if sites == MAX_SITES {
         guard::count(ProblemKind::TooMany, 1);
     }
+    sums.extend(mutexes::unwritten());
     if !sums.is_empty() {
         log.define(&sums);
     }

@@ -183,6 +183,7 @@ pub unsafe extern "C-unwind" fn member(frame: *mut RegionFrame) {
         let begin = mpi_time::begin(thread);
         (*slot).times = MemberTimes { begin, ..MemberTimes::default() };
         (*thread).team.slot = slot;
+        (*thread).team.site = frame.site.cast();
         (frame.function)(frame.data);
         (*slot).times.mpi = mpi_time::so_far(thread);
         (*slot).region = frame.region;

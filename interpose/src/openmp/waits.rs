@@ -1,5 +1,7 @@
 //! Waits in regions: at barriers, for critical sections and locks, for a turn, for tasks.
 
+use crate::openmp::mutexes;
+use crate::state::parallel::AwaitedMutex;
 use crate::state::thread;
 use crate::system::clock::ticks;
 use crate::word::Word;
@@ -22,12 +24,27 @@ pub enum WaitKind {
 /// Makes a call in which the thread waits, and adds the time to its own, without that of tasks which it runs meanwhile.
 #[inline(always)]
 pub fn wait(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
+    wait_timed(kind, call).0
+}
+
+/// Makes a call that acquires a mutex, as [`wait`] does, and notes how long the thread waited for it.
+#[inline(always)]
+pub fn wait_for_mutex(mutex: AwaitedMutex, call: impl FnOnce() -> Word) -> Word {
+    let (result, waited) = wait_timed(WaitKind::Mutex, call);
+    // SAFETY: the thread's own state.
+    unsafe { mutexes::add(thread::current(), mutex, waited) };
+    result
+}
+
+/// Makes a call as [`wait`] does. Returns its result and the ticks of waiting, 0 outside of regions.
+#[inline(always)]
+fn wait_timed(kind: WaitKind, call: impl FnOnce() -> Word) -> (Word, u64) {
     // SAFETY: the thread's own state and slot, which is there until the region has ended.
     unsafe {
         let thread = thread::current();
         let slot = (*thread).team.slot;
         if slot.is_null() {
-            return call();
+            return (call(), 0);
         }
         let begin = ticks();
         let outer = std::mem::replace(&mut (*thread).team.tasks, 0);
@@ -35,8 +52,9 @@ pub fn wait(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
         let result = call();
         (*thread).team.waits -= 1;
         let tasks = std::mem::replace(&mut (*thread).team.tasks, outer);
-        *of_kind(&mut (*slot).times, kind) += ticks().saturating_sub(begin).saturating_sub(tasks);
-        result
+        let waited = ticks().saturating_sub(begin).saturating_sub(tasks);
+        *of_kind(&mut (*slot).times, kind) += waited;
+        (result, waited)
     }
 }
 

@@ -74,7 +74,7 @@ pub struct RecorderSettings {
     pub check_paths: bool,
     /// Samples of a thread in a second of its CPU time; 0: none.
     pub samples: u64,
-    /// What is recorded of parallel regions of OpenMP.
+    /// Recording of parallel regions of OpenMP.
     pub openmp: RegionRecording,
     /// True if to say in the end what was recorded.
     pub verbose: bool,

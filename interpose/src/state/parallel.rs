@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use lbprof_collector::parallel::MemberTimes;
+use lbprof_collector::parallel::{MemberTimes, MutexKind};
 
 /// The times of one thread of a team, in cache lines of their own.
 #[repr(C, align(128))]
@@ -44,6 +44,22 @@ impl ReportedRegion {
     /// No region.
     pub const NONE: ReportedRegion =
         ReportedRegion { site: std::ptr::null(), slots: std::ptr::null_mut(), room: 0, team: 0, number: 0, begin: 0 };
+}
+
+/// A mutex that a thread waits for.
+#[derive(Clone, Copy)]
+pub struct AwaitedMutex {
+    /// Kind of the mutex.
+    pub kind: MutexKind,
+    /// The address that the program passes to acquire it; 0: of all that have none.
+    pub address: usize,
+    /// The return address of that call; 0: it is not known.
+    pub caller: usize,
+}
+
+impl AwaitedMutex {
+    /// No mutex.
+    pub const NONE: AwaitedMutex = AwaitedMutex { kind: MutexKind::Critical, address: 0, caller: 0 };
 }
 
 /// The state of a thread in parallel regions. All zero: it is in none.
@@ -88,4 +104,8 @@ pub struct TeamMember {
     pub wait_since: u64,
     /// Time of the last wait, in ticks, if it is not in its times yet.
     pub pending: u64,
+    /// The region whose slot it has, as the sums have it.
+    pub site: *const c_void,
+    /// The mutex that a call to a library that reports by itself acquires; its caller is 0 if there is none.
+    pub mutex: AwaitedMutex,
 }

@@ -13,3 +13,4 @@ pub mod perf;
 pub mod process;
 pub mod sandbox;
 pub mod stack;
+pub mod symbols;

@@ -6,12 +6,14 @@
 use crate::openmp::runtime::{RuntimeFunction, next};
 use crate::openmp::tasks::{self, TaskCall};
 use crate::openmp::team::{self, Outlined};
-use crate::openmp::waits::{WaitKind, wait};
+use crate::openmp::waits::{WaitKind, wait, wait_for_mutex};
 use crate::openmp::{ompt, reporting};
 use crate::processor::{entry, launch_entry};
+use crate::state::parallel::AwaitedMutex;
 use crate::state::{entered, thread};
 use crate::system::own_code::openmp_section;
 use crate::word::Word;
+use lbprof_collector::parallel::MutexKind;
 
 /// Runs a region's function on the calling thread alone: there is no run-time library.
 ///
@@ -105,6 +107,43 @@ macro_rules! waiting {
     };
 }
 
+/// A function that acquires a mutex, at the address that is its first argument, or one without an address. Where the library reports by itself, what
+/// it waits for is noted first: its report has neither the program's address nor its call.
+macro_rules! acquiring {
+    ($name:ident, $string:literal, $kind:ident, |$argument:ident, $other:ident| $address:expr) => {
+        const _: () = {
+            unsafe extern "C-unwind" fn body(
+                $argument: Word,
+                b: Word,
+                $other: Word,
+                d: Word,
+                e: Word,
+                f: Word,
+            ) -> Word {
+                // SAFETY: the program's own arguments go to the function that it meant to call.
+                unsafe {
+                    let caller = (*thread::current()).caller;
+                    let address = meant_by_call(RuntimeFunction::$name);
+                    if address == 0 {
+                        return 0;
+                    }
+                    let next: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word) -> Word =
+                        std::mem::transmute(address);
+                    let mutex = AwaitedMutex { kind: MutexKind::$kind, address: $address, caller };
+                    if !reporting::is_owned(address) {
+                        return wait_for_mutex(mutex, || next($argument, b, $other, d, e, f));
+                    }
+                    (*thread::current()).team.mutex = mutex;
+                    let result = next($argument, b, $other, d, e, f);
+                    (*thread::current()).team.mutex = AwaitedMutex::NONE;
+                    result
+                }
+            }
+            entry!($string, body);
+        };
+    };
+}
+
 launcher!(GOMP_parallel, "GOMP_parallel", (flags));
 launcher!(GOMP_parallel_reductions, "GOMP_parallel_reductions", (flags));
 launcher!(GOMP_parallel_sections, "GOMP_parallel_sections", (count, flags));
@@ -137,11 +176,13 @@ waiting!(GOMP_sections_end, "GOMP_sections_end", Barrier);
 waiting!(GOMP_sections_end_cancel, "GOMP_sections_end_cancel", Barrier);
 waiting!(GOMP_single_copy_start, "GOMP_single_copy_start", Barrier);
 waiting!(GOMP_workshare_task_reduction_unregister, "GOMP_workshare_task_reduction_unregister", Barrier);
-waiting!(GOMP_critical_start, "GOMP_critical_start", Mutex);
-waiting!(GOMP_critical_name_start, "GOMP_critical_name_start", Mutex);
-waiting!(GOMP_atomic_start, "GOMP_atomic_start", Mutex);
-waiting!(omp_set_lock, "omp_set_lock", Mutex);
-waiting!(omp_set_nest_lock, "omp_set_nest_lock", Mutex);
+acquiring!(GOMP_critical_start, "GOMP_critical_start", Critical, |a, c| 0);
+acquiring!(GOMP_critical_name_start, "GOMP_critical_name_start", Critical, |a, c| a);
+acquiring!(GOMP_atomic_start, "GOMP_atomic_start", Atomic, |a, c| 0);
+acquiring!(omp_set_lock, "omp_set_lock", Lock, |a, c| a);
+acquiring!(omp_set_nest_lock, "omp_set_nest_lock", Lock, |a, c| a);
+acquiring!(__kmpc_critical, "__kmpc_critical", Critical, |a, c| c);
+acquiring!(__kmpc_critical_with_hint, "__kmpc_critical_with_hint", Critical, |a, c| c);
 waiting!(GOMP_ordered_start, "GOMP_ordered_start", Ordered);
 waiting!(GOMP_taskwait, "GOMP_taskwait", Tasks);
 waiting!(GOMP_taskwait_depend, "GOMP_taskwait_depend", Tasks);

@@ -1,6 +1,7 @@
 //! The threads of a rank in OpenMP parallel regions.
 
 use bincode::{Decode, Encode};
+use lbprof_collector::parallel::MutexKind;
 
 /// Parts of thread time, in seconds; those of a region's instances add up to elapsed time × threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
@@ -68,6 +69,23 @@ pub struct ParallelRegion {
     pub longest_s: f64,
     /// Members of the team, by number.
     pub members: Vec<RegionMember>,
+    /// The mutexes that its threads waited for, the longest time first; none where only a part of the time counts.
+    pub mutexes: Vec<RegionMutex>,
+}
+
+/// Waits for a mutex in the instances of a parallel region.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+pub struct RegionMutex {
+    /// Kind of the mutex.
+    pub kind: MutexKind,
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// Place of the first wait, an index of [`super::Model::sites`].
+    pub site: Option<u32>,
+    /// Number of waits.
+    pub waits: u64,
+    /// Their time, all threads together.
+    pub wait_s: f64,
 }
 
 /// The times of a thread in a parallel region.

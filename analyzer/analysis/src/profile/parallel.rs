@@ -1,10 +1,11 @@
 //! Sums of parallel regions, from ticks to seconds and from the rank's call sites to those of the run.
 
-use lbprof_collector::parallel::{ParallelSums, TeamPlacement, TeamTime};
+use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement, TeamTime};
 use lbprof_collector::record::NONE;
 
 use super::rank::RankBuilder;
-use crate::model::threads::{ParallelRegion, RegionMember, TeamSeconds, ThreadPlacement};
+use crate::model::threads::{ParallelRegion, RegionMember, RegionMutex, TeamSeconds, ThreadPlacement};
+use crate::read::span::TickSpan;
 
 impl RankBuilder<'_> {
     /// The rank's parallel regions, which have these sums.
@@ -14,6 +15,28 @@ impl RankBuilder<'_> {
             ThreadPlacement { team, cores, settings, library }
         });
         self.rank.parallel = sums.iter().map(|sums| self.parallel_region(sums)).collect();
+        if self.span == TickSpan::ALL {
+            self.add_mutexes(sums);
+        }
+    }
+
+    /// Adds what threads waited for to the regions, which have these sums. The log does not say in which size of team: it counts for the one with the longest
+    /// such waits.
+    fn add_mutexes(&mut self, sums: &[ParallelSums]) {
+        for mutex in self.definitions.mutexes.values() {
+            let regions =
+                (0..).zip(sums).filter(|(_, region)| (region.thread, region.call_site) == (mutex.thread, mutex.region));
+            let Some((region, _)) = regions.max_by_key(|(_, region)| region.time.mutex) else { continue };
+            let MutexSums { kind, ref name, call_site, waits, ticks, .. } = *mutex;
+            let site = if call_site == NONE { None } else { self.site(call_site) };
+            let wait_s = self.seconds(ticks);
+            if let Some(region) = self.rank.parallel.get_mut::<usize>(region) {
+                region.mutexes.push(RegionMutex { kind, name: name.clone(), site, waits, wait_s });
+            }
+        }
+        for region in &mut self.rank.parallel {
+            region.mutexes.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s));
+        }
     }
 
     fn parallel_region(&mut self, sums: &ParallelSums) -> ParallelRegion {
@@ -46,6 +69,7 @@ impl RankBuilder<'_> {
             },
             longest_s: self.seconds(sums.longest),
             members,
+            mutexes: Vec::new(),
         }
     }
 }

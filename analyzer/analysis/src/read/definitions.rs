@@ -11,7 +11,7 @@ use lbprof_collector::definition::{
     NeighbourRanks, ObjectKind, RankList, Region, RegionKind, ResourceUsage,
 };
 use lbprof_collector::format::LogHeader;
-use lbprof_collector::parallel::{ParallelSums, TeamPlacement};
+use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement};
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{SampleCaller, SampledThread, SamplingSetup};
 use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
@@ -60,6 +60,8 @@ pub struct RankDefinitions {
     pub sample_callers: BTreeMap<u32, SampleCaller>,
     /// Times of threads in parallel regions, by id.
     pub parallel: BTreeMap<u32, ParallelSums>,
+    /// Waits for mutexes in them.
+    pub mutexes: BTreeMap<u32, MutexSums>,
     /// The cores on which the threads of the largest team may run.
     pub team_placement: Option<TeamPlacement>,
     /// Instants on both clocks.
@@ -128,6 +130,7 @@ impl RankDefinitions {
             // Who reads samples keeps those that come before them.
             Definition::SamplePlaces(_) | Definition::ProfileGaps(_) => {}
             Definition::ParallelSums(sums) => drop(self.parallel.insert(sums.id, sums)),
+            Definition::MutexSums(sums) => drop(self.mutexes.insert(sums.id, sums)),
             Definition::TeamPlacement(placement) => self.team_placement = Some(placement),
             Definition::Group(group) => drop(self.groups.insert(group.id, group.ranks)),
         }

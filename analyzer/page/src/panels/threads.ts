@@ -86,6 +86,16 @@ const LOST_TO: Record<CoreLossKind, string> = {
     "fork-join": "starting and ending regions",
 };
 
+/** What is lost to, with the name of a mutex or the line where threads wait for it. */
+function lostTo({ kind, mutex }: CoreLoss): string {
+    if (mutex === null) {
+        return LOST_TO[kind];
+    }
+    const name = mutex.name === null ? "" : ` ${mutex.name}`;
+    const at = mutex.at?.line ? ` (line ${mutex.at.line})` : "";
+    return { critical: `critical section${name}${at}`, lock: `lock${name}${at}`, atomic: `atomic operation${at}` }[mutex.kind];
+}
+
 function losses(rows: CoreLoss[]): HTMLElement {
     if (rows.length === 0) {
         return el("p", {}, "No single loss takes 1 % of the cores' time.");
@@ -96,7 +106,7 @@ function losses(rows: CoreLoss[]): HTMLElement {
         rows,
         first: 8,
         columns: [
-            { title: "lost to", cell: (row) => LOST_TO[row.kind] },
+            { title: "lost to", cell: lostTo },
             { title: "share of the cores' time", cell: (row) => bar(row.share, percent(row.share), stateColour("waiting")), by: (row) => row.share },
             { title: "all cores", time: (row) => row.core_s },
             { title: "in", cell: (row) => (row.at ? sitePlace(row.at) : row.function ? `${row.function.name} (${percent(row.function.share)} of it)` : "–") },

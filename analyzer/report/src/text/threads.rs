@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{BOLD, DIM, TextOptions, place_name, title};
 use crate::Report;
 use crate::table::TextTable;
-use crate::threads::{CoreLoss, CoreLossKind, ThreadTable};
+use crate::threads::{CoreLoss, CoreLossKind, MutexRow, MutexWord, ThreadTable};
 use crate::words::{TimeUnit, clean, count, percent, percent_or_dash, plural, wrap};
 
 /// Losses that are named in the first sentence.
@@ -46,10 +46,25 @@ fn loss(loss: &CoreLoss) -> String {
                 format!("{share} because threads work for different times in {at}, not always the same one longest")
             }
         },
-        CoreLossKind::Mutex => format!("{share} waiting for a critical section or lock in {at}"),
+        CoreLossKind::Mutex => format!("{share} waiting for {} in {at}", mutex_name(loss.mutex.as_ref())),
         CoreLossKind::Ordered => format!("{share} waiting for an ordered section in {at}"),
         CoreLossKind::Tasks => format!("{share} waiting for tasks in {at}"),
         CoreLossKind::ForkJoin => format!("{share} starting and ending parallel regions"),
+    }
+}
+
+/// Names the mutex that threads wait for.
+fn mutex_name(mutex: Option<&MutexRow>) -> String {
+    let Some(mutex) = mutex else { return "a critical section or lock".to_owned() };
+    match (mutex.kind, &mutex.name) {
+        (MutexWord::Critical, Some(name)) => format!("critical section {}", clean(name)),
+        (MutexWord::Critical, None) => "a critical section".to_owned(),
+        (MutexWord::Lock, name) => match (mutex.at.as_ref().and_then(|at| at.line), name) {
+            (Some(line), _) => format!("the lock of line {line}"),
+            (None, Some(name)) => format!("lock {}", clean(name)),
+            (None, None) => "a lock".to_owned(),
+        },
+        (MutexWord::Atomic, _) => "an atomic operation".to_owned(),
     }
 }
 

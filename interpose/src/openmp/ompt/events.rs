@@ -12,6 +12,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use crate::openmp::marks;
+use crate::openmp::mutexes;
 use crate::openmp::region_code::RegionCode;
 use crate::openmp::sums::{self, RegionSite};
 use crate::openmp::team;
@@ -19,11 +20,11 @@ use crate::openmp::waits::{WaitKind, of_kind};
 use crate::processor::{BYTES_OF_CALL, EnteredCall};
 use crate::recording::mpi_time;
 use crate::state::entered;
-use crate::state::parallel::{RegionLaunch, ReportedRegion};
+use crate::state::parallel::{AwaitedMutex, RegionLaunch, ReportedRegion};
 use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::ticks;
 use crate::system::stack;
-use lbprof_collector::parallel::MemberTimes;
+use lbprof_collector::parallel::{MemberTimes, MutexKind};
 
 /// `ompt_scope_begin`, among the ends of what has two.
 const BEGIN: c_int = 1;
@@ -206,6 +207,7 @@ unsafe extern "C" fn on_implicit_task(
             own.depth += 1;
             return;
         };
+        own.site = region.site;
         *task = IS_MEASURED | if team == 1 { IS_ALONE } else { 0 };
         if index == 0 {
             region.team = team;
@@ -284,12 +286,21 @@ unsafe extern "C" fn on_task_schedule(_task: *mut u64, _status: c_int, next: *mu
     }
 }
 
-unsafe extern "C" fn on_mutex_acquire(kind: c_int, _hint: c_uint, _way: c_uint, _id: u64, _caller: usize) {
+unsafe extern "C" fn on_mutex_acquire(kind: c_int, _hint: c_uint, _way: c_uint, id: u64, caller: usize) {
     let thread = thread::current();
     // SAFETY: the thread's own state.
     unsafe {
-        if let Some(kind) = mutex_wait(kind).filter(|_| !(*thread).team.slot.is_null()) {
-            begin_wait(thread, kind, ticks());
+        if let Some(wait) = mutex_wait(kind).filter(|_| !(*thread).team.slot.is_null()) {
+            let own = &mut (*thread).team;
+            if own.mutex.caller == 0 && matches!(wait, WaitKind::Mutex) {
+                let (kind, address) = match kind {
+                    CRITICAL => (MutexKind::Critical, 0),
+                    ATOMIC => (MutexKind::Atomic, 0),
+                    _ => (MutexKind::Lock, id as usize),
+                };
+                own.mutex = AwaitedMutex { kind, address, caller };
+            }
+            begin_wait(thread, wait, ticks());
         }
     }
 }
@@ -298,11 +309,22 @@ unsafe extern "C" fn on_mutex_acquired(kind: c_int, _id: u64, _caller: usize) {
     let thread = thread::current();
     // SAFETY: the thread's own state.
     unsafe {
-        if !(*thread).team.slot.is_null() && mutex_wait(kind).is_some() {
+        if !(*thread).team.slot.is_null()
+            && let Some(wait) = mutex_wait(kind)
+        {
             end_wait(thread, ticks());
+            let own = &mut (*thread).team;
+            if matches!(wait, WaitKind::Mutex) && own.pending_wait == wait as u32 {
+                let (mutex, waited) = (std::mem::replace(&mut own.mutex, AwaitedMutex::NONE), own.pending);
+                mutexes::add(thread, mutex, waited);
+            }
         }
     }
 }
+
+/// Kinds of mutex (`ompt_mutex_t`).
+const CRITICAL: c_int = 5;
+const ATOMIC: c_int = 6;
 
 /// The kind of wait of a thread that acquires a mutex of this kind (`ompt_mutex_t`), or `None` if it only tries.
 fn mutex_wait(kind: c_int) -> Option<WaitKind> {

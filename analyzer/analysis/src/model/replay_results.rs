@@ -44,7 +44,7 @@ pub struct ReplayCounts {
     /// Waits of messages for the other rank to be in MPI again: how MPI moves them is inferred from when the calls of this run ended.
     #[serde(skip)]
     pub progress_waits: u64,
-    /// Steps of epochs on RMA windows (post and start, complete and wait, locks) of which all other sides are known.
+    /// Steps of epochs on windows (post and start, complete and wait, locks) of which all other sides are known.
     pub epochs: u64,
     /// Number of partner ranks in synchronisation epochs that are not known to have taken part.
     pub unmatched_epochs: u64,

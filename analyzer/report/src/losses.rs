@@ -128,7 +128,7 @@ impl EfficiencyLoss {
         }
     }
 
-    /// Takes back what would be gained without it.
+    /// Removes the predicted gain.
     pub(super) fn take_remedy(&mut self) {
         (self.remedy, self.saved_s, self.saved_share) = (None, None, None);
     }
@@ -248,7 +248,7 @@ fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> Vec<EfficiencyLoss> {
     losses
 }
 
-/// Merges all waiting for the workers' computation into one loss, in the region in which most is caused: wherever they compute, it is their master that waits.
+/// Merges all waiting for the workers' computation into one loss, in the region that causes most of it: wherever they compute, their master waits.
 fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: Vec<EfficiencyLoss>) -> Vec<EfficiencyLoss> {
     let (computing, mut rest): (Vec<EfficiencyLoss>, Vec<EfficiencyLoss>) =
         losses.into_iter().partition(|loss| loss.kind == LossKind::Imbalance);
@@ -261,7 +261,7 @@ fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: Vec<Effic
     rest
 }
 
-/// Splits what is lost to communication into that, and what no network would save anything of: functions that MPI calls, and access to files.
+/// Splits the loss to communication into communication proper, functions that MPI calls, and file access. A better network would save nothing of the latter.
 fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: EfficiencyLoss) -> [EfficiencyLoss; 3] {
     let all_s = all.lost_s;
     let calls = inputs.sites.iter().filter(|row| row.activity == Activity::Io);
@@ -316,14 +316,15 @@ struct RankInCalls {
 fn rank_in_calls(inputs: &LossInputs, table: &BlockingTable, lost_s: f64) -> Option<RankInCalls> {
     let n_ranks = inputs.model.ranks.len();
     let all_s = lost_s * n_ranks as f64;
-    let is_call = |row: &&CauseRow| row.cause.class == CauseClass::Communication && row.activity != Some(Activity::Io);
+    let mut calls: Vec<&CauseRow> = table.causes.iter().filter(|row| row.activity != Some(Activity::Io)).collect();
+    calls.retain(|row| row.cause.class == CauseClass::Communication);
     let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
-    for row in table.causes.iter().filter(is_call) {
+    for row in &calls {
         *by_rank.entry(row.cause.rank).or_default() += row.cause.caused_s;
     }
     let (rank, caused_s) = by_rank.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
-    let calls = table.causes.iter().filter(is_call).filter(|row| row.cause.rank == rank);
-    let longest = calls.max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s))?;
+    calls.retain(|row| row.cause.rank == rank);
+    let longest = calls.into_iter().max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s))?;
     let (site, operation) = longest.call.as_ref()?;
     let called = inputs.sites.iter().find(|row| row.id == *site && row.operation == *operation)?;
     let is_most = n_ranks > 2 && caused_s >= MOST_OF_LOSS * all_s;
@@ -332,9 +333,9 @@ fn rank_in_calls(inputs: &LossInputs, table: &BlockingTable, lost_s: f64) -> Opt
     is_most.then_some(RankInCalls { rank, share: caused_s / all_s, at })
 }
 
-/// What is lost to functions that MPI calls, which is computation of the program, and to waiting for ranks that execute them: at most `most_s`.
+/// The loss to functions that MPI calls, which are computation of the program, and to waiting for ranks that execute them, at most `most_s`.
 ///
-/// Of the waiting for a rank's calls of an operation, they have the share that they have of the time of these calls.
+/// The waiting for a rank's calls of an operation is divided in proportion to the time of these calls.
 fn called_by_mpi(inputs: &LossInputs, table: &BlockingTable, most_s: f64) -> EfficiencyLoss {
     let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
     for rank in &inputs.model.ranks {
@@ -364,12 +365,12 @@ fn called_by_mpi(inputs: &LossInputs, table: &BlockingTable, most_s: f64) -> Eff
 
 /// Returns the waiting that a rank causes by its calls of an operation, in seconds.
 fn caused_by_calls(table: &BlockingTable, rank: u32, operation: &str) -> f64 {
-    let is_of_calls =
-        |row: &&CauseRow| row.cause.rank == rank && row.call.as_ref().is_some_and(|(_, name)| name == operation);
-    table.causes.iter().filter(is_of_calls).map(|row| row.cause.caused_s).sum()
+    let of_rank = table.causes.iter().filter(|row| row.cause.rank == rank);
+    let of_calls = of_rank.filter(|row| row.call.as_ref().is_some_and(|(_, name)| name == operation));
+    of_calls.map(|row| row.cause.caused_s).sum()
 }
 
-/// The ranks that cause waiting by computation of these regions and classes, with their shares.
+/// The ranks that cause waiting by computation in these regions and of these classes, with their shares.
 fn causing(table: &BlockingTable, is_meant: impl Fn(&str, CauseClass) -> bool) -> Vec<(u32, f64)> {
     let mut ranks: BTreeMap<u32, f64> = BTreeMap::new();
     for row in table.causes.iter().filter(|row| is_meant(&row.region, row.cause.class)) {
@@ -458,7 +459,7 @@ fn of_verdict(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Effici
     losses
 }
 
-/// Load imbalance by the regions in which the rank that computes longest exceeds the mean, each with its share of what it exceeds it by.
+/// Splits load imbalance by the regions in which the rank that computes longest exceeds the mean, in proportion to the excess.
 fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<EfficiencyLoss> {
     let verdict = inputs.verdict;
     let Some(worst) = verdict.worst.as_ref() else { return Vec::new() };
@@ -489,7 +490,7 @@ fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Efficie
     losses.collect()
 }
 
-/// Returns whether a rank's share is [`MUCH`] of the largest, of shares in descending order.
+/// Returns whether a rank's share is at least [`MUCH`] of the largest. `ranks` are in descending order of shares.
 fn has_much(ranks: &[(u32, f64)], rank: u32) -> bool {
     let most = ranks.first().map_or(0.0, |first| first.1);
     ranks.iter().any(|&(one, share)| one == rank && share >= MUCH * most)
@@ -504,8 +505,7 @@ fn lacked_core(model: &Model, ranks: &[(u32, f64)]) -> bool {
     without_core.map(|(_, share)| share).sum::<f64>() >= MUCH_OF_THE_TIME
 }
 
-/// A kind of serialization. Ranks that are slow in turn are those that are the slowest of an iteration, the others those whose
-/// computation is waited for.
+/// The loss to a kind of serialization. Its ranks are the slowest ones of iterations, if ranks are slow in turn, and otherwise those whose computation others wait for.
 fn serialized(inputs: &LossInputs, causes: Option<&BlockingTable>, kind: LossKind, lost_s: f64) -> EfficiencyLoss {
     let ranks = match (kind, causes) {
         (LossKind::SlowInTurn, _) => slowest_in_turn(inputs.model),
@@ -544,7 +544,7 @@ fn slowest_in_turn(model: &Model) -> Vec<(u32, f64)> {
     shares(by_rank)
 }
 
-/// Returns where most time goes to MPI.
+/// The call with most time in MPI.
 fn longest_call(verdict: &Verdict) -> Option<LossAt> {
     let site = verdict.waits_at.as_ref()?;
     Some(LossAt { operation: site.operations.first()?.clone(), place: site.place.clone(), share: None })

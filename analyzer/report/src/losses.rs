@@ -36,6 +36,9 @@ const MUCH_CALLED: f64 = 0.1;
 /// Share of what the rank that is waited for most causes, from which on another rank causes much, too.
 const MUCH: f64 = 0.5;
 
+/// Share of what is lost to communication that waiting for one rank's calls must have for that to be the cause.
+const MOST_OF_LOSS: f64 = 0.5;
+
 /// Factor by which another change must save more than balancing the region to be named instead.
 const MUCH_MORE: f64 = 1.2;
 
@@ -55,7 +58,7 @@ pub struct EfficiencyLoss {
     /// True if the causes of waiting show how much it is, too: of ranks that do not share one work, and of selected ranks.
     #[serde(skip)]
     pub by_cause: bool,
-    /// The ranks that cause it, the largest share first, at most 8.
+    /// The ranks that cause it, the largest share first, at most 8. Of `communication` the rank for whose calls others wait for most of it, if there is one.
     #[serde(serialize_with = "serial::rows_as::<_, RankShare, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<RankShare>"))]
     pub ranks: Vec<(u32, f64)>,
@@ -64,7 +67,8 @@ pub struct EfficiencyLoss {
     pub lacked_core: bool,
     /// Path of the region in which it is caused; for serialization, most of it.
     pub region: Option<String>,
-    /// The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting.
+    /// The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting, or that of the
+    /// rank for whose calls others wait.
     #[serde(rename = "waits_at")]
     pub at: Option<LossAt>,
     /// Of computation that is waited for: in which functions the first of `ranks` computes longer than the mean in `region`; null if the rank was not
@@ -282,6 +286,10 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
     let has_much = called.lost_s > MUCH_CALLED * all_s;
     let rest =
         EfficiencyLoss { lost_s: rest.lost_s - called.lost_s, remedy: rest.remedy.filter(|_| !has_much), ..rest };
+    let rest = match rank_in_calls(inputs, table, rest.lost_s) {
+        Some(delay) => EfficiencyLoss { ranks: vec![(delay.rank, delay.share)], at: Some(delay.at), ..rest },
+        None => rest,
+    };
     let io = EfficiencyLoss {
         kind: LossKind::FileAccess,
         lost_s,
@@ -292,6 +300,37 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
         ..rest.clone()
     };
     [rest, called, io]
+}
+
+/// A rank for whose calls others wait.
+struct RankInCalls {
+    rank: u32,
+    /// Share of a loss.
+    share: f64,
+    /// The call for which they wait longest.
+    at: LossAt,
+}
+
+/// Returns the rank, of three or more, for whose calls others wait for most of the time `lost_s` that is lost to communication, however long they wait in calls of
+/// their own.
+fn rank_in_calls(inputs: &LossInputs, table: &BlockingTable, lost_s: f64) -> Option<RankInCalls> {
+    let n_ranks = inputs.model.ranks.len();
+    let all_s = lost_s * n_ranks as f64;
+    let mut calls: Vec<&CauseRow> = table.causes.iter().filter(|row| row.activity != Some(Activity::Io)).collect();
+    calls.retain(|row| row.cause.class == CauseClass::Communication);
+    let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
+    for row in &calls {
+        *by_rank.entry(row.cause.rank).or_default() += row.cause.caused_s;
+    }
+    let (rank, caused_s) = by_rank.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    calls.retain(|row| row.cause.rank == rank);
+    let longest = calls.into_iter().max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s))?;
+    let (site, operation) = longest.call.as_ref()?;
+    let called = inputs.sites.iter().find(|row| row.id == *site && row.operation == *operation)?;
+    let is_most = n_ranks > 2 && caused_s >= MOST_OF_LOSS * all_s;
+    let share = Some(longest.cause.caused_s / all_s);
+    let at = LossAt { operation: operation.clone(), place: called.place.clone(), share };
+    is_most.then_some(RankInCalls { rank, share: caused_s / all_s, at })
 }
 
 /// The loss to functions that MPI calls, which are computation of the program, and to waiting for ranks that execute them, at most `most_s`.

@@ -296,7 +296,7 @@ fn communication(report: &Report) -> RunSituation {
     let Some(calls) = report
         .losses
         .iter()
-        .find(|loss| loss.kind == LossKind::Communication)
+        .find(|loss| loss.kind == LossKind::Communication && loss.ranks.is_empty())
         .and_then(|loss| CallAmounts::new(report, loss))
     else {
         return RunSituation::Communication;

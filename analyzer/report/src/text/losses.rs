@@ -80,6 +80,9 @@ fn sentences(report: &Report, loss: &EfficiencyLoss) -> Vec<String> {
     let lost = seconds_like(loss.lost_s, elapsed_s);
     let mut first = format!("{lost} ({}): {}", percent_or_dash(loss.share), what(report, loss));
     match &loss.at {
+        Some(at) if loss.kind == LossKind::Communication && !loss.ranks.is_empty() => {
+            first.push_str(&format!(", mostly {} at {}.", at.operation, place_name(&at.place)));
+        }
         Some(at) => first.push_str(&where_it_is(loss.kind, at)),
         None => first.push('.'),
     }
@@ -198,6 +201,9 @@ fn what(report: &Report, loss: &EfficiencyLoss) -> String {
         LossKind::Control => format!("waiting for the control of parallelism by {of}{region}"),
         LossKind::Communication if report.has_unrecorded_partners() => {
             "communication, and waiting for processes that were not recorded, of which nothing is known".to_owned()
+        }
+        LossKind::Communication if !loss.ranks.is_empty() => {
+            format!("communication, most of it waiting for the calls of {of}")
         }
         LossKind::Communication if loss.by_cause || report.verdict.serialization.is_some() => {
             "data transfer and MPI overhead".to_owned()

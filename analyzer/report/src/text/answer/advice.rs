@@ -200,6 +200,10 @@ fn communication(report: &Report, situation: RunSituation) -> Option<(AnswerLabe
             "whether messages move while ranks compute: many MPI libraries move large ones in MPI calls alone; an MPI_Test in the middle of the \
              computation, or the library's progress thread, shows",
         ),
+        _ if report.losses.iter().any(|loss| loss.kind == LossKind::Communication && !loss.ranks.is_empty()) => (
+            AnswerLabel::LookAt,
+            "whether other ranks can take a part of what that rank sends and receives, or go on meanwhile",
+        ),
         _ if report.losses.iter().any(|loss| may_compute(report, loss)) => (
             AnswerLabel::LookAt,
             "whether the reduction is a function of the program (MPI_Op_create): it computes within the call, and no network saves that",

@@ -245,6 +245,9 @@ fn first_ranks(report: &Report, kind: LossKind) -> String {
 /// Describes the call with most communication: how often it is made, the size of its messages and its time.
 fn calls_in_words(report: &Report) -> String {
     let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication);
+    if let Some((at, &(rank, _))) = loss.and_then(|loss| loss.at.as_ref().zip(loss.ranks.first())) {
+        return format!(": {} for rank {rank}, which is mostly in MPI_{}", who_waits(report, &[rank]), at.operation);
+    }
     let Some((loss, amounts)) = loss.and_then(|loss| Some((loss, CallAmounts::new(report, loss)?))) else {
         return String::new();
     };

@@ -227,8 +227,7 @@ impl WrapperList {
     /// The tables of names and numbers of arguments.
     fn names(&self) -> String {
         let counts: String = self.counts.iter().map(|count| format!("{count}, ")).collect();
-        let pair = |text: String, (next, own): &(String, String)| text + &format!("    (c\"{next}\", c\"{own}\"),\n");
-        let names = self.names.iter().fold(String::new(), pair);
+        let names: String = self.names.iter().map(|(next, own)| format!("    (c\"{next}\", c\"{own}\"),\n")).collect();
         format!(
             "/// By wrapper: the function to forward to, and the wrapper's own name.\npub static NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] = &[\n{names}];\n\n/// And how many arguments it has in C.\npub static ARGUMENTS: &[u8] = &[{counts}];\n\n/// The indexes of the wrappers in C that programs call most.\nconst FREQUENT: &[usize] = &{:?};\n",
             self.frequent

@@ -71,17 +71,50 @@ fn what_did_change_is_said_beside_times_that_scatter(mpi: &Mpi, folder: &Path) -
     Ok(())
 }
 
+/// Gain and loss of `moved.c`, in seconds.
+const MORE_S: f64 = 0.06;
+
+fn code_between_other_calls_is_one_reason(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let program = Program::read(&place::programs().join("comparison/moved.c"))?.compiled(mpi)?;
+    let mut runs = Vec::new();
+    for when in ["early", "late"] {
+        let own = folder.join(when);
+        std::fs::create_dir_all(&own)?;
+        let mut job = Job::new(mpi, 2, &program, &own);
+        job.command.push(when.into());
+        job.urgent = true;
+        job.recorded()?.must_succeed()?;
+        runs.push(job.run_folder()?);
+    }
+    let (json, text) = compared(&runs[..1], &runs[1..])?;
+    let reasons = json["reasons"].as_array().context("reasons")?;
+    let computes = |row: &&Value| row["what"] == "computation" && row["change_s"].as_f64().unwrap_or(0.0).abs() > 0.02;
+    let computing: Vec<&Value> = reasons.iter().filter(computes).collect();
+    let [one] = computing.as_slice() else { anyhow::bail!("not one reason: {reasons:#?}") };
+    ensure!(one["region"] == "main/exchange", "{one:#}");
+    let change_s = one["change_s"].as_f64().context("change_s")?;
+    ensure!((change_s - MORE_S).abs() < 0.5 * MORE_S, "{one:#}");
+    ensure!(text.contains("computation in exchange"), "{text}");
+    Ok(())
+}
+
+/// A check of a comparison, with a folder of its own.
+type ComparisonCheck = fn(&Mpi, &Path) -> anyhow::Result<()>;
+
 fn trials() -> anyhow::Result<Vec<Trial>> {
-    let trial = |mpi: Mpi| {
-        let name = format!("what_did_change_is_said_beside_times_that_scatter::{}", mpi.name);
-        suite::trial(name.clone(), move || {
-            what_did_change_is_said_beside_times_that_scatter(
-                &mpi,
-                &place::fresh_folder(&format!("comparison::{name}"))?,
-            )
-        })
-    };
-    Ok(mpi::all()?.into_iter().map(trial).collect())
+    let checks: [(&str, ComparisonCheck); 2] = [
+        ("what_did_change_is_said_beside_times_that_scatter", what_did_change_is_said_beside_times_that_scatter),
+        ("code_between_other_calls_is_one_reason", code_between_other_calls_is_one_reason),
+    ];
+    let mut trials = Vec::new();
+    for mpi in mpi::all()? {
+        for (what, check) in checks {
+            let (mpi, name) = (mpi.clone(), format!("{what}::{}", mpi.name));
+            let folder = format!("comparison::{name}");
+            trials.push(suite::trial(name, move || check(&mpi, &place::fresh_folder(&folder)?)));
+        }
+    }
+    Ok(trials)
 }
 
 fn main() {

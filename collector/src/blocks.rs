@@ -87,7 +87,7 @@ impl<R: Read> BlockScanner<R> {
         }
     }
 
-    /// Returns what comes next; `None` at the end.
+    /// Returns the next item, or `None` at the end.
     pub(crate) fn next(&mut self) -> Option<LogBlockEvent> {
         let start = self.position;
         let mut cut = CutKind::NotCut;
@@ -126,7 +126,7 @@ impl<R: Read> BlockScanner<R> {
         self.position
     }
 
-    /// Returns what is read from.
+    /// The source of the bytes.
     pub(crate) fn source(&self) -> &R {
         &self.source
     }

@@ -25,9 +25,9 @@ pub struct RankClock {
 impl RankClock {
     /// The clock of the rank with `header`. `instants` and `offsets` are all definitions of their kind in its log, in any order.
     pub fn new(header: &LogHeader, instants: &[ClockPair], offsets: &[ClockOffset]) -> Self {
-        let all = || header.instants.iter().chain(instants).filter(|instant| instant.ticks != 0);
-        let first = all().min_by_key(|instant| instant.ticks).copied();
-        let last = all().max_by_key(|instant| instant.ticks).copied();
+        let noted = header.instants.iter().chain(instants).filter(|instant| instant.ticks != 0);
+        let first = noted.clone().min_by_key(|instant| instant.ticks).copied();
+        let last = noted.max_by_key(|instant| instant.ticks).copied();
         let rate = first.zip(last).and_then(|(first, last)| rate(first, last));
         let rate = if header.clock == ClockSource::Monotonic { Some(1.0) } else { rate };
         let origin = match header.clock {
@@ -124,7 +124,7 @@ fn rate(first: ClockPair, last: ClockPair) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
+    use crate::example_header;
 
     fn instant(ticks: u64, monotonic_ns: u64) -> ClockPair {
         ClockPair { ticks, monotonic_ns }
@@ -136,7 +136,7 @@ mod tests {
 
     fn tsc(rank: u32) -> LogHeader {
         let instants = [instant(3_000, 10_000), instant(6_000, 11_000)];
-        LogHeader { clock: ClockSource::Tsc, instants, ..example::header(rank, 2) }
+        LogHeader { clock: ClockSource::Tsc, instants, ..example_header::header(rank, 2) }
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_system_clock_needs_no_instants() {
-        let header = LogHeader { instants: [instant(0, 0); 2], ..example::header(1, 2) };
+        let header = LogHeader { instants: [instant(0, 0); 2], ..example_header::header(1, 2) };
         let clock = RankClock::new(&header, &[], &[offset(50, -7)]);
         assert_eq!(clock.nanoseconds(1_000), 1_007);
         assert_eq!(clock.tick_s(), 1e-9);
@@ -200,7 +200,8 @@ mod tests {
         assert_eq!(counter.first_tick_at(10_000), 2_999);
         assert_eq!(counter.first_tick_at(10_400), 3_999);
         let drifting = RankClock::new(&tsc(1), &[], &[offset(9_000, 800), offset(3_000, 500)]);
-        let system = RankClock::new(&LogHeader { instants: [instant(0, 0); 2], ..example::header(1, 2) }, &[], &[]);
+        let system =
+            RankClock::new(&LogHeader { instants: [instant(0, 0); 2], ..example_header::header(1, 2) }, &[], &[]);
         for clock in [counter, drifting, system] {
             for ns in [9_000, 9_999, 10_000, 10_123, 11_500, 12_399, 20_000] {
                 let tick = clock.first_tick_at(ns);

@@ -21,7 +21,7 @@ pub(crate) struct Compressor {
     /// A part of `memory`.
     context: NonNull<ZSTD_CCtx>,
     level: c_int,
-    /// Of words, as zstd wants it aligned. Pages that are not needed are not touched.
+    /// The memory, in words because zstd wants it aligned. Pages that are not needed are not touched.
     #[expect(dead_code, reason = "what the context points to")]
     memory: Vec<MaybeUninit<u64>>,
 }

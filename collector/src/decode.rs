@@ -3,11 +3,11 @@
 use crate::codec::{get, take_slice, take_varint, unzigzag};
 use crate::format::{BatchHead, MAX_RECORDS};
 use crate::joined::JOINED_COMPLETED;
-use crate::model::{
-    COLUMNS, CallContext, MASKS, MispredictionColumn, PAIRS, RecentRecords, RecordEntry, RecordPredictor, end_of, mask,
-};
 use crate::operation::Operation;
 use crate::record::{CallFlags, NO_PEER, NONE, Record};
+use crate::record_predictor::{
+    COLUMNS, CallContext, MASKS, MispredictionColumn, PAIRS, RecentRecords, RecordEntry, RecordPredictor, end_of, mask,
+};
 
 /// Turns columns back into records, reusing its memory.
 pub struct RecordDecoder {
@@ -86,13 +86,12 @@ impl RecordDecoder {
         }
     }
 
-    /// Returns how many of `records`, the batch decoded last, have an operation that this version does not know.
+    /// Counts those of `records`, the batch decoded last, whose operation this version does not know.
     pub fn unknown_operations(&self, records: &[Record]) -> u64 {
-        let known = |operation: u16| Operation::from_number(operation & !JOINED_COMPLETED).is_some();
-        if self.model.contexts.iter().all(|context| known(context.operation)) {
+        if self.model.contexts.iter().all(|context| is_known(context.operation)) {
             return 0;
         }
-        records.iter().filter(|record| !known(record.operation)).count() as u64
+        records.iter().filter(|record| !is_known(record.operation)).count() as u64
     }
 }
 
@@ -167,6 +166,16 @@ fn next_context(contexts: &mut Vec<CallContext>, column: &mut &[u8]) -> Option<u
     (index < contexts.len()).then_some(index as u32)
 }
 
+/// True if this version knows the operation of a record, which may be joined with its part.
+fn is_known(operation: u16) -> bool {
+    Operation::from_number(operation & !JOINED_COMPLETED).is_some()
+}
+
+#[inline]
+fn next(columns: &mut Columns, column: MispredictionColumn) -> Option<u64> {
+    take_varint(&mut columns[column as usize])
+}
+
 /// Changes the fields of `entry` that `mask` names, by the next values of their columns.
 fn change(
     entry: &mut RecordEntry,
@@ -175,32 +184,31 @@ fn change(
     recent: RecentRecords,
     columns: &mut Columns,
 ) -> Option<()> {
-    let mut read = |column: MispredictionColumn| take_varint(&mut columns[column as usize]);
     if mask & mask::PEER != 0 {
-        entry.set_peer(gone(entry.peer, read(MispredictionColumn::Peers)?));
+        entry.set_peer(gone(entry.peer, next(columns, MispredictionColumn::Peers)?));
     }
     if mask & mask::TAG != 0 {
-        entry.tag = gone(entry.tag, read(MispredictionColumn::Tags)?);
+        entry.tag = gone(entry.tag, next(columns, MispredictionColumn::Tags)?);
     }
     if mask & mask::SENT != 0 {
-        entry.sent = entry.sent.wrapping_add(unzigzag(read(MispredictionColumn::Sent)?) as u64);
+        entry.sent = entry.sent.wrapping_add(unzigzag(next(columns, MispredictionColumn::Sent)?) as u64);
     }
     if mask & mask::RECEIVED != 0 {
-        entry.received = entry.received.wrapping_add(unzigzag(read(MispredictionColumn::Received)?) as u64);
+        entry.received = entry.received.wrapping_add(unzigzag(next(columns, MispredictionColumn::Received)?) as u64);
     }
     if mask & mask::REQUEST != 0 {
-        let request = match read(MispredictionColumn::Requests)?.checked_sub(1) {
+        let request = match next(columns, MispredictionColumn::Requests)?.checked_sub(1) {
             None => NONE,
             Some(distance) => (recent.newest & relative).wrapping_add(unzigzag(distance) as u32),
         };
         entry.set_request(request, relative, recent);
     }
     if mask & mask::COUNT != 0 {
-        entry.count = entry.count.wrapping_add(unzigzag(read(MispredictionColumn::Counts)?) as u32);
+        entry.count = entry.count.wrapping_add(unzigzag(next(columns, MispredictionColumn::Counts)?) as u32);
     }
     if mask & mask::RARE != 0 {
-        entry.flags = CallFlags(u16::try_from(read(MispredictionColumn::Rare)?).ok()?);
-        entry.comm = u32::try_from(read(MispredictionColumn::Rare)?).ok()?.wrapping_sub(1);
+        entry.flags = CallFlags(u16::try_from(next(columns, MispredictionColumn::Rare)?).ok()?);
+        entry.comm = u32::try_from(next(columns, MispredictionColumn::Rare)?).ok()?.wrapping_sub(1);
     }
     Some(())
 }
@@ -224,7 +232,7 @@ struct TimePair {
     bytes: u8,
 }
 
-/// The pair of times of each code; `None` of [`OTHER_PAIR`](crate::model::OTHER_PAIR), whose lengths are given.
+/// The pair of times of each code; `None` of [`OTHER_PAIR`](crate::record_predictor::OTHER_PAIR), whose lengths are given.
 const TIMES: [Option<TimePair>; 16] = {
     let mut times = [None; 16];
     let mut code = 0;

@@ -178,7 +178,7 @@ impl<Context> Decode<Context> for CallSite {
 }
 bincode::impl_borrow_decode!(CallSite);
 
-/// Returns what was decoded, or `None` where the definition had ended before.
+/// The decoded value, or `None` if the definition ended before it.
 fn if_more<T>(decoded: Result<T, DecodeError>) -> Result<Option<T>, DecodeError> {
     match decoded {
         Ok(value) => Ok(Some(value)),
@@ -411,12 +411,12 @@ impl RankList {
         RankList(runs)
     }
 
-    /// Returns how many ranks it holds.
+    /// The number of its ranks.
     pub fn len(&self) -> u64 {
         self.0.iter().map(|&(_, _, count)| u64::from(count)).sum()
     }
 
-    /// Returns whether it holds none.
+    /// True if it has no rank.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

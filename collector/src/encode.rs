@@ -13,11 +13,11 @@
 
 use crate::codec::{put, put_varint, zigzag};
 use crate::format::{BatchHead, MAX_RECORDS};
-use crate::model::{
+use crate::record::{NO_PEER, NONE, Record};
+use crate::record_predictor::{
     COLUMNS, CallContext, MASKS, MispredictionColumn, OTHER_PAIR, PAIRS, RecentRecords, RecordEntry, RecordPredictor,
     end_of, mask, significant_bytes,
 };
-use crate::record::{NO_PEER, NONE, Record};
 
 /// Slots of the encoder's table of contexts.
 const CONTEXT_SLOTS: usize = 512;
@@ -66,12 +66,12 @@ impl RecordEncoder {
         }
     }
 
-    /// Returns what compresses of the batch encoded last: its head and the columns of wrong guesses.
+    /// The compressible bytes of the batch encoded last: its head and the columns of wrong guesses.
     pub fn plain(&self) -> &[u8] {
         &self.plain
     }
 
-    /// Returns what does not: its times.
+    /// Its times, which do not compress.
     pub fn tail(&self) -> &[u8] {
         &self.tail[..self.tail_len]
     }
@@ -130,10 +130,11 @@ impl RecordEncoder {
         site: &mut impl FnMut(&Record) -> u64,
     ) {
         let slot = recent.slot();
-        let like = |entry: &&RecordEntry| entry.call_site == record.call_site && entry.operation == record.operation;
-        let (context, base, mut mask) = match self.model.guess(slot).filter(like) {
-            Some(entry) => (entry.context, self.model.guesses[slot] - 1, 0),
-            None => {
+        let (context, base, mut mask) = match self.model.guess(slot) {
+            Some(entry) if entry.call_site == record.call_site && entry.operation == record.operation => {
+                (entry.context, self.model.guesses[slot] - 1, 0)
+            }
+            _ => {
                 let context = self.context(record, site);
                 (context, self.model.contexts[context as usize].last, mask::CONTEXT)
             }
@@ -179,7 +180,7 @@ impl RecordEncoder {
     }
 }
 
-/// Returns how many of the first records are guessed right, and what is recent after them.
+/// Counts the first records that are guessed right, and returns the recent records after them.
 ///
 /// This loop and that of [`times`] are all that most records take; each is a function of its own that calls nothing, so that what it needs is in registers.
 #[inline(never)]
@@ -216,6 +217,11 @@ fn times(records: &[Record], mut previous_end: u64, codes: &mut [u8], tail: &mut
     room - rest.len()
 }
 
+#[inline]
+fn put_mispredicted(columns: &mut [Vec<u8>; COLUMNS], column: MispredictionColumn, value: u64) {
+    put_varint(value, &mut columns[column as usize]);
+}
+
 /// Makes `entry` like `record`. Writes the fields that change, each to its column; gives their mask.
 fn change(
     entry: &mut RecordEntry,
@@ -225,25 +231,25 @@ fn change(
     columns: &mut [Vec<u8>; COLUMNS],
 ) -> u8 {
     let mut mask = 0;
-    let mut write = |bit: u8, column: MispredictionColumn, value: u64| {
-        mask |= bit;
-        put_varint(value, &mut columns[column as usize]);
-    };
     if record.peer != entry.peer {
-        write(mask::PEER, MispredictionColumn::Peers, distance(entry.peer, record.peer));
+        mask |= mask::PEER;
+        put_mispredicted(columns, MispredictionColumn::Peers, distance(entry.peer, record.peer));
         entry.set_peer(record.peer);
     }
     if record.tag != entry.tag {
-        write(mask::TAG, MispredictionColumn::Tags, distance(entry.tag, record.tag));
+        mask |= mask::TAG;
+        put_mispredicted(columns, MispredictionColumn::Tags, distance(entry.tag, record.tag));
         entry.tag = record.tag;
     }
     if record.sent != entry.sent {
-        write(mask::SENT, MispredictionColumn::Sent, zigzag(record.sent.wrapping_sub(entry.sent) as i64));
+        mask |= mask::SENT;
+        put_mispredicted(columns, MispredictionColumn::Sent, zigzag(record.sent.wrapping_sub(entry.sent) as i64));
         entry.sent = record.sent;
     }
     if record.received != entry.received {
-        write(
-            mask::RECEIVED,
+        mask |= mask::RECEIVED;
+        put_mispredicted(
+            columns,
             MispredictionColumn::Received,
             zigzag(record.received.wrapping_sub(entry.received) as i64),
         );
@@ -251,17 +257,24 @@ fn change(
     }
     if record.request != entry.request(recent) {
         let distance = record.request.wrapping_sub(recent.newest & relative) as i32;
+        mask |= mask::REQUEST;
         let value = if record.request == NONE { 0 } else { 1 + zigzag(distance.into()) };
-        write(mask::REQUEST, MispredictionColumn::Requests, value);
+        put_mispredicted(columns, MispredictionColumn::Requests, value);
         entry.set_request(record.request, relative, recent);
     }
     if record.count != entry.count {
-        write(mask::COUNT, MispredictionColumn::Counts, zigzag((record.count.wrapping_sub(entry.count) as i32).into()));
+        mask |= mask::COUNT;
+        put_mispredicted(
+            columns,
+            MispredictionColumn::Counts,
+            zigzag((record.count.wrapping_sub(entry.count) as i32).into()),
+        );
         entry.count = record.count;
     }
     if record.flags != entry.flags || record.comm != entry.comm {
-        write(mask::RARE, MispredictionColumn::Rare, record.flags.0.into());
-        write(mask::RARE, MispredictionColumn::Rare, record.comm.wrapping_add(1).into());
+        mask |= mask::RARE;
+        put_mispredicted(columns, MispredictionColumn::Rare, record.flags.0.into());
+        put_mispredicted(columns, MispredictionColumn::Rare, record.comm.wrapping_add(1).into());
         (entry.flags, entry.comm) = (record.flags, record.comm);
     }
     mask

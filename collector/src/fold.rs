@@ -254,7 +254,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         }
     }
 
-    /// Returns how often a region was entered within as many others as may be open: its time counts as theirs.
+    /// The number of regions that were entered when too many were open: their time counts as that of the outer ones.
     pub fn too_deep(&self) -> u64 {
         self.too_deep
     }
@@ -272,7 +272,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         self.times.move_to(region, iteration);
     }
 
-    /// Returns what was kept apart of the time by iteration, since the last call.
+    /// Takes the time by iteration that was kept apart since the last call.
     pub fn take_times(&mut self) -> T {
         let times = std::mem::take(&mut self.times);
         self.times.move_to(self.region, self.iteration);
@@ -394,7 +394,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         self.walk.time.end_call();
     }
 
-    /// Returns where the next record stands.
+    /// The place of the next record.
     pub fn head(&self) -> BatchHead {
         self.walk.head()
     }
@@ -696,19 +696,17 @@ impl<T: IterationTimes> ProfileFold<T> {
             return self.part(record, site);
         }
         self.walk.time.pass_marker(record);
-        let value = || (f64::from_bits(record.sent), f64::from_bits(record.received));
+        let [sent, received] = [record.sent, record.received].map(f64::from_bits);
         match record.operation() {
             Some(Operation::RegionEnter) => self.enter(record.request, record.count, begin),
             Some(Operation::RegionLeave) => self.leave(record.request, begin),
             Some(Operation::Work) => {
                 let totals = self.regions.entry(record.request).or_default();
-                let (operations, quanta) = value();
-                totals.operations += operations;
-                totals.quanta += quanta;
+                totals.operations += sent;
+                totals.quanta += received;
             }
             Some(Operation::Counter) => {
-                let (value, _) = value();
-                let one = CounterTotals { n: 1, sum: value, min: value, max: value };
+                let one = CounterTotals { n: 1, sum: sent, min: sent, max: sent };
                 self.counters.entry((self.region, record.request)).or_default().add(&one);
             }
             Some(Operation::Memory) => {
@@ -775,7 +773,7 @@ impl<T: IterationTimes> ProfileFold<T> {
     }
 }
 
-/// Returns what of `sent` and `received` counts for records of an operation, as masks: what is sent counts where it is started, what
+/// The parts of `sent` and `received` that count for records of an operation, as masks: what is sent counts where it is started, what
 /// is received where it has arrived, and preparing a persistent operation transfers nothing.
 pub fn counted(operation: u16) -> (u64, u64) {
     if Operation::semantics(operation).prepares() {

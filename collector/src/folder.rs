@@ -8,10 +8,10 @@ use std::sync::Arc;
 use bincode::{Decode, Encode};
 
 use crate::format::{log_name, rank_and_thread_of_ring, rank_of_log, ring_name};
+use crate::log_paths::{LogPlace, RingPlace, open_file};
 use crate::node::file::{NodeFile, NodeFileDamage};
 use crate::node::frame::{node_name, node_of_name, node_of_rings, node_rings_name};
 use crate::node::rings::RingsFile;
-use crate::place::{LogPlace, RingPlace, open_file};
 use crate::problem::{Problem, ProblemKind};
 use crate::rank_log::RankLog;
 use crate::reader::{LogReader, OpenError};
@@ -57,12 +57,13 @@ impl RunFileNames {
 
     /// The names of the files.
     pub fn files(&self) -> impl Iterator<Item = String> + '_ {
-        let of_rank = |(&rank, (has_log, threads)): (&u32, &(bool, Vec<u32>))| {
-            let rings: Vec<String> = threads.iter().map(|&thread| ring_name(rank, thread)).collect();
-            has_log.then(|| log_name(rank)).into_iter().chain(rings)
-        };
         let of_nodes = self.nodes.iter().map(|&node| node_name(node));
-        of_nodes.chain(self.rings.iter().map(|&node| node_rings_name(node))).chain(self.ranks.iter().flat_map(of_rank))
+        let rings_of_nodes = self.rings.iter().map(|&node| node_rings_name(node));
+        let of_ranks = self.ranks.iter().flat_map(|(&rank, (has_log, threads))| {
+            let rings = threads.iter().map(move |&thread| ring_name(rank, thread));
+            has_log.then(|| log_name(rank)).into_iter().chain(rings)
+        });
+        of_nodes.chain(rings_of_nodes).chain(of_ranks)
     }
 
     /// Splits the files into `n` parts, some of them empty if there are fewer ranks or nodes than that. Each has the files of ranks that
@@ -71,20 +72,15 @@ impl RunFileNames {
         let nodes: BTreeSet<u32> = self.nodes.iter().chain(&self.rings).copied().collect();
         let begins: BTreeSet<u32> = if nodes.is_empty() { self.ranks.keys().copied().collect() } else { nodes };
         let begins: Vec<u32> = begins.into_iter().collect();
-        // A rank's file goes with the node file before it, in which the rank may also be.
-        let share_of = |rank: u32| {
-            let group = begins.partition_point(|&begin| begin <= rank).saturating_sub(1);
-            (group * n / begins.len().max(1)).min(n.saturating_sub(1))
-        };
         let mut shares = vec![RunFileNames::default(); n];
         for (&rank, files) in &self.ranks {
-            shares[share_of(rank)].ranks.insert(rank, files.clone());
+            shares[share_of(rank, &begins, n)].ranks.insert(rank, files.clone());
         }
         for &node in &self.nodes {
-            shares[share_of(node)].nodes.push(node);
+            shares[share_of(node, &begins, n)].nodes.push(node);
         }
         for &node in &self.rings {
-            shares[share_of(node)].rings.push(node);
+            shares[share_of(node, &begins, n)].rings.push(node);
         }
         shares
     }
@@ -95,19 +91,26 @@ pub fn contains_logs(path: &Path) -> bool {
     RunFileNames::list(path).is_ok_and(|names| !names.ranks.is_empty() || !names.nodes.is_empty())
 }
 
-/// Returns when the run in the folder at `path` began, in seconds since 1970, as one of its logs says; 0 where none can be read. `None`:
-/// there are no logs.
+/// The share, of `n`, that has the files of `rank`. `begins` are the first ranks of node files, or all ranks: a rank's file goes with the
+/// node file before it, in which the rank may also be.
+fn share_of(rank: u32, begins: &[u32], n: usize) -> usize {
+    let group = begins.partition_point(|&begin| begin <= rank).saturating_sub(1);
+    (group * n / begins.len().max(1)).min(n.saturating_sub(1))
+}
+
+/// Returns the start of the run in the folder at `path`, in seconds since 1970, or 0 if none of its logs can be read. `None`: there are no
+/// logs.
 pub fn started_unix_s(path: &Path) -> Option<u64> {
     let names = RunFileNames::list(path).ok()?;
     // Whole files are not looked at: runs may be large, and several lie side by side.
-    let in_node = |&node: &u32| {
+    let started_in_node = names.nodes.iter().find_map(|&node| {
         let file = open_file(&path.join(node_name(node))).ok()?;
         let header = NodeFile::first_log_header(&file).ok().flatten()?;
         Some(LogReader::new(header.as_slice()).ok()?.header().started_unix_s)
-    };
+    });
     // A rank may have left a ring beside its node's file, which does not say when it began.
-    if let Some(started) = names.nodes.iter().find_map(in_node) {
-        return Some(started);
+    if started_in_node.is_some() {
+        return started_in_node;
     }
     let Some(&rank) = names.ranks.keys().next() else { return (!names.nodes.is_empty()).then_some(0) };
     let folder =
@@ -138,7 +141,7 @@ impl RunFolder {
         Ok(RunFolder::with_names(path, RunFileNames::list(path)?))
     }
 
-    /// Returns what is in these files of the folder at `path`.
+    /// Opens these files of the folder at `path`.
     pub fn with_names(path: &Path, names: RunFileNames) -> RunFolder {
         RunFolder { names, ..RunFolder::empty(path) }.with_parts()
     }
@@ -237,7 +240,7 @@ impl RunFolder {
         self.logs.keys().copied()
     }
 
-    /// Returns what is wrong with files that are of several ranks.
+    /// The problems of files that belong to several ranks.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
@@ -247,7 +250,7 @@ impl RunFolder {
         self.problems.split_at(self.of_rings)
     }
 
-    /// Returns how many logs of `rank` there are: a node file and a file of its own, or files of several runs.
+    /// The number of logs of `rank`. Several are a node file and a file of its own, or files of several runs.
     pub fn logs_of(&self, rank: u32) -> usize {
         self.logs.get(&rank).map_or(0, Vec::len)
     }
@@ -274,7 +277,7 @@ impl RunFolder {
         length.unwrap_or(0)
     }
 
-    /// Returns where the first log of `rank` is.
+    /// The place of the first log of `rank`.
     pub(crate) fn place(&self, rank: u32) -> Option<&LogPlace> {
         self.logs.get(&rank)?.first()
     }
@@ -288,13 +291,14 @@ impl RunFolder {
         }
     }
 
-    /// Returns where the ring of the thread of `rank` that called `MPI_Init` is.
+    /// The place of the ring of the thread of `rank` that called `MPI_Init`.
     pub(crate) fn first_ring(&self, rank: u32) -> Option<RingPlace> {
-        let is_first = |place: &&RingPlace| match place {
+        let rings = self.rings_of(rank);
+        let of_first_thread = rings.iter().find(|place| match place {
             RingPlace::File(_, thread) => *thread == 0,
             RingPlace::Node(_, piece) => piece.thread == 0,
-        };
-        self.rings_of(rank).iter().find(is_first).cloned()
+        });
+        of_first_thread.cloned()
     }
 
     fn rings_of(&self, rank: u32) -> Vec<RingPlace> {

@@ -63,12 +63,12 @@ impl GapUses {
     /// Adds the uses of the gaps of `thread`, of which these are the sums by site, as far as they are known.
     pub fn judge(&mut self, thread: u32, by_site: &BTreeMap<PolledSite, GapSums>, evidence: &CpuEvidence) {
         for after_spin in [false, true] {
-            let alike = || by_site.iter().filter(|(site, _)| site.after_spin == after_spin);
+            let alike = by_site.iter().filter(|(site, _)| site.after_spin == after_spin);
             let mut all = GapSums::default();
-            for (_, sums) in alike() {
+            for (_, sums) in alike.clone() {
                 all.add(sums);
             }
-            for (site, sums) in alike() {
+            for (site, sums) in alike {
                 let gap_use = match after_spin {
                     true => sums.judge_after_spin(&all, evidence),
                     false => sums.judge(&all, evidence),
@@ -80,7 +80,7 @@ impl GapUses {
         }
     }
 
-    /// Returns whether nothing is known of any gap.
+    /// True if no gap's use is known.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -134,7 +134,7 @@ impl GapSums {
         self.succeeded = self.succeeded.saturating_add(other.succeeded);
     }
 
-    /// Returns how the thread spends the gaps, which are among those of `all`; `None` where too little is known of its CPU time.
+    /// Judges how the thread spends the gaps, which are among those of `all`; `None` if too little is known of its CPU time.
     ///
     /// Samples decide, those in all gaps of the thread where these gaps alone are too short; where there are too few, the CPU time of the whole run.
     /// One that sleeps without a poll that succeeds may sleep for another reason.
@@ -156,7 +156,7 @@ impl GapSums {
         })
     }
 
-    /// Returns how the thread spends such gaps in the midst of spins, or after them.
+    /// Judges how the thread spends such gaps in the midst of spins, or after them.
     ///
     /// A spin shows no success: after it comes work, which has samples, or is slept for, where the thread gives up its core. One that does neither has lost it.
     fn judge_after_spin(&self, all: &GapSums, evidence: &CpuEvidence) -> Option<GapUse> {
@@ -169,10 +169,9 @@ impl GapSums {
         })
     }
 
-    /// Returns these gaps, or `all` if these are too short for samples; `None` if all are, too.
+    /// Returns these gaps, or `all` if these are too short for samples, or `None` if all together are as well.
     fn or_if_too_few<'a>(&'a self, all: &'a GapSums, evidence: &CpuEvidence) -> Option<&'a GapSums> {
-        let is_enough = |sums: &&GapSums| evidence.samples_in(sums).is_some_and(|samples| samples >= ENOUGH_SAMPLES);
-        [self, all].into_iter().find(is_enough)
+        [self, all].into_iter().find(|sums| evidence.samples_in(sums).is_some_and(|samples| samples >= ENOUGH_SAMPLES))
     }
 
     /// Returns the fraction of the gaps that the CPU time of their samples takes.

@@ -44,6 +44,13 @@ pub struct IndexEntry {
     pub end: u64,
 }
 
+impl IndexEntry {
+    /// True for a block of records, or of the sums of records.
+    pub fn has_records(&self) -> bool {
+        self.kind == BlockKind::Records as u8 || self.kind == BlockKind::Profile as u8
+    }
+}
+
 /// The contents of a block, for its entry; of definitions nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct BlockContents {
@@ -60,7 +67,7 @@ pub struct BlockContents {
 }
 
 impl BlockContents {
-    /// Returns what a profile sums up.
+    /// The contents of a profile: the records that it sums up.
     pub fn of_profile(batch: &ProfileBatch) -> BlockContents {
         let BatchHead { thread, first, previous_end, .. } = batch.head;
         let records = batch.next.first.wrapping_sub(first);
@@ -134,7 +141,7 @@ impl LogIndex {
         (!self.is_full).then_some(&self.encoded)
     }
 
-    /// Returns where the last block ends.
+    /// The offset at which the last block ends.
     pub fn end(&self) -> u64 {
         self.definitions.map_or(self.end, |(place, bytes)| place.wrapping_add(bytes))
     }
@@ -154,11 +161,13 @@ pub fn decode(mut plain: &[u8]) -> Option<Vec<IndexEntry>> {
     let mut last = IndexEntry::default();
     while !plain.is_empty() {
         let [kind] = take_array::<1>(&mut plain)?;
-        let mut next = || take_varint(&mut plain);
-        let (gap, bytes, thread) = (next()?, next()?, u32::try_from(next()?).ok()?);
-        let (first, records) = (next()?, next()?);
-        let begin = last.end.wrapping_add(unzigzag(next()?) as u64);
-        let end = begin.wrapping_add(next()?);
+        let gap = take_varint(&mut plain)?;
+        let bytes = take_varint(&mut plain)?;
+        let thread = u32::try_from(take_varint(&mut plain)?).ok()?;
+        let first = take_varint(&mut plain)?;
+        let records = take_varint(&mut plain)?;
+        let begin = last.end.wrapping_add(unzigzag(take_varint(&mut plain)?) as u64);
+        let end = begin.wrapping_add(take_varint(&mut plain)?);
         let place = last.place.checked_add(last.bytes)?.checked_add(gap)?;
         place.checked_add(bytes)?;
         first.checked_add(records)?;

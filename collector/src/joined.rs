@@ -38,7 +38,7 @@ pub fn can_join_completed(call: CallFlags) -> bool {
 }
 
 impl Record {
-    /// Returns how many records it stands for.
+    /// The number of records that it stands for.
     #[inline(always)]
     pub fn joined_operations(&self) -> usize {
         1 + usize::from(self.operation >> 15)
@@ -46,7 +46,6 @@ impl Record {
 
     /// The call and its part, where the record is both.
     pub fn apart(&self) -> Option<(Record, Record)> {
-        let with = |flags: u16| CallFlags(self.flags.0 & flags);
         let joined = self.operation & JOINED_COMPLETED;
         let (mut call, mut part) = (*self, Record { begin: self.end, count: 0, ..*self });
         call.operation &= !JOINED_COMPLETED;
@@ -54,15 +53,15 @@ impl Record {
         call.received = 0;
         match joined {
             JOINED_COMPLETED => {
-                call.flags = with(!OF_COMPLETED);
+                call.flags = CallFlags(self.flags.0 & !OF_COMPLETED);
                 (call.peer, call.tag, call.sent) = (NO_PEER, NO_PEER, 0);
                 part.operation = Operation::Completed as u16;
             }
             JOINED => {
-                call.flags = with(!OF_RECEIVED);
+                call.flags = CallFlags(self.flags.0 & !OF_RECEIVED);
                 call.count = 0;
                 part.operation = Operation::Received as u16;
-                part.flags = with(OF_RECEIVED).with_activity(Operation::Received.activity());
+                part.flags = CallFlags(self.flags.0 & OF_RECEIVED).with_activity(Operation::Received.activity());
                 (part.peer, part.tag) = (self.request as i32, self.count as i32);
                 (part.sent, part.request) = (0, NONE);
                 if part.peer < 0 && !part.flags.contains(CallFlags::ANY_SOURCE) {
@@ -75,7 +74,7 @@ impl Record {
     }
 }
 
-/// Returns how many records these stand for.
+/// The number of records that `records` stand for.
 pub fn count(records: &[Record]) -> usize {
     records.iter().map(Record::joined_operations).sum()
 }

@@ -38,7 +38,6 @@
 //! | [`clock`] | ticks → seconds on the run's common clock |
 //! | [`words`] | counts and times in messages |
 
-pub mod at_end;
 mod blocks;
 pub mod clock;
 mod codec;
@@ -48,7 +47,7 @@ pub mod decode;
 pub mod definition;
 pub mod encode;
 #[cfg(test)]
-mod example;
+mod example_header;
 pub mod fold;
 pub mod folder;
 pub mod format;
@@ -56,16 +55,15 @@ pub mod gap_survey;
 pub mod gap_use;
 pub mod index;
 pub mod joined;
-pub mod live;
+pub mod live_run;
+pub mod log_paths;
+mod log_source;
 mod merged_threads;
-mod model;
 pub mod node;
 pub mod operation;
 pub mod options;
 pub mod parallel;
 pub mod parallel_marks;
-pub mod place;
-pub mod placing;
 pub mod poll_answer;
 pub mod poll_gaps;
 pub mod polling;
@@ -74,6 +72,7 @@ pub mod profile;
 pub mod rank_log;
 pub mod reader;
 pub mod record;
+mod record_predictor;
 #[expect(unsafe_code, reason = "the ring is shared memory, written by the hot path through a raw pointer")]
 pub mod ring;
 pub mod salvage;
@@ -81,12 +80,13 @@ pub mod sample;
 pub mod sample_block;
 pub mod semantics;
 mod settled_gaps;
-mod source;
-mod sparse;
+mod sparse_file;
 pub mod spinning;
 pub mod starter;
 pub mod summary;
-mod undefined;
+pub mod thread_positions;
+pub mod trailer;
+mod undefined_ids;
 pub mod walk;
 pub mod words;
 pub mod writer;

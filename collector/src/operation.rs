@@ -500,7 +500,7 @@ impl Operation {
             || number == Operation::Started as u16
     }
 
-    /// Returns what the operation of a number in a log does with other ranks.
+    /// The meaning to other ranks of the operation with a number in a log.
     #[inline]
     pub const fn semantics(number: u16) -> OperationSemantics {
         if number < Operation::END { COLUMNS.semantics[number as usize] } else { OperationSemantics::Nothing }
@@ -512,7 +512,7 @@ impl Operation {
         if number < Operation::END { COLUMNS.synchronises[number as usize] } else { SynchronisesWith::Nobody }
     }
 
-    /// Returns what of earlier calls it completes, or looks at: what that sent was counted when it started.
+    /// The requests of earlier calls that it completes or tests. Their bytes were counted when they started.
     #[inline]
     pub const fn completes(number: u16) -> CompletionEffect {
         if number < Operation::END { COLUMNS.completes[number as usize] } else { CompletionEffect::Nothing }

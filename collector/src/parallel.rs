@@ -74,7 +74,7 @@ impl TeamTime {
         }
     }
 
-    /// Returns all parts together.
+    /// The sum of all parts.
     pub fn total(&self) -> u64 {
         self.parts().into_iter().fold(0, u64::saturating_add)
     }
@@ -125,14 +125,18 @@ pub fn account<'a>(begin: u64, end: u64, members: impl Iterator<Item = &'a Membe
     let others = own.other_waits();
     let following = left.min((n * longest_other).saturating_sub(others));
     time.imbalance += left - following;
-    let caused_by = |wait: u64| match others {
-        0 => 0,
-        others => (u128::from(following) * u128::from(wait) / u128::from(others)) as u64,
-    };
-    time.ordered = own.ordered + caused_by(own.ordered);
-    time.tasks = own.tasks + caused_by(own.tasks);
+    time.ordered = own.ordered + proportion(following, own.ordered, others);
+    time.tasks = own.tasks + proportion(following, own.tasks, others);
     time.mutex = others + following - time.ordered - time.tasks;
     time
+}
+
+/// The part of `amount` that belongs to `part` of a `whole`; 0 if the whole is.
+fn proportion(amount: u64, part: u64, whole: u64) -> u64 {
+    match whole {
+        0 => 0,
+        whole => (u128::from(amount) * u128::from(part) / u128::from(whole)) as u64,
+    }
 }
 
 /// Sums over all instances for one thread of the teams.

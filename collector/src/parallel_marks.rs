@@ -136,7 +136,7 @@ impl ParallelInstance {
         Record { call_site: self.call_site, ..Record::new(operation, self.end) }
     }
 
-    /// Returns how much shorter it would be if all threads worked equally long.
+    /// The time by which it would be shorter if all threads worked equally long.
     pub fn excess(&self) -> u64 {
         self.longest.saturating_sub(self.time.useful / u64::from(self.team.max(1)))
     }
@@ -160,7 +160,7 @@ pub struct OpenInstance {
 }
 
 impl OpenInstance {
-    /// Returns when the instance that is open began, and its call site.
+    /// The begin of the open instance, and its call site.
     pub fn open(&self) -> Option<(u64, u64)> {
         self.instance.map(|open| (open.begin, open.call_site))
     }
@@ -220,7 +220,7 @@ impl OpenInstance {
 mod tests {
     use super::*;
 
-    /// Returns what the markers of an instance say.
+    /// Reads the markers of an instance.
     fn read_back(instance: &ParallelInstance) -> Option<ParallelInstance> {
         let mut open = OpenInstance::default();
         let begin = ParallelInstance::begin_record(instance.begin, instance.call_site);

@@ -24,7 +24,7 @@ impl CallPlace {
     /// Place of a call of which nothing is known.
     pub(crate) const UNKNOWN: CallPlace = CallPlace { region: 0, iteration: NONE, call_site: u64::MAX };
 
-    /// Returns what a gap before a record here would be time of.
+    /// The place to which a gap before a record here belongs.
     pub(crate) fn next_call(&self, record: &Record) -> NextCall {
         NextCall {
             region: self.region,

@@ -113,16 +113,15 @@ pub struct PollSums {
 }
 
 impl PollSums {
-    /// Adds those of other records.
+    /// Adds the sums of other records.
     pub fn add(&mut self, other: &PollSums) {
-        let add = |own: &mut u64, other: u64| *own = own.saturating_add(other);
-        add(&mut self.polls, other.polls);
-        add(&mut self.waits, other.waits);
-        add(&mut self.within, other.within);
-        add(&mut self.waiting, other.waiting);
-        add(&mut self.maybe_computation, other.maybe_computation);
-        add(&mut self.computation, other.computation);
-        add(&mut self.maybe_waiting, other.maybe_waiting);
+        self.polls = self.polls.saturating_add(other.polls);
+        self.waits = self.waits.saturating_add(other.waits);
+        self.within = self.within.saturating_add(other.within);
+        self.waiting = self.waiting.saturating_add(other.waiting);
+        self.maybe_computation = self.maybe_computation.saturating_add(other.maybe_computation);
+        self.computation = self.computation.saturating_add(other.computation);
+        self.maybe_waiting = self.maybe_waiting.saturating_add(other.maybe_waiting);
     }
 }
 
@@ -144,13 +143,9 @@ impl PollGapLimits {
     /// Converts the limits to the clock of the rank with `header`.
     pub fn from_header(header: &LogHeader) -> PollGapLimits {
         let per_ns = 1e-9 / RankClock::new(header, &[], &[]).tick_s();
-        let ticks = |ns: u64| (ns as f64 * per_ns) as u64;
-        PollGapLimits {
-            short: ticks(SHORT_NS),
-            waiting: ticks(WAITING_NS),
-            long: ticks(LONG_NS),
-            lost_core: ticks(LOST_CORE_NS),
-        }
+        let [short, waiting, long, lost_core] =
+            [SHORT_NS, WAITING_NS, LONG_NS, LOST_CORE_NS].map(|ns| (ns as f64 * per_ns) as u64);
+        PollGapLimits { short, waiting, long, lost_core }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Gaps worked out by hand, in nanoseconds.
 
 use super::*;
-use crate::example;
+use crate::example_header;
 use crate::record::NONE;
 use crate::spinning::encode_gaps;
 
@@ -314,7 +314,7 @@ fn the_user_may_say_what_it_is() {
 #[test]
 fn lengths_are_in_ticks_of_the_clock() {
     // The clock of the header makes a tick a nanosecond.
-    assert_eq!(PollGapLimits::from_header(&example::header(0, 1)), LENGTHS);
+    assert_eq!(PollGapLimits::from_header(&example_header::header(0, 1)), LENGTHS);
 }
 
 #[test]

@@ -48,17 +48,17 @@ macro_rules! problems {
                 match self { $(ProblemKind::$name => stringify!($name),)* }
             }
 
-            /// Returns how far it touches the figures.
+            /// Its effect on the figures.
             pub fn severity(self) -> Severity {
                 match self { $(ProblemKind::$name => Severity::$severity,)* }
             }
 
-            /// Returns what happened, as a sentence.
+            /// A sentence that says what happened.
             pub fn meaning(self) -> &'static str {
                 match self { $(ProblemKind::$name => concat!($($doc),+).trim_ascii(),)* }
             }
 
-            /// Returns what the user can do about it.
+            /// Advice to the user.
             pub fn advice(self) -> &'static str {
                 match self { $(ProblemKind::$name => $advice,)* }
             }

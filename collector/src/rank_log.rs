@@ -8,9 +8,10 @@ use std::sync::Arc;
 use crate::definition::{ClockPair, Definition, LifetimePoint, RankList};
 use crate::format::{BatchHead, ClockSource, LogHeader, RecordingMode};
 use crate::gap_use::GapUses;
+use crate::log_paths::{LogPlace, RingPlace, open_file};
+use crate::log_source::LogSource;
 use crate::merged_threads::ThreadMerge;
 use crate::operation::Operation;
-use crate::place::{LogPlace, RingPlace, open_file};
 use crate::poll_gaps::ProfileGaps;
 use crate::polling::{PollGapClassifier, PollGapLimits, PollGapRule, PollSums};
 use crate::problem::{Problem, ProblemKind};
@@ -19,8 +20,7 @@ use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers, gap};
 use crate::record::Record;
 use crate::ring::HEAD_BYTES;
 use crate::salvage::SalvagedRing;
-use crate::source::LogSource;
-use crate::undefined::UndefinedIds;
+use crate::undefined_ids::UndefinedIds;
 use crate::words::CountedNoun;
 
 /// A rank's log and rings, read as one. A rank that still runs may be read too: what it writes later is left out.
@@ -425,7 +425,7 @@ fn is_blank(file: File) -> bool {
     file.take(HEAD_BYTES as u64).read_to_end(&mut head).is_ok() && head.iter().all(|&byte| byte == 0)
 }
 
-/// Returns what a ring alone says about its run.
+/// The facts about a run that a ring alone holds.
 fn header_of(ring: &SalvagedRing) -> LogHeader {
     let nowhere = ClockPair { ticks: 0, monotonic_ns: 0 };
     LogHeader {

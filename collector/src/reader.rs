@@ -103,6 +103,21 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// The log ends within its header after `found` bytes, or cannot be read further because of `error`.
+    fn ended_early(path: &Path, error: Option<io::Error>, found: u64) -> OpenError {
+        let path = path.to_path_buf();
+        match error {
+            Some(source) => OpenError::Io { path, source },
+            None => OpenError::Short { path, found },
+        }
+    }
+
+    fn damaged(path: &Path, what: String) -> OpenError {
+        OpenError::Header { path: path.to_path_buf(), what }
+    }
+}
+
 /// A log being read.
 pub struct LogReader<R: Read> {
     blocks: BlockScanner<R>,
@@ -170,45 +185,39 @@ impl<R: Read> LogReader<R> {
 
     /// Opens the log that `source` reads and that errors shall call `path`.
     pub fn named(source: R, path: &Path) -> Result<Self, OpenError> {
-        let path = || path.to_path_buf();
         let mut blocks = BlockScanner::new(source);
         let preamble = blocks.take(PREAMBLE_BYTES).to_vec();
         let found = preamble.len() as u64;
         if preamble.iter().zip(LOG_MAGIC).any(|(&byte, magic)| byte != magic) {
-            return Err(OpenError::NotALog { path: path(), found: preamble[..preamble.len().min(8)].to_vec() });
+            return Err(OpenError::NotALog {
+                path: path.to_path_buf(),
+                found: preamble[..preamble.len().min(8)].to_vec(),
+            });
         }
-        let short = |error: Option<io::Error>, found| match error {
-            Some(source) => Err(OpenError::Io { path: path(), source }),
-            None => Err(OpenError::Short { path: path(), found }),
-        };
         let Some(preamble) = preamble.first_chunk::<PREAMBLE_BYTES>() else {
-            return short(blocks.take_error(), found);
+            return Err(OpenError::ended_early(path, blocks.take_error(), found));
         };
         let version = u16::from_le_bytes([preamble[8], preamble[9]]);
         let length = u32::from_le_bytes([preamble[10], preamble[11], preamble[12], preamble[13]]) as usize;
         let crc = u32::from_le_bytes([preamble[14], preamble[15], preamble[16], preamble[17]]);
         if version != VERSION {
-            return Err(OpenError::Version { path: path(), found: version });
+            return Err(OpenError::Version { path: path.to_path_buf(), found: version });
         }
-        let damaged = |what| Err(OpenError::Header { path: path(), what });
         if length > MAX_HEADER {
-            return damaged(format!(
-                "it claims {}, at most {} are possible",
-                CountedNoun(length as u64, "byte"),
-                GroupedNumber(MAX_HEADER as u64)
-            ));
+            let (claimed, most) = (CountedNoun(length as u64, "byte"), GroupedNumber(MAX_HEADER as u64));
+            return Err(OpenError::damaged(path, format!("it claims {claimed}, at most {most} are possible")));
         }
         let n = blocks.take(length).len();
         if n < length {
-            return short(blocks.take_error(), found + n as u64);
+            return Err(OpenError::ended_early(path, blocks.take_error(), found + n as u64));
         }
         let bytes = blocks.taken(n);
         let actual = header_checksum(version, bytes);
         if actual != crc {
-            return damaged(format!("its checksum is {actual:08x}, it states {crc:08x}"));
+            return Err(OpenError::damaged(path, format!("its checksum is {actual:08x}, it states {crc:08x}")));
         }
         let Some((header, _)) = get::<LogHeader>(bytes) else {
-            return damaged("its content cannot be understood".to_owned());
+            return Err(OpenError::damaged(path, "its content cannot be understood".to_owned()));
         };
         let (sequences, sample_sequences) = Default::default();
         let log = LogReader::resumed(header, blocks, sequences, sample_sequences);
@@ -312,22 +321,22 @@ impl<R: Read> LogReader<R> {
         self.cut.0 != CutKind::NotCut
     }
 
-    /// Returns how far records and samples have got, by thread.
+    /// The sequence numbers that records and samples have reached, by thread.
     pub(crate) fn into_sequences(self) -> (SequenceNumbers, SequenceNumbers) {
         (self.sequences, self.sample_sequences)
     }
 
-    /// Returns what is read from.
+    /// The source of the bytes.
     pub(crate) fn source(&self) -> &R {
         self.blocks.source()
     }
 
-    /// Returns where each thread's records stand.
+    /// The place that each thread's records have reached.
     pub(crate) fn sequences(&mut self) -> &mut SequenceNumbers {
         &mut self.sequences
     }
 
-    /// Returns what a block holds; `None` where that is nothing, or nothing new.
+    /// The contents of a block, or `None` if they are empty or not new.
     fn item(&mut self, block: BlockHead) -> Option<LogItem> {
         let Some(kind) = BlockKind::from_number(block.kind) else {
             (self.unknown, self.index) = (self.unknown + 1, None);
@@ -509,7 +518,7 @@ impl ListedBlock<'_> {
     }
 }
 
-/// Returns what a block of records holds.
+/// Decodes a block of records.
 fn held(head: &BatchHead, records: &[Record]) -> BlockContents {
     let BatchHead { thread, first, previous_end, .. } = *head;
     let end = records.last().map_or(0, |last| if last.end == 0 { last.begin } else { last.end });

@@ -28,7 +28,7 @@ pub const MAX_OPEN: usize = 64;
 /// Kinds of problem that the head can count.
 pub const MAX_PROBLEMS: usize = 64;
 
-/// So many slots in a row that hold nothing, with records after them, were lost with pages of the file. Fewer may be of calls that a
+/// This many empty slots in a row with records after them were lost with pages of the file. Fewer may be of calls that a
 /// signal's handler has prevented.
 pub const MANY_EMPTY: usize = 8;
 
@@ -102,7 +102,7 @@ pub struct RingSpec {
 /// Bytes before the first piece of a file of rings.
 pub const RINGS_HEAD_BYTES: usize = 4096;
 
-/// Returns where piece `number` begins in a file of rings whose pieces have so many bytes.
+/// The offset of piece `number` in a file of rings with pieces of `piece_bytes` bytes.
 pub fn piece_at(number: u32, piece_bytes: u32) -> u64 {
     RINGS_HEAD_BYTES as u64 + u64::from(number) * u64::from(piece_bytes)
 }
@@ -203,7 +203,7 @@ impl Ring {
         unsafe { (&raw const (*self.head.as_ptr()).magic).read_volatile() == MAGIC }
     }
 
-    /// Returns how many slots it has.
+    /// The number of its slots.
     pub fn capacity(&self) -> usize {
         self.capacity
     }

@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{SeekFrom as Find, seek};
 
-use crate::codec::take_array;
+use crate::codec::{take_array, u16_at, u32_at, u64_at};
 use crate::definition::{ClockPair, EndReason, ResourceUsage};
 use crate::format::{BatchHead, OpenRegion, VERSION};
 use crate::joined;
@@ -103,7 +103,7 @@ pub(crate) fn read_at_most(file: &File, buffer: &mut [u8], at: u64) -> io::Resul
     Ok(read)
 }
 
-/// Returns what the bytes of a ring file hold; `None` where they are not those of a ring of this version.
+/// Parses the bytes of a ring file, or returns `None` if they are not a ring of this version.
 pub fn ring(bytes: &[u8]) -> Option<SalvagedRing> {
     ring_of(bytes, bytes.len() as u64)
 }
@@ -111,56 +111,56 @@ pub fn ring(bytes: &[u8]) -> Option<SalvagedRing> {
 /// Parses a ring in a file of `length` bytes that holds zeros after `bytes`.
 fn ring_of(bytes: &[u8], length: u64) -> Option<SalvagedRing> {
     let (head, slots) = bytes.split_at_checked(HEAD_BYTES)?;
-    let u32_at = |at: usize| u32::from_le_bytes(field(head, at));
-    let u64_at = |at: usize| u64::from_le_bytes(field(head, at));
-    let version = u16::try_from(u32_at(offset_of!(RingHead, version))).ok()?;
+    let version = u16::try_from(u32_at(head, offset_of!(RingHead, version))).ok()?;
     if head[..8] != MAGIC || version != VERSION {
         return None;
     }
-    let n_open = (u32_at(offset_of!(RingHead, n_open)) as usize).min(MAX_OPEN);
+    let n_open = (u32_at(head, offset_of!(RingHead, n_open)) as usize).min(MAX_OPEN);
     let open = (0..n_open).map(|i| {
         let at = offset_of!(RingHead, open) + 8 * i;
-        OpenRegion { region: u32_at(at), iteration: u32_at(at + 4) }
+        OpenRegion { region: u32_at(head, at), iteration: u32_at(head, at + 4) }
     });
     let problems = (0..MAX_PROBLEMS).filter_map(|kind| {
-        let count = u64_at(offset_of!(RingHead, problems) + 8 * kind);
+        let count = u64_at(head, offset_of!(RingHead, problems) + 8 * kind);
         (count > 0).then_some((kind as u16, count))
     });
-    let end_reason = match u32_at(offset_of!(RingHead, end_reason)) {
+    let end_reason = match u32_at(head, offset_of!(RingHead, end_reason)) {
         1 => Some(EndReason::Finalize),
         2 => Some(EndReason::Exit),
-        3 => Some(EndReason::Abort(u32_at(offset_of!(RingHead, abort_code)) as i32)),
+        3 => Some(EndReason::Abort(u32_at(head, offset_of!(RingHead, abort_code)) as i32)),
         _ => None,
     };
-    let end_ticks = u64_at(offset_of!(RingHead, end_ticks));
-    let [ticks, monotonic_ns] = [0, 8].map(|at| u64_at(offset_of!(RingHead, end_instant) + at));
-    let usage = ResourceUsage::from_words(std::array::from_fn(|i| u64_at(offset_of!(RingHead, end_usage) + 8 * i)));
+    let end_ticks = u64_at(head, offset_of!(RingHead, end_ticks));
+    let [ticks, monotonic_ns] = [0, 8].map(|at| u64_at(head, offset_of!(RingHead, end_instant) + at));
+    let usage =
+        ResourceUsage::from_words(std::array::from_fn(|i| u64_at(head, offset_of!(RingHead, end_usage) + 8 * i)));
     let end_usage = end_reason.filter(|_| monotonic_ns != 0 && usage.ticks != 0);
-    let capacity = u32_at(offset_of!(RingHead, capacity)) as usize;
-    let (first, handed_over) = (u64_at(offset_of!(RingHead, first)), u64_at(offset_of!(RingHead, handed_over)));
+    let capacity = u32_at(head, offset_of!(RingHead, capacity)) as usize;
+    let (first, handed_over) =
+        (u64_at(head, offset_of!(RingHead, first)), u64_at(head, offset_of!(RingHead, handed_over)));
     let slots = slots.as_chunks().0.iter().take(if handed_over > first { 0 } else { capacity });
     let (mut records, lost) = records(slots);
     joined::take_apart(&mut records);
     Some(SalvagedRing {
-        run_id: u64_at(offset_of!(RingHead, run_id)),
-        rank: u32_at(offset_of!(RingHead, rank)),
+        run_id: u64_at(head, offset_of!(RingHead, run_id)),
+        rank: u32_at(head, offset_of!(RingHead, rank)),
         head: BatchHead {
-            thread: u32_at(offset_of!(RingHead, thread)),
+            thread: u32_at(head, offset_of!(RingHead, thread)),
             first: first.max(handed_over),
-            previous_end: u64_at(offset_of!(RingHead, previous_end)),
+            previous_end: u64_at(head, offset_of!(RingHead, previous_end)),
             open: open.collect(),
-            paused: u32_at(offset_of!(RingHead, paused)) != 0,
+            paused: u32_at(head, offset_of!(RingHead, paused)) != 0,
         },
         records,
-        dropped: u64_at(offset_of!(RingHead, dropped)),
+        dropped: u64_at(head, offset_of!(RingHead, dropped)),
         problems: problems.collect(),
         end: end_reason.map(|reason| (reason, end_ticks)),
         end_usage: end_usage.map(|_| (usage, ClockPair { ticks, monotonic_ns })),
-        exit_status: (u32_at(offset_of!(RingHead, has_exit_status)) == 1)
-            .then(|| u32_at(offset_of!(RingHead, exit_status)) as i32),
-        window_end: Some(u64_at(offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
-        killed: Some(u64_at(offset_of!(RingHead, killed_ticks))).filter(|&ticks| ticks != 0),
-        facts_end: u64_at(offset_of!(RingHead, facts_end)),
+        exit_status: (u32_at(head, offset_of!(RingHead, has_exit_status)) == 1)
+            .then(|| u32_at(head, offset_of!(RingHead, exit_status)) as i32),
+        window_end: Some(u64_at(head, offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
+        killed: Some(u64_at(head, offset_of!(RingHead, killed_ticks))).filter(|&ticks| ticks != 0),
+        facts_end: u64_at(head, offset_of!(RingHead, facts_end)),
         cut: (length.saturating_sub(HEAD_BYTES as u64) / size_of::<Record>() as u64) < capacity as u64,
         lost,
     })
@@ -189,22 +189,19 @@ fn records<'a>(slots: impl Iterator<Item = &'a [u8; size_of::<Record>()]>) -> (V
 
 /// The record in a slot; `None` where the slot is not in use.
 fn record(slot: &[u8; size_of::<Record>()]) -> Option<Record> {
-    let u64_at = |at: usize| u64::from_le_bytes(field(slot, at));
-    let u32_at = |at: usize| u32::from_le_bytes(field(slot, at));
-    let u16_at = |at: usize| u16::from_le_bytes(field(slot, at));
     let mut record = Record {
-        begin: u64_at(offset_of!(Record, begin)),
-        end: u64_at(offset_of!(Record, end)),
-        call_site: u64_at(offset_of!(Record, call_site)),
-        sent: u64_at(offset_of!(Record, sent)),
-        received: u64_at(offset_of!(Record, received)),
-        peer: u32_at(offset_of!(Record, peer)) as i32,
-        tag: u32_at(offset_of!(Record, tag)) as i32,
-        comm: u32_at(offset_of!(Record, comm)),
-        request: u32_at(offset_of!(Record, request)),
-        operation: u16_at(offset_of!(Record, operation)),
-        flags: CallFlags(u16_at(offset_of!(Record, flags))),
-        count: u32_at(offset_of!(Record, count)),
+        begin: u64_at(slot, offset_of!(Record, begin)),
+        end: u64_at(slot, offset_of!(Record, end)),
+        call_site: u64_at(slot, offset_of!(Record, call_site)),
+        sent: u64_at(slot, offset_of!(Record, sent)),
+        received: u64_at(slot, offset_of!(Record, received)),
+        peer: u32_at(slot, offset_of!(Record, peer)) as i32,
+        tag: u32_at(slot, offset_of!(Record, tag)) as i32,
+        comm: u32_at(slot, offset_of!(Record, comm)),
+        request: u32_at(slot, offset_of!(Record, request)),
+        operation: u16_at(slot, offset_of!(Record, operation)),
+        flags: CallFlags(u16_at(slot, offset_of!(Record, flags))),
+        count: u32_at(slot, offset_of!(Record, count)),
     };
     if record.end == 0 {
         record.flags |= CallFlags::UNFINISHED;
@@ -219,9 +216,4 @@ fn record(slot: &[u8; size_of::<Record>()]) -> Option<Record> {
 /// The sequence number of the first slot.
 fn first_of(head: &[u8]) -> Option<u64> {
     take_array(&mut head.get(offset_of!(RingHead, first)..)?).map(u64::from_le_bytes)
-}
-
-/// The `N` bytes at `at`, zeros where there are not so many; offsets come from the types, so there are.
-fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    bytes.get(at..).and_then(|mut rest| take_array(&mut rest)).unwrap_or([0; N])
 }

@@ -88,12 +88,10 @@ impl SampleEncoder {
             put_varint(if step == 0 { location.offset - before.offset } else { location.offset }, column);
             before = location;
         }
-        // Each sample's location is in the table.
-        let index = |sample: &Sample| self.locations.binary_search(&sample.location).unwrap_or(0);
         let column = &mut self.columns[SampleColumn::Indices as usize];
-        column.extend(samples.iter().map(|sample| index(sample) as u8));
+        column.extend(samples.iter().map(|sample| index(&self.locations, sample) as u8));
         if is_wide(self.locations.len()) {
-            column.extend(samples.iter().map(|sample| (index(sample) >> 8) as u8));
+            column.extend(samples.iter().map(|sample| (index(&self.locations, sample) >> 8) as u8));
         }
     }
 
@@ -127,6 +125,11 @@ fn is_wide(n_locations: usize) -> bool {
     n_locations > 256
 }
 
+/// The place of a sample's location in the table, which has the locations of all samples.
+fn index(locations: &[CodeAddress], sample: &Sample) -> usize {
+    locations.binary_search(&sample.location).unwrap_or(0)
+}
+
 /// The samples whose columns are `plain` and `tail`, or `None` where they hold none. A sample takes at least a byte and a half of `plain`, so the
 /// memory taken is at most 64 bytes for each byte of `plain`, and for [`MAX_SAMPLES`] samples.
 pub fn decode(plain: &[u8], mut tail: &[u8]) -> Option<(SampleHead, Vec<Sample>)> {
@@ -135,15 +138,13 @@ pub fn decode(plain: &[u8], mut tail: &[u8]) -> Option<(SampleHead, Vec<Sample>)
     let n = usize::try_from(take_varint(&mut rest)?).ok().filter(|&n| n <= MAX_SAMPLES)?;
     let n_locations = usize::try_from(take_varint(&mut rest)?).ok().filter(|&most| most <= n)?;
     let mut columns = columns(rest)?;
-    let column = |column: SampleColumn| columns[column as usize];
-
-    let locations = locations(column(SampleColumn::Locations), n_locations)?;
-    let (indices, lengths) = (column(SampleColumn::Indices), column(SampleColumn::Lengths));
+    let locations = locations(columns[SampleColumn::Locations as usize], n_locations)?;
+    let (indices, lengths) = (columns[SampleColumn::Indices as usize], columns[SampleColumn::Lengths as usize]);
     let planes = if is_wide(n_locations) { 2 } else { 1 };
     if indices.len() != planes * n || lengths.len() != n.div_ceil(2) {
         return None;
     }
-    let counted = !column(SampleColumn::Counts).is_empty();
+    let counted = !columns[SampleColumn::Counts as usize].is_empty();
     let mut samples = Vec::with_capacity(n);
     let (mut weight, mut call_path) = (RunLengthDecoder::default(), RunLengthDecoder::default());
     let mut previous = head.previous;

@@ -154,7 +154,7 @@ impl OperationSemantics {
         )
     }
 
-    /// Returns what an operation is to other ranks where its call ends a wait by polling: what a call would be that waits.
+    /// The meaning to other ranks of an operation whose call ends a wait by polling: that of a call that waits.
     pub const fn after_polling(self) -> OperationSemantics {
         match self {
             OperationSemantics::Test => OperationSemantics::Wait,

@@ -6,7 +6,7 @@ use crate::poll_gaps::{GapPlace, NextCall, PlacedGaps};
 use crate::polling::PollGapRule;
 use crate::profile::{CallSiteKey, CellKey, ProfileCell, ThreadProfile};
 
-/// Returns what a gap is taken for, if its use is known or the user has said what gaps are.
+/// The use that a gap counts as, if it is known or the user has set it.
 fn verdict(polling: PollGapRule, place: &GapPlace, gap_use: Option<GapUse>) -> Option<GapUse> {
     let operation = place.next.operation;
     let only_asks = !Operation::reads_window(operation) || Operation::only_synchronises_window(operation);
@@ -48,13 +48,14 @@ impl ThreadProfile {
         }
     }
 
-    /// Moves so many ticks of computation into the call after a gap, as far as they are there. Returns how many they are.
+    /// Moves up to `ticks` of computation into the call after a gap, and returns how many were moved.
     fn move_to_call(&mut self, place: &GapPlace, ticks: u64) -> u64 {
-        let key = |activity: u8| CellKey { region: place.next.region, iteration: place.iteration, activity };
-        let Some(computation) = cell_mut(&mut self.cells, &key(Activity::Computation as u8)) else { return 0 };
+        let activity = Activity::Computation as u8;
+        let key = CellKey { region: place.next.region, iteration: place.iteration, activity };
+        let Some(computation) = cell_mut(&mut self.cells, &key) else { return 0 };
         let ticks = ticks.min(computation.ticks);
         computation.ticks -= ticks;
-        cell_or_new(&mut self.cells, key(place.next.activity)).ticks += ticks;
+        cell_or_new(&mut self.cells, CellKey { activity: place.next.activity, ..key }).ticks += ticks;
         cell_or_new(&mut self.sites, site_key(&place.next)).ticks += ticks;
         ticks
     }

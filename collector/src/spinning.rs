@@ -40,7 +40,7 @@ pub(crate) struct FoldedCalls {
 }
 
 impl FoldedCalls {
-    /// Returns what is folded into a record, if anything is.
+    /// The calls that are folded into a record, if it is one of several.
     pub(crate) fn new(record: &Record) -> Option<FoldedCalls> {
         let has_gaps = record.request != NONE;
         let is_folded = Operation::folds_in_spin(record.operation) && (record.count > 0 || has_gaps);

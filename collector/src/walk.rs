@@ -298,7 +298,7 @@ impl RecordWalk {
         reached
     }
 
-    /// Returns where the next record stands.
+    /// The place of the next record.
     pub fn head(&self) -> BatchHead {
         BatchHead {
             thread: self.thread,

@@ -66,16 +66,23 @@ pub fn seconds(seconds: f64) -> String {
     seconds_like(seconds, seconds)
 }
 
+fn in_unit(seconds: f64, unit: TimeUnit) -> String {
+    format!("{:.*}", unit.decimals.min(2), seconds * unit.scale)
+}
+
+/// True if a number has no other digit than 0.
+fn is_zero(text: &str) -> bool {
+    text.chars().all(|char| matches!(char, '-' | '0' | '.'))
+}
+
 /// A time in the unit that suits `reference`, so that all times of a sentence compare at a glance; in its own unit where in that
 /// one it would be 0, or have more than three digits before the point.
 pub fn seconds_like(seconds: f64, reference: f64) -> String {
-    let in_unit = |unit: TimeUnit| format!("{:.*}", unit.decimals.min(2), seconds * unit.scale);
     let unit = TimeUnit::for_max(reference);
-    let is_zero = |text: &str| text.chars().all(|char| matches!(char, '-' | '0' | '.'));
     let is_long = unit.scale > 1.0 && (seconds * unit.scale).abs() >= 999.5;
-    let text = in_unit(unit);
+    let text = in_unit(seconds, unit);
     let unit = if (is_zero(&text) && seconds != 0.0) || is_long { TimeUnit::for_max(seconds) } else { unit };
-    let text = in_unit(unit);
+    let text = in_unit(seconds, unit);
     // What rounds to zero has no sign.
     format!("{} {}", if is_zero(&text) { text.trim_start_matches('-') } else { &text }, unit.symbol)
 }
@@ -99,7 +106,7 @@ pub fn bytes(value: u64) -> String {
     format!("{scaled:.decimals$} {}", UNITS[unit])
 }
 
-/// Returns whether the locale of text is one of UTF-8, by the variables that name it. Where none does, UTF-8 is assumed, as by most systems today.
+/// True if the locale's character set is UTF-8, by the variables that name it, or if none does.
 pub fn is_utf8_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale =
         ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| variable(name).filter(|value| !value.is_empty()));

@@ -198,12 +198,12 @@ impl<W: Write> LogWriter<W> {
         self.bytes
     }
 
-    /// Returns what the log is written into.
+    /// The destination of the log.
     pub fn sink_mut(&mut self) -> &mut W {
         &mut self.sink
     }
 
-    /// Returns what the log was written into.
+    /// Returns the destination of the log.
     pub fn into_sink(self) -> W {
         self.sink
     }

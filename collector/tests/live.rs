@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use lbprof_collector::folder::RunFolder;
-use lbprof_collector::live::LiveRun;
+use lbprof_collector::live_run::LiveRun;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Problem, Record};
 use lbprof_simulator::nodes::into_node_files;

@@ -9,7 +9,7 @@
     reason = "only a part of the library"
 )]
 
-#[path = "../src/recording/lost.rs"]
+#[path = "../src/recording/lost_records.rs"]
 mod lost;
 
 use lbprof_collector::Operation;

@@ -215,7 +215,7 @@ impl<'a> RankDump<'a> {
             end_s: (record.end != 0).then(|| self.seconds(record.end)),
             call_site: has_site.then_some(record.call_site).filter(|&site| site != u64::MAX),
             place: site.filter(|_| has_site).and_then(|site| self.labels.get(&site)).map(String::as_str),
-            comm: known(record.comm),
+            comm: known_number(record.comm),
             comm_uid: comm.map(|comm| format!("{:016x}", comm.uid)),
             comm_size: group.map(|group| group.len()),
             peer: comm
@@ -230,7 +230,7 @@ impl<'a> RankDump<'a> {
             count: if record.count == NONE { 0 } else { record.count },
             flags: named.map(|(_, name)| *name).collect(),
             region: self.path(region),
-            iteration: known(iteration),
+            iteration: known_number(iteration),
             group: self.definitions.group_of(record).and_then(members),
             value: self.marker_value(record),
         }
@@ -241,7 +241,7 @@ impl<'a> RankDump<'a> {
             "type": "sample", "rank": self.header.rank, "sampled_thread": thread, "sequence": sequence,
             "at_s": self.seconds(sample.ticks), "weight_s": sample.weight_ns as f64 * 1e-9,
             "module": self.definitions.modules.get(&sample.location.module).map(|module| &module.path),
-            "offset": sample.location.offset, "call_path": known(sample.call_path),
+            "offset": sample.location.offset, "call_path": known_number(sample.call_path),
             "instructions": sample.counts.map(|counts| counts.instructions), "cycles": sample.counts.map(|counts| counts.cycles),
         })
     }
@@ -286,10 +286,10 @@ impl<'a> RankDump<'a> {
             Definition::CallSite(one) => {
                 let module = self.definitions.modules.get(&one.module).map(|module| &module.path);
                 let place = self.labels.get(&one.id);
-                let parent = known(one.parent);
+                let parent = known_number(one.parent);
                 let value = json!({
                     "id": one.id, "module": module, "offset": one.offset, "place": place, "parent": parent, "cut": one.cut,
-                    "function": known(one.function), "column": known(one.column),
+                    "function": known_number(one.function), "column": known_number(one.column),
                 });
                 ("call_site", value)
             }
@@ -304,7 +304,7 @@ impl<'a> RankDump<'a> {
             }
             Definition::Communicator(one) => {
                 let value = json!({
-                    "id": one.id, "uid": format!("{:016x}", one.uid), "parent": known(one.parent),
+                    "id": one.id, "uid": format!("{:016x}", one.uid), "parent": known_number(one.parent),
                     "rank": one.rank, "size": one.group.len(), "group": members(&one.group), "remote": members(&one.remote),
                 });
                 ("communicator", value)
@@ -349,7 +349,7 @@ impl<'a> RankDump<'a> {
                 let module = self.definitions.modules.get(&one.module).map(|module| &module.path);
                 let value = json!({
                     "id": one.id, "module": module, "offset": one.offset,
-                    "parent": known(one.parent), "cut": one.cut,
+                    "parent": known_number(one.parent), "cut": one.cut,
                 });
                 ("sample_caller", value)
             }
@@ -385,8 +385,8 @@ impl<'a> RankDump<'a> {
         let mut gaps = Vec::new();
         for (place, placed) in &found.gaps {
             gaps.push(json!({
-                "poll_site": place.site.call_site, "after_spin": place.site.after_spin, "call_site": known(place.next.call_site), "region": self.path(place.next.region),
-                "iteration": known(place.iteration), "gaps": placed.sums.gaps, "total_s": self.length_s(placed.sums.ticks),
+                "poll_site": place.site.call_site, "after_spin": place.site.after_spin, "call_site": known_number(place.next.call_site), "region": self.path(place.next.region),
+                "iteration": known_number(place.iteration), "gaps": placed.sums.gaps, "total_s": self.length_s(placed.sums.ticks),
                 "sampled_ns": placed.sums.sampled_ns, "succeeded_s": self.length_s(placed.sums.succeeded),
                 "computation_s": self.length_s(placed.computation), "maybe_waiting_s": self.length_s(placed.maybe_waiting),
             }));
@@ -396,8 +396,8 @@ impl<'a> RankDump<'a> {
 
     fn mutex_value(&self, sums: &MutexSums) -> Value {
         json!({
-            "id": sums.id, "thread": known(sums.thread), "region": known(sums.region), "kind": format!("{:?}", sums.kind).to_lowercase(),
-            "name": sums.name, "call_site": known(sums.call_site), "place": self.labels.get(&sums.call_site),
+            "id": sums.id, "thread": known_number(sums.thread), "region": known_number(sums.region), "kind": format!("{:?}", sums.kind).to_lowercase(),
+            "name": sums.name, "call_site": known_number(sums.call_site), "place": self.labels.get(&sums.call_site),
             "waits": sums.waits, "wait_s": sums.ticks as f64 * self.clock.tick_s(),
         })
     }
@@ -410,7 +410,7 @@ impl<'a> RankDump<'a> {
             })
         });
         json!({
-            "id": sums.id, "thread": known(sums.thread), "call_site": known(sums.call_site),
+            "id": sums.id, "thread": known_number(sums.thread), "call_site": known_number(sums.call_site),
             "place": self.labels.get(&sums.call_site), "team": sums.team, "instances": sums.instances,
             "elapsed_s": self.length_s(sums.elapsed), "useful_s": self.length_s(useful), "mpi_s": self.length_s(mpi),
             "idle_for_mpi_s": self.length_s(idle_for_mpi), "imbalance_s": self.length_s(imbalance), "mutex_s": self.length_s(mutex),
@@ -426,7 +426,7 @@ impl<'a> RankDump<'a> {
     fn profile_line(&self, kind: &str, batch: &ProfileBatch) -> Value {
         let cells = batch.profile.cells.iter().map(|(key, cell)| {
             json!({
-                "region": self.path(key.region), "iteration": known(key.iteration),
+                "region": self.path(key.region), "iteration": known_number(key.iteration),
                 "activity": activity_name(key.activity), "sums": self.cell_sums(cell),
             })
         });
@@ -446,7 +446,7 @@ impl<'a> RankDump<'a> {
 }
 
 fn sampled_thread_value(thread: &SampledThread) -> Value {
-    let number = known(thread.number);
+    let number = known_number(thread.number);
     json!({ "id": thread.id, "system_id": thread.system_id, "number": number })
 }
 
@@ -464,7 +464,7 @@ const MAX_MEMBERS: u64 = 1 << 20;
 
 /// The ranks of a list; `None` where there are too many.
 /// A number that records may lack.
-fn known(number: u32) -> Option<u32> {
+fn known_number(number: u32) -> Option<u32> {
     (number != NONE).then_some(number)
 }
 

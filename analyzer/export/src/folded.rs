@@ -144,7 +144,7 @@ impl FoldedStacks<'_> {
         let Some(followed) = &model.followed else { return };
         for (key, sums) in &followed.blocking.waits {
             let thread = followed.threads.get(key.thread as usize);
-            let number = thread.and_then(|thread| followed.ranks.get(thread.rank as usize));
+            let number = thread.and_then(|thread| followed.ranks.get(thread.rank_idx as usize));
             let rank = number.and_then(|&number| model.ranks.iter().find(|rank| rank.rank == number));
             let (Some(rank), Some(_)) = (rank, followed.regions.get(key.kind.region() as usize)) else { continue };
             let frames = [self.site(Some(key.site)), call(key.operation), key.state.name().to_owned()];

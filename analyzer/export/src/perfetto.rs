@@ -168,7 +168,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
         let process = ProcessDescriptor { pid: Some(pid), name: Some(format!("rank {} ({host})", rank.rank)) };
         let track = self.track(TrackDescriptor { process: Some(process), ..TrackDescriptor::default() });
         self.processes.push(track);
-        self.thread(ReplayedThread { rank: place, number: 0 });
+        self.thread(ReplayedThread { rank_idx: place, number: 0 });
         for (region, series) in &rank.iterations {
             let path = self.path(*region);
             let name = Some(format!("iterations of {path}"));
@@ -190,7 +190,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
             return known.track;
         }
         self.n_threads += 1;
-        let rank = self.ranks.get(thread.rank as usize).map_or(NONE, |&(rank, _)| rank);
+        let rank = self.ranks.get(thread.rank_idx as usize).map_or(NONE, |&(rank, _)| rank);
         let name = if thread.number == 0 { "main".to_owned() } else { format!("thread {}", thread.number) };
         let facts = ThreadDescriptor { pid: Some(pid(rank)), tid: Some(self.n_threads), name: Some(name) };
         let track = self.track(TrackDescriptor { thread: Some(facts), ..TrackDescriptor::default() });
@@ -206,7 +206,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
         }
         let of = if starter.number == 0 { "main".to_owned() } else { format!("thread {}", starter.number) };
         let name = Some(format!("thread {number} of teams of {of}"));
-        let parent = self.processes.get(starter.rank as usize).copied();
+        let parent = self.processes.get(starter.rank_idx as usize).copied();
         let track = self.track(TrackDescriptor { name, parent, ..TrackDescriptor::default() });
         self.team_tracks.insert((starter, number), track);
         track
@@ -373,7 +373,7 @@ impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
         self.end_call();
         let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
         let track = self.enter(thread, kind.region(), interval);
-        if let Some(&(rank, _)) = self.ranks.get(thread.rank as usize).filter(|_| thread.number == 0) {
+        if let Some(&(rank, _)) = self.ranks.get(thread.rank_idx as usize).filter(|_| thread.number == 0) {
             self.last_intervals.add(rank, state);
         }
         if kind.is_computation() || !self.filter.as_mut().is_none_or(|filter| filter.keeps(state)) {

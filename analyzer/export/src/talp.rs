@@ -67,7 +67,7 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
     let times = EfficiencyTimes::from_computation(&computation, model.region_elapsed_s(region), None);
     let HostBalance { within, between } = HostBalance::new(model, &computation);
     let n = model.ranks.len();
-    let parallel = known(times.parallel());
+    let parallel = share_or_zero(times.parallel());
     json!({
         "numCpus": n,
         "numMpiRanks": n,
@@ -82,10 +82,10 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
         "mpiTime": ns(mpi_s),
         "parallelEfficiency": parallel,
         "mpiParallelEfficiency": parallel,
-        "mpiCommunicationEfficiency": known(times.communication()),
-        "mpiLoadBalance": known(times.load_balance()),
-        "mpiLoadBalanceIn": known(within),
-        "mpiLoadBalanceOut": known(between),
+        "mpiCommunicationEfficiency": share_or_zero(times.communication()),
+        "mpiLoadBalance": share_or_zero(times.load_balance()),
+        "mpiLoadBalanceIn": share_or_zero(within),
+        "mpiLoadBalanceOut": share_or_zero(between),
         // What threads of OpenMP lose is known of the whole run alone.
         "ompParallelEfficiency": 1.0,
         "ompLoadBalance": 1.0,
@@ -95,7 +95,7 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
 }
 
 /// A share, which TALP has even where it is not known.
-fn known(share: Option<f64>) -> f64 {
+fn share_or_zero(share: Option<f64>) -> f64 {
     share.unwrap_or(0.0)
 }
 
@@ -104,19 +104,19 @@ fn known(share: Option<f64>) -> f64 {
 fn add_threads(figures: &mut Value, model: &Model, threads: &ThreadEfficiency) {
     let computing_s: Vec<f64> = threads.ranks.iter().map(RankCores::computing_s).collect();
     let HostBalance { within, .. } = HostBalance::new(model, &computing_s);
-    let (within, load_balance) = (known(within), known(threads.load_balance()));
+    let (within, load_balance) = (share_or_zero(within), share_or_zero(threads.load_balance()));
     figures["numCpus"] = json!(threads.cores);
     figures["usefulTime"] = json!(ns(threads.sum.useful_s()));
-    figures["parallelEfficiency"] = json!(known(threads.parallel()));
-    figures["mpiParallelEfficiency"] = json!(known(threads.mpi()));
-    figures["mpiCommunicationEfficiency"] = json!(known(threads.communication()));
+    figures["parallelEfficiency"] = json!(share_or_zero(threads.parallel()));
+    figures["mpiParallelEfficiency"] = json!(share_or_zero(threads.mpi()));
+    figures["mpiCommunicationEfficiency"] = json!(share_or_zero(threads.communication()));
     figures["mpiLoadBalance"] = json!(load_balance);
     figures["mpiLoadBalanceIn"] = json!(within);
     figures["mpiLoadBalanceOut"] = json!(if within > 0.0 { load_balance / within } else { 0.0 });
-    figures["ompParallelEfficiency"] = json!(known(threads.threads()));
-    figures["ompLoadBalance"] = json!(known(threads.thread_balance()));
-    figures["ompSchedulingEfficiency"] = json!(known(threads.waits()) * known(threads.fork_join()));
-    figures["ompSerializationEfficiency"] = json!(known(threads.serial()));
+    figures["ompParallelEfficiency"] = json!(share_or_zero(threads.threads()));
+    figures["ompLoadBalance"] = json!(share_or_zero(threads.thread_balance()));
+    figures["ompSchedulingEfficiency"] = json!(share_or_zero(threads.waits()) * share_or_zero(threads.fork_join()));
+    figures["ompSerializationEfficiency"] = json!(share_or_zero(threads.serial()));
 }
 
 /// Nanoseconds.

@@ -22,7 +22,7 @@ const PART_OF_MACHINE: u64 = 4;
 /// True if this process is lb-report, and can be started once more as a reader.
 static IS_READER: AtomicBool = AtomicBool::new(false);
 
-/// Does what such a process is there for, if this is one; otherwise [`code_readers`] are such processes from now on.
+/// Serves as a reader if this process was started as one. Otherwise, [`code_readers`] starts such processes from now on.
 pub fn serve_if_asked() -> Option<ExitCode> {
     if std::env::args_os().nth(1).is_none_or(|argument| argument != ARGUMENT) {
         IS_READER.store(true, Relaxed);
@@ -36,7 +36,7 @@ pub fn serve_if_asked() -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
-/// Returns what reads programs and shared objects.
+/// The readers of programs and shared objects.
 pub fn code_readers() -> CodeReaders {
     if IS_READER.load(Relaxed) { CodeReaders::apart(command) } else { CodeReaders::default() }
 }

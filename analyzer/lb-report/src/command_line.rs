@@ -53,7 +53,7 @@ enum ReportCommand {
     },
 }
 
-/// Does what the arguments of this process say, and reports what goes wrong.
+/// Runs the command of this process's arguments, and reports errors.
 pub fn run(arguments: &CommandLine) -> ReportExit {
     memory::bound();
     let result = match &arguments.command {
@@ -68,7 +68,7 @@ pub fn run(arguments: &CommandLine) -> ReportExit {
     result.unwrap_or_else(|error| fail(&error))
 }
 
-/// The arguments of this process; an error of theirs, and help, is printed where `prints`, and gives how to end.
+/// Parses the arguments of this process. Help and errors are printed if `prints` is true, and end the process with the returned exit.
 pub fn parsed(prints: bool) -> Result<CommandLine, ReportExit> {
     CommandLine::try_parse().map_err(|error| {
         if prints {

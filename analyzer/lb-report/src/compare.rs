@@ -99,8 +99,9 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
         return Ok(ReportExit::Usage);
     };
     let output = &arguments.output;
-    let is_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(|path| path == "-");
-    if is_stdout(&output.json) && is_stdout(&output.markdown) {
+    let to_stdout = [&output.json, &output.markdown].into_iter().flatten().filter(|path| path.as_os_str() == "-");
+    let n_on_stdout = to_stdout.count();
+    if n_on_stdout > 1 {
         let _ = writeln!(io::stderr(), "lb-report: only one of --json and --markdown can go to standard output");
         return Ok(ReportExit::Usage);
     }
@@ -125,14 +126,14 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
     if let Some(path) = &output.junit {
         write_file(path, |out| junit::write(&comparison, &judged, out))?;
     }
-    if !is_stdout(&output.json) && !is_stdout(&output.markdown) {
+    if n_on_stdout == 0 {
         let rendered = text::render(&comparison, &judged, &output.options());
         print(&rendered, common.color)?;
     }
     Ok(exit(&judged, comparison.complete()))
 }
 
-/// Returns how to end after conditions were judged.
+/// The exit after conditions were judged.
 pub fn exit(judged: &[JudgedCondition], complete: bool) -> ReportExit {
     match judged.iter().all(|judged| judged.outcome == ConditionOutcome::Passes) {
         false => ReportExit::Condition,
@@ -140,7 +141,7 @@ pub fn exit(judged: &[JudgedCondition], complete: bool) -> ReportExit {
     }
 }
 
-/// The runs of either side; `None` where it is not clear which are which.
+/// The runs of both sides, or `None` if the sides are not clear.
 fn sides(arguments: &CompareArguments) -> Option<(&[PathBuf], &[PathBuf])> {
     match (arguments.runs.as_slice(), arguments.with.as_slice()) {
         ([base, new], []) => Some((std::slice::from_ref(base), std::slice::from_ref(new))),
@@ -154,16 +155,17 @@ fn side(runs: &[PathBuf], common: &CommonOptions) -> anyhow::Result<ComparisonSi
     Ok(ComparisonSide { runs: runs? })
 }
 
-/// A run that is there twice on a side: it would be taken for a repetition that does not scatter.
+/// A run that is given twice on a side. It would look like a repetition without noise.
 fn twice(side: &ComparisonSide) -> Option<(&NamedRun, &NamedRun)> {
-    let earlier = |at: usize| side.runs.iter().take(at);
-    side.runs.iter().enumerate().find_map(|(at, again)| {
-        let first = earlier(at).find(|first| first.run.id == again.run.id && again.run.id != 0)?;
-        Some((first, again))
-    })
+    for (at, again) in side.runs.iter().enumerate().filter(|(_, run)| run.run.id != 0) {
+        if let Some(first) = side.runs[..at].iter().find(|first| first.run.id == again.run.id) {
+            return Some((first, again));
+        }
+    }
+    None
 }
 
-/// A run in a folder, or, where there is none of the name, in a study: `scaling.study:3`.
+/// A run in a folder or, if there is no such folder, in a study: `scaling.study:3`.
 fn named(path: &Path, common: &CommonOptions) -> anyhow::Result<NamedRun> {
     let name = path.display().to_string();
     let in_study = path.to_str().and_then(|text| text.rsplit_once(':')).filter(|_| !path.exists());

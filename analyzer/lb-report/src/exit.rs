@@ -37,7 +37,7 @@ pub enum ReportExit {
 }
 
 impl ReportExit {
-    /// Returns how a report ends that was made of all data, or not.
+    /// The exit of a report, by whether all data were there.
     pub fn for_completeness(complete: bool) -> ReportExit {
         if complete { ReportExit::Good } else { ReportExit::Incomplete }
     }
@@ -51,7 +51,7 @@ impl From<ReportExit> for ExitCode {
 
 static NAME: OnceLock<&str> = OnceLock::new();
 
-/// Sets the name of this program, where it is not lb-report.
+/// Sets the name of this program, if it is not lb-report.
 pub fn set_name(name: &'static str) {
     let _ = NAME.set(name);
 }
@@ -61,7 +61,7 @@ pub fn name() -> &'static str {
     NAME.get().copied().unwrap_or("lb-report")
 }
 
-/// Reports an error, and says how to end with it.
+/// Reports an error and returns the exit for it.
 pub fn fail(error: &anyhow::Error) -> ReportExit {
     let io = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
     if io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
@@ -84,7 +84,7 @@ pub fn fail(error: &anyhow::Error) -> ReportExit {
     }
 }
 
-/// Returns whether it is about something that the user asked for.
+/// Returns whether an error is due to the user's request.
 fn is_usage(error: &anyhow::Error) -> bool {
     let of_study = error.is::<NotInStudy>() || error.is::<ModelError>() || error.is::<ForecastError>();
     let of_run = error.is::<SelectionError>() || matches!(error.downcast_ref(), Some(AnalysisError::Selection(_)));

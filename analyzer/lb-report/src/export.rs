@@ -1,5 +1,6 @@
 //! `lb-report export`: a run in a format that other programs read.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -21,11 +22,11 @@ use lbprof_export::{AnalysedRun, parquet, speedscope, talp};
 use lbprof_report::Report;
 use lbprof_report::words::count;
 
+use crate::atomic_file::{NewFolder, WholeFolder};
 use crate::exit::ReportExit;
 use crate::output::{CommonOptions, write_file};
 use crate::processor;
 use crate::run::{analysed, open, passes};
-use crate::whole_file::{NewFolder, WholeFolder};
 
 /// Of what, which part, and how.
 #[derive(Args)]
@@ -92,10 +93,10 @@ enum ExportFormat {
     Talp,
 }
 
-/// Returns what stacks can be weighted by.
+/// Parses the weight of stacks.
 fn weights() -> impl TypedValueParser<Value = StackWeight> {
-    let value = |weight: StackWeight| PossibleValue::new(weight.name()).help(weight.meaning());
-    PossibleValuesParser::new(StackWeight::ALL.map(value)).try_map(|name| {
+    let values = StackWeight::ALL.map(|weight| PossibleValue::new(weight.name()).help(weight.meaning()));
+    PossibleValuesParser::new(values).try_map(|name| {
         StackWeight::ALL.into_iter().find(|weight| weight.name() == name).ok_or("no weight has this name")
     })
 }
@@ -122,7 +123,7 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
     Ok(ReportExit::for_completeness(report.data.complete))
 }
 
-/// Returns how the run is analysed: with what ranks wait for, where that is wanted.
+/// The options of the analysis, with or without the replay of the ranks.
 fn options(arguments: &ExportArguments, follow: bool) -> analyse::AnalysisOptions {
     let asked = follow.then(Vec::new);
     analyse::AnalysisOptions {
@@ -142,7 +143,7 @@ fn needs_events(run: &RecordedRun) -> anyhow::Result<()> {
     if has_only_sums(run) { Err(SelectionError::OnlySums.into()) } else { Ok(()) }
 }
 
-/// Records are only passed on while ranks are followed: how long that takes is a matter of the disk, too.
+/// Lifts the limit on processor time during the replay: it passes on the records, and may have to wait for the disk.
 fn allow_following(stage: AnalysisStage) {
     match stage {
         AnalysisStage::Following(_) => processor::unbounded(),
@@ -179,13 +180,14 @@ fn speedscope(run: &RecordedRun, selection: &Selection, arguments: &ExportArgume
     Ok(analysis)
 }
 
-/// Fails where no sample is known of the selected part.
+/// Fails if the selected part has no samples.
 fn needs_samples(analysis: &Analysis) -> anyhow::Result<()> {
-    let has_none = |threads| analysis.model.ranks.iter().all(|rank| rank.samples.times(threads).is_empty());
-    match SampledThreads::ALL.into_iter().all(has_none) {
-        true => Err(SelectionError::NoSamples.into()),
-        false => Ok(()),
+    for rank in &analysis.model.ranks {
+        if SampledThreads::ALL.into_iter().any(|threads| !rank.samples.times(threads).is_empty()) {
+            return Ok(());
+        }
     }
+    Err(SelectionError::NoSamples.into())
 }
 
 fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
@@ -218,50 +220,60 @@ fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArgument
     }
 }
 
-/// Three files that differ in the ends of their names.
+/// Writes the three files of a Paraver trace.
 fn paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     needs_events(run)?;
     let path = arguments.file();
-    let named = || path.display().to_string();
     let stem = if path.extension().is_some_and(|end| end == "prv") { path.with_extension("") } else { path.clone() };
     let (folder, name) = (stem.parent().unwrap_or(Path::new("")), stem.file_name());
-    let name = name.with_context(named)?.to_string_lossy().into_owned();
+    let name = name.with_context(|| path.display().to_string())?.to_string_lossy().into_owned();
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let whole = WholeFolder::existing(folder).with_context(named)?;
+    let whole = WholeFolder::existing(folder).with_context(|| path.display().to_string())?;
     let mut trace = ParaverWriter::new(folder.to_owned());
     let mut written = None;
     let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
         let analysis = analyse::export_part(run, selection, options, &mut trace, show)?;
-        let file = |end: &str| whole.file(&format!("{name}.{end}"));
-        let files = || Ok(TraceFiles { prv: file("prv")?, pcf: file("pcf")?, row: file("row")? });
-        written = Some(files().and_then(|files| trace.finish(files)));
+        written = Some(open_trace(&whole, &name).and_then(|files| trace.finish(files)));
         Ok::<_, AnalysisError>(analysis)
     })?;
-    written.unwrap_or(Ok(())).and_then(|()| whole.finish(&[], |_| false)).with_context(named)?;
+    let finished = written.unwrap_or(Ok(())).and_then(|()| whole.finish(&[], |_| false));
+    finished.with_context(|| path.display().to_string())?;
     Ok(analysis)
 }
 
-/// An archive, which OTF2's library writes into a folder.
+/// Opens the three files of a Paraver trace.
+fn open_trace(folder: &WholeFolder, name: &str) -> io::Result<TraceFiles<File>> {
+    Ok(TraceFiles {
+        prv: folder.file(&format!("{name}.prv"))?,
+        pcf: folder.file(&format!("{name}.pcf"))?,
+        row: folder.file(&format!("{name}.row"))?,
+    })
+}
+
+/// Writes an OTF2 archive, which is a folder, with OTF2's library.
 fn otf2(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     needs_events(run)?;
     let library = Otf2Library::open()?;
     let path = arguments.file();
-    let named = || path.display().to_string();
-    let folder = NewFolder::create(&path).with_context(named)?;
+    let folder = NewFolder::create(&path).with_context(|| path.display().to_string())?;
     let mut trace = Otf2Trace::new(folder.parent().to_owned());
     let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
         analyse::export_part(run, selection, options, &mut trace, show)
     })?;
-    trace.finish(&library, &folder.unfinished()).and_then(|()| folder.finish()).with_context(named)?;
+    let finished = trace.finish(&library, &folder.unfinished()).and_then(|()| folder.finish());
+    finished.with_context(|| path.display().to_string())?;
     Ok(analysis)
 }
 
-/// Tables, in a folder: those of events only where there are events.
+fn open_table(folder: &WholeFolder, table: &str) -> io::Result<File> {
+    folder.file(&format!("{table}.parquet"))
+}
+
+/// Writes Parquet tables into a folder. Those of events are left out if calls were recorded as sums.
 fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let path = arguments.file();
-    let named = || path.display().to_string();
-    let folder = WholeFolder::create(&path).with_context(named)?;
-    let open = |table: &'static str| folder.file(&format!("{table}.parquet"));
+    let name = path.display().to_string();
+    let folder = WholeFolder::create(&path).context(name.clone())?;
     let analysis = if has_only_sums(run) {
         if !arguments.common.quiet {
             let missing = parquet::EVENTS.map(|table| table.name).join(", ");
@@ -272,25 +284,24 @@ fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments
         }
         analysed(run, selection, &options(arguments, false), &arguments.common)?
     } else {
-        let mut events = parquet::EventTables::new(open).with_context(named)?;
+        let mut events = parquet::EventTables::new(|table| open_table(&folder, table)).context(name.clone())?;
         let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
             analyse::export_part(run, selection, options, &mut events, show)
         })?;
-        events.finish().with_context(named)?;
+        events.finish().context(name.clone())?;
         analysis
     };
     let Analysis { model, names, .. } = &analysis;
-    parquet::write_sums(&AnalysedRun { model, places: &names.places, calls: &names.calls }, open)
-        .with_context(named)?;
+    let analysed = AnalysedRun { model, places: &names.places, calls: &names.calls };
+    parquet::write_sums(&analysed, |table| open_table(&folder, table)).context(name.clone())?;
     let others = parquet::EVENTS.map(|table| format!("{}.parquet", table.name));
-    folder.finish(&others, parquet::is_ours).with_context(named)?;
+    folder.finish(&others, parquet::is_ours).context(name)?;
     Ok(analysis)
 }
 
 impl ExportArguments {
     /// Returns advice if the format needs a file that was not given.
     fn missing_output_advice(&self) -> Option<&'static str> {
-        let is_terminal = || io::stdout().is_terminal();
         let is_none = self.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         match self.format {
             ExportFormat::Folded | ExportFormat::Speedscope | ExportFormat::Talp => None,
@@ -299,9 +310,8 @@ impl ExportArguments {
             ExportFormat::Parquet => {
                 is_none.then_some("the tables are several files: name a folder for them: -o tables")
             }
-            ExportFormat::Perfetto => {
-                (is_none && is_terminal()).then_some("a trace is no text: name a file for it: -o run.pftrace")
-            }
+            ExportFormat::Perfetto => (is_none && io::stdout().is_terminal())
+                .then_some("a trace is no text: name a file for it: -o run.pftrace"),
         }
     }
 

@@ -2,6 +2,7 @@
 //! may choose of it.
 
 mod ascii;
+mod atomic_file;
 pub mod code_reader;
 pub mod command_line;
 mod compare;
@@ -22,4 +23,3 @@ mod run;
 mod shell;
 mod study;
 mod watch;
-mod whole_file;

@@ -28,7 +28,7 @@ pub fn monotonic_ns() -> i64 {
     now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
 }
 
-/// Returns whether the process of this number runs on this host and has files of the run in `folder` mapped, whose path is canonical.
+/// Returns whether the process `pid` runs on this host and has files of the run in `folder`, a canonical path, mapped.
 pub fn is_recording(pid: u32, folder: &Path) -> bool {
     let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
     let path = folder.as_os_str().as_encoded_bytes();

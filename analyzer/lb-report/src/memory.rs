@@ -36,14 +36,14 @@ struct CheckedAllocator;
 /// The variable with the user's own limit: bytes, with K, M, G; 0: none.
 const VARIABLE: &str = "LB_REPORT_MAX_MEMORY";
 
-/// Bounds this process: by what the user says, else by a part of what the machine has. Once.
+/// Limits the memory of this process, on the first call: to the user's limit, or else to a part of the machine's memory.
 pub fn bound() {
     static DONE: OnceLock<()> = OnceLock::new();
     DONE.get_or_init(|| {
         let given = std::env::var(VARIABLE).ok().and_then(|text| options::bytes(text.trim()));
-        let of_machine =
-            || machine_memory::available_bytes().map(|bytes| bytes / PARTS_OF_MACHINE.1 * PARTS_OF_MACHINE.0);
-        let Some(limit) = given.or_else(of_machine).filter(|&bytes| bytes > 0) else { return };
+        let limit = given
+            .or_else(|| machine_memory::available_bytes().map(|bytes| bytes / PARTS_OF_MACHINE.1 * PARTS_OF_MACHINE.0));
+        let Some(limit) = limit.filter(|&bytes| bytes > 0) else { return };
         let Ok((soft, hard)) = rlimit::Resource::DATA.get() else { return };
         if limit < soft && rlimit::Resource::DATA.set(limit, hard).is_ok() {
             LIMIT.store(limit, Relaxed);
@@ -52,7 +52,7 @@ pub fn bound() {
     });
 }
 
-/// Says why, without any memory, and ends.
+/// Reports that memory is exhausted, without allocating, and ends the process.
 fn exhausted() {
     static ENDS: AtomicBool = AtomicBool::new(false);
     if ENDS.swap(true, SeqCst) {

@@ -24,7 +24,7 @@ impl OnDisk {
         Some(all)
     }
 
-    /// Returns whether it is so little that no honest run needs much for it.
+    /// Returns whether it is so little that its analysis cannot take much memory.
     pub fn is_small(self) -> bool {
         self.bytes < SMALL_RUN
     }

@@ -10,12 +10,12 @@ use crate::on_disk::OnDisk;
 
 static LEADER: OnceLock<Arc<LeaderProcess>> = OnceLock::new();
 
-/// From here on runs are opened by the team of `leader`, whose process 0 this one is.
+/// Makes the team of `leader` open runs from now on. This is its process 0.
 pub fn open_with(leader: Arc<LeaderProcess>) {
     let _ = LEADER.set(leader);
 }
 
-/// Opens the run in `dir`, which takes so much on disk.
+/// Opens the run in `dir`, which takes this much space on disk.
 pub fn open(dir: &Path, on_disk: Option<OnDisk>) -> anyhow::Result<RecordedRun> {
     let Some(leader) = LEADER.get() else { return Ok(RecordedRun::open(Some(dir))?) };
     let run = RecordedRun::open_together(dir, leader, on_disk.map(|on_disk| on_disk.bytes));

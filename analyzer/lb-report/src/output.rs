@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use crate::ascii;
-use crate::whole_file::replace;
+use crate::atomic_file::replace;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -85,7 +85,7 @@ impl ColorMode {
 /// Columns of a line in a file.
 pub const IN_A_FILE: usize = 100;
 
-/// Columns of a line where the user does not say: those of the terminal, within what is readable.
+/// The default columns of a line: those of the terminal, within readable limits.
 pub fn default_columns() -> usize {
     let on_terminal = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
     on_terminal.map_or(IN_A_FILE, |(width, _)| usize::from(width.0).clamp(60, 120))

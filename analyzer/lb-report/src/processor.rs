@@ -73,7 +73,7 @@ const STAGES: [&str; 7] = [
 const NAMING: u8 = 2;
 const WRITING: u8 = 6;
 
-/// Bounds this process by what the runs read so far, and one that takes so much on disk, may take; `None`: that is not known.
+/// Limits this process to the time that the runs read so far and this one may take. `run` is its size on disk, if known.
 pub fn bound_by(run: Option<OnDisk>) {
     let (processor, all) = limits(run, given());
     if processor.is_zero() {
@@ -86,7 +86,7 @@ pub fn bound_by(run: Option<OnDisk>) {
     WATCH.call_once(|| drop(std::thread::Builder::new().name("processor time".to_owned()).spawn(watch)));
 }
 
-/// The processor time that a run may take, and the time that it may take besides. `given`: the user's own limit.
+/// The processor time that a run may take, and the time that it may take besides. `given` is the user's own limit.
 fn limits(run: Option<OnDisk>, given: Option<Duration>) -> (Duration, Duration) {
     if let Some(given) = given {
         return (given, Duration::ZERO);
@@ -111,7 +111,7 @@ pub fn for_names() -> Duration {
     }
 }
 
-/// Takes note of what is done.
+/// Starts a stage of the analysis.
 pub fn allow_for(stage: AnalysisStage) {
     enter(match stage {
         AnalysisStage::Surveying(_) => 1,
@@ -122,12 +122,12 @@ pub fn allow_for(stage: AnalysisStage) {
     });
 }
 
-/// The report is made, and will be written.
+/// Starts the last stage, in which the report is written.
 pub fn writes() {
     enter(WRITING);
 }
 
-/// From here on it takes as long as it takes.
+/// Lifts the limit from now on.
 pub fn unbounded() {
     UNBOUNDED.store(true, SeqCst);
 }
@@ -175,7 +175,7 @@ fn watch() {
     }
 }
 
-/// Says what took so long, and ends.
+/// Reports the stage that took too long, and ends the process.
 fn exceeded(used_ms: u64, stage: u8) {
     let name = exit::name();
     let what = STAGES[usize::from(stage) % STAGES.len()];

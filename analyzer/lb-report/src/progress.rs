@@ -50,7 +50,7 @@ const PASSES: usize = 3;
 const STEPS: u64 = 1000;
 
 impl TerminalProgress {
-    /// A bar for the reading of `run`.
+    /// Creates a bar for reading `run`.
     pub fn new(run: &RecordedRun, quiet: bool) -> TerminalProgress {
         let bar = ProgressBar::with_draw_target(Some(PASSES as u64 * STEPS), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent} %, {msg}, {elapsed}") {
@@ -61,7 +61,7 @@ impl TerminalProgress {
         TerminalProgress { bar, ranks, read: Default::default(), done: Default::default(), shown: Once::new(), wanted }
     }
 
-    /// Takes note of a step.
+    /// Shows a step.
     pub fn show(&self, stage: AnalysisStage) {
         match stage {
             AnalysisStage::Surveying(progress) => self.read(0, "surveying", progress),
@@ -72,7 +72,7 @@ impl TerminalProgress {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -82,16 +82,14 @@ impl TerminalProgress {
             FoldProgress::Records(n) => _ = self.read[pass].fetch_add(n, Ordering::Relaxed),
             FoldProgress::Rank => _ = self.done[pass].fetch_add(1, Ordering::Relaxed),
         }
-        let now = |all: &[AtomicU64; PASSES], pass: usize| all[pass].load(Ordering::Relaxed);
-        let all = now(&self.read, 0);
+        let all = self.read[0].load(Ordering::Relaxed);
         let far = match pass {
-            0 => PassProgress { read: all, of: None, share: share(now(&self.done, 0), self.ranks) },
-            // A step of the last pass is a call or what lies between two, so that there may be more of them than events.
-            _ => PassProgress {
-                read: now(&self.read, pass).min(all),
-                of: Some(all),
-                share: share(now(&self.read, pass), all),
-            },
+            0 => PassProgress { read: all, of: None, share: share(self.done[0].load(Ordering::Relaxed), self.ranks) },
+            _ => {
+                let read = self.read[pass].load(Ordering::Relaxed);
+                // A step of the last pass is a call or the time between two, so that there may be more of them than events.
+                PassProgress { read: read.min(all), of: Some(all), share: share(read, all) }
+            }
         };
         self.bar.set_position(pass as u64 * STEPS + (far.share * STEPS as f64) as u64);
         self.say(|| far.message(what));

@@ -13,7 +13,7 @@ use crate::output::CommonOptions;
 use crate::progress::TerminalProgress;
 use crate::{code_reader, opening, processor};
 
-/// Opens the run; says which where the user did not.
+/// Opens the run, and reports which one it is if the user named none.
 pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<RecordedRun> {
     let run = match dir {
         Some(dir) => open_bounded(dir)?,
@@ -26,14 +26,14 @@ pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<RecordedRun> {
     Ok(run)
 }
 
-/// Opens the run in `dir`, bounded from its first byte on in what it may take.
+/// Opens the run in `dir`. Memory and processor time are limited before its first byte is read.
 pub fn open_bounded(dir: &Path) -> anyhow::Result<RecordedRun> {
     let on_disk = OnDisk::of_folder(dir);
     processor::bound_by(on_disk);
     opening::open(dir, on_disk)
 }
 
-/// A part of a run, analysed.
+/// Analyses a part of a run.
 pub fn analysed(
     run: &RecordedRun,
     selection: &Selection,
@@ -47,7 +47,7 @@ pub fn analysed(
     Ok(analysis?)
 }
 
-/// Runs passes over a run: with progress on the terminal, and within the time that `allow` gives each stage.
+/// Runs passes over a run, with progress on the terminal, within the time that `allow` gives each stage.
 pub fn passes<T>(
     run: &RecordedRun,
     options: &analyse::AnalysisOptions,
@@ -69,7 +69,7 @@ pub fn passes<T>(
     done
 }
 
-/// The figures of the run in `dir`, as its report has them.
+/// The figures of the run in `dir`, as in its report.
 pub fn figures(dir: &Path, common: &CommonOptions) -> anyhow::Result<lbprof_study::RunMetrics> {
     let run = open_bounded(dir)?;
     let options = analyse::AnalysisOptions {

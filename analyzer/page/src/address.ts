@@ -74,7 +74,7 @@ function digits(seconds: number): string {
         .replace(/\.?0+$/, "");
 }
 
-/** Whether something is pointed out. */
+/** Returns whether an address points to something. */
 export function isSelected({ rank, region, iterations }: Selection): boolean {
     return rank !== null || region !== null || iterations !== null;
 }

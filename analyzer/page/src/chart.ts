@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import { onTheme } from "./theme";
 import { el } from "./dom";
-import { axisLook, label } from "./drawn";
+import { axisLook, label } from "./plotlook";
 import { pngButton } from "./save";
 
 export interface Series {
@@ -43,7 +43,7 @@ export class Chart {
     private readonly png = pngButton(() => this.spec.label, () => this.element.querySelectorAll("canvas"));
     private plot: uPlot | null = null;
     private silent = false;
-    /** Where the cursor of the keyboard is, as an index of the places. */
+    /** The position of the keyboard's cursor, as an index of the places. */
     private cursor: number | null = null;
 
     constructor(private spec: ChartSpec) {
@@ -149,7 +149,7 @@ export class Chart {
         };
     }
 
-    /** Where ticks are, and their texts. */
+    /** The positions of ticks, and their texts. */
     private places(width: number): uPlot.Axis {
         const { ticks, xText } = this.spec;
         if (!ticks) {

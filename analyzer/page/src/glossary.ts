@@ -1,4 +1,4 @@
-// What the terms mean. Shown on hover, on focus, and in the last panel.
+// The meanings of terms. They are shown on hover, on focus, and in the last panel.
 
 export const GLOSSARY: Record<string, string> = {
     "computation": "All time outside of MPI.",

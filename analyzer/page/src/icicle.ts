@@ -15,7 +15,7 @@ export interface IcicleSpec<Row extends TreeRow> {
     rows: Row[];
     name(row: Row): string;
     colour(row: Row): string;
-    /** What is said of a node, a line each; `share` is that of the outermost. */
+    /** The lines of text for a node. `share` is its share of the outermost node. */
     describe(row: Row, share: number): string[];
     /** A node was chosen. */
     zoomed?(at: number): void;

@@ -1,4 +1,4 @@
-// Keys of legends.
+// Entries of legends.
 import { el } from "./dom";
 
 /** A colour and what it means. */

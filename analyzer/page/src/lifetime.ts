@@ -45,12 +45,12 @@ export function lifetimeBar(report: Report): HTMLElement | null {
 /** Share of the run outside of the window from which on the first screen has the bar. */
 const MUCH = 0.05;
 
-/** Whether so much of the run lies outside of the window that it must be said first. */
+/** True if the time outside of the window is so long that it is reported first. */
 export function isMuchOutside({ lifetime }: Report): boolean {
     return lifetime !== null && lifetime.described_share < 1 - MUCH;
 }
 
-/** The same by rank; null where nothing is known. */
+/** The table by rank, or null if nothing is known. */
 export function lifetimeTable({ ranks }: Report): HTMLElement | null {
     const times = ["before_init_s", "init_s", "recorder_start_s", "finalize_s", "after_finalize_s"] as const;
     const titles = ["before MPI_Init", "MPI_Init", "recorder start", "MPI_Finalize", "after MPI_Finalize"];

@@ -1,4 +1,4 @@
-// Which pictures show a loss: for each kind where to look, with the rank, the region and the iterations that have most of it.
+// The views that show a loss: for each kind a panel, with the rank, the region and the iterations that have most of it.
 import type { IterationRange, Target } from "./address";
 import { rankPanel } from "./mentions";
 import type { Data } from "./panel";

@@ -1,4 +1,4 @@
-// The page of the report: reads the data that stand in it, makes a panel of each kind, shows one at a time.
+// The page of a report: reads the data embedded in it, creates the panels, and shows one at a time.
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { unpackAll } from "./packed";

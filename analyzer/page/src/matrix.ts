@@ -5,7 +5,7 @@ import { scaleGradient, scalePixels } from "./palette";
 import type { Data } from "./panel";
 import { Picture, pictureHeight, type Scene } from "./picture";
 import { paintMeans, poolLongest } from "./pool";
-import { drawSelected } from "./selected";
+import { drawSelected } from "./outline";
 import { blockLabel, blockName, placeOf, type Pairs } from "./views";
 import { count, plural, roundTicks } from "./words";
 
@@ -13,9 +13,9 @@ import { count, plural, roundTicks } from "./words";
 export interface Place {
     row: string;
     column: string;
-    /** Whether these are the same ranks. */
+    /** True if these are the same ranks. */
     isOwn: boolean;
-    /** Whether each is one rank. */
+    /** True if each is one rank. */
     isPair: boolean;
     /** The sum over their pairs of ranks, NaN where there is none. */
     amount: number;
@@ -30,14 +30,14 @@ const SHARED = 200;
 
 export interface MatrixSpec {
     title: string;
-    /** What the picture is called: `Who waits for whom`. */
+    /** The title of the picture: `Who waits for whom`. */
     label: string;
     text(amount: number): string;
-    /** What is said of a place: of the names of its ranks, the amount, NaN where there is none, and the largest of two ranks. */
+    /** The text for a cell, from the names of its ranks, the amount (NaN if there is none), and the largest amount of two ranks. */
     describe(place: Place): string[];
     /** A click on a place, or Enter: the blocks of its row and its column. */
     choose?(row: number, column: number): void;
-    /** Whether colours grow with the logarithm of amounts. */
+    /** True if colours follow the logarithm of amounts. */
     logarithmic?: boolean;
 }
 

@@ -89,7 +89,7 @@ function regionsIn(text: string, report: Report): Mention[] {
     return places(text, names, (name, before) => name.includes("/") || /\b(?:regions?|in|of) $/.test(before));
 }
 
-/** Where names occur in a text as wholes, long names first. */
+/** The positions of names in a text, as whole words, long names first. */
 function places(text: string, names: Map<string, Target>, isMeant: (name: string, before: string) => boolean): Mention[] {
     const mentions: Mention[] = [];
     for (const name of [...names.keys()].sort((a, b) => b.length - a.length)) {

@@ -86,7 +86,7 @@ function arrowhead({ context, ratio }: Plot, x: number, y: number, into: 1 | -1)
     context.stroke();
 }
 
-/** What the mark means, for a legend; null where there is none. */
+/** The meaning of the mark, for a legend, or null if nothing is marked. */
 export function outlierKey(data: Data): HTMLElement | null {
     return outlierRows(data).length === 0 ? null : el("span", { class: "key" }, el("span", { "aria-hidden": "true" }, "▶"), term("outlier"));
 }

@@ -17,7 +17,7 @@ export interface PanelOf<Data> {
     about: string;
     /** The entry of the menu that lists it; alone in one of its own where none is named. */
     group?: string;
-    /** Why the panel is empty for these data, null where it is not. */
+    /** The reason why the panel is empty for these data, or null if it is not. */
     missing?(data: Data): string | null;
     /** Fills `host`; returns what draws its pictures. `host` gets the event `selection` with what a link points out. */
     build(host: HTMLElement, data: Data): (() => void) | void;

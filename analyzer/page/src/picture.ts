@@ -13,7 +13,7 @@ export interface View {
     y1: number;
 }
 
-/** Where to draw: a context whose origin is the plot's upper left corner, in device pixels. */
+/** The plot to draw into: a context whose origin is the plot's upper left corner, in device pixels. */
 export interface Plot {
     context: CanvasRenderingContext2D;
     width: number;
@@ -26,7 +26,7 @@ export interface Plot {
 }
 
 export interface Scene {
-    /** What the picture shows, for those who do not see it. */
+    /** A description of the picture for screen readers. */
     label: string;
     rows: number;
     /** The whole axis. */
@@ -34,11 +34,11 @@ export interface Scene {
     x1: number;
     /** The least width of a zoom. */
     least: number;
-    /** How far an arrow key moves in this view. */
+    /** The step of an arrow key in this view. */
     step(view: View): number;
-    /** Whether the view stays as it is: a small picture beside others, over which the page scrolls. */
+    /** True if the view is fixed: a small picture beside others, over which the page scrolls. */
     still?: boolean;
-    /** Whether there is nothing but the picture: no ticks, nothing below it. */
+    /** True if there is only the picture: no ticks, nothing below it. */
     isBare?: boolean;
     /** Room for the names of rows, in CSS pixels. */
     left?: number;

@@ -8,7 +8,7 @@ export interface Range {
     high: number;
 }
 
-/** What stands for several rows, or several columns, under a pixel. */
+/** The value for several rows, or several columns, under a pixel. */
 export type Pooling = "mean" | "longest";
 
 /**

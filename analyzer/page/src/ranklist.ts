@@ -2,7 +2,7 @@
 import type { Data } from "./panel";
 import { rankNumbers } from "./views";
 
-/** What is known of a rank: of ranks that share a row, host and cluster of the first of them. */
+/** The facts about a rank. Ranks that share a row have the host and cluster of the first one. */
 interface Rank {
     rank: number;
     host: string;
@@ -56,7 +56,7 @@ function predicate(part: string): Accepts | null {
     return range && ((rank) => range(rank.rank));
 }
 
-/** Whether a number is in `8`, `8-15`, `8-` or `8-15:4`; null where the text is none of these. */
+/** Returns whether a number is in `8`, `8-15`, `8-` or `8-15:4`, or null if the text is none of these. */
 export function parseRange(text: string): ((value: number) => boolean) | null {
     const found = /^(\d+)(?:(-)(\d*)(?::(\d+))?)?$/.exec(text.trim());
     if (!found) {

@@ -971,7 +971,7 @@ lost_s: number
  */
 measured: boolean
 /**
- * The ranks that cause it, the largest share first, at most 8.
+ * The ranks that cause it, the largest share first, at most 8. Of `communication` the rank for whose calls others wait for most of it, if there is one.
  */
 ranks: RankShare[]
 /**
@@ -983,7 +983,7 @@ lacked_core: boolean
  */
 region: (string | null)
 /**
- * The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting.
+ * The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting, or that of the rank for whose calls others wait.
  */
 waits_at: (LossAt | null)
 /**

@@ -1,10 +1,10 @@
-// What all pages share: the head, panels of which one is shown at a time, dark and light, paper.
+// The frame of all pages: the head, panels of which one is shown at a time, dark and light themes, print.
 import { formatAddress, isSelected, type Selection, type Target } from "./address";
 import { button, el, panelLink } from "./dom";
 import { menu } from "./menu";
 import type { PanelOf } from "./panel";
 import { onTheme, toggleTheme } from "./theme";
-import { address, keepAddress, showWindow } from "./window";
+import { address, keepAddress, showWindow } from "./timewindow";
 
 /** The JSON in an element of the page. */
 export function read(id: string): unknown {
@@ -18,7 +18,7 @@ interface Place<Data> {
     body: HTMLElement;
     link: HTMLAnchorElement;
     draw?: () => void;
-    /** What a link has pointed out. */
+    /** The selection by a link. */
     pointedOut: HTMLElement;
 }
 

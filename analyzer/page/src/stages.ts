@@ -8,7 +8,7 @@ import { attributes, iterationsIn, lastIn, ranksIn, type Views } from "./views";
 export interface Source {
     name: string;
     columns: number;
-    /** What a column is long, in the unit of the stage's length: iterations, or seconds. */
+    /** The length of a column in the unit of stages: iterations or seconds. */
     unit: number;
     unitName: string;
     /** Begin of a column, in that unit. */
@@ -90,9 +90,9 @@ export function stagesOf(source: Source, attribute: string, columns: number, vie
     return { count, columns, seconds, elapsed };
 }
 
-/** What ranks did in the chosen stages, in seconds. */
+/** The activities of ranks in the chosen stages, in seconds. */
 export interface StageTotal {
-    /** Of all chosen ranks together. */
+    /** Sums over all chosen ranks. */
     sum_s: number;
     /** The mean of a rank: `sum_s` / ranks. */
     mean_s: number;
@@ -130,7 +130,7 @@ export class ChosenStages {
         return this.rows.reduce((all, row) => all + this.at(stage, row), 0);
     }
 
-    /** The same over ranks × the stage's elapsed time. */
+    /** The time as a fraction of ranks × the stage's elapsed time. */
     shareOfStage(stage: number): number {
         return this.inStage(stage) / (this.ranks * this.of.elapsed[stage]);
     }
@@ -140,7 +140,7 @@ export class ChosenStages {
         return this.stages.reduce((all, stage) => all + this.at(stage, row), 0);
     }
 
-    /** The same over the row's ranks × elapsed time. */
+    /** The time as a fraction of the row's ranks × elapsed time. */
     shareOfRow(row: number): number {
         return this.inRow(row) / (this.elapsed_s * ranksIn(this.views, row));
     }

@@ -9,17 +9,17 @@ export interface Column<Row> {
     title: string;
     /** The glossary's word for it. */
     term?: string;
-    /** What a cell says; of times that follows. */
+    /** The text of a cell; for times it is derived from the number. */
     cell?(row: Row): string | Node;
     /** Seconds: all of the column in one unit. */
     time?(row: Row): number | null | undefined;
     /** The colour of a bar beside the time. */
     bar?(row: Row): string;
-    /** How long it is, of its room; the time's share of the longest where nothing is said. */
+    /** The length of its bar, as a fraction of the room. Default: the time's share of the longest. */
     share?(row: Row): number;
-    /** What stands after the time. */
+    /** The text after the time. */
     suffix?(row: Row): string;
-    /** What it is sorted by; texts are sorted by themselves. */
+    /** The sort key; texts are sorted by themselves. */
     by?(row: Row): number | null;
     /** Numbers stand to the right. */
     right?: boolean;
@@ -31,9 +31,9 @@ export interface TableSpec<Row> {
     columns: Column<Row>[];
     /** Rows that are shown at first. */
     first?: number;
-    /** What a search finds a row by. */
+    /** The text by which a search finds a row. */
     key?(row: Row): string;
-    /** Whether a link's selection points out a row. */
+    /** Returns whether a link points to a row. */
     isSelected?(row: Row, selection: Selection): boolean;
     /** Something happens when a row is pressed. */
     choose?(row: Row): void;
@@ -47,7 +47,7 @@ interface Shown<Row> extends Column<Row> {
     cell(row: Row): string | Node;
 }
 
-/** What is shown of a column: times in one unit, with bars. */
+/** The contents of a column: times in one unit, with bars. */
 function shown<Row>(column: Column<Row>, rows: Row[]): Shown<Row> {
     const { time } = column;
     if (!time) {

@@ -6,7 +6,7 @@ import type { IterationsData as Iterations, Views } from "./views.generated";
 
 export type { IterationsData as Iterations, MessagesData as Messages, PairData as Pairs, TimelineData as Timeline, Views } from "./views.generated";
 
-/** What is shown, by its name: computation, any activity, waiting. */
+/** The name of a shown amount: computation, any activity, waiting. */
 export function attributes(of: Iterations): [string, PackedNumbers][] {
     const list: [string, PackedNumbers][] = [["computation", of.computation], ...Object.entries(of.activities)];
     return of.blocking ? [...list, ["waiting", of.blocking]] : list;
@@ -52,12 +52,12 @@ export function cellInTimeline(data: Data, of: Iterations, column: number, row: 
     return { panel: "timeline", window: timesOf(data, of, column, column + 1), rank: outlier ?? data.views.ranks.first[row], iterations: { first: of.first[column], last: lastIn(of, column) } };
 }
 
-/** Whether the numbers of iterations follow one another without gaps, as far as columns show. */
+/** Returns whether the numbers of iterations are successive, as far as columns show. */
 export function isGapless({ first, per_column }: Iterations): boolean {
     return first.every((number, column) => number === first[0] + column * per_column);
 }
 
-/** How many ranks row `row` of all matrices stands for. */
+/** The number of ranks in row `row` of all matrices. */
 export function ranksIn({ ranks }: Views, row: number): number {
     return Math.min(ranks.per_row, ranks.count - row * ranks.per_row);
 }
@@ -117,7 +117,7 @@ export function blockName(views: Views, block: number, perBlock: number): string
     return first === last ? `rank ${first}` : `ranks ${first} to ${last}`;
 }
 
-/** The same where there is little room: `rank 3`, or `8–11`. */
+/** The short name of a row: `rank 3`, or `8–11`. */
 export function blockLabel(views: Views, block: number, perBlock: number): string {
     return blockName(views, block, perBlock).replace("ranks ", "").replace(" to ", "–");
 }

@@ -126,7 +126,7 @@ export function keepUnits(text: string): string {
     return text.replace(/(\d) (?=(%|s|ms|µs|B|kB|MB|GB|TB)(?![\w]))/g, "$1\u00a0");
 }
 
-/** How code is named that lies between calls and has no name of its own. */
+/** The name of code between calls that has no name of its own. */
 const OTHER = "other code between calls";
 
 /**

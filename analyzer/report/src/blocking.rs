@@ -345,7 +345,7 @@ impl BlockingTable {
         })
     }
 
-    /// Returns how long ranks wait in an operation at a call site, in all regions and for all reasons.
+    /// The waiting of ranks in an operation at a call site, in all regions and for all causes.
     pub fn waits_at(&self, id: Option<u32>, operation: &str) -> StateTimes {
         let mut times = StateTimes::default();
         let there = self.places.iter().filter(|row| row.id == id && row.operation == operation);

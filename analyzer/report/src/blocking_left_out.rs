@@ -61,7 +61,7 @@ pub(super) type ClusterOf<'a> = &'a dyn Fn(u32) -> Option<u32>;
 /// A cause, and the path of its region.
 pub(super) type CauseIn<'a> = (&'a WaitCause, &'a str);
 
-/// `causes` by cluster, region and what is done, most waiting first, their shares those of `total_s`; at most `most` rows, and one for each class.
+/// Adds up `causes` by cluster, region and activity, most waiting first, with shares of `total_s`. Returns at most `most` rows, and one for each class.
 pub(super) fn causes(causes: &[CauseIn], total_s: f64, cluster_of: ClusterOf, most: usize) -> Vec<CausesOfCluster> {
     let mut groups: BTreeMap<_, Vec<&WaitCause>> = BTreeMap::new();
     for &(cause, region) in causes {
@@ -98,7 +98,7 @@ fn caused_s(causes: &[&WaitCause]) -> f64 {
     causes.iter().map(|cause| cause.caused_s).sum()
 }
 
-/// `pairs` of a rank that waits, one that is the cause, and seconds, by clusters, most waiting first; at most `most` rows and one more.
+/// Adds up `pairs` (the rank that waits, the rank that causes it, seconds) by clusters, most waiting first. Returns at most `most` rows and one more.
 pub(super) fn pairs(pairs: &[(u32, u32, f64)], cluster_of: ClusterOf, most: usize) -> Vec<PairsOfClusters> {
     let mut groups: BTreeMap<(Option<u32>, Option<u32>), PairsOfClusters> = BTreeMap::new();
     for &(waits, causes, time_s) in pairs {

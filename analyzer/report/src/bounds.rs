@@ -54,7 +54,7 @@ pub(super) fn truncate<T>(all: &[T], most: usize) -> &[T] {
     &all[..all.len().min(most)]
 }
 
-/// Returns how many successive entries of `n` become one, so that there are at most `most`.
+/// The number of successive entries, of `n`, to join into one so that at most `most` remain.
 pub(super) fn per_entry(n: usize, most: usize) -> usize {
     n.div_ceil(most.max(1)).max(1)
 }

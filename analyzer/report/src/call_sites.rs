@@ -123,8 +123,8 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
         row.bytes = row.sum.sent.saturating_add(row.sum.received);
     }
     rows.sort_by(|a, b| {
-        let by_others = || b.other_threads.seconds.total_cmp(&a.other_threads.seconds);
-        b.sum.seconds.total_cmp(&a.sum.seconds).then_with(by_others)
+        let by_time = b.sum.seconds.total_cmp(&a.sum.seconds);
+        by_time.then(b.other_threads.seconds.total_cmp(&a.other_threads.seconds))
     });
     rows
 }

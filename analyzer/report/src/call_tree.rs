@@ -85,7 +85,7 @@ pub struct CallTreeRow {
     pub left_out: usize,
 }
 
-/// The rows, each after the one around it and before those beside it that take less time; `regions` are the rows of `model`'s regions.
+/// Returns the rows in depth-first order, siblings with most time first. `regions` are the rows of `model`'s regions.
 pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Vec<CallTreeRow> {
     let tree = ProgramTree::new(model, calls);
     let is_followed = model.followed.is_some();

@@ -247,7 +247,7 @@ impl ClusterTable {
         }
     }
 
-    /// The rows with no more ranks in their lists than `bounds` says.
+    /// Returns the rows with at most as many ranks in their lists as `bounds` allows.
     pub(super) fn bounded(&self, bounds: &ListBounds) -> Cow<'_, [ClusterRow]> {
         if self.rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
             return Cow::Borrowed(&self.rows);

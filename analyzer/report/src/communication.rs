@@ -123,7 +123,7 @@ pub struct CommunicatorRow {
     pub received_bytes: u64,
 }
 
-/// The tables of a model; `None` if its calls and messages were not looked at one by one.
+/// The tables of a model, or `None` if its calls and messages were not analysed one by one.
 pub(super) fn table(model: &Model) -> Option<CommunicationTable> {
     let found = model.statistics.as_ref()?;
     let mut pairs: Vec<PairVolume> = found

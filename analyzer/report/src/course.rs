@@ -134,7 +134,7 @@ impl IterationCourse {
     }
 }
 
-/// The rows of iterations that as many ranks went through as through any.
+/// The rows of the iterations that the maximum number of ranks completed.
 pub fn whole_iterations(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
     let ranks = rows.iter().map(|row| row.ranks).max().unwrap_or(0);
     rows.iter().filter(move |row| row.ranks == ranks)

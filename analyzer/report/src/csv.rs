@@ -78,7 +78,7 @@ fn cell_of_column(row: &[(String, &Value)], column: &str) -> String {
     row.iter().find(|(name, _)| name == column).map_or_else(String::new, |(_, value)| cell(value))
 }
 
-/// An object's values, those of inner objects under `outer.inner`.
+/// The values of an object. Those of inner objects are named `outer.inner`.
 fn flattened(object: &Map<String, Value>) -> Vec<(String, &Value)> {
     let mut all = Vec::new();
     for (key, value) in object {
@@ -92,7 +92,7 @@ fn flattened(object: &Map<String, Value>) -> Vec<(String, &Value)> {
     all
 }
 
-/// A value as a cell; lists within a row stay JSON.
+/// A value as a cell. Lists within a row stay JSON.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

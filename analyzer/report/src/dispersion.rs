@@ -148,7 +148,7 @@ pub struct PatternRow {
 }
 
 impl DispersionRows {
-    /// Of a run; `ranking` says what is severe, `groups` how many groups of regions there are to be.
+    /// Computes the dispersion of a run. `ranking` decides what is severe; `groups` is the user's number of groups of regions.
     pub(super) fn new(model: &Model, ranking: SeverityCriterion, groups: Option<usize>) -> DispersionRows {
         let views = Dispersion::from_model(model);
         let activities = views.activities.each_ref().map(|index| index.and_then(|index| index.sid));
@@ -192,15 +192,15 @@ impl DispersionRows {
         Cow::Owned(all)
     }
 
-    /// Returns whether the ranks' standard deviation in an activity (that is SID_A · √P), or what the longest takes above the mean, is a
-    /// part of the elapsed time that matters.
+    /// Returns whether the ranks' standard deviation in an activity (SID_A · √P), or the excess of the longest over the mean, is a relevant part of the
+    /// elapsed time.
     pub(super) fn is_different(&self, activity: Activity, over_mean_s: f64, n_ranks: usize) -> bool {
         let sid = self.views.activities[activity as usize].and_then(|index| index.sid);
         sid.is_some_and(|sid| sid * (n_ranks as f64).sqrt() >= MIN_SPREAD || over_mean_s > MIN_SPREAD * self.elapsed_s)
     }
 
-    /// Returns whether a rank divides its time notably differently from the others: by as much, and for as long, in the region with most of
-    /// its time of those in which it is the most imbalanced one.
+    /// Returns whether a rank divides its time notably differently from the others. It is judged by the region with most of its time among those in
+    /// which it is the most imbalanced rank.
     pub(super) fn deviates(&self, rank: usize) -> bool {
         let own = self.views.most_imbalanced.iter().flatten().filter(|found| found.rank == rank);
         let longest: Option<&MostImbalanced> =
@@ -209,7 +209,7 @@ impl DispersionRows {
     }
 }
 
-/// The level that stands for those of several ranks: an extreme of all ranks if one has it, else what most have.
+/// The level that represents several ranks: an extreme of all ranks if one of them has it, otherwise the most frequent level.
 fn level_of_several(levels: &[TimeLevel]) -> TimeLevel {
     let extremes = [TimeLevel::Maximum, TimeLevel::Minimum];
     if let Some(extreme) = extremes.into_iter().find(|extreme| levels.contains(extreme)) {
@@ -224,8 +224,7 @@ fn region_path(model: &Model, region: RegionIdx) -> Option<String> {
     Some(model.regions.get(region as usize)?.path.clone())
 }
 
-/// The activity in which ranks differ most, by weight in time: computation where it is as good as any other, for it is the cause of what
-/// others wait.
+/// The activity in which ranks differ most, weighted by time. Computation is preferred if it is about as dispersed as any other, because it causes the waiting.
 fn most_dispersed(views: &Dispersion) -> Option<Activity> {
     let known =
         Activity::ALL.into_iter().filter_map(|activity| Some((activity, views.activities[activity as usize]?.sid?)));

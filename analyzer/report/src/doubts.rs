@@ -116,13 +116,13 @@ impl ReportDoubt {
         }
     }
 
-    /// Returns whether the run is only to be described: what would help a run that failed, or was measured without cores, is not known.
+    /// Returns whether no advice can be given, as on a run that failed or was measured without cores.
     pub fn forbids_advice(&self) -> bool {
         use ReportDoubt::{Failed, FewCalls, FewerCores, NoCoreToCompute};
         matches!(self, Failed { .. } | FewerCores { .. } | NoCoreToCompute { .. } | FewCalls { .. })
     }
 
-    /// Returns whether ranks slept in much of what counts as computation.
+    /// Returns whether ranks slept for much of the time that counts as computation.
     pub fn is_of_sleep(&self) -> bool {
         matches!(self, ReportDoubt::Asleep { .. })
     }
@@ -135,7 +135,7 @@ impl ReportDoubt {
         )
     }
 
-    /// Returns whether the figures that follow are of something else than they seem.
+    /// Returns whether the figures that follow are misleading.
     pub fn is_of_figures(&self) -> bool {
         use ReportDoubt::{Asleep, FewerCores, NoCore, NoCoreToCompute, OtherThreads, Polling};
         matches!(
@@ -150,7 +150,7 @@ impl ReportDoubt {
     }
 }
 
-/// The doubts about the run of `model`, those that touch most first.
+/// The doubts about the run of `model`, the gravest first.
 pub(super) fn doubts(model: &Model, code: &SampledCode) -> Vec<ReportDoubt> {
     let mut doubts = failed(model);
     // Threads that share cores because they are bound so are reported once.
@@ -172,7 +172,7 @@ fn failed(model: &Model) -> Vec<ReportDoubt> {
     by_status.into_iter().map(|(status, ranks)| ReportDoubt::Failed { status, ranks }).collect()
 }
 
-/// Returns whether a rank computes for long enough that its computation matters.
+/// Returns whether a rank computes for a relevant time.
 fn is_computing(model: &Model, computation_s: f64) -> bool {
     computation_s >= LITTLE * model.elapsed_s()
 }

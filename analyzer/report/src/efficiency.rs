@@ -144,8 +144,7 @@ impl EfficiencyRow {
         self.t_ideal_replay_s.or(self.t_ideal_phase_profile_s).filter(|_| self.t_ideal_certain)
     }
 
-    /// Returns what the ideal time exceeds the longest computation by, where it is known well. `is_sure`: iterations are known for sure, if
-    /// any are.
+    /// The excess of the ideal time over the longest computation, or `None` if it is uncertain. `is_sure` is true if known iterations are certain.
     pub fn serialization(&self, is_sure: bool) -> Option<SerializationTimes> {
         let EfficiencyTimes { elapsed_s, max_computation_s, .. } = self.times;
         let ideal_s = self.certain_ideal()?.min(elapsed_s);

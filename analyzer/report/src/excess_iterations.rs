@@ -22,6 +22,9 @@ const NEARLY_ALL: f64 = 0.9;
 /// Share of the iterations up to which slow ones are some of them.
 const SOME: f64 = 0.6;
 
+/// The same of slow iterations that follow no order: more may be noise.
+const FEW: f64 = 0.25;
+
 /// Fewest iterations to judge by.
 const MIN_ITERATIONS: usize = 10;
 
@@ -73,19 +76,20 @@ impl ExcessIterations {
         }
         let all_s: f64 = ordered.iter().sum();
         let are_some = slow.len() >= 2 && slow.len() as f64 <= SOME * excesses.len() as f64;
-        (are_some && slow_s >= NEARLY_ALL * all_s).then(|| ExcessIterations::describe(&slow, excesses.len()))
+        if !are_some || slow_s < NEARLY_ALL * all_s { None } else { ExcessIterations::describe(&slow, excesses.len()) }
     }
 
     /// Describes slow iterations, in ascending order, of so many.
-    fn describe(slow: &[u32], all: usize) -> ExcessIterations {
+    fn describe(slow: &[u32], all: usize) -> Option<ExcessIterations> {
         let (first, last) = (slow[0], slow[slow.len() - 1]);
         let distance = slow[1] - first;
         if slow.len() as f64 >= DENSE * f64::from(last - first + 1) {
-            ExcessIterations::Range { first, last }
+            Some(ExcessIterations::Range { first, last })
         } else if slow.len() >= 3 && slow.windows(2).all(|pair| pair[1] - pair[0] == distance) {
-            ExcessIterations::Periodic { distance }
+            Some(ExcessIterations::Periodic { distance })
         } else {
-            ExcessIterations::Scattered { slow: slow.len(), all }
+            let are_few = slow.len() as f64 <= FEW * all as f64;
+            are_few.then_some(ExcessIterations::Scattered { slow: slow.len(), all })
         }
     }
 }
@@ -122,6 +126,8 @@ mod tests {
         assert_eq!(every_tenth, Some(ExcessIterations::Periodic { distance: 10 }));
         let now_and_then = found((0..40).map(|k| if [3, 8, 20].contains(&k) { 6.0 } else { 0.0 }));
         assert_eq!(now_and_then, Some(ExcessIterations::Scattered { slow: 3, all: 40 }));
+        let by_chance = found((0..40).map(|k| if k * k % 7 == 2 || k % 5 == 1 { 6.0 } else { 0.0 }));
+        assert_eq!(by_chance, None, "nearly half of them, in no order");
     }
 
     #[test]

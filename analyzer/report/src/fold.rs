@@ -33,7 +33,7 @@ enum LineBreak {
     Anywhere,
 }
 
-/// [`fold`] of several texts; those with too little room lose their arguments of templates, but where two would read the same then.
+/// Folds several texts. Those that do not fit lose the arguments of their templates, unless two texts would look the same then.
 pub fn fold_all(texts: &[&str], columns: usize) -> Vec<String> {
     let plain: Vec<String> = texts.iter().map(|text| without_template_arguments(text)).collect();
     let mut named: FxHashMap<&str, &str> = FxHashMap::default();
@@ -51,7 +51,7 @@ pub fn fold_all(texts: &[&str], columns: usize) -> Vec<String> {
     lines
 }
 
-/// `text` in lines of at most `columns`, the second and later ones indented, also by the spaces that it begins with.
+/// Breaks `text` into lines of at most `columns`. The second and later ones are indented, also by the spaces at the start of the text.
 pub fn fold(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -76,7 +76,7 @@ pub fn fold(text: &str, columns: usize) -> String {
     lines
 }
 
-/// The bytes of `text` that are the first line of at most `columns`, which are fewer than it takes; at least a character.
+/// The length in bytes of the first line of a `text` that is wider than `columns`; at least one character.
 fn end_of_line(text: &str, columns: usize) -> usize {
     let mut best: Option<(LineBreak, usize)> = None;
     let mut used = 0;

@@ -19,12 +19,12 @@ pub struct IterationRow {
 }
 
 impl IterationRow {
-    /// Returns what a rank waits for the slowest one, on average: the longest computation less the mean.
+    /// The mean waiting of a rank for the slowest one: the longest computation less the mean.
     pub fn imbalance_s(&self) -> f64 {
         self.max_s - self.mean_s
     }
 
-    /// Its load balance, mean over longest, in 0..=1; `None` where no rank computes, or where it is not known what they do.
+    /// The load balance of the iteration, mean over longest, in 0..=1, or `None` if no rank computes, or if their computation is unknown.
     pub fn load_balance(&self) -> Option<f64> {
         (self.is_known && self.max_s > 0.0).then(|| self.mean_s / self.max_s)
     }

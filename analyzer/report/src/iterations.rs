@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 use serde::{Serialize, Serializer};
 
 use super::course::IterationCourse;
-use super::grouped::{GroupRow, IterationGroup, grouped};
+use super::iteration_groups::{GroupRow, IterationGroup, group_iterations};
 use lbprof_analysis::model::loops::NoLoopReason;
 use lbprof_analysis::model::{Model, RegionIdx, SlowestInIteration};
 
@@ -52,7 +52,7 @@ pub enum IterationSource {
 }
 
 impl IterationSource {
-    /// Returns where the iterations of `model` come from, which has some.
+    /// The source of the iterations of `model`, which must have some.
     fn from_model(model: &Model) -> IterationSource {
         match model.loops.is_empty() && model.without_loop != NoLoopReason::Nothing {
             true => IterationSource::Marked,
@@ -84,7 +84,7 @@ impl IterationTable {
         });
         let rows: Vec<IterationRow> = rows.collect();
         let course = IterationCourse::new(&rows);
-        let groups = grouped(&rows, most_groups);
+        let groups = group_iterations(&rows, most_groups);
         Some(IterationTable {
             source: IterationSource::from_model(model),
             region: model.regions[idx as usize].path.clone(),

@@ -21,9 +21,9 @@ pub mod doubts;
 pub mod efficiency;
 pub mod excess_iterations;
 pub mod functions;
-pub mod grouped;
 pub mod idle_master;
 pub mod iteration;
+pub mod iteration_groups;
 pub mod iterations;
 pub mod lifetime;
 pub mod loops;
@@ -165,12 +165,12 @@ pub struct ReportChoices {
 }
 
 impl Report {
-    /// The report on `model`, of whose call sites `names` are known.
+    /// Makes the report on `model`, with the names of its code.
     pub fn new(model: &Model, names: &ResolvedNames) -> Report {
         Report::with(model, names, &ReportChoices::default())
     }
 
-    /// The report on `model`, of whose call sites `names` are known, as the user chose.
+    /// Makes the report on `model`, with the names of its code and the user's choices.
     pub fn with(model: &Model, names: &ResolvedNames, choices: &ReportChoices) -> Report {
         let places = names.places.as_slice();
         let efficiency = EfficiencyRow::new(model, 0);
@@ -207,7 +207,7 @@ impl Report {
             called_by_mpi: &called_by_mpi,
         });
         verdict.explain(model, &names.sampled);
-        let most_rows = if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS };
+        let most_rows = if choices.all_iterations { usize::MAX } else { iteration_groups::MOST_ROWS };
         let iterations = IterationTable::new(model, most_rows);
         if let Some(iterations) = &iterations {
             verdict.find_excess_iterations(iterations);
@@ -273,7 +273,7 @@ impl Report {
         report
     }
 
-    /// Takes back what would be gained, and praise, where the data do not allow it.
+    /// Removes predicted gains and praise that the data do not justify.
     fn withhold_advice(&mut self) {
         if self.is_only_described() {
             for loss in &mut self.losses {
@@ -296,21 +296,21 @@ impl Report {
         }
     }
 
-    /// Returns whether the recorded ranks may have waited for processes of which nothing is recorded.
+    /// Returns whether the recorded ranks may have waited for processes that were not recorded.
     pub fn has_unrecorded_partners(&self) -> bool {
         let are_calls_missing = self.blocking.as_ref().is_some_and(|table| table.counts.not_recorded > 0);
         let are_ranks_missing = self.facts.selected.ranks.is_none() && self.ranks.len() < self.facts.n_ranks as usize;
         are_calls_missing || are_ranks_missing || self.problems.iter().any(|row| row.kind == ProblemKind::Spawned)
     }
 
-    /// Returns whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.
+    /// Returns whether the run is described without advice: it failed, was interrupted, or is too short.
     pub fn is_only_described(&self) -> bool {
         let has_ended =
             self.ranks.iter().all(|row| matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit)));
         !has_ended || self.doubts.iter().any(ReportDoubt::forbids_advice)
     }
 
-    /// Returns how far the worst problem touches the figures; `None` where there is none.
+    /// The severity of the worst problem, or `None` if there is none.
     pub fn severity(&self) -> Option<Severity> {
         self.problems.iter().map(|problem| problem.kind.severity()).max()
     }
@@ -321,7 +321,7 @@ pub(crate) fn fraction(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-/// Index of the largest value, the first of several; `None` where all are zero.
+/// Index of the largest value, the first of several, or `None` if all are zero.
 pub(crate) fn largest(values: &[f64]) -> Option<usize> {
     let max = values.iter().copied().fold(0.0, f64::max);
     values.iter().position(|&value| value == max && max > 0.0)

@@ -104,7 +104,7 @@ impl From<&ProcessLifetime> for LifetimeRow {
 }
 
 impl LifetimeTable {
-    /// Returns the table of `model`, or `None` if no log says anything.
+    /// Makes the table of `model`, or returns `None` if no log has such times.
     pub(super) fn new(model: &Model) -> Option<LifetimeTable> {
         let parts: Vec<LifetimePart> =
             LifetimePhase::ALL.into_iter().filter_map(|phase| LifetimePart::new(phase, &model.ranks)).collect();
@@ -123,7 +123,7 @@ impl LifetimeTable {
         own.map(|part| part.max_s).sum()
     }
 
-    /// Returns whether so much of the run lies outside of the window that it must be said.
+    /// Returns whether the time outside of the window is long enough to be reported.
     pub fn is_worth_a_line(&self) -> bool {
         self.described_share < 1.0 - WORTH_A_LINE
     }

@@ -134,7 +134,7 @@ pub enum LoopConfidence {
 }
 
 impl LoopConfidence {
-    /// The word for it.
+    /// The word in reports.
     pub fn name(self) -> &'static str {
         match self {
             LoopConfidence::Sure => "sure",
@@ -254,7 +254,7 @@ const BYTES_OF_A_NUMBER: f64 = 8.0;
 const INTERPRETERS: [&str; 4] = ["mpi4py", "MPI.cpython", "MPI.abi3", "Rmpi"];
 
 impl LoopDoubt {
-    /// The loop is at most so sure.
+    /// The highest confidence that the doubt allows.
     fn at_most(&self) -> LoopConfidence {
         match self {
             LoopDoubt::Amounts
@@ -266,7 +266,7 @@ impl LoopDoubt {
         }
     }
 
-    /// The range of iterations that it leaves open, of a loop for which they lie in `range`.
+    /// Widens the range of possible iterations by the numbers that the doubt suggests.
     fn widened(&self, range: (f64, f64)) -> (f64, f64) {
         let (fewest, most) = (range.0.min(range.1), range.1);
         match self {
@@ -332,7 +332,7 @@ struct LoopFacts<'a> {
 }
 
 impl LoopTable {
-    /// The loops of `model`, whose call sites are at `places`.
+    /// Makes the table of the loops of `model`, whose call sites are at `places`.
     pub(super) fn new(model: &Model, places: &[CodePlace]) -> LoopTable {
         let mut rows: Vec<LoopRow> = model.loops.iter().map(|one| row(model, places, one)).collect();
         let most_of: Vec<f64> = model.loops.iter().map(|one| most_iterations(model, one)).collect();
@@ -358,7 +358,7 @@ impl LoopTable {
 }
 
 impl LoopTable {
-    /// Returns whether the iterations of `ranks`, ascending, are marked or those of loops that are not unsure.
+    /// Returns whether the iterations of `ranks`, ascending, are reliable: marked, or those of loops that are not unsure.
     ///
     /// If these ranks go through a loop whose iterations the report is about, only such loops count.
     pub(super) fn are_sure_of(&self, ranks: &[u32]) -> bool {
@@ -488,7 +488,7 @@ fn event_loops(model: &Model, most_of: &[f64]) -> Vec<bool> {
     are_events
 }
 
-/// The loop that takes most time in this one.
+/// The loop with most time inside this one.
 fn longest_inner<'a>(model: &'a Model, one: &Loop) -> Option<&'a Loop> {
     let inner =
         model.loops.iter().filter(|other| !other.main && other.ranks == one.ranks && other.for_each_main >= 1.5);
@@ -507,8 +507,7 @@ fn frequent_call(places: &[CodePlace], one: &Loop, ranks: &[&RankModel]) -> Opti
     (times >= 2.0 && is_multiple).then(|| LoopDoubt::ComesOften(times as u32, (operation_name(operation), place)))
 }
 
-/// Rows of one loop that groups of ranks pass with different calls, as one: that of the most ranks, with the doubt of the one that
-/// is least sure.
+/// Joins the rows of a loop that groups of ranks go through with different calls. The row keeps the end of most ranks, and the doubt of the least sure row.
 fn joined(rows: Vec<LoopRow>) -> Vec<LoopRow> {
     let mut joined: Vec<LoopRow> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
@@ -526,7 +525,7 @@ fn joined(rows: Vec<LoopRow>) -> Vec<LoopRow> {
 }
 
 impl LoopRow {
-    /// `rows` with no more ranks in their lists than `bounds` says.
+    /// Returns `rows` with at most as many ranks in their lists as `bounds` allows.
     pub(super) fn bounded<'a>(rows: &'a [LoopRow], bounds: &ListBounds) -> Cow<'a, [LoopRow]> {
         if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
             return Cow::Borrowed(rows);

@@ -36,6 +36,9 @@ const MUCH_CALLED: f64 = 0.1;
 /// Share of what the rank that is waited for most causes, from which on another rank causes much, too.
 const MUCH: f64 = 0.5;
 
+/// Share of what is lost to communication that waiting for one rank's calls must have for that to be the cause.
+const MOST_OF_LOSS: f64 = 0.5;
+
 /// Factor by which another change must save more than balancing the region to be named instead.
 const MUCH_MORE: f64 = 1.2;
 
@@ -55,7 +58,7 @@ pub struct EfficiencyLoss {
     /// True if the causes of waiting show how much it is, too: of ranks that do not share one work, and of selected ranks.
     #[serde(skip)]
     pub by_cause: bool,
-    /// The ranks that cause it, the largest share first, at most 8.
+    /// The ranks that cause it, the largest share first, at most 8. Of `communication` the rank for whose calls others wait for most of it, if there is one.
     #[serde(serialize_with = "serial::rows_as::<_, RankShare, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<RankShare>"))]
     pub ranks: Vec<(u32, f64)>,
@@ -64,7 +67,8 @@ pub struct EfficiencyLoss {
     pub lacked_core: bool,
     /// Path of the region in which it is caused; for serialization, most of it.
     pub region: Option<String>,
-    /// The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting.
+    /// The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting, or that of the
+    /// rank for whose calls others wait.
     #[serde(rename = "waits_at")]
     pub at: Option<LossAt>,
     /// Of computation that is waited for: in which functions the first of `ranks` computes longer than the mean in `region`; null if the rank was not
@@ -124,7 +128,7 @@ impl EfficiencyLoss {
         }
     }
 
-    /// Takes back what would be gained without it.
+    /// Removes the predicted gain.
     pub(super) fn take_remedy(&mut self) {
         (self.remedy, self.saved_s, self.saved_share) = (None, None, None);
     }
@@ -244,7 +248,7 @@ fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> Vec<EfficiencyLoss> {
     losses
 }
 
-/// Merges all waiting for the workers' computation into one loss, in the region in which most is caused: wherever they compute, it is their master that waits.
+/// Merges all waiting for the workers' computation into one loss, in the region that causes most of it: wherever they compute, their master waits.
 fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: Vec<EfficiencyLoss>) -> Vec<EfficiencyLoss> {
     let (computing, mut rest): (Vec<EfficiencyLoss>, Vec<EfficiencyLoss>) =
         losses.into_iter().partition(|loss| loss.kind == LossKind::Imbalance);
@@ -257,7 +261,7 @@ fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: Vec<Effic
     rest
 }
 
-/// Splits what is lost to communication into that, and what no network would save anything of: functions that MPI calls, and access to files.
+/// Splits the loss to communication into communication proper, functions that MPI calls, and file access. A better network would save nothing of the latter.
 fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: EfficiencyLoss) -> [EfficiencyLoss; 3] {
     let all_s = all.lost_s;
     let calls = inputs.sites.iter().filter(|row| row.activity == Activity::Io);
@@ -282,6 +286,10 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
     let has_much = called.lost_s > MUCH_CALLED * all_s;
     let rest =
         EfficiencyLoss { lost_s: rest.lost_s - called.lost_s, remedy: rest.remedy.filter(|_| !has_much), ..rest };
+    let rest = match rank_in_calls(inputs, table, rest.lost_s) {
+        Some(delay) => EfficiencyLoss { ranks: vec![(delay.rank, delay.share)], at: Some(delay.at), ..rest },
+        None => rest,
+    };
     let io = EfficiencyLoss {
         kind: LossKind::FileAccess,
         lost_s,
@@ -294,9 +302,40 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
     [rest, called, io]
 }
 
-/// What is lost to functions that MPI calls, which is computation of the program, and to waiting for ranks that execute them: at most `most_s`.
+/// A rank for whose calls others wait.
+struct RankInCalls {
+    rank: u32,
+    /// Share of a loss.
+    share: f64,
+    /// The call for which they wait longest.
+    at: LossAt,
+}
+
+/// Returns the rank, of three or more, for whose calls others wait for most of the time `lost_s` that is lost to communication, however long they wait in calls of
+/// their own.
+fn rank_in_calls(inputs: &LossInputs, table: &BlockingTable, lost_s: f64) -> Option<RankInCalls> {
+    let n_ranks = inputs.model.ranks.len();
+    let all_s = lost_s * n_ranks as f64;
+    let mut calls: Vec<&CauseRow> = table.causes.iter().filter(|row| row.activity != Some(Activity::Io)).collect();
+    calls.retain(|row| row.cause.class == CauseClass::Communication);
+    let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
+    for row in &calls {
+        *by_rank.entry(row.cause.rank).or_default() += row.cause.caused_s;
+    }
+    let (rank, caused_s) = by_rank.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    calls.retain(|row| row.cause.rank == rank);
+    let longest = calls.into_iter().max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s))?;
+    let (site, operation) = longest.call.as_ref()?;
+    let called = inputs.sites.iter().find(|row| row.id == *site && row.operation == *operation)?;
+    let is_most = n_ranks > 2 && caused_s >= MOST_OF_LOSS * all_s;
+    let share = Some(longest.cause.caused_s / all_s);
+    let at = LossAt { operation: operation.clone(), place: called.place.clone(), share };
+    is_most.then_some(RankInCalls { rank, share: caused_s / all_s, at })
+}
+
+/// The loss to functions that MPI calls, which are computation of the program, and to waiting for ranks that execute them, at most `most_s`.
 ///
-/// Of the waiting for a rank's calls of an operation, they have the share that they have of the time of these calls.
+/// The waiting for a rank's calls of an operation is divided in proportion to the time of these calls.
 fn called_by_mpi(inputs: &LossInputs, table: &BlockingTable, most_s: f64) -> EfficiencyLoss {
     let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
     for rank in &inputs.model.ranks {
@@ -326,12 +365,12 @@ fn called_by_mpi(inputs: &LossInputs, table: &BlockingTable, most_s: f64) -> Eff
 
 /// Returns the waiting that a rank causes by its calls of an operation, in seconds.
 fn caused_by_calls(table: &BlockingTable, rank: u32, operation: &str) -> f64 {
-    let is_of_calls =
-        |row: &&CauseRow| row.cause.rank == rank && row.call.as_ref().is_some_and(|(_, name)| name == operation);
-    table.causes.iter().filter(is_of_calls).map(|row| row.cause.caused_s).sum()
+    let of_rank = table.causes.iter().filter(|row| row.cause.rank == rank);
+    let of_calls = of_rank.filter(|row| row.call.as_ref().is_some_and(|(_, name)| name == operation));
+    of_calls.map(|row| row.cause.caused_s).sum()
 }
 
-/// The ranks that cause waiting by computation of these regions and classes, with their shares.
+/// The ranks that cause waiting by computation in these regions and of these classes, with their shares.
 fn causing(table: &BlockingTable, is_meant: impl Fn(&str, CauseClass) -> bool) -> Vec<(u32, f64)> {
     let mut ranks: BTreeMap<u32, f64> = BTreeMap::new();
     for row in table.causes.iter().filter(|row| is_meant(&row.region, row.cause.class)) {
@@ -420,7 +459,7 @@ fn of_verdict(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Effici
     losses
 }
 
-/// Load imbalance by the regions in which the rank that computes longest exceeds the mean, each with its share of what it exceeds it by.
+/// Splits load imbalance by the regions in which the rank that computes longest exceeds the mean, in proportion to the excess.
 fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<EfficiencyLoss> {
     let verdict = inputs.verdict;
     let Some(worst) = verdict.worst.as_ref() else { return Vec::new() };
@@ -451,7 +490,7 @@ fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Efficie
     losses.collect()
 }
 
-/// Returns whether a rank's share is [`MUCH`] of the largest, of shares in descending order.
+/// Returns whether a rank's share is at least [`MUCH`] of the largest. `ranks` are in descending order of shares.
 fn has_much(ranks: &[(u32, f64)], rank: u32) -> bool {
     let most = ranks.first().map_or(0.0, |first| first.1);
     ranks.iter().any(|&(one, share)| one == rank && share >= MUCH * most)
@@ -466,8 +505,7 @@ fn lacked_core(model: &Model, ranks: &[(u32, f64)]) -> bool {
     without_core.map(|(_, share)| share).sum::<f64>() >= MUCH_OF_THE_TIME
 }
 
-/// A kind of serialization. Ranks that are slow in turn are those that are the slowest of an iteration, the others those whose
-/// computation is waited for.
+/// The loss to a kind of serialization. Its ranks are the slowest ones of iterations, if ranks are slow in turn, and otherwise those whose computation others wait for.
 fn serialized(inputs: &LossInputs, causes: Option<&BlockingTable>, kind: LossKind, lost_s: f64) -> EfficiencyLoss {
     let ranks = match (kind, causes) {
         (LossKind::SlowInTurn, _) => slowest_in_turn(inputs.model),
@@ -506,7 +544,7 @@ fn slowest_in_turn(model: &Model) -> Vec<(u32, f64)> {
     shares(by_rank)
 }
 
-/// Returns where most time goes to MPI.
+/// The call with most time in MPI.
 fn longest_call(verdict: &Verdict) -> Option<LossAt> {
     let site = verdict.waits_at.as_ref()?;
     Some(LossAt { operation: site.operations.first()?.clone(), place: site.place.clone(), share: None })

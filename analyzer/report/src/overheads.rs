@@ -243,7 +243,7 @@ pub enum NotAlone {
 }
 
 impl OverheadTable {
-    /// The overheads of `model`, whose efficiencies are `efficiency`. `is_sure`: iterations are known for sure, if any are.
+    /// Computes the overheads of `model`, whose efficiencies are `efficiency`. `is_sure` is true if known iterations are certain.
     pub(super) fn new(model: &Model, efficiency: &EfficiencyRow, is_sure: bool) -> OverheadTable {
         let alone = match &model.alone {
             _ if model.ranks.len() < 2 => Err(NotAlone::OneRank),

@@ -67,7 +67,12 @@ impl From<&ProblemKind> for ProblemKindRow {
 }
 
 impl ProblemRow {
-    /// `rows` with no more ranks in their lists than `bounds` says.
+    /// Returns whether ranks lacked a core.
+    pub(super) fn is_of_cores(&self) -> bool {
+        matches!(self.kind, ProblemKind::NoCore | ProblemKind::Preempted)
+    }
+
+    /// Returns `rows` with at most as many ranks in their lists as `bounds` allows.
     pub(super) fn bounded<'a>(rows: &'a [ProblemRow], bounds: &ListBounds) -> Cow<'a, [ProblemRow]> {
         if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
             return Cow::Borrowed(rows);
@@ -78,7 +83,7 @@ impl ProblemRow {
     }
 }
 
-/// Problems from the logs and those that the figures show, by kind, the worst first.
+/// The problems in the logs and in the figures, by kind, the worst first.
 pub(super) fn rows(model: &Model) -> Vec<ProblemRow> {
     /// A row while it is made: its ranks are looked up, and there may be many.
     #[derive(Default)]

@@ -136,6 +136,13 @@ pub(super) struct RankInputs<'a> {
     pub(super) dispersion: &'a DispersionRows,
 }
 
+impl RankRow {
+    /// Seconds in some activities together.
+    pub(super) fn sum_of(&self, activities: &[Activity]) -> f64 {
+        activities.iter().map(|&activity| self.seconds[activity as usize]).sum()
+    }
+}
+
 /// Returns a row per rank, by number.
 pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
     let &RankInputs { model, times, places, .. } = inputs;

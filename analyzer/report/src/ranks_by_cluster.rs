@@ -80,7 +80,7 @@ impl FigureSpread {
 }
 
 impl RanksOfCluster {
-    /// Summarizes the ranks of a cluster, of which `listed` have rows of their own; `None` if there are no ranks.
+    /// Summarizes the ranks of a cluster, of which `listed` have rows of their own, or returns `None` if there are no ranks.
     fn new(cluster: Option<u32>, rows: &[&RankRow], listed: usize) -> Option<RanksOfCluster> {
         let mut activities = BTreeMap::new();
         for activity in Activity::ALL {
@@ -126,8 +126,7 @@ pub(super) fn rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster
 /// A figure of a rank.
 type Figure = dyn Fn(&RankRow) -> f64;
 
-/// The ranks that have a row: all, or of very many the first one, those with the largest and smallest figures of each kind, those that
-/// deviate, and those that failed.
+/// The ranks that get a row. These are all, or, of very many, the first one, those with extreme figures of each kind, those that deviate, and those that failed.
 pub(super) fn listed<'a>(ranks: &'a [RankRow], bounds: &ListBounds) -> Vec<&'a RankRow> {
     if ranks.len() <= bounds.ranks {
         return ranks.iter().collect();

@@ -103,7 +103,7 @@ impl RegionActivity {
     }
 }
 
-/// Activities by their names.
+/// Serializes activities by name.
 fn by_name<S: Serializer>(activities: &[RegionActivity], serializer: S) -> Result<S::Ok, S::Error> {
     let by_name: BTreeMap<&str, &RegionActivity> = activities.iter().map(|one| (one.activity.name(), one)).collect();
     by_name.serialize(serializer)
@@ -206,7 +206,7 @@ pub(super) fn add_dispersion(rows: &mut [RegionRow], model: &Model, dispersion: 
 }
 
 impl RegionRow {
-    /// Returns whether ranks spent time in it, or entered it: in a part of the time not all regions of the run occur.
+    /// Returns whether ranks spent time in it or entered it. In a selected part of the time, not all regions of the run occur.
     pub fn occurs(&self) -> bool {
         self.idx == 0 || self.inclusive_s > 0.0 || self.invocations.is_some()
     }

@@ -99,7 +99,7 @@ struct PollingRow<'a> {
 }
 
 impl<'a> RunRow<'a> {
-    /// Of a run with these facts, data and problems.
+    /// The row of a run with these facts, data and problems.
     pub(super) fn new(facts: &'a RunFacts, data: &'a DataFacts, problems: Cow<'a, [ProblemRow]>) -> RunRow<'a> {
         let rule = match facts.polling {
             PollGapRule::Auto => PollingRule::Auto,

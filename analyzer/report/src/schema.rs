@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema};
 use crate::html::ViewsData;
 use crate::json::ReportDocument;
 
-/// Makes the schema of a type as it is written.
+/// Makes the schema of a serialized type.
 pub fn make_schema<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }

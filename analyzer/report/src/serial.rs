@@ -7,24 +7,24 @@ use serde::{Serialize, Serializer};
 
 use lbprof_analysis::model::Seconds;
 
-/// An activity by its name.
+/// Serializes an activity as its name.
 pub(super) fn activity<S: Serializer>(activity: &Activity, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(activity.name())
 }
 
-/// An activity by its name, where there is one.
+/// Serializes an activity as its name, if there is one.
 pub(super) fn known_activity<S: Serializer>(activity: &Option<Activity>, serializer: S) -> Result<S::Ok, S::Error> {
     activity.map(Activity::name).serialize(serializer)
 }
 
-/// Seconds by name of the activity, of those on which time was spent.
+/// Serializes seconds by the name of the activity. Activities without time are left out.
 pub(super) fn by_activity<S: Serializer>(seconds: &Seconds, serializer: S) -> Result<S::Ok, S::Error> {
     let spent = Activity::ALL.into_iter().filter(|&activity| seconds[activity as usize] > 0.0);
     let by_name: BTreeMap<&str, f64> = spent.map(|activity| (activity.name(), seconds[activity as usize])).collect();
     by_name.serialize(serializer)
 }
 
-/// A list, each entry of which is written as an `R`.
+/// Serializes each entry of a list as an `R`.
 pub(super) fn rows_as<'a, T, R, S>(rows: &'a [T], serializer: S) -> Result<S::Ok, S::Error>
 where
     R: From<&'a T> + Serialize,
@@ -33,7 +33,7 @@ where
     serializer.collect_seq(rows.iter().map(R::from))
 }
 
-/// A value that is written as an `R`, or, if flattened, as the fields of one.
+/// Serializes a value as an `R`, or, if flattened, as the fields of one.
 pub(super) fn written_as<'a, T, R, S>(value: &'a T, serializer: S) -> Result<S::Ok, S::Error>
 where
     R: From<&'a T> + Serialize,
@@ -42,7 +42,7 @@ where
     R::from(value).serialize(serializer)
 }
 
-/// A value that is written as an `R`, where there is one.
+/// Serializes an optional value as an `R`.
 pub(super) fn known_as<'a, T, R, S>(value: &'a Option<T>, serializer: S) -> Result<S::Ok, S::Error>
 where
     R: From<&'a T> + Serialize,

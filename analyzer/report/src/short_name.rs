@@ -12,7 +12,7 @@ const READABLE_OPERATOR: usize = 26;
 /// Least columns of a function, and of the class or module that it is in.
 const LEAST: usize = 5;
 
-/// `text` in at most `columns`, its middle left out: the begin says what it is, the end where.
+/// Shortens `text` to `columns` by leaving out its middle. Its start says what it is, its end where it is.
 pub(super) fn without_middle(text: &str, columns: usize) -> String {
     let room = columns.saturating_sub(1);
     let head = fitting(text.chars(), room / 3);
@@ -32,7 +32,7 @@ fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> String {
 }
 
 /// Columns that the places of names take, in their parentheses.
-fn places_width(names: &[(&str, String)]) -> usize {
+fn width_of_places(names: &[(&str, String)]) -> usize {
     names.iter().filter(|(_, place)| !place.is_empty()).map(|(_, place)| place.width() + 2).sum()
 }
 
@@ -56,12 +56,12 @@ pub(super) fn short_code(text: &str, columns: usize) -> Option<String> {
         let readable = if name.contains("::operator") { READABLE_OPERATOR } else { READABLE };
         wanted += name.width().min(readable);
     }
-    if columns < wanted + places_width(&names) + between {
+    if columns < wanted + width_of_places(&names) + between {
         for (_, place) in names.iter_mut().filter(|(_, place)| place.width() > SHORT_PLACE) {
             *place = without_middle(place, SHORT_PLACE);
         }
     }
-    let room = columns.checked_sub(places_width(&names) + between).filter(|&room| room >= LEAST * names.len())?;
+    let room = columns.checked_sub(width_of_places(&names) + between).filter(|&room| room >= LEAST * names.len())?;
     // Short names leave their room to the long ones.
     let mut lengths: Vec<usize> = names.iter().map(|(name, _)| name.width()).collect();
     while lengths.iter().sum::<usize>() > room {
@@ -121,7 +121,7 @@ fn short_function(name: &str, columns: usize) -> String {
     }
 }
 
-/// Returns where the parts of a qualified name begin.
+/// The positions at which the parts of a qualified name start.
 fn parts(name: &str) -> Vec<usize> {
     let mut depth = 0_i32;
     let mut starts = vec![0];

@@ -127,7 +127,7 @@ impl RunSituation {
         beyond_figures(report).filter(|_| !is_nothing).unwrap_or_else(|| RunSituation::from_figures(report))
     }
 
-    /// Returns what the figures alone say, whether or not there is a reason to doubt them.
+    /// The situation by the figures alone, even if there is a reason to doubt them.
     pub fn from_figures(report: &Report) -> RunSituation {
         match report.verdict.kind {
             VerdictKind::Nothing => RunSituation::Nothing,
@@ -143,7 +143,7 @@ impl RunSituation {
         }
     }
 
-    /// Returns what the figures alone say where something else is the answer and they come as a note; else the situation itself.
+    /// The situation by the figures alone, if they are only a note to the answer; otherwise the situation itself.
     pub fn beside_figures(self, report: &Report) -> RunSituation {
         use RunSituation::{EndedEarly, NoCores, SetUp, StillRunning};
         match self {
@@ -152,7 +152,7 @@ impl RunSituation {
         }
     }
 
-    /// Returns whether most is lost by messages.
+    /// Returns whether messages cost most.
     pub fn is_of_network(self) -> bool {
         use RunSituation::{Communication, LargeMessages, LateProgress, SmallMessages};
         matches!(self, Communication | LargeMessages | LateProgress | SmallMessages)
@@ -182,7 +182,7 @@ impl RunSituation {
     }
 }
 
-/// Returns the situation of a run that did not end by itself.
+/// Returns the situation of a run that was interrupted or still runs.
 fn ended(report: &Report) -> Option<RunSituation> {
     let is_unended = report.ranks.iter().any(|row| row.end_reason.is_none());
     match (is_unended, report.facts.seen_at_s.is_some()) {
@@ -247,7 +247,7 @@ fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
     is_most && means.is_some_and(|mean_s| mean_s * (n_ranks - 1.0) <= region.excess_s * (1.0 + ALONE))
 }
 
-/// Returns whether a rank that is the slowest stays so for some iterations.
+/// Returns whether the slowest rank usually stays the same for several iterations.
 fn is_lasting(report: &Report) -> bool {
     let turns = turns_of_slowest(report);
     let known: usize = turns.iter().map(|turn| turn.iterations).sum();
@@ -296,7 +296,7 @@ fn communication(report: &Report) -> RunSituation {
     let Some(calls) = report
         .losses
         .iter()
-        .find(|loss| loss.kind == LossKind::Communication)
+        .find(|loss| loss.kind == LossKind::Communication && loss.ranks.is_empty())
         .and_then(|loss| CallAmounts::new(report, loss))
     else {
         return RunSituation::Communication;
@@ -309,11 +309,13 @@ fn communication(report: &Report) -> RunSituation {
     }
 }
 
-/// Returns whether of what is lost to communication more is functions of the program that MPI calls than the rest.
+/// Returns whether functions of the program that MPI calls cost at least as much as communication besides them.
 fn is_mostly_called(report: &Report) -> bool {
-    let lost_s = |kind: LossKind| report.losses.iter().find(|loss| loss.kind == kind).map_or(0.0, |loss| loss.lost_s);
-    let called_s = lost_s(LossKind::CalledByMpi);
-    called_s > 0.0 && called_s >= lost_s(LossKind::Communication)
+    let [called_s, besides_s] = [LossKind::CalledByMpi, LossKind::Communication].map(|kind| {
+        let loss = report.losses.iter().find(|loss| loss.kind == kind);
+        loss.map_or(0.0, |loss| loss.lost_s)
+    });
+    called_s > 0.0 && called_s >= besides_s
 }
 
 /// Number of calls that a loss is attributed to, and the bytes that they carry.

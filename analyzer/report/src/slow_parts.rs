@@ -42,9 +42,10 @@ pub(super) fn slow_parts(model: &Model, regions: &[RegionRow], functions: Option
 
 /// Returns the rank that computes longest in a region.
 fn slowest_in(model: &Model, row: &RegionRow) -> Option<SlowPart> {
-    let computation_s =
-        |rank: &lbprof_analysis::model::RankModel| rank.exclusive(row.idx)[Activity::Computation as usize];
-    let slowest = model.ranks.iter().max_by(|a, b| computation_s(a).total_cmp(&computation_s(b)))?;
+    let slowest = model.ranks.iter().max_by(|a, b| {
+        let [a_s, b_s] = [a, b].map(|rank| rank.exclusive(row.idx)[Activity::Computation as usize]);
+        a_s.total_cmp(&b_s)
+    })?;
     Some(SlowPart {
         rank: slowest.rank,
         region: row.path.clone(),

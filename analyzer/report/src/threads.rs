@@ -261,12 +261,12 @@ impl ThreadTable {
         })
     }
 
-    /// Returns whether next to nothing is lost.
+    /// Returns whether the loss is negligible.
     pub fn is_good(&self) -> bool {
         self.parallel.is_none_or(|parallel| parallel >= GOOD_EFFICIENCY)
     }
 
-    /// Returns whether more is lost to threads than to MPI.
+    /// Returns whether threads cost more than MPI.
     pub fn is_lost_to_threads(&self) -> bool {
         let of_mpi = self.mpi.map_or(0.0, |mpi| 1.0 - mpi);
         self.parallel.is_some_and(|parallel| 1.0 - parallel > 2.0 * of_mpi)
@@ -365,7 +365,7 @@ impl ParallelRegionRow {
         self.elapsed_s * f64::from(self.team)
     }
 
-    /// The thread that works longest in most instances; `None` where that changes, or the work of all is the same.
+    /// The thread that works longest in most instances, or `None` if there is none, or if all have the same work.
     pub fn heavy_thread(&self) -> Option<HeavyThread> {
         let heavy = self.threads.iter().max_by(|a, b| a.longest.cmp(&b.longest).then(b.thread.cmp(&a.thread)))?;
         let others_s: f64 = self.useful_s - heavy.useful_s;

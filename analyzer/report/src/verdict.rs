@@ -18,8 +18,8 @@ use lbprof_analysis::metrics::blocking::pairs;
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption};
 use lbprof_analysis::metrics::serialization::SerializationTimes;
+use lbprof_analysis::model::Model;
 use lbprof_analysis::model::what_if::WhatIfScenario;
-use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::CodePlace;
 
@@ -189,7 +189,7 @@ pub enum LossKind {
 }
 
 impl LossKind {
-    /// The verdict where most is lost so; `None` for what is no fault of the program.
+    /// The verdict if this loss is the largest, or `None` if it is not the program's fault.
     fn of_verdict(self) -> Option<VerdictKind> {
         match self {
             LossKind::Imbalance | LossKind::Control => Some(VerdictKind::Imbalance),
@@ -382,7 +382,7 @@ impl Verdict {
         }
     }
 
-    /// Takes into account what is lost of the time of all cores, where ranks have several threads.
+    /// Takes into account the losses of all cores, if ranks have several threads.
     pub(super) fn judge_threads(&mut self, threads: Option<&ThreadTable>) {
         let Some(table) = threads.filter(|table| !table.is_good()) else { return };
         if self.kind == VerdictKind::Good || self.kind != VerdictKind::Nothing && table.is_lost_to_threads() {
@@ -423,7 +423,7 @@ impl Verdict {
         Some(Verdict { cluster: Some(cluster), ..verdict })
     }
 
-    /// The verdict on all ranks of a run. `is_sure`: iterations are known for sure, if any are.
+    /// The verdict on all ranks of a run. `is_sure` is true if known iterations are certain.
     pub fn new(
         model: &Model,
         efficiency: &EfficiencyRow,
@@ -481,13 +481,14 @@ impl Verdict {
             (LossKind::Recorder, self.recorder_s),
         ];
         let parts = parts.into_iter().filter(|&(_, lost_s)| lost_s > 0.0);
-        let share = |lost_s: f64| fraction(lost_s, self.elapsed_s);
-        self.parts = parts.map(|(kind, lost_s)| VerdictPart { kind, lost_s, share: share(lost_s) }).collect();
+        let elapsed_s = self.elapsed_s;
+        let parts = parts.map(|(kind, lost_s)| VerdictPart { kind, lost_s, share: fraction(lost_s, elapsed_s) });
+        self.parts = parts.collect();
         self.parts.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s));
         self.kind = kind(&self.efficiency.times, &self.parts);
     }
 
-    /// Takes from the chains what even work in every region would save: there different ranks are slow in different parts of an iteration.
+    /// Subtracts from the chains the saving by even work in every region: there, different ranks are slow in different parts of an iteration.
     pub(super) fn divide_chains(&mut self, what_if: &WhatIfTable) {
         let Some(serialization) = self.serialization.as_mut().filter(|_| self.cluster.is_none()) else { return };
         let mut rows = what_if.rows.iter().filter(|row| row.scenario == WhatIfScenario::RegionsBalanced);
@@ -518,7 +519,7 @@ impl ClusterWaits {
         (others.map(|&(.., seconds)| seconds).sum::<f64>() - outside_s).max(0.0)
     }
 
-    /// Seconds that are lost in a cluster besides that; 0 where it is little.
+    /// Seconds lost in a cluster besides waiting for others, or 0 if they are few.
     fn lost_besides_s(&self, row: &ClusterRow) -> f64 {
         let (times, n_ranks) = (&row.efficiency.times, row.ranks.len() as f64);
         let lost_s = (times.elapsed_s - times.avg_computation_s) * n_ranks - self.for_others_s(row);
@@ -551,12 +552,11 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<LongestRan
         .filter(|worst| regions.len() > 1 && worst.excess_s > 0.0);
     let over_mean_s = computation[at] - mean_s;
     let row = region.as_ref().and_then(|region| regions.iter().find(|row| row.path == region.path));
-    let computes_as_long = |other: &RankModel, other_s: f64| {
+    let equals = model.ranks.iter().zip(&computation).filter(|&(other, &other_s)| {
         other.rank != rank.rank
             && other_s - mean_s >= AS_LONG * over_mean_s
             && row.is_none_or(|row| row.excess_computation_s(other) >= AS_LONG * row.excess_computation_s(rank))
-    };
-    let others = model.ranks.iter().zip(&computation).filter(|&(other, &other_s)| computes_as_long(other, other_s));
+    });
     Some(LongestRank {
         rank: rank.rank,
         computation_s: computation[at],
@@ -566,7 +566,7 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<LongestRan
         region,
         explained: None,
         iterations: None,
-        equal_ranks: others.map(|(other, _)| other.rank).collect(),
+        equal_ranks: equals.map(|(other, _)| other.rank).collect(),
     })
 }
 

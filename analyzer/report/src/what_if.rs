@@ -270,7 +270,7 @@ pub struct WhatIfTable {
 }
 
 impl WhatIfTable {
-    /// The critical path, with as many ranks as `bounds` says; `None` where the ranks were not followed.
+    /// The critical path, with as many ranks as `bounds` allows, or `None` if the ranks were not followed.
     pub(super) fn critical_path(&self, bounds: &ListBounds) -> Option<CriticalPathRow<'_>> {
         let ranks = truncate(&self.path_ranks, bounds.numbers);
         self.measured_s.map(|_| CriticalPathRow {
@@ -282,8 +282,7 @@ impl WhatIfTable {
         })
     }
 
-    /// Returns the predictions that are worth showing: of changes of the work that nobody asked for, those that save more than the replay
-    /// errs by.
+    /// Returns the predictions that are worth showing. Changes of the work that the user did not ask for must save more than the error of the replay.
     pub fn shown_rows(&self) -> impl Iterator<Item = &PredictionRow> {
         let error_s = self.replay_error.unwrap_or(0.0).abs() * self.measured_s.unwrap_or(0.0);
         let least_s = error_s.max(LEAST_SHOWN * self.measured_s.unwrap_or(0.0));
@@ -361,7 +360,7 @@ impl WhatIfTable {
         row.saved_share = fraction(row.saved_s, self.measured_s.unwrap_or(0.0));
     }
 
-    /// Returns whether balance of some work would save this share of the run's time.
+    /// Returns whether balance of any work would save more than this share of the run's time.
     pub fn balance_gains(&self, least: f64) -> bool {
         let least_s = least * self.measured_s.unwrap_or(0.0);
         self.rows.iter().any(|row| row.scenario.is_redistribution() && self.is_gain(row) && row.saved_s > least_s)
@@ -475,7 +474,7 @@ fn mixes_codes(model: &Model, clusters: &ClusterTable, scenario: WhatIfScenario)
 /// The place of the scenarios that are sorted by what they gain, after the fixed ones.
 const LAST: u8 = 2;
 
-/// The place of a prediction; of those that gain as much to a nanosecond that about a rank comes first, for it says more.
+/// The sort key of a prediction. Of predictions with the same gain, to a nanosecond, that about a rank comes first, because it says more.
 fn place(row: &PredictionRow) -> (u8, i64, bool) {
     let lost_ns = (-row.saved_s * 1e9).round() as i64;
     match row.scenario {

@@ -91,9 +91,9 @@ impl PartEfficiency {
     }
 }
 
-/// The windows of a model; none if its calls were not looked at one by one.
+/// The time windows of a model. Empty if its calls were not analysed one by one.
 pub(super) fn windows(model: &Model) -> Vec<WindowRow> {
-    let Some(windows) = model.statistics.as_ref().map(|found| &found.windows) else { return Vec::new() };
+    let Some(windows) = model.statistics.as_ref().map(|found| &found.time_windows) else { return Vec::new() };
     let (begin, end) = model.window_s();
     let whole_s = end - begin;
     let rows = (0..windows.states.len()).map(|at| {

@@ -14,9 +14,14 @@ pub fn percent(share: f64) -> String {
     if text == "-0.0 %" { "0.0 %".to_owned() } else { text }
 }
 
-/// A share in per cent where there is one, else a dash.
+/// A share in per cent, or a dash if there is none.
 pub fn percent_or_dash(share: Option<f64>) -> String {
-    share.map_or_else(|| "–".to_owned(), percent)
+    or_dash(share, percent)
+}
+
+/// A value in words, or a dash if there is none.
+pub fn or_dash<T>(value: Option<T>, in_words: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "–".to_owned(), in_words)
 }
 
 /// A difference in per cent with its sign: `+12.5 %`.
@@ -30,7 +35,7 @@ pub fn count(value: u64) -> String {
     GroupedNumber(value).to_string()
 }
 
-/// A number of the user's, whatever its size: `12.5`, `1,200`, `3.21e9`.
+/// A number of any size from the user: `12.5`, `1,200`, `3.21e9`.
 pub fn quantity(value: f64) -> String {
     match value.abs() {
         size if size != 0.0 && !(1e-3..1e6).contains(&size) => format!("{value:.2e}"),
@@ -46,14 +51,13 @@ pub fn plural(n: u64, word: &str) -> String {
     CountedNoun(n, word).to_string()
 }
 
-/// Returns whether a terminal may obey a character instead of showing it: control characters, and those that turn the direction of
-/// writing.
+/// Returns whether a terminal may obey a character instead of showing it: control characters, and those that change the direction of writing.
 pub fn is_hostile(char: char) -> bool {
     char.is_control()
         || matches!(char, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// A name from a log as text that does nothing but be read: hostile characters become their escapes.
+/// A name from a log, with hostile characters escaped.
 pub fn clean(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for char in name.chars() {

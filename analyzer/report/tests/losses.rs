@@ -51,3 +51,27 @@ fn nothing_is_said_of_the_network_where_others_were_not_recorded() {
         assert_eq!(words.contains("processes that were not recorded"), !is_known, "{words}");
     }
 }
+
+#[test]
+fn a_rank_for_whose_calls_all_wait_is_named_not_the_call_in_which_they_do() {
+    // In each step of 26 ms rank 0 receives from and sends to a few others for 20 ms, while all wait in MPI_Allreduce.
+    let n_ranks = 128;
+    let report = report(Scenario::ranks(n_ranks).each(|rank, script| {
+        script.repeat(STEPS, move |_, script| {
+            let script = script.compute(5);
+            match rank {
+                0 => script.recv(1, 0, 8, 10).send(2, 0, 8, 10).allreduce(8, 1),
+                1 => script.send(0, 0, 8, 10).allreduce(8, 11),
+                2 => script.recv(0, 0, 8, 20).allreduce(8, 1),
+                _ => script.allreduce(8, 21),
+            }
+        })
+    }));
+    let loss = &report.losses[0];
+    let words = sentences(&report);
+    assert_eq!((loss.kind, loss.ranks.len()), (LossKind::Communication, 1), "{words:#?}");
+    assert!(loss.ranks[0].0 == 0 && loss.ranks[0].1 > 0.8, "{words:#?}");
+    assert!(["Recv", "Send"].contains(&loss.at.as_ref().unwrap().operation.as_str()), "{words:#?}");
+    assert!(words[0].contains("waiting for the calls of rank"), "{words:#?}");
+    assert_eq!(report.verdict.kind, lbprof_report::VerdictKind::Communication);
+}

@@ -127,6 +127,15 @@ pub struct FunctionSums {
 }
 
 impl FunctionSums {
+    /// Adds those of another region of the same run.
+    pub fn add(&mut self, other: &FunctionSums) {
+        for (name, &(seconds, error_s)) in &other.times {
+            let (sum_s, sum_error_s) = self.times.entry(name.clone()).or_default();
+            (*sum_s, *sum_error_s) = (*sum_s + seconds, sum_error_s.hypot(error_s));
+        }
+        self.others_s += other.others_s;
+    }
+
     /// Seconds of all functions.
     pub fn total_s(&self) -> f64 {
         self.times.values().map(|time| time.0).sum::<f64>() + self.others_s

@@ -59,7 +59,7 @@ impl FrameChain {
         chain
     }
 
-    /// Returns where the log ends.
+    /// The offset at which the log ends.
     pub fn end(&self) -> u64 {
         self.parts.last().map_or(0, |part| part.offset + u64::from(part.length))
     }

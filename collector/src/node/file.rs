@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::node::chain::{FrameChain, LogExtent};
-use crate::node::frame::{FrameHead, OF_NO_RANK};
+use crate::node::frame::OF_NO_RANK;
 use crate::node::scan::{FrameScan, ScanItem, SkippedBytes, ValidFrame};
 
 /// A rank's log in a node file: of which run, which rank. Frames of several runs in one file are several logs.
@@ -148,7 +148,7 @@ impl NodeFile {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Returns what errors call the log of `rank` in it.
+    /// The name of the log of `rank` in errors.
     pub fn name_of_log(&self, rank: u32) -> PathBuf {
         let mut name = self.path.clone().into_os_string();
         name.push(format!(", rank {rank}"));
@@ -168,19 +168,18 @@ impl NodeFile {
         }
     }
 
-    /// Returns what is wrong with the file as a whole, and with parts of it that no rank's log accounts for.
+    /// The damage of the file as a whole, and of parts of it that no rank's log accounts for.
     pub fn damage(&self) -> Vec<NodeFileDamage> {
         let index = self.index();
         let mut chains = BTreeMap::new();
-        let mut is_reported = |skipped: &SkippedBytes| {
-            let Some(head) = skipped.claim else { return false };
+        let skipped = index.skipped.iter().chain(&index.tail).filter(|skipped| {
+            let Some(head) = skipped.claim else { return true };
             let id = LogId { rank: head.rank, run_id: head.run_id };
-            let Some(frames) = index.logs.get(&id) else { return false };
+            let Some(frames) = index.logs.get(&id) else { return true };
             let chain = chains.entry(id).or_insert_with(|| FrameChain::from_frames(frames));
             // A part that was written again, one that the rank's log lacks, or the unfinished end of it: that is reported with the log.
-            skipped.is_cut && head.offset <= chain.end() || chain.is_missing(head.offset)
-        };
-        let skipped = index.skipped.iter().chain(&index.tail).filter(|&skipped| !is_reported(skipped));
+            !(skipped.is_cut && head.offset <= chain.end() || chain.is_missing(head.offset))
+        });
         let mut damage: Vec<NodeFileDamage> = skipped.copied().map(NodeFileDamage::Skipped).collect();
         let (places, bytes) = index.more_skipped;
         damage.extend((places > 0).then_some(NodeFileDamage::MoreSkipped { places, bytes }));
@@ -192,11 +191,12 @@ impl NodeFile {
     pub fn read(self: &Arc<Self>, id: LogId) -> FrameReader {
         let index = self.index();
         let chain = index.logs.get(&id).map(|frames| FrameChain::from_frames(frames)).unwrap_or_default();
-        let is_its_end = |skipped: &&SkippedBytes| {
-            let claims = |head: FrameHead| (head.rank, head.run_id, head.offset) == (id.rank, id.run_id, chain.end());
-            skipped.is_cut && skipped.claim.is_some_and(claims)
-        };
-        let unfinished = index.tail.iter().chain(&index.skipped).find(is_its_end).copied();
+        let mut cut = index.tail.iter().chain(&index.skipped).filter(|skipped| skipped.is_cut);
+        let unfinished = cut.find(|skipped| {
+            let claim = skipped.claim.map(|head| (head.rank, head.run_id, head.offset));
+            claim == Some((id.rank, id.run_id, chain.end()))
+        });
+        let unfinished = unfinished.copied();
         drop(index);
         FrameReader { node: self.clone(), chain, unfinished, next: 0, within: 0 }
     }

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use rustix::fs::{SeekFrom as Find, seek};
 
+use crate::codec::u32_at;
 use crate::format::VERSION;
 use crate::ring::{HEAD_BYTES, MAGIC, RINGS_HEAD_BYTES, RingHead};
 
@@ -96,9 +97,8 @@ impl RingsFile {
         if head[..read].iter().all(|&byte| byte == 0) {
             return Ok(None);
         }
-        let u32_at = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let version = u16::try_from(u32_at(offset_of!(RingsHead, version))).unwrap_or(0);
-        let piece_bytes = u64::from(u32_at(offset_of!(RingsHead, piece_bytes)));
+        let version = u16::try_from(u32_at(&head, offset_of!(RingsHead, version))).unwrap_or(0);
+        let piece_bytes = u64::from(u32_at(&head, offset_of!(RingsHead, piece_bytes)));
         let is_ours = head[..8] == RINGS_MAGIC && version == VERSION;
         if !is_ours || !PIECE_BYTES.contains(&piece_bytes) {
             let what = "not a file of rings of this version of lbprof";
@@ -138,8 +138,8 @@ impl RingsFile {
             if self.file.read_at(&mut head, at)? < head.len() || head[..8] != MAGIC {
                 continue;
             }
-            let u32_at = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-            let (rank, thread) = (u32_at(offset_of!(RingHead, rank)), u32_at(offset_of!(RingHead, thread)));
+            let (rank, thread) =
+                (u32_at(&head, offset_of!(RingHead, rank)), u32_at(&head, offset_of!(RingHead, thread)));
             pieces.push(RingLocation { rank, thread, at });
         }
         Ok(pieces)

@@ -69,7 +69,7 @@ impl<'a> FrameScan<'a> {
         Ok(FrameScan { file, length, at: from, buffer: Vec::new(), start: 0, checked_in_vain: 0 })
     }
 
-    /// Returns what comes next; `None` at the end.
+    /// Returns the next item, or `None` at the end.
     ///
     /// Errors: what the system says; nothing can be read from there on.
     pub fn next_found(&mut self) -> io::Result<Option<ScanItem>> {
@@ -115,8 +115,8 @@ impl<'a> FrameScan<'a> {
         Ok(self.bytes(at, n)?.iter().zip(FRAME_MAGIC).all(|(&byte, magic)| byte == magic))
     }
 
-    /// Returns where the next frame begins from `at` on, or where the file ends. `cut`: the run of a frame that is not whole, and where it
-    /// would end: where another one of the run begins before that, whole or not, its end is missing.
+    /// Finds the begin of the next frame from `at` on, or the end of the file. `cut`: the run of a frame that is not whole, and where it
+    /// would end. If another frame of that run begins before, whole or not, the end of the cut one is missing.
     fn next_frame(&mut self, mut at: u64, cut: Option<(u64, u64)>) -> io::Result<u64> {
         while at < self.length && self.checked_in_vain <= MOST_CHECKED_IN_VAIN {
             // What is left of the last bytes serves, if there are enough.
@@ -131,8 +131,10 @@ impl<'a> FrameScan<'a> {
             match bytes.windows(FRAME_MAGIC.len()).position(|window| window == FRAME_MAGIC) {
                 Some(found) => {
                     at += found as u64;
-                    let cuts = |head: FrameHead| cut.is_some_and(|(run_id, end)| head.run_id == run_id && at < end);
-                    if self.frame_at(at)?.is_some() || self.head_at(at)?.is_some_and(cuts) {
+                    let cut_run = cut.filter(|(_, end)| at < *end).map(|(run_id, _)| run_id);
+                    if self.frame_at(at)?.is_some()
+                        || self.head_at(at)?.is_some_and(|head| cut_run == Some(head.run_id))
+                    {
                         return Ok(at);
                     }
                     at += 1;
@@ -152,7 +154,7 @@ impl<'a> FrameScan<'a> {
         }
     }
 
-    /// Returns how many bytes from `at` on are in memory.
+    /// The number of bytes from `at` on that are in memory.
     fn buffered(&self, at: u64) -> u64 {
         let end = self.start + self.buffer.len() as u64;
         if self.start <= at { end.saturating_sub(at) } else { 0 }

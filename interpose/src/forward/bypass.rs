@@ -127,10 +127,8 @@ fn is_imported(address: usize, name: &CStr) -> bool {
             let (object, search) = (&*object, &mut *search.cast::<ImportSearch>());
             let segments = std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum));
             let at = (search.0 as u64).wrapping_sub(object.dlpi_addr);
-            let holds = |segment: &libc::Elf64_Phdr| {
-                segment.p_type == libc::PT_LOAD && at.wrapping_sub(segment.p_vaddr) < segment.p_memsz
-            };
-            if !segments.iter().any(holds) {
+            let mut loaded = segments.iter().filter(|segment| segment.p_type == libc::PT_LOAD);
+            if !loaded.any(|segment| at.wrapping_sub(segment.p_vaddr) < segment.p_memsz) {
                 return 0;
             }
             search.2 = symbols_of(object).any(|(symbol, known)| symbol.st_shndx == 0 && known == search.1);
@@ -231,10 +229,9 @@ fn initialized_of_local_library() -> usize {
             if path.is_null() || !is_named_as_mpi(CStr::from_ptr(path)) {
                 return 0;
             }
-            let is_it = |symbol: &libc::Elf64_Sym, name: &CStr| {
-                name == c"PMPI_Initialized" && symbol.st_shndx != 0 && symbol.st_info & 15 == FUNCTION
-            };
-            match symbols_of(&*object).find(|(symbol, name)| is_it(symbol, name)) {
+            let mut functions =
+                symbols_of(&*object).filter(|(symbol, _)| symbol.st_shndx != 0 && symbol.st_info & 15 == FUNCTION);
+            match functions.find(|(_, name)| *name == c"PMPI_Initialized") {
                 Some((symbol, _)) => {
                     *address.cast::<usize>() = ((*object).dlpi_addr + symbol.st_value) as usize;
                     1

@@ -145,8 +145,8 @@ extern "C" fn missing_recorded() -> Word {
         if cursor.is_null() { None } else { (*cursor.sub(1)).operation() }
     };
     let name = operation.map_or("", |operation| operation.name());
-    let named = |names: &(&CStr, &CStr)| names.1.to_bytes().strip_prefix(b"MPI_") == Some(name.as_bytes());
-    if let Some(index) = NAMES.iter().position(named) {
+    let mut own_names = NAMES.iter().map(|(_, own)| own.to_bytes());
+    if let Some(index) = own_names.position(|own| own.strip_prefix(b"MPI_") == Some(name.as_bytes())) {
         // SAFETY: as above.
         unsafe { enter::cold(thread::current(), || report_missing(index)) };
     }

@@ -74,7 +74,7 @@ fn look_again() {
     }
 }
 
-/// Returns where this library lies; `None`: nothing was loaded since.
+/// The addresses of this library, or `None` if nothing was loaded since the last call.
 fn own_bounds(known: ObjectChanges) -> Option<(usize, usize)> {
     let here = look as fn() as usize;
     let mut bounds = None;
@@ -108,8 +108,8 @@ fn each_reference(object: &LoadedObject, ours: (usize, usize), mut then: impl Fn
             continue;
         }
         let word = object.base().wrapping_add(relocation.offset as usize) as *const AtomicUsize;
-        let is_there = |(first, last): (usize, usize)| (first..last).contains(&(word as usize));
-        if !word.is_aligned() || !object.writable().any(is_there) {
+        let is_writable = object.writable().any(|(first, last)| (first..last).contains(&(word as usize)));
+        if !word.is_aligned() || !is_writable {
             continue;
         }
         // SAFETY: the word lies in the object's data; the loader's tables are as it needs them.
@@ -182,13 +182,13 @@ fn make_null(object: &LoadedObject, word: *const AtomicUsize) {
         .any(|(first, last)| (first / page * page..last / page * page).contains(&(word as usize)));
     // SAFETY: the page of a word of a loaded object, which nobody else changes any more.
     unsafe {
-        let protect = |how| libc::mprotect(begin as *mut libc::c_void, page, how) == 0;
-        if is_read_only && !protect(libc::PROT_READ | libc::PROT_WRITE) {
+        let page_of_word = begin as *mut libc::c_void;
+        if is_read_only && libc::mprotect(page_of_word, page, libc::PROT_READ | libc::PROT_WRITE) != 0 {
             return;
         }
         (*word).store(0, Relaxed);
         if is_read_only {
-            protect(libc::PROT_READ);
+            libc::mprotect(page_of_word, page, libc::PROT_READ);
         }
     }
 }

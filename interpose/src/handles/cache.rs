@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::state::thread::CACHE;
 use crate::word::Word;
 
-/// Returns where a handle goes in a thread's cache.
+/// The place of a handle in a thread's cache.
 #[inline(always)]
 pub fn cache_slot(handle: Word) -> usize {
     (handle >> 4 ^ handle >> 9 ^ handle) & (CACHE - 1)

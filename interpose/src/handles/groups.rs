@@ -81,7 +81,7 @@ fn defined(known: &mut GroupIds, ranks: Vec<u32>) -> Option<u32> {
     Some(id)
 }
 
-/// Returns how many ranks a group has that is that of MPI_COMM_WORLD; `None`: it is another.
+/// The number of ranks of a group that equals that of MPI_COMM_WORLD, or `None` if it differs.
 ///
 /// Open MPI looks for each rank by going through the world's, which for a group as large as the world takes a time that grows with its
 /// square. So those of its size are asked first whether they are the same.

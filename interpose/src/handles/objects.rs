@@ -36,7 +36,7 @@ impl ObjectTable {
         ObjectTable { kind, known: HandlerLock::new(None), next: AtomicU32::new(0) }
     }
 
-    /// Returns what is known of `handle`; ids NONE where it was not seen being made.
+    /// The facts about `handle`. Its ids are NONE if nothing saw it being made.
     pub fn find(&self, handle: Word) -> ObjectIds {
         self.known
             .lock()

@@ -153,7 +153,7 @@ fn is_older(id: u32, other: u32) -> bool {
     (id.wrapping_sub(other) << 1) as i32 <= 0
 }
 
-/// Returns where a handle is at home: its bucket, and the index of its place.
+/// The home of a handle: its bucket, and the index of its place.
 #[inline(always)]
 fn home(handle: Word) -> (&'static Bucket, usize) {
     // Handles are multiples of a power of two (pointers) or small steps apart (integers): a multiplication spreads both.
@@ -330,7 +330,7 @@ fn take_any(bucket: &Bucket, index: usize, handle: Word) -> Option<OpenRequest> 
     Some(open)
 }
 
-/// Returns what the request at `place` is, unless another thread has just taken it.
+/// Reads the request at `place`, unless another thread has just taken it.
 #[inline(always)]
 fn look_at(place: &RequestSlot, handle: Word) -> Option<OpenRequest> {
     // Between the same id at both ends and the handle, the rest is that request's.

@@ -80,7 +80,7 @@ pub unsafe fn recording(thread: *mut RecorderThread, work: impl FnOnce()) {
     }
 }
 
-/// Returns how often the recorder is entered on a thread, be it another one than the caller.
+/// The number of nested entries of the recorder on a thread, which may be another one than the caller.
 ///
 /// # Safety
 /// The thread's state is there.

@@ -127,7 +127,7 @@ pub fn count(kind: ProblemKind, times: u64) {
     }
 }
 
-/// Returns how often each kind was met so far, where it was.
+/// The kinds of problems that were met so far, and how often.
 pub fn counts() -> impl Iterator<Item = (ProblemKind, u64)> {
     ProblemKind::ALL.iter().filter_map(|&kind| {
         let n = COUNTS.get(kind as usize)?.load(Relaxed);

@@ -6,7 +6,7 @@
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::lifecycle::unstarted;
+use crate::lifecycle::mpi_not_started;
 
 type Exit = unsafe extern "C" fn(c_int) -> !;
 type Execute = unsafe extern "C" fn(*const c_char, *const *const c_char, *const *const c_char) -> c_int;
@@ -30,7 +30,7 @@ fn at_load() {
 /// POSIX.1-2017, _exit.
 #[unsafe(export_name = "_exit")]
 unsafe extern "C" fn exit_at_once(status: c_int) -> ! {
-    unstarted::report();
+    mpi_not_started::report();
     let next = EXIT.load(Relaxed);
     // SAFETY: the function of this name has this signature; so has the system call, which does not return.
     unsafe {
@@ -48,7 +48,7 @@ unsafe extern "C" fn exit_at_once(status: c_int) -> ! {
 unsafe extern "C" fn execute(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int {
     // SAFETY: the program's own arguments.
     unsafe {
-        unstarted::report_execution(path, envp);
+        mpi_not_started::report_execution(path, envp);
         match EXECVE.load(Relaxed) {
             0 => libc::syscall(libc::SYS_execve, path, argv, envp) as c_int,
             next => std::mem::transmute::<usize, Execute>(next)(path, argv, envp),
@@ -80,7 +80,7 @@ unsafe fn execute_as_is(next: &AtomicUsize, file: *const c_char, argv: *const *c
     }
     // SAFETY: the program's own arguments; the environment ends with null. Every C library has functions of these names.
     unsafe {
-        unstarted::report_execution(file, environ);
+        mpi_not_started::report_execution(file, environ);
         match next.load(Relaxed) {
             0 => -1,
             next => std::mem::transmute::<usize, ExecuteAsIs>(next)(file, argv),

@@ -2,9 +2,9 @@
 
 use crate::forward::bypass;
 use crate::harmless::{enter, guard, signals};
-use crate::lifecycle::kept::{LEFT_INIT, MODELS, OPEN, PID, at_work};
-use crate::lifecycle::{end_line, exit_status, finalize, killed, unstarted};
-use crate::log::{self, LOG, closed};
+use crate::lifecycle::process_state::{LEFT_INIT, MODELS, OPEN, PID, at_work};
+use crate::lifecycle::{end_line, exit_status, finalize, killed, mpi_not_started};
+use crate::log::{self, LOG, closed_log};
 use crate::mpi::world;
 use crate::openmp;
 use crate::recording::flush::{self, DROPPED};
@@ -103,8 +103,8 @@ pub unsafe fn aborting(thread: *mut RecorderThread, code: i32) {
 extern "C" fn at_exit() {
     if !OPEN.load(Relaxed) {
         finalize::note_exit();
-        if unstarted::is_unstarted() && !bypass::report_unseen() {
-            unstarted::report();
+        if mpi_not_started::is_unstarted() && !bypass::report_unseen() {
+            mpi_not_started::report();
         }
         return;
     }
@@ -211,7 +211,7 @@ fn close_log(reason: EndReason) {
     if let Some(mut log) = log {
         log.end(&last);
         let file = log.file();
-        closed::closed(file.path(), file.end_in_node());
+        closed_log::closed(file.path(), file.end_in_node());
         end_line::report(Some(&log), end);
     }
     killed::unwatch();

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use lbprof_collector::words::{CountedNoun, bytes, seconds};
 
 use crate::harmless::guard;
-use crate::lifecycle::kept::{LEFT_INIT, SETTINGS};
+use crate::lifecycle::process_state::{LEFT_INIT, SETTINGS};
 use crate::log::OpenLog;
 use crate::recording::flush::DROPPED;
 use crate::run::launcher;

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
 use lbprof_collector::definition::Definition;
 
-use crate::log::closed;
+use crate::log::closed_log;
 use crate::mpi::symbols::symbol;
 
 /// Value of [`STATUS`] before the process begins to exit.
@@ -45,6 +45,6 @@ pub fn exit_status() -> Option<i32> {
 /// The process exits: appends a status other than 0 to the log that MPI_Finalize has closed.
 pub fn append() {
     if let Some(status) = exit_status().filter(|&status| status != 0) {
-        closed::append(&Definition::ExitStatus(status));
+        closed_log::append(&Definition::ExitStatus(status));
     }
 }

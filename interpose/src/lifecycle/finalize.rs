@@ -6,7 +6,7 @@ use lbprof_collector::definition::{Definition, LifetimePoint};
 use lbprof_collector::problem::ProblemKind;
 
 use crate::lifecycle::exit_status;
-use crate::log::closed;
+use crate::log::closed_log;
 use crate::recording::in_finalize;
 use crate::system::clock::ticks;
 
@@ -14,7 +14,7 @@ use crate::system::clock::ticks;
 pub fn note_return() {
     let now = ticks();
     if note_calls() {
-        closed::append(&Definition::Lifetime(LifetimePoint::LeftFinalize, now));
+        closed_log::append(&Definition::Lifetime(LifetimePoint::LeftFinalize, now));
     }
 }
 
@@ -23,14 +23,14 @@ pub fn note_exit() {
     let now = ticks();
     note_calls();
     exit_status::append();
-    closed::append(&Definition::Lifetime(LifetimePoint::Ended, now));
+    closed_log::append(&Definition::Lifetime(LifetimePoint::Ended, now));
 }
 
 /// Adds how many calls were made in MPI_Finalize. Returns whether it was under way.
 fn note_calls() -> bool {
     let calls = in_finalize::end();
     if let Some(calls) = calls.filter(|&calls| calls != 0) {
-        closed::append(&Definition::Problem(ProblemKind::InFinalize as u16, calls, String::new()));
+        closed_log::append(&Definition::Problem(ProblemKind::InFinalize as u16, calls, String::new()));
     }
     calls.is_some()
 }

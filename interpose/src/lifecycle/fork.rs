@@ -1,7 +1,7 @@
 //! The child of a fork.
 
 use crate::harmless::{guard, memory};
-use crate::lifecycle::kept::OPEN;
+use crate::lifecycle::process_state::OPEN;
 use crate::recording::close;
 use crate::sampling;
 use crate::state::stage::{RecordingState, set_state};

@@ -13,7 +13,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::harmless::guard;
-use crate::lifecycle::kept::{OPEN, PID};
+use crate::lifecycle::process_state::{OPEN, PID};
 use crate::system::actions::{self, SignalAction};
 use crate::system::clock::ticks;
 

@@ -1,10 +1,10 @@
 //! Recording starts: MPI_Init, MPI_Init_thread, MPI_Session_init.
 
 use crate::forward::{self, bypass, weak};
-use crate::handles::comms::births;
+use crate::handles::comms::creation;
 use crate::harmless::{guard, memory, signals};
 use crate::lifecycle::fork::in_child;
-use crate::lifecycle::kept::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS};
+use crate::lifecycle::process_state::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS};
 use crate::lifecycle::{exit_status, killed, thread_end};
 use crate::log::{self, LOG, OpenLog, rings};
 use crate::markers::marks;
@@ -117,7 +117,8 @@ unsafe fn start(thread: *mut RecorderThread, level: u8, agree: impl FnOnce(Start
             launcher::look_for_foreign();
         }
         // Also where this rank records nothing, because the others do not know that.
-        let (place, offset) = agree(StartingRank { settings: &settings, rank, size, wanted: reserved });
+        let own = StartingRank { settings: &settings, rank, size, wanted: reserved };
+        let (place, offset) = agree(own);
         let (Some(mode), Some(place)) = (mode, place) else {
             set_state(RecordingState::Done);
             return;
@@ -127,8 +128,7 @@ unsafe fn start(thread: *mut RecorderThread, level: u8, agree: impl FnOnce(Start
             guard::say(format_args!("no memory is left; nothing is recorded"));
             return;
         }
-        let ranks = (rank, size);
-        signals::critical(|| open(thread, &settings, mode, &place, ranks, offset, level));
+        signals::critical(|| open(thread, own, mode, &place, offset, level));
     }
 }
 
@@ -141,13 +141,13 @@ const SEVERAL_THREADS: u8 = 2;
 /// As [`start`].
 unsafe fn open(
     thread: *mut RecorderThread,
-    settings: &RecorderSettings,
+    own: StartingRank,
     mode: RecordingMode,
     place: &RunDirectory,
-    (rank, size): (i32, i32),
     offset: Option<ClockOffset>,
     level: u8,
 ) {
+    let StartingRank { settings, rank, size, .. } = own;
     // SAFETY: the caller's promise: MPI is initialised.
     unsafe {
         forward::resolve_c();
@@ -198,7 +198,7 @@ unsafe fn open(
         log::define(Definition::ThreadLevel(level));
         note_beginning(&header.instants);
         if world::world_model() {
-            births::define_predefined();
+            creation::define_predefined();
         }
         sandbox::remember();
         process::watch_usage();

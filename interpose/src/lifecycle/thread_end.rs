@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use crate::harmless::enter;
 use crate::markers::stack;
 use crate::recording::call_path;
-use crate::recording::filled::batch;
+use crate::recording::filled_slots::batch;
 use crate::recording::flush::{close_ring, mend};
 use crate::recording::registry;
 use crate::sampling;

@@ -158,9 +158,9 @@ impl CallSiteTable {
             return Some(at);
         }
         let object = objects::look_at(address as usize, module)?;
-        let is_same =
-            |known: &Module| known.base == object.base && known.end == object.end && known.path == object.path;
-        let at = self.modules.iter().position(is_same).unwrap_or(self.modules.len());
+        let mut known = self.modules.iter().map(|known| (known.base, known.end, &known.path));
+        let at = known.position(|known| known == (object.base, object.end, &object.path));
+        let at = at.unwrap_or(self.modules.len());
         if at == self.modules.len() {
             self.modules.push(object);
         }
@@ -236,9 +236,11 @@ fn module(object: &LoadedObject) -> Module {
         _ if object.is_program() => process::executable().to_string_lossy().into_owned(),
         _ => "[vdso]".to_owned(),
     };
-    // SAFETY: mapped while the object is visited.
-    let notes = |(begin, end)| unsafe { std::slice::from_raw_parts(begin as *const u8, end - begin) };
-    let build_id = object.segments(libc::PT_NOTE).filter_map(|segment| gnu_build_id(notes(segment))).last();
+    let segments_of_notes = object.segments(libc::PT_NOTE).filter_map(|(begin, end)| {
+        // SAFETY: mapped while the object is visited.
+        gnu_build_id(unsafe { std::slice::from_raw_parts(begin as *const u8, end - begin) })
+    });
+    let build_id = segments_of_notes.last();
     let base = object.base();
     let end = object.bounds().map_or(base, |(_, end)| end);
     Module { id: NONE, path, build_id: build_id.unwrap_or_default(), base: base as u64, end: end as u64 }
@@ -246,9 +248,10 @@ fn module(object: &LoadedObject) -> Module {
 
 /// The build id in a segment of ELF notes: | name bytes u32 | id bytes u32 | type 3 u32 | "GNU\0" | id |.
 fn gnu_build_id(mut notes: &[u8]) -> Option<Vec<u8>> {
-    let word = |bytes: &[u8], at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
     loop {
-        let (name, size, kind) = (word(notes, 0)?, word(notes, 4)?, word(notes, 8)?);
+        let head: &[[u8; 4]] = notes.get(..12)?.as_chunks().0;
+        let &[name, size, kind] = head else { return None };
+        let [name, size, kind] = [name, size, kind].map(|word| u32::from_le_bytes(word) as usize);
         let id_at = 12 + name.next_multiple_of(4);
         if kind == 3 && notes.get(12..16)? == b"GNU\0" {
             return Some(notes.get(id_at..id_at + size)?.to_vec());

@@ -53,7 +53,7 @@ impl LogFile {
         Ok(LogFile { file: ManuallyDrop::new(file), path: path.to_owned(), identity, frames })
     }
 
-    /// Returns where the log goes.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,7 +1,7 @@
 //! The rank's log: one file, or a part of its node's, written by whichever thread's ring is full.
 
 pub mod callsite;
-pub mod closed;
+pub mod closed_log;
 pub mod file;
 pub mod rings;
 pub mod summaries;
@@ -176,7 +176,7 @@ impl OpenLog {
         self.mode == RecordingMode::Events
     }
 
-    /// Returns what the log will end with.
+    /// The summaries that the log will end with.
     pub fn summaries(&mut self) -> &mut EndedThreads {
         &mut self.summaries
     }

@@ -164,26 +164,25 @@ impl NodeRings {
     ///
     /// Errors: what the system says; others where the file is not to be used any more.
     fn take(&self, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
-        let gone = || io::Error::from(io::ErrorKind::NotFound);
         let file = self.file.file(|| open_owned(&self.path, libc::O_RDWR))?;
         if self.file.identity() != self.identity || !self.is_whole() {
-            return Err(gone());
+            return Err(io::ErrorKind::NotFound.into());
         }
         let head = self.head();
         let piece_bytes = head.piece_bytes.load(Relaxed);
         if !Ring::fits(bytes, piece_bytes) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let one_more = |used: u32| used.checked_add(1).filter(|_| used < MAX_PIECES);
-        head.in_use.fetch_update(SeqCst, SeqCst, one_more).map_err(|_| gone())?;
+        let in_use = head.in_use.fetch_update(SeqCst, SeqCst, |used| (used < MAX_PIECES).then(|| used + 1));
+        in_use.map_err(|_| io::ErrorKind::NotFound)?;
         let number = head.given.fetch_add(1, SeqCst);
         let piece = RingSpec { rank, thread, bytes: piece_bytes };
         let ring = match number < MAX_PIECES {
             true => Ring::in_piece(&file, piece, bytes, number, run_id),
-            false => Err(gone()),
+            false => Err(io::ErrorKind::NotFound.into()),
         };
         // Nobody but us may know of a file that was truncated meanwhile.
-        let ring = ring.and_then(|ring| if self.is_whole() { Ok(ring) } else { Err(gone()) });
+        let ring = ring.and_then(|ring| if self.is_whole() { Ok(ring) } else { Err(io::ErrorKind::NotFound.into()) });
         if ring.is_err() {
             // Others may come: the file stays for them.
             head.in_use.fetch_sub(1, SeqCst);
@@ -196,11 +195,13 @@ impl NodeRings {
         if !self.is_whole() {
             return;
         }
-        let less = |used: u32| match used.checked_sub(pieces).filter(|_| used != CLOSED)? {
-            0 => Some(CLOSED),
-            left => Some(left),
-        };
-        if self.head().in_use.fetch_update(SeqCst, SeqCst, less) == Ok(pieces) {
+        let in_use = self.head().in_use.fetch_update(SeqCst, SeqCst, |used| {
+            match used.checked_sub(pieces).filter(|_| used != CLOSED)? {
+                0 => Some(CLOSED),
+                left => Some(left),
+            }
+        });
+        if in_use == Ok(pieces) {
             let _ = std::fs::remove_file(&self.path);
         }
     }

@@ -53,8 +53,8 @@ impl EndedThreads {
     /// Adds what was folded of a thread to its summary so far.
     pub fn add(&self, sums: &mut Option<SummarySums>, batch: ProfileBatch) {
         if self.wanted != Wanted::Off {
-            let new = || SummarySums::new(self.run_id, self.rank, self.most_iterations);
-            sums.get_or_insert_with(new).add(batch);
+            let sums = sums.get_or_insert_with(|| SummarySums::new(self.run_id, self.rank, self.most_iterations));
+            sums.add(batch);
         }
     }
 

@@ -31,24 +31,31 @@ impl ReceivedStatus {
 pub unsafe fn read_status(status: Word) -> ReceivedStatus {
     // SAFETY: the offsets lie within a status of the interface in force; statuses are at least int-aligned.
     unsafe {
-        let int = |offset: usize| (status.wrapping_add(offset) as *const i32).read_unaligned();
         match abi().kind {
             AbiFamily::OpenMpi => ReceivedStatus {
-                source: int(0),
-                tag: int(4),
+                source: int_at(status, 0),
+                tag: int_at(status, 4),
                 bytes: (status.wrapping_add(16) as *const u64).read_unaligned(),
-                cancelled: int(12) != 0,
+                cancelled: int_at(status, 12) != 0,
             },
             // The count's high bits and the cancelled bit share the second word.
             AbiFamily::Mpich => ReceivedStatus {
-                source: int(8),
-                tag: int(12),
-                bytes: u64::from(int(0) as u32) | (int(4) as u32 as u64 >> 1) << 32,
-                cancelled: int(4) & 1 != 0,
+                source: int_at(status, 8),
+                tag: int_at(status, 12),
+                bytes: u64::from(int_at(status, 0) as u32) | (int_at(status, 4) as u32 as u64 >> 1) << 32,
+                cancelled: int_at(status, 4) & 1 != 0,
             },
-            AbiFamily::Standard => read_standard_status(status, int(0), int(4)),
+            AbiFamily::Standard => read_standard_status(status, int_at(status, 0), int_at(status, 4)),
         }
     }
+}
+
+/// # Safety
+/// As [`read_status`]; the status has an integer at `offset`.
+#[inline(always)]
+unsafe fn int_at(status: Word, offset: usize) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { (status.wrapping_add(offset) as *const i32).read_unaligned() }
 }
 
 /// The standard ABI leaves the count's place to the library, so it is asked.

@@ -79,12 +79,14 @@ fn in_local_libraries(name: &CStr) -> usize {
 
 /// Returns whether `address` lies in this library.
 fn is_ours(address: usize) -> bool {
-    let base = |address: usize| {
-        // SAFETY: dladdr fills the structure or returns 0.
-        unsafe {
-            let mut info: libc::Dl_info = std::mem::zeroed();
-            if libc::dladdr(address as *const c_void, &mut info) == 0 { 0 } else { info.dli_fbase as usize }
-        }
-    };
-    base(address) == base(is_ours as *const () as usize)
+    base_of_object(address) == base_of_object(is_ours as *const () as usize)
+}
+
+/// The base of the loaded object at `address`; 0 if there is none.
+fn base_of_object(address: usize) -> usize {
+    // SAFETY: dladdr fills the structure or returns 0.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(address as *const c_void, &mut info) == 0 { 0 } else { info.dli_fbase as usize }
+    }
 }

@@ -102,9 +102,8 @@ unsafe fn on_dist_graph(comm: Word) -> TopologyNeighbours {
     unsafe {
         call::call(c"PMPI_Dist_graph_neighbors_count", [comm, to[0], to[1], to[2], 0, 0, 0, 0]);
         let (n_sources, n_destinations) = (n_sources.clamp(0, MOST), n_destinations.clamp(0, MOST));
-        let array = |n: i32| vec![abi().proc_null; n as usize];
-        let (mut sources, mut destinations) = (array(n_sources), array(n_destinations));
-        let (mut source_weights, mut destination_weights) = (array(n_sources), array(n_destinations));
+        let [mut sources, mut destinations] = [n_sources, n_destinations].map(|n| vec![abi().proc_null; n as usize]);
+        let (mut source_weights, mut destination_weights) = (sources.clone(), destinations.clone());
         call::call(
             c"PMPI_Dist_graph_neighbors",
             [

@@ -13,10 +13,9 @@ const PREFIXES: [&str; 3] = ["OMP_", "GOMP_", "KMP_"];
 
 /// The placement of a team of this size, whose threads exist, and of which the run-time library was called from `caller`.
 pub fn find(team: u32, caller: usize) -> TeamPlacement {
-    let of_libraries = |name: &str| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     let mut settings: Vec<String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-        .filter(|(name, _)| of_libraries(name))
+        .filter(|(name, _)| PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
         .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
         .collect();
     settings.sort();

@@ -42,7 +42,7 @@ impl RegionCode {
         if self.function != 0 { self.function } else { self.caller }
     }
 
-    /// Returns what stands for the region within the call that starts it; `None`: nothing does, beside that call.
+    /// The call that stands for the region within the call that starts it, or `None` if only that call does.
     pub fn call(self) -> Option<PathCall> {
         if self.location != 0 {
             // SAFETY: a constant of the program's, whose text ends with NUL.

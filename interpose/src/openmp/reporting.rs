@@ -55,12 +55,11 @@ impl OpenMpLibrary {
 
     /// The one whose answer has these data.
     fn of_data(data: *mut u64) -> Option<&'static OpenMpLibrary> {
-        let data_of = |library: &&OpenMpLibrary| {
+        LIBRARIES.iter().find(|library| {
             let result = library.result.load(Acquire) as *const ToolResult;
             // SAFETY: null, or an answer, which is never freed.
             unsafe { result.as_ref() }.is_some_and(|result| std::ptr::eq(result.data.as_ptr().cast(), data))
-        };
-        LIBRARIES.iter().find(data_of)
+        })
     }
 }
 

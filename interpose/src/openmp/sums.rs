@@ -120,7 +120,7 @@ unsafe fn find_site(thread: *mut RecorderThread, address: usize) -> SiteSearch {
     }
 }
 
-/// Returns where the search for a site begins.
+/// The index at which the search for a site begins.
 #[inline(always)]
 fn place(thread: *mut RecorderThread, address: usize) -> usize {
     let hash = (address ^ (thread as usize >> 6)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -161,8 +161,8 @@ unsafe fn new_site(
         let mut made = std::ptr::null_mut();
         enter::recording(thread, || {
             critical(|| {
-                // A thread without records has no path.
-                let within = |log: &mut OpenLog| {
+                let call_site = LOG.lock().as_deref_mut().and_then(Option::as_mut).and_then(|log| {
+                    // A thread without records has no path.
                     let caller = match known.checked_sub(1) {
                         Some(id) => Some(id as u32),
                         None => log.call_path(&[PathCall::To(caller)], true),
@@ -171,8 +171,8 @@ unsafe fn new_site(
                         Some(call) => log.call_within(caller.unwrap_or(NONE), &call).or(caller),
                         None => caller,
                     }
-                };
-                let call_site = LOG.lock().as_deref_mut().and_then(Option::as_mut).and_then(within).unwrap_or(NONE);
+                });
+                let call_site = call_site.unwrap_or(NONE);
                 let teams = AtomicPtr::new(std::ptr::null_mut());
                 made = Box::into_raw(Box::new(RegionSite {
                     thread,
@@ -299,7 +299,7 @@ unsafe fn new_sums(thread: *mut RecorderThread, site: &'static RegionSite, size:
 }
 
 impl TeamSums {
-    /// Returns what the log is to have of it; `None`: it has all.
+    /// The sums that the log does not have yet, or `None` if it has all.
     fn unwritten(&self, site: &RegionSite) -> Option<Definition> {
         let instances = self.instances.load(Relaxed);
         if self.written.swap(instances, Relaxed) == instances {

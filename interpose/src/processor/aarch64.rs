@@ -235,7 +235,7 @@ pub fn thread_state() -> *mut u8 {
     state
 }
 
-/// Returns nothing: the C library's description of a thread ends at the thread pointer here, and where it begins is not known.
+/// `None`: the C library's description of a thread ends at the thread pointer here, and where it begins is not known.
 pub fn word_of_thread(_offset: usize) -> Option<usize> {
     None
 }
@@ -261,7 +261,7 @@ pub fn code_address(word: usize) -> usize {
     word & ((1 << BITS) - 1)
 }
 
-/// Returns no function: handlers of signals return to the kernel's own.
+/// `None`: handlers of signals return to the kernel's own.
 pub fn signal_return() -> Option<usize> {
     None
 }

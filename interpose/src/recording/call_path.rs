@@ -95,7 +95,7 @@ pub unsafe fn renew_key(thread: *mut RecorderThread) {
     unsafe { AtomicUsize::from_ptr(&raw mut (*thread).path_key) }.store(KEY.load(SeqCst), SeqCst);
 }
 
-/// Returns what a record has as its call site in a ring: the id of the call's path plus 1, or 0 where it has none.
+/// The call site of a record in a ring: the id of the call's path plus 1, or 0 if it has none.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, with a table of paths, and has been entered by a stub of the wrappers.
@@ -163,7 +163,7 @@ pub unsafe fn current_or_none(thread: *mut RecorderThread) -> u64 {
     unsafe { if (*thread).busy != 0 || (*thread).sp == 0 || (*thread).paths.is_null() { 0 } else { current(thread) } }
 }
 
-/// Returns where in the table a path is.
+/// The place of a path in the table.
 #[inline(always)]
 fn place(caller: usize, key: usize) -> usize {
     // The lower halves alone: the upper ones seldom differ. One instruction puts them together.
@@ -229,7 +229,7 @@ unsafe fn find_apart(thread: *mut RecorderThread, paths: &mut CallPaths) -> Opti
     }
 }
 
-/// Returns what the call under way is known by.
+/// The root by which the paths of the call under way are known.
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
@@ -319,14 +319,16 @@ unsafe fn find_with_python(thread: *mut RecorderThread, paths: &CallPaths) -> Op
     unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
         let place = python_place(python, caller, key, state);
-        let python_of = |index| paths.details(index).and_then(|details| details.python.as_ref());
         find(paths.first_known(), place, caller, key, |known, index| {
-            holds(known) && python_of(index).is_none_or(|read| read.state == state && read.holds())
+            holds(known) && {
+                let python = paths.details(index).and_then(|details| details.python.as_ref());
+                python.is_none_or(|read| read.state == state && read.holds())
+            }
         })
     }
 }
 
-/// Returns where in the table a path of a process with a Python interpreter is: helpers that call MPI differ by the instruction.
+/// The place in the table of a path in a process with a Python interpreter: helpers that call MPI differ by the instruction.
 ///
 /// # Safety
 /// The state of the calling thread, which is the process's first, or 0.

@@ -11,7 +11,7 @@ use lbprof_collector::record::Record;
 
 use crate::harmless::enter;
 use crate::log::{LOG, define};
-use crate::recording::filled::batch;
+use crate::recording::filled_slots::batch;
 use crate::recording::flush::{SUMS, SUMS_ENDED, close_ring, hand_over, place_samples, write_fold};
 use crate::recording::registry::THREADS;
 use crate::recording::room::append;

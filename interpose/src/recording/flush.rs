@@ -25,9 +25,9 @@ use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
 use crate::harmless::guard;
 use crate::harmless::signals::critical;
 use crate::log::{BatchOutcome, FIRST_THREAD, LOG, OpenLog, define, is_writing_records};
-use crate::recording::filled::batch;
+use crate::recording::filled_slots::batch;
 use crate::recording::slot::store;
-use crate::recording::{lost, mpi_time};
+use crate::recording::{lost_records, mpi_time};
 use crate::sampling;
 use crate::state::stage::{RecordingState, state};
 use crate::state::thread::RecorderThread;
@@ -164,7 +164,7 @@ unsafe fn whole_batch<'a>(thread: *mut RecorderThread, log: &mut ThreadLog, now:
                 break;
             }
         }
-        let left_out = leave_out(thread, log, lost::leave_out_unbegun);
+        let left_out = leave_out(thread, log, lost_records::leave_out_unbegun);
         if MANY_EMPTY <= left_out {
             report_lost(log, left_out);
         }
@@ -186,7 +186,7 @@ unsafe fn look_at_file(thread: *mut RecorderThread, log: &mut ThreadLog) {
     let Some(replaced) = faults::newly_lost(log.number) else { return };
     // SAFETY: the caller's, as in `hand_over`.
     let lost = unsafe {
-        let lost = leave_out(thread, log, |records| lost::leave_out_lost(records, replaced));
+        let lost = leave_out(thread, log, |records| lost_records::leave_out_lost(records, replaced));
         if log.paused.is_none()
             && let Some(thread) = thread.as_mut()
         {
@@ -216,7 +216,7 @@ fn report_lost(log: &ThreadLog, lost: usize) {
 /// made longer again.
 #[inline(never)] // Once a flush; the loop over the records is what counts.
 fn is_still_whole(log: &ThreadLog, records: &[Record]) -> bool {
-    !has_lost_file(log) && !lost::has_lost_pages(records)
+    !has_lost_file(log) && !lost_records::has_lost_pages(records)
 }
 
 /// Returns whether the ring has lost its file, or its file was emptied, and nobody has noticed yet.
@@ -354,7 +354,7 @@ pub unsafe fn close_ring(thread: *mut RecorderThread, log: &mut ThreadLog) {
     unsafe {
         faults::try_pages(log.number);
         look_at_file(thread, log);
-        leave_out(thread, log, lost::leave_out_unbegun);
+        leave_out(thread, log, lost_records::leave_out_unbegun);
         let n = batch(thread, log).len();
         if log.head.first == 0
             && let Some(rank_log) = LOG.lock().as_deref_mut().and_then(Option::as_mut)

@@ -5,10 +5,10 @@
 
 pub mod call_path;
 pub mod close;
-pub mod filled;
+pub mod filled_slots;
 pub mod flush;
 pub mod in_finalize;
-pub mod lost;
+pub mod lost_records;
 pub mod mpi_time;
 pub mod nested;
 pub mod registry;

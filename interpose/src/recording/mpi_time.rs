@@ -4,7 +4,7 @@ use lbprof_collector::Operation;
 use lbprof_collector::joined::JOINED_COMPLETED;
 use lbprof_collector::record::Record;
 
-use crate::recording::filled::batch;
+use crate::recording::filled_slots::batch;
 use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 
@@ -55,10 +55,10 @@ pub unsafe fn keep(thread: *mut RecorderThread, records: &[Record]) {
 
 /// Returns the ticks of the calls, and of the recorder, in those of the records that began since then.
 fn ticks_since(records: &[Record], since: u64) -> u64 {
-    let is_timed = |record: &&Record| {
+    let recent = records.iter().rev().take_while(|record| record.begin >= since);
+    let timed = recent.filter(|record| {
         let operation = record.operation & !JOINED_COMPLETED;
         operation < Operation::FIRST_MARKER || operation == Operation::Flush as u16
-    };
-    let recent = records.iter().rev().take_while(|record| record.begin >= since).filter(is_timed);
-    recent.map(|record| record.end.saturating_sub(record.begin)).sum()
+    });
+    timed.map(|record| record.end.saturating_sub(record.begin)).sum()
 }

@@ -16,7 +16,7 @@ use crate::harmless::guard;
 use crate::harmless::signals::{self, HandlerLock};
 use crate::log::{LOG, define, rings};
 use crate::recording::call_path;
-use crate::recording::filled::batch;
+use crate::recording::filled_slots::batch;
 use crate::recording::flush::close_ring;
 use crate::sampling;
 use crate::state::phases::OpenPhases;
@@ -159,8 +159,7 @@ pub unsafe fn attach(thread: *mut RecorderThread) {
 /// Errors: why there can be none.
 fn find_ring(is_filtered: bool) -> io::Result<ThreadLog> {
     let number = {
-        let given_up = || io::Error::other("recording was given up");
-        let mut threads = THREADS.lock().ok_or_else(given_up)?;
+        let Some(mut threads) = THREADS.lock() else { return Err(io::Error::other("recording was given up")) };
         if let Some(log) = threads.idle.pop() {
             return Ok(log);
         }

@@ -11,7 +11,7 @@ use crate::mpi::nesting;
 use crate::recording::flush::{self, flush};
 use crate::recording::registry::attach;
 use crate::recording::slot::store;
-use crate::recording::{filled, in_finalize, nested};
+use crate::recording::{filled_slots, in_finalize, nested};
 use crate::sampling;
 use crate::state::stage::{self, RecordingState, state};
 use crate::state::thread::{Canary, RecorderThread};
@@ -239,7 +239,7 @@ unsafe fn look_at_samples(thread: *mut RecorderThread, log: &mut ThreadLog) {
     let begin = ticks();
     if sampling::is_due(begin) {
         // SAFETY: the thread's own ring.
-        flush::place_samples(log, unsafe { filled::batch(thread, log) });
+        flush::place_samples(log, unsafe { filled_slots::batch(thread, log) });
     }
     if sampling::look(begin, log.number) {
         // SAFETY: a free slot of the thread's own ring. Up to the last store it has none, so that a handler's calls find none.

@@ -107,8 +107,7 @@ fn found(
     one_host: bool,
     wanted: bool,
 ) -> Option<RunDirectory> {
-    let place = || place::of_job(own.settings, key, ranks, clock, one_host);
-    match guard::caught(|| wanted.then(place))? {
+    match guard::caught(|| wanted.then(|| place::of_job(own.settings, key, ranks, clock, one_host)))? {
         Ok(place) => Some(place),
         Err(error) => {
             place::say_failure(own.settings, &error);
@@ -229,7 +228,7 @@ unsafe fn measured_among(ranks: &[u32], own: StartingRank) -> Option<ClockOffset
     }
 }
 
-/// Returns all ranks agree by messages; where not all of them come, each goes on with a folder apart.
+/// Makes all ranks agree by messages. If some of them do not come, each goes on with a folder of its own.
 ///
 /// # Safety
 /// MPI is initialised, and all ranks that are there call this.
@@ -342,14 +341,14 @@ unsafe fn broadcast(own: StartingRank) -> Option<RunDirectory> {
     }
     // SAFETY: all ranks take part, with the same counts.
     unsafe {
-        let broadcast =
-            |address: Word, bytes: usize| call(c"PMPI_Bcast", [address, bytes, predefined::byte(), 0, world, 0, 0, 0]);
-        if broadcast(head.as_mut_ptr() as Word, size_of_val(&head)) != 0 || head == [0, 0] {
+        let byte = predefined::byte();
+        let (address, bytes) = (head.as_mut_ptr() as Word, size_of_val(&head));
+        if call(c"PMPI_Bcast", [address, bytes, byte, 0, world, 0, 0, 0]) != 0 || head == [0, 0] {
             return None;
         }
         let [length, run_id] = head;
         path.resize(length as usize, 0);
-        if broadcast(path.as_mut_ptr() as Word, path.len()) != 0 {
+        if call(c"PMPI_Bcast", [path.as_mut_ptr() as Word, path.len(), byte, 0, world, 0, 0, 0]) != 0 {
             return None;
         }
         Some(RunDirectory { dir: PathBuf::from(OsString::from_vec(path)), run_id, clock: None, node: None })

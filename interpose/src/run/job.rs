@@ -27,7 +27,6 @@ const GENERATIONS: usize = 64;
 
 /// The key of the job; `None`: the launcher does not name it.
 pub fn key() -> Option<String> {
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     match nearest_launcher() {
         JobLauncher::Hydra(key) => Some(key.clone()),
         JobLauncher::Other => of_environment(variable),
@@ -36,6 +35,11 @@ pub fn key() -> Option<String> {
             variable(VARIABLE).filter(|key| key.starts_with(HYDRA)).or_else(|| of_environment(variable))
         }
     }
+}
+
+/// The value of an environment variable, unless it is empty.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// The launcher that this process descends from.
@@ -72,8 +76,11 @@ fn find_launcher() -> JobLauncher {
 /// The ancestors of this process, nearest first, by their numbers in /proc. Where that is of another PID namespace than the process, an outer one,
 /// system calls give other numbers, or none at all; so the process itself is not looked up by its number.
 pub fn ancestors() -> impl Iterator<Item = u32> {
-    let parent = |process: &str| Some(parent_and_start(process)?.0).filter(|&parent| parent != 0);
-    std::iter::successors(parent("self"), move |process| parent(&process.to_string())).take(GENERATIONS)
+    std::iter::successors(parent_of("self"), |process| parent_of(&process.to_string())).take(GENERATIONS)
+}
+
+fn parent_of(process: &str) -> Option<u32> {
+    Some(parent_and_start(process)?.0).filter(|&parent| parent != 0)
 }
 
 /// The parent of the process of this number in /proc, 0 where it cannot be seen, and when the process was started, in ticks after the host.
@@ -85,7 +92,7 @@ pub fn parent_and_start(process: &str) -> Option<(u32, u64)> {
     Some((parent, fields.nth(17)?.parse().ok()?))
 }
 
-/// Returns what a file of /proc holds. Its size is not known before, and each read of a part costs as much as one of the whole.
+/// Reads a file of /proc. Its size is not known before, and each read of a part costs as much as one of the whole.
 pub fn read_at_once(path: String) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(4096);
     File::open(path)?.read_to_end(&mut bytes)?;
@@ -109,14 +116,16 @@ fn of_hydra(words: &[&[u8]]) -> Option<String> {
     if !program.windows(5).any(|part| part == b"proxy") {
         return None;
     }
-    let option = |name: &str| {
-        let at = words.iter().position(|word| *word == name.as_bytes())?;
-        words.get(at + 1).map(|value| String::from_utf8_lossy(value).into_owned())
-    };
     // Intel MPI names host and port apart.
-    let port = option("--control-port")
-        .or_else(|| Some(format!("{}:{}", option("--upstream-host")?, option("--upstream-port")?)))?;
-    Some(format!("{HYDRA}{port} {}", option("--pgid").unwrap_or_else(|| "0".into())))
+    let port = option(words, "--control-port")
+        .or_else(|| Some(format!("{}:{}", option(words, "--upstream-host")?, option(words, "--upstream-port")?)))?;
+    Some(format!("{HYDRA}{port} {}", option(words, "--pgid").unwrap_or_else(|| "0".into())))
+}
+
+/// The value of an option on a command line.
+fn option(words: &[&[u8]], name: &str) -> Option<String> {
+    let at = words.iter().position(|word| *word == name.as_bytes())?;
+    words.get(at + 1).map(|value| String::from_utf8_lossy(value).into_owned())
 }
 
 /// The key that the launcher's variables give.

@@ -33,7 +33,7 @@ pub fn rank() -> Option<u32> {
     RANK.iter().find_map(|name| number(name))
 }
 
-/// Returns how many ranks of the job run on this host, as far as the launcher says.
+/// The number of ranks of the job on this host, if the launcher gives it.
 pub fn ranks_here() -> Option<u32> {
     const RANKS_HERE: [&str; 4] =
         ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE"];
@@ -100,37 +100,33 @@ pub fn job(size: i32) -> u64 {
 /// processes, on a host. `None`: it cannot be seen.
 pub fn starter() -> Option<(u32, u64)> {
     static FOUND: OnceLock<Option<(u32, u64)>> = OnceLock::new();
-    let is_launcher = |process: &u32| {
-        let command = job::read_at_once(format!("/proc/{process}/cmdline")).unwrap_or_default();
-        command.split(|&byte| byte == 0).next().is_some_and(job::is_launcher)
-    };
-    let find = || {
-        let process = job::ancestors().find(is_launcher)?;
+    *FOUND.get_or_init(|| {
+        let process = job::ancestors().find(|process| {
+            let command = job::read_at_once(format!("/proc/{process}/cmdline")).unwrap_or_default();
+            command.split(|&byte| byte == 0).next().is_some_and(job::is_launcher)
+        })?;
         Some((process, start_of(process)?))
-    };
-    *FOUND.get_or_init(find)
+    })
 }
 
 fn start_of(process: u32) -> Option<u64> {
     job::parent_and_start(&process.to_string()).map(|(_, start)| start)
 }
 
-/// Returns how many processes the launcher says that it started, where it started this one as one of several, and this one's number
-/// among them; with the launcher's name.
+/// The launcher's name, the number of processes that it says it started, and this one's number among them.
 fn started() -> Option<(&'static str, u32, u32)> {
     const OF_MPI: [(&str, &str); 3] = [
         ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
         ("PMI_SIZE", "PMI_RANK"),
         ("MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"),
     ];
-    let read = |(size, rank)| Some((number(size)?, number(rank)?));
-    let mut of_mpi = OF_MPI.into_iter().filter_map(read).peekable();
-    if of_mpi.peek().is_some() {
-        // Launchers may be nested: the one that started a single process is this program's own.
-        return of_mpi.min().map(|(size, rank)| ("mpirun", size, rank));
+    let of_mpi = OF_MPI.into_iter().filter_map(|(size, rank)| Some((number(size)?, number(rank)?)));
+    // Launchers may be nested: the one that started a single process is this program's own.
+    if let Some((size, rank)) = of_mpi.min() {
+        return Some(("mpirun", size, rank));
     }
     // Of the step: an allocation has many tasks in which a serial program may run.
-    read(("SLURM_STEP_NUM_TASKS", "SLURM_PROCID")).map(|(size, rank)| ("srun", size, rank))
+    Some(("srun", number("SLURM_STEP_NUM_TASKS")?, number("SLURM_PROCID")?))
 }
 
 /// Returns whether the launcher started this process as one of several, where MPI has a single rank.

@@ -115,19 +115,20 @@ impl LeaderOffer {
 
     /// The offer that these bytes state. Without any there is nothing.
     pub fn decoded(bytes: &[u8]) -> LeaderOffer {
-        let place = |rest: &[u8]| {
-            let (run_id, rest) = rest.split_first_chunk()?;
-            let (clock, dir) = rest.split_first_chunk()?;
-            let (node, dir) = dir.split_first_chunk()?;
-            let dir = PathBuf::from(OsString::from_vec(dir.to_vec()));
-            let (run_id, clock) = (u64::from_le_bytes(*run_id), Some(i32::from_le_bytes(*clock)));
-            Some(RunDirectory { dir, run_id, clock, node: NodeFiles::decoded(node) })
-        };
         match bytes.split_first() {
-            Some((1, rest)) => place(rest).map_or(LeaderOffer::Nothing, LeaderOffer::Place),
+            Some((1, rest)) => decode_directory(rest).map_or(LeaderOffer::Nothing, LeaderOffer::Place),
             _ => LeaderOffer::Nothing,
         }
     }
+}
+
+fn decode_directory(bytes: &[u8]) -> Option<RunDirectory> {
+    let (run_id, rest) = bytes.split_first_chunk()?;
+    let (clock, dir) = rest.split_first_chunk()?;
+    let (node, dir) = dir.split_first_chunk()?;
+    let dir = PathBuf::from(OsString::from_vec(dir.to_vec()));
+    let (run_id, clock) = (u64::from_le_bytes(*run_id), Some(i32::from_le_bytes(*clock)));
+    Some(RunDirectory { dir, run_id, clock, node: NodeFiles::decoded(node) })
 }
 
 /// The ranks that measure clocks.

@@ -56,20 +56,14 @@ pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
     // SAFETY: collective calls in the same order on all ranks.
     unsafe {
         let (mut domain, mut leaders): (Word, Word) = (0, 0);
-        let split = |color: i32, out: &mut Word| {
-            call(
-                c"PMPI_Comm_split",
-                [comm, color as u32 as Word, rank as u32 as Word, out as *mut Word as Word, 0, 0, 0, 0],
-            )
-        };
-        if split(clock_identity(rank), &mut domain) != 0 {
+        if split(comm, clock_identity(rank), rank, &mut domain) != 0 {
             return None;
         }
         let domain = stored(domain);
         let mut domain_rank = 0i32;
         call2(c"PMPI_Comm_rank", domain, &raw mut domain_rank as Word);
         let is_leader = domain_rank == 0;
-        if split(if is_leader { 0 } else { abi::abi().undefined }, &mut leaders) != 0 {
+        if split(comm, if is_leader { 0 } else { abi::abi().undefined }, rank, &mut leaders) != 0 {
             return None;
         }
         let leaders = is_leader.then(|| stored(leaders));
@@ -90,6 +84,16 @@ pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
             Some(ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 })
         }
     }
+}
+
+/// Splits `comm` by `color`, with the ranks in their order, and returns MPI's error code.
+///
+/// # Safety
+/// As [`measure_first`].
+unsafe fn split(comm: Word, color: i32, rank: i32, new: &mut Word) -> i32 {
+    let arguments = [comm, color as u32 as Word, rank as u32 as Word, new as *mut Word as Word, 0, 0, 0, 0];
+    // SAFETY: the caller's promise.
+    unsafe { call(c"PMPI_Comm_split", arguments) }
 }
 
 /// Measures at the end, where there are several clocks; where there is one no message is sent. Collective like MPI_Finalize.

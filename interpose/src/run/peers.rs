@@ -239,7 +239,7 @@ fn ask(mut stream: UnixStream, own: RankIntroduction) -> Option<(UnixStream, Vec
 }
 
 impl HostPeers {
-    /// Returns what the others say of themselves.
+    /// The introductions of the other ranks.
     pub fn peers(&self) -> impl Iterator<Item = RankIntroduction> {
         self.peers.iter().map(|&(peer, _)| peer)
     }
@@ -266,7 +266,7 @@ impl HostPeers {
     }
 }
 
-/// Returns what the leader concludes; empty where it is gone.
+/// Receives the leader's conclusion, which is empty if the leader is gone.
 pub fn conclusion(mut stream: UnixStream) -> Vec<u8> {
     receive(&mut stream).unwrap_or_default()
 }
@@ -275,7 +275,7 @@ fn send_message(stream: &mut UnixStream, message: &[u8]) -> io::Result<()> {
     send(stream, &framed(message))
 }
 
-/// Returns where the other end is gone, the program sees no signal.
+/// Sends without a signal to the program if the other end is gone.
 fn send(stream: &mut UnixStream, bytes: &[u8]) -> io::Result<()> {
     descriptors::quietly(|| stream.write_all(bytes))
 }

@@ -34,15 +34,12 @@ const MAX_JOB_FILE_BYTES: u64 = 4096;
 /// The folder's name as given and those that are tried after it. The path is absolute, because the program may change its
 /// working directory.
 fn names(wanted: &Path) -> impl Iterator<Item = PathBuf> {
-    let numbered = |number: u32| match number {
-        1 => wanted.to_owned(),
-        _ => {
-            let mut name = wanted.as_os_str().to_owned();
-            name.push(format!("-{number}"));
-            name.into()
-        }
-    };
-    (1..MOST).map(numbered)
+    let numbered = (2..MOST).map(|number| {
+        let mut name = wanted.as_os_str().to_owned();
+        name.push(format!("-{number}"));
+        PathBuf::from(name)
+    });
+    std::iter::once(wanted.to_owned()).chain(numbered)
 }
 
 fn all_taken() -> io::Error {
@@ -202,8 +199,8 @@ fn make_for(dir: &Path, job: &JobFile) -> io::Result<bool> {
 
 /// Renames a folder that is not empty; false where there is something of the new name.
 fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
-    let path = |path: &Path| std::ffi::CString::new(path.as_os_str().as_bytes());
-    let (old, new) = (path(from)?, path(to)?);
+    let [old, new] = [from, to].map(|path| std::ffi::CString::new(path.as_os_str().as_bytes()));
+    let (old, new) = (old?, new?);
     // SAFETY: a plain system call with two paths that live here. By number, for older C libraries lack the function.
     let code = unsafe {
         let (here, flags) = (libc::AT_FDCWD, libc::RENAME_NOREPLACE);

@@ -13,10 +13,10 @@
 //! After the program has put itself under a system call filter nothing is opened and nothing unmapped: the rings that exist are read on, for
 //! which no system call is needed.
 
-mod chain;
+mod call_chain;
 mod clock;
-mod locked;
-mod sampled;
+mod locked_memory;
+mod sampled_thread;
 mod tasks;
 
 use std::sync::atomic::{
@@ -33,10 +33,10 @@ use lbprof_collector::sample::{SampledThread, SamplingOutcome, SamplingSetup};
 
 use crate::harmless::signals::HandlerLock;
 use crate::log::{self, FIRST_THREAD, LOG, OpenLog};
-use crate::sampling::chain::{COPIED_BYTES, SampleUnwinder};
+use crate::sampling::call_chain::{COPIED_BYTES, SampleUnwinder};
 use crate::sampling::clock::SampleClock;
-use crate::sampling::locked::LockedShare;
-use crate::sampling::sampled::{SampleReading, ThreadSampling};
+use crate::sampling::locked_memory::LockedShare;
+use crate::sampling::sampled_thread::{SampleReading, ThreadSampling};
 use crate::system::clock::{sample_clock, ticks};
 use crate::system::perf::{EventOptions, PAGE, PerfEvent, SamplingRefusal, StackCopies};
 use crate::system::{objects, sandbox};
@@ -110,15 +110,15 @@ pub fn interval() -> u64 {
 /// Chains have `depth` calls at most; 0: there are none.
 pub fn start(per_second: u64, depth: usize) {
     let period_ns = 1_000_000_000u64.checked_div(per_second).unwrap_or(0);
-    let not = |outcome| SamplingSetup { period_ns, outcome, counted: false, error_ns: 0 };
+    let unsampled = SamplingSetup { period_ns, outcome: SamplingOutcome::Off, counted: false, error_ns: 0 };
     if period_ns == 0 {
-        log::define(Definition::Sampling(not(SamplingOutcome::Off)));
+        log::define(Definition::Sampling(unsampled));
         return;
     }
     let Some(assumed) = LOG.lock().as_deref().and_then(Option::as_ref).map(OpenLog::ticks_of_ns) else { return };
     if sandbox::was_filtered() {
         let reason = "the program was started under a system call filter, which might end it";
-        refuse(not(SamplingOutcome::Refused(libc::EPERM)), reason);
+        refuse(SamplingSetup { outcome: SamplingOutcome::Refused(libc::EPERM), ..unsampled }, reason);
         return;
     }
     let mut sampler = ThreadSampler {
@@ -140,7 +140,8 @@ pub fn start(per_second: u64, depth: usize) {
     // SAFETY: gettid has no preconditions.
     let caller = unsafe { libc::gettid() };
     if let Err(refused) = sampler.add(caller) {
-        refuse(not(SamplingOutcome::Refused(refused.number())), &refused.reason());
+        let outcome = SamplingOutcome::Refused(refused.number());
+        refuse(SamplingSetup { outcome, ..unsampled }, &refused.reason());
         return;
     }
     tasks::prepare();
@@ -162,19 +163,25 @@ impl SamplingRefusal {
 
     /// In words, with the limit of the system that forbids it.
     fn reason(&self) -> String {
-        let limit = |name: &str| {
-            let value = std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
-            format!("kernel.{name} is {}", value.trim())
-        };
         match self {
-            SamplingRefusal::Event(error) => format!("perf_event_open: {error}; {}", limit("perf_event_paranoid")),
-            SamplingRefusal::Memory(error) => format!("memory for samples: {error}; {}", limit("perf_event_mlock_kb")),
+            SamplingRefusal::Event(error) => {
+                format!("perf_event_open: {error}; {}", kernel_limit("perf_event_paranoid"))
+            }
+            SamplingRefusal::Memory(error) => {
+                format!("memory for samples: {error}; {}", kernel_limit("perf_event_mlock_kb"))
+            }
             SamplingRefusal::Share => {
                 "memory for samples: the recorder takes only a small share of the memory that may be locked (ulimit -l)"
                     .into()
             }
         }
     }
+}
+
+/// A limit of the kernel, in words.
+fn kernel_limit(name: &str) -> String {
+    let value = std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+    format!("kernel.{name} is {}", value.trim())
 }
 
 fn refuse(facts: SamplingSetup, reason: &str) {
@@ -305,7 +312,7 @@ pub fn abandon() {
     NEXT_LOOK.store(u64::MAX, SeqCst);
 }
 
-/// Returns what is done with all that is sampled, unless nothing is.
+/// Does `work` with the sampler, unless nothing is sampled.
 fn with<T>(work: impl FnOnce(&mut ThreadSampler) -> T) -> Option<T> {
     if !is_on() {
         return None;
@@ -449,10 +456,10 @@ impl ThreadSampler {
         let Some((links, there)) = tasks::threads(self.links) else { return };
         self.links = links;
         let ThreadSampler { reading, threads, share, .. } = self;
-        let is_there = |one: &ThreadSampling| there.binary_search(&(one.thread.system_id as libc::pid_t)).is_ok();
+
         write_log(|log| {
             threads.retain_mut(|one| {
-                let stays = is_there(one);
+                let stays = there.binary_search(&(one.thread.system_id as libc::pid_t)).is_ok();
                 if !stays {
                     one.write_last(log, reading);
                     share.give_back(one.locked_bytes());

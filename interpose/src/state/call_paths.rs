@@ -140,7 +140,7 @@ impl CallPaths {
         self.known.as_ptr()
     }
 
-    /// Returns what else the path at `index` of the table has.
+    /// The details of the path at `index` of the table.
     pub fn details(&self, index: usize) -> Option<&PathDetails> {
         self.details.get(index)
     }
@@ -192,7 +192,7 @@ impl CallPaths {
         self.pass(place);
     }
 
-    /// Returns where a path goes that is not the newest of its place any more.
+    /// The index to which a path moves when a newer one takes its place.
     fn next_index(&self, place: usize) -> usize {
         self.oldest.get(place).map_or(0, |&way| (1 + usize::from(way)) * PLACES) + place
     }

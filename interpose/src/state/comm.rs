@@ -35,7 +35,7 @@ impl CommInfo {
         u64::from(self.children.fetch_add(1, Relaxed))
     }
 
-    /// Returns what of it goes into the ids of communicators that are made from it.
+    /// The facts that go into the ids of communicators made from it.
     pub fn as_parent(&self) -> ParentId {
         ParentId { id: self.id, uid: self.uid }
     }

@@ -51,7 +51,7 @@ impl OpenPhases {
         self.ended.is_some()
     }
 
-    /// Returns how many records `catch_up` would write.
+    /// The number of records that `catch_up` would write.
     pub fn changes_in_pause(&self) -> usize {
         let ended = self.ended.as_ref().map_or(0, Vec::len);
         (ended + self.stack.len() + ended).saturating_sub(self.recorded.len())

@@ -103,7 +103,7 @@ pub fn high(number: RawFd) -> io::Result<RawFd> {
     Err(io::Error::last_os_error())
 }
 
-/// Returns which file is open under a number, and how many names it has in folders.
+/// Identifies the file that is open under a number, and counts its names in folders.
 ///
 /// Errors: what the system says, such as that none is.
 pub fn identify(number: RawFd) -> io::Result<(Identity, libc::nlink_t)> {

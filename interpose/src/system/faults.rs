@@ -47,8 +47,8 @@ impl CoveredAction {
         self.taken.load(Acquire).then(|| unsafe { *self.theirs.get() })
     }
 
-    /// Returns what is installed in its place. No other handler is to come in between. On the stack that the program has
-    /// chosen, for it may have taken another one away; a system call that it would see interrupted is interrupted.
+    /// Returns the action that replaces the program's. No other handler may interrupt ours. It runs on the stack that the program has
+    /// chosen, because it may have freed another one, and it interrupts the system calls that the program's would interrupt.
     fn action(&self, theirs: SignalAction) -> SignalAction {
         let kept = theirs.flags & (libc::SA_ONSTACK | libc::SA_RESTART) as u64;
         let flags = kept | libc::SA_SIGINFO as u64;
@@ -247,7 +247,7 @@ pub fn is_newly_lost(number: u32) -> bool {
     RINGS.get(number as usize).is_some_and(|ring| ring.state.load(SeqCst) == LOST)
 }
 
-/// Returns where ring `number` lost its file since this was last asked: the ticks before and after memory was put in its place.
+/// If ring `number` has lost its file since the last call: the ticks before and after memory was put in its place.
 pub fn newly_lost(number: u32) -> Option<[u64; 2]> {
     let ring = RINGS.get(number as usize)?;
     ring.state.compare_exchange(LOST, KNOWN, SeqCst, Relaxed).ok()?;
@@ -282,11 +282,11 @@ pub fn try_pages(number: u32) {
 /// Returns whether the address is in a ring and can be used now.
 fn rescue(address: usize) -> bool {
     let rings = RINGS.get(..N_RINGS.load(Acquire)).unwrap_or_default();
-    let holds = |ring: &&RingMapping| {
+    let ring = rings.iter().find(|ring| {
         let start = ring.start.load(Acquire);
         start != 0 && address.checked_sub(start).is_some_and(|offset| offset < ring.bytes.load(Relaxed))
-    };
-    let Some(ring) = rings.iter().find(holds) else { return false };
+    });
+    let Some(ring) = ring else { return false };
     match ring.state.compare_exchange(OF_FILE, MOVING, SeqCst, SeqCst) {
         Ok(_) => {
             let [before, after] = &ring.replaced;

@@ -50,7 +50,7 @@ pub fn note_unload() {
     UNLOADS.fetch_add(1, SeqCst);
 }
 
-/// Returns how often the program has unloaded something.
+/// The number of times that the program has unloaded an object.
 pub fn unloads() -> u64 {
     UNLOADS.load(SeqCst)
 }
@@ -245,7 +245,7 @@ unsafe extern "C" fn step<F: FnMut(&LoadedObject)>(
 }
 
 impl LoadedObject<'_> {
-    /// Returns what addresses in its file are relative to.
+    /// The address that those in its file are relative to.
     pub fn base(&self) -> usize {
         self.0.dlpi_addr as usize
     }
@@ -255,7 +255,7 @@ impl LoadedObject<'_> {
         self.segments(libc::PT_LOAD).reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))
     }
 
-    /// Returns what has changed until now.
+    /// The number of objects loaded and unloaded so far.
     pub fn changes(&self) -> ObjectChanges {
         ObjectChanges { loaded: self.0.dlpi_adds, unloaded: self.0.dlpi_subs }
     }

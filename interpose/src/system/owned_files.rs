@@ -109,16 +109,16 @@ fn require_owned(number: RawFd, file_type: libc::mode_t) -> io::Result<()> {
     };
     // SAFETY: has no preconditions.
     let is_owner = stat.st_uid == unsafe { libc::geteuid() };
-    let refuse = |why| Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
-    if stat.st_mode & libc::S_IFMT != file_type {
-        refuse("it is not a plain file or folder")
+    let why_not = if stat.st_mode & libc::S_IFMT != file_type {
+        "it is not a plain file or folder"
     } else if !is_owner {
-        refuse("it belongs to another user")
+        "it belongs to another user"
     } else if stat.st_mode & OTHERS_WRITE != 0 && has_modes(number) {
-        refuse("other users may write into it")
+        "other users may write into it"
     } else {
-        Ok(())
-    }
+        return Ok(());
+    };
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why_not))
 }
 
 /// Returns whether the file system of what is open under `number` has permissions of its own. FAT and shares of other systems show the same

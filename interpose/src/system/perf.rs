@@ -260,15 +260,15 @@ impl PerfEvent {
         (self.ring.bytes + backup) as u64 + PerfEvent::bytes_beside(self.counted)
     }
 
-    /// Returns how many samples wait to be read, of those that are read first.
+    /// The number of samples to be read in the ring that is read first.
     pub fn n_waiting(&self) -> usize {
         self.ring.waiting() / self.sample_bytes()
     }
 
     /// Returns whether there is soon no place for more.
     pub fn is_half_full(&self) -> bool {
-        let is_half_full = |ring: &SampleRing| ring.waiting() >= ring.bytes / 2;
-        is_half_full(&self.ring) || self.backup.as_ref().is_some_and(is_half_full)
+        let mut rings = std::iter::once(&self.ring).chain(&self.backup);
+        rings.any(|ring| ring.waiting() >= ring.bytes / 2)
     }
 
     /// Bytes that a sample takes.
@@ -321,7 +321,7 @@ impl PerfEvent {
 }
 
 impl SampleRing {
-    /// Returns how many bytes wait to be read.
+    /// The number of bytes that wait to be read.
     fn waiting(&self) -> usize {
         let waiting = self.position(HEAD_AT).load(Relaxed).wrapping_sub(self.position(TAIL_AT).load(Relaxed));
         // No more than there is place for, whatever the positions say.
@@ -348,29 +348,28 @@ impl SampleRing {
 
     /// Returns the sample at a position, and how many bytes after that its registers begin.
     fn sample(&self, position: u64, counted: bool) -> (RawSample, u64) {
-        let word = |index: u64| self.word(position + 8 * index);
         // Number of values, two times, the value of each event of the group: first that which samples.
         let counts = counted.then(|| RawCounts {
-            enabled_ns: word(5),
-            running_ns: word(6),
-            instructions: word(8),
-            cycles: word(9),
+            enabled_ns: self.word(position + 8 * 5),
+            running_ns: self.word(position + 8 * 6),
+            instructions: self.word(position + 8 * 8),
+            cycles: self.word(position + 8 * 9),
         });
-        let after = if counted { 7 + word(4) } else { 4 };
-        let (address, time_ns, period_ns) = (word(1), word(2), word(3));
+        let after = if counted { 7 + self.word(position + 8 * 4) } else { 4 };
+        let [address, time_ns, period_ns] = [1, 2, 3].map(|index| self.word(position + 8 * index));
         (RawSample { address, time_ns, period_ns, counts }, after.saturating_mul(8))
     }
 
     /// Returns the copy of the stack of a sample whose registers are at a position, and which ends at another one.
     fn stack_copy(&self, registers: u64, end: u64) -> Option<StackCopy<'_>> {
-        let word = |index: u64| self.word(registers + 8 * index);
         const NO_REGISTERS: u64 = 0;
         let begin = registers + 32;
         // How many bytes have room in it, and how many of them the stack had.
-        let room = (begin <= end && word(0) != NO_REGISTERS).then(|| word(3))?;
+        let room = (begin <= end && self.word(registers) != NO_REGISTERS).then(|| self.word(registers + 24))?;
         let copy_end = begin.checked_add(room).filter(|&copy_end| room > 0 && copy_end + 8 <= end)?;
         let n_bytes = self.word(copy_end).min(room);
-        Some(StackCopy { bp: word(1) as usize, sp: word(2) as usize, ring: self, begin, n_bytes })
+        let (bp, sp) = (self.word(registers + 8) as usize, self.word(registers + 16) as usize);
+        Some(StackCopy { bp, sp, ring: self, begin, n_bytes })
     }
 
     /// The word at a position, which only ever grows: a multiple of eight.

@@ -84,7 +84,6 @@ pub fn usage() -> Option<ResourceUsage> {
         libc::getrusage(libc::RUSAGE_THREAD, &mut thread);
         (process, thread)
     };
-    let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
     Some(ResourceUsage {
         ticks: ticks(),
         user_ns: ns(process.ru_utime),
@@ -98,7 +97,7 @@ pub fn usage() -> Option<ResourceUsage> {
     })
 }
 
-/// Returns how long ago the system started the process, to a hundredth of a second, or `None` if it does not say so.
+/// The time since the system started the process, to a hundredth of a second, or `None` if it does not say so.
 pub fn age_ns() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The second field is the program's name in parentheses, and may hold any character; the start is field 22 (proc_pid_stat(5)).
@@ -127,7 +126,7 @@ pub fn watch_usage() {
     FIRST_THREAD.store(unsafe { libc::gettid() }, Relaxed);
 }
 
-/// Returns how long the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel
+/// The time in which the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel
 /// does not count it.
 fn delayed_ns() -> u64 {
     let mut bytes = [0; 128];
@@ -192,7 +191,7 @@ pub enum ThreadActivity {
     Waits(libc::c_long, usize),
 }
 
-/// Returns what a thread of this process is doing; `None`: there is none, or the system does not say. Allocates nothing.
+/// The activity of a thread of this process, or `None` if there is none or the system does not say. Allocates nothing.
 pub fn doing(thread: i32) -> Option<ThreadActivity> {
     let (mut path, mut bytes) = ([0; 64], [0; 256]);
     write!(&mut path[..], "/proc/self/task/{thread}/syscall").ok()?;
@@ -208,12 +207,16 @@ pub fn doing(thread: i32) -> Option<ThreadActivity> {
     Some(ThreadActivity::Waits(call.parse().ok()?, usize::from_str_radix(stack, 16).ok()?))
 }
 
+fn ns(time: libc::timeval) -> u64 {
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000
+}
+
 /// Resident and swapped memory of the process, in bytes.
 pub fn memory() -> (u64, u64) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let field = |name: &str| {
+    let [resident_kb, swapped_kb] = ["VmRSS:", "VmSwap:"].map(|name| {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
         line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-    };
-    (field("VmRSS:").unwrap_or(0) * 1024, field("VmSwap:").unwrap_or(0) * 1024)
+    });
+    (resident_kb.unwrap_or(0) * 1024, swapped_kb.unwrap_or(0) * 1024)
 }

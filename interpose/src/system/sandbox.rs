@@ -65,9 +65,9 @@ fn filters(number: c_int) -> io::Result<u64> {
 
 /// Mode and number of filters that the text of /proc/PID/status gives, as one number.
 pub fn parsed(status: &[u8]) -> u64 {
-    let field = |name: &[u8]| {
-        let line = status.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(name))?;
+    let [mode, n_filters] = ["Seccomp:", "Seccomp_filters:"].map(|name| {
+        let line = status.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(name.as_bytes()))?;
         str::from_utf8(line).ok()?.trim().parse::<u32>().ok()
-    };
-    u64::from(field(b"Seccomp:").unwrap_or(0)) << 32 | u64::from(field(b"Seccomp_filters:").unwrap_or(0))
+    });
+    u64::from(mode.unwrap_or(0)) << 32 | u64::from(n_filters.unwrap_or(0))
 }

@@ -32,8 +32,10 @@ pub fn find_out() {
     let is_first = unsafe { libc::gettid() == libc::getpid() };
     // The first thread's has that end in place of a size, and no address.
     let sought = if is_first { Some((0, end)) } else { own_block() };
-    let has_both = |&offset: &usize| word_of_thread(offset).zip(word_of_thread(offset + WORD)) == sought;
-    let place = sought.and_then(|_| (WORD..DESCRIPTION).step_by(WORD).find(has_both));
+    let place = sought.and_then(|_| {
+        let mut offsets = (WORD..DESCRIPTION).step_by(WORD);
+        offsets.find(|&offset| word_of_thread(offset).zip(word_of_thread(offset + WORD)) == sought)
+    });
     BLOCK.store(place.unwrap_or(0), Relaxed);
 }
 

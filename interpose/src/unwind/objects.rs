@@ -19,7 +19,7 @@ pub fn object_at(address: usize) -> Option<UnwindObject> {
     objects::look_at(address, with_tables).flatten()
 }
 
-/// Returns what is needed of an object; `None`: it has no tables.
+/// The tables of an object, or `None` if it has none.
 fn with_tables(object: &objects::LoadedObject) -> Option<UnwindObject> {
     let (begin, end) = object.bounds()?;
     let (at, header_end) = object.segments(libc::PT_GNU_EH_FRAME).next()?;

@@ -129,7 +129,7 @@ fn rule(
         CfaRule::RegisterAndOffset { register, offset } => (based(*register, *offset)?, false),
         CfaRule::Expression(expression) => location(expression, tables, encoding)?,
     };
-    let saved = |register| match row.register(register) {
+    let [return_address, bp] = [RETURN_ADDRESS, FRAME_POINTER].map(|register| match row.register(register) {
         None | Some(RegisterRule::SameValue) => SavedRegister::No,
         Some(RegisterRule::Offset(offset)) => i32::try_from(offset)
             .map_or(SavedRegister::Unknown, |offset| SavedRegister::In(RuleLocation { base: RuleBase::Cfa, offset })),
@@ -138,13 +138,13 @@ fn rule(
             _ => SavedRegister::Unknown,
         },
         Some(_) => SavedRegister::Unknown,
-    };
-    let caller = match (row.register(RETURN_ADDRESS), saved(RETURN_ADDRESS)) {
+    });
+    let caller = match (row.register(RETURN_ADDRESS), return_address) {
         (Some(RegisterRule::Undefined), _) => None,
         (_, SavedRegister::In(location)) => Some(location),
         _ => return None,
     };
-    Some(UnwindRule { cfa, cfa_is_there, caller, bp: saved(FRAME_POINTER), is_signal })
+    Some(UnwindRule { cfa, cfa_is_there, caller, bp, is_signal })
 }
 
 fn based(register: Register, offset: i64) -> Option<RuleLocation> {

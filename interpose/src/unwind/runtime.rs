@@ -14,13 +14,13 @@ unsafe extern "C" {
         step: unsafe extern "C" fn(*mut UnwinderContext, *mut c_void) -> c_int,
         data: *mut c_void,
     ) -> c_int;
-    /// Returns where a frame's code goes on.
+    /// The address at which a frame's code continues.
     pub fn _Unwind_GetIP(context: *mut UnwinderContext) -> usize;
     /// A frame's canonical frame address.
     pub fn _Unwind_GetCFA(context: *mut UnwinderContext) -> usize;
 }
 
-/// Returns where the frames' code goes on, the innermost first.
+/// The addresses at which the frames' code continues, the innermost first.
 pub fn frames() -> Vec<usize> {
     unsafe extern "C" fn step(context: *mut UnwinderContext, found: *mut c_void) -> c_int {
         // SAFETY: the unwinder passes its own context, and our pointer.

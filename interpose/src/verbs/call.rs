@@ -93,7 +93,7 @@ pub unsafe trait VerbCall: Copy {
         unsafe { enter::cold(self.thread(), work) }
     }
 
-    /// Returns what is known of a communicator.
+    /// The facts about a communicator.
     #[inline(always)]
     fn comm(self, comm: Word) -> &'static CommInfo {
         // SAFETY: the contract.

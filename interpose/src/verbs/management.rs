@@ -8,7 +8,7 @@ use lbprof_collector::record::Record;
 
 use super::{AfterCall, PostedOperation, VerbCall, VerbEvent, complete_event};
 use crate::handles::comms;
-use crate::handles::comms::births::{self, CommOrigin};
+use crate::handles::comms::creation::{self, CommOrigin};
 use crate::handles::requests::MAKES_COMM;
 use crate::harmless::enter;
 use crate::log;
@@ -49,7 +49,7 @@ impl<L: ArgumentLanguage> AfterCall for CommCreation<L> {
             if ok {
                 let handle = L::handle_at(self.newcomm, 0, ConvertedHandle::Comm);
                 enter::cold(thread, || {
-                    births::created(self.parent, handle, self.birth);
+                    creation::created(self.parent, handle, self.birth);
                 });
             }
         }
@@ -163,7 +163,7 @@ impl<L: ArgumentLanguage> AfterCall for CommCreationFromParent<L> {
         unsafe {
             if ok {
                 let handle = L::handle_at(self.newcomm, 0, ConvertedHandle::Comm);
-                let info = enter::cold(thread, || Some(births::created(0, handle, CommOrigin::InGroup)));
+                let info = enter::cold(thread, || Some(creation::created(0, handle, CommOrigin::InGroup)));
                 (*slot).comm = info.map_or(lbprof_collector::record::NONE, |info| info.id);
             }
         }
@@ -209,8 +209,11 @@ impl<L: ArgumentLanguage> AfterCall for DeferredCommCreation<L> {
             self.starts.after(thread, slot, ok);
             if ok {
                 let request = (*slot).request;
-                let read = |address| L::handle_at(address, 0, ConvertedHandle::Comm);
-                enter::cold(thread, || births::begin_later(request, self.parent, self.newcomm, read));
+                enter::cold(thread, || {
+                    creation::begin_later(request, self.parent, self.newcomm, |address| {
+                        L::handle_at(address, 0, ConvertedHandle::Comm)
+                    })
+                });
             }
         }
     }

@@ -93,7 +93,7 @@ pub fn swap<C: VerbCall>(call: C, target_rank: Word, win: Word, datatype: Word) 
     complete_event(facts)
 }
 
-/// Returns all ranks of the window meet.
+/// A call in which the ranks of the window synchronise.
 #[inline(always)]
 pub fn synchronise_window<C: VerbCall>(call: C, win: Word) -> VerbEvent<()> {
     complete_event(on(call, win))

@@ -200,6 +200,23 @@ const _: () =
     assert!(offset_of!(Record, flags) == offset_of!(Record, operation) + 2 && offset_of!(Record, operation) % 4 == 0);
 const _: () = assert!(offset_of!(Record, tag) == offset_of!(Record, peer) + 4 && offset_of!(Record, peer) % 8 == 0);
 
+/// True if the poll at `slot`, which has these flags, is of the same kind as the earlier one at `poll`.
+///
+/// # Safety
+/// Both are records of the calling thread's ring.
+#[inline(always)]
+unsafe fn is_same_poll(poll: *const Record, slot: *const Record, flags: CallFlags) -> bool {
+    // SAFETY: the caller's promise. Neighbours are compared together: the record is aligned to more than the words that they make up.
+    unsafe {
+        // The flags have just been stored alone: a wider load would have to wait until they are in the cache.
+        let operation_flags = u32::from((*slot).operation) | u32::from(flags.0) << 16;
+        (*poll).call_site == (*slot).call_site
+            && (&raw const (*poll).operation).cast::<u32>().read() == operation_flags
+            && (*poll).comm == (*slot).comm
+            && (&raw const (*poll).peer).cast::<u64>().read() == (&raw const (*slot).peer).cast::<u64>().read()
+    }
+}
+
 /// The record of polls of the same kind as that at `slot`, which follows them and has these flags, among so many before it.
 ///
 /// # Safety
@@ -213,20 +230,9 @@ pub(super) unsafe fn record_known_poll(
 ) -> Option<*mut Record> {
     // SAFETY: records of polls lie between the first of them and the slot, without others between.
     unsafe {
-        // Neighbours are compared together: the record is aligned to more than the words that they make up.
-        let operation_flags = |record: *mut Record| (&raw const (*record).operation).cast::<u32>().read();
-        let peer_tag = |record: *mut Record| (&raw const (*record).peer).cast::<u64>().read();
-        // The flags have just been stored alone: a wider load would have to wait until they are in the cache.
-        let own = u32::from((*slot).operation) | u32::from(flags.0) << 16;
-        let alike = |poll: *mut Record| {
-            (*poll).call_site == (*slot).call_site
-                && operation_flags(poll) == own
-                && (*poll).comm == (*slot).comm
-                && peer_tag(poll) == peer_tag(slot)
-        };
         let mut poll = slot.sub(1);
         for _ in 0..in_turn {
-            if alike(poll) {
+            if is_same_poll(poll, slot, flags) {
                 return Some(poll);
             }
             if poll == (*thread).first_poll {

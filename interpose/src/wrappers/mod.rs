@@ -16,9 +16,9 @@
     reason = "made from the table"
 )]
 
-mod birth;
 mod openmp;
 pub mod special;
+mod thread_create;
 mod unload;
 
 use lbprof_collector::Operation;
@@ -53,7 +53,7 @@ macro_rules! word {
 /// The three steps of a body. `$next` is the function to forward to; `$resolved` the same where it is known to be looked up.
 macro_rules! body {
     ($next:expr, $resolved:expr, $language:ty, $operation:ident, ($($argument:ident),*), $verb:expr, |$result:ident| $ok:expr) => {{
-        /// Returns what is rare from the begin of a call to its end, apart from the code of other calls: the clock is another one than the
+        /// A call under rare conditions from its begin to its end, apart from the code of other calls: the clock is not the
         /// processor's counter, or the call is the first to name a communicator or datatype. Nothing may be asked of that until the call
         /// has shown that the handle is good, for a look-up that fails runs the program's error handler. Then the arguments are read anew.
         #[cold]

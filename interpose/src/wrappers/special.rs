@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use crate::handles::datatypes;
 use crate::harmless::{enter, guard};
-use crate::lifecycle::{end, finalize, kept, start};
+use crate::lifecycle::{end, finalize, process_state, start};
 use crate::markers::pcontrol;
 use crate::mpi::lang::{ArgumentLanguage, C, ConvertedHandle, Fortran};
 use crate::mpi::symbols::{self, symbol};
@@ -65,16 +65,17 @@ unsafe fn provided_level(provided: Word) -> c_int {
 
 fn initialised(level: c_int) {
     let thread = thread::current();
-    let start = || {
-        if detect::detect() {
-            let level = start::thread_level(level);
-            // SAFETY: MPI has just said that it is initialised.
-            unsafe { start::initialised(thread, level) }
-        }
-    };
     // Also if recording was given up by now, for the other ranks count on this one.
-    // SAFETY: the calling thread's state.
-    unsafe { enter::quiet(thread, || guard::caught(start)) };
+    // SAFETY: the calling thread's state; MPI has just said that it is initialised.
+    unsafe {
+        enter::quiet(thread, || {
+            guard::caught(|| {
+                if detect::detect() {
+                    start::initialised(thread, start::thread_level(level));
+                }
+            })
+        })
+    };
 }
 
 /// Returns whether a wrapper of the same family is under way on this thread: Fortran's MPI_Init may call C's.
@@ -225,7 +226,7 @@ fn control(level: i32, label: Word) {
         // Markers refuse to run inside the recorder, which this is not.
         // SAFETY: the calling thread's state.
         unsafe { (*thread).busy -= 1 };
-        if kept::pcontrol_labels() {
+        if process_state::pcontrol_labels() {
             // SAFETY: the user said that the program passes labels.
             unsafe { pcontrol::control_labelled(level, label as *const c_char) };
         } else {

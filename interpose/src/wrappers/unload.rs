@@ -39,8 +39,8 @@ unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
     result
 }
 
-/// Returns what was sampled so far is found in what is loaded now. Not where a handler has interrupted the recorder: then the result is
-/// false.
+/// Attributes the samples so far to the objects that are loaded now. Returns false if nothing is sampled, or if a handler has
+/// interrupted the recorder.
 fn before() -> bool {
     let thread = thread::current();
     // SAFETY: the calling thread's state.

@@ -35,12 +35,12 @@ use lbprof_collector::format::{
 use lbprof_collector::operation::{Activity, Operation};
 use lbprof_collector::parallel::TeamTime;
 use lbprof_collector::parallel_marks::ParallelInstance;
-use lbprof_collector::placing::ThreadLocator;
 use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, RingHead};
 use lbprof_collector::sample::{CodeAddress, SamplePlaces, SamplingOutcome, SamplingSetup};
+use lbprof_collector::thread_positions::ThreadLocator;
 use lbprof_collector::writer::LogWriter;
 
 use crate::samples::{Sampled, Speed};

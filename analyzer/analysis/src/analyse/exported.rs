@@ -52,9 +52,10 @@ pub struct RegionObserver<'a> {
 impl<'a> RegionObserver<'a> {
     /// Passes to `format` what lies in the region of `part`.
     pub fn new(part: &ExportSelection, format: &'a mut dyn ExportFormat) -> Self {
-        let lies_in =
-            |region| (0..part.model.regions.len() as u32).map(|idx| part.model.chain(idx).contains(&region)).collect();
-        RegionObserver { format, regions: part.region.map(lies_in), inside: false }
+        let regions = part.region.map(|region| {
+            (0..part.model.regions.len() as u32).map(|idx| part.model.chain(idx).contains(&region)).collect()
+        });
+        RegionObserver { format, regions, inside: false }
     }
 }
 

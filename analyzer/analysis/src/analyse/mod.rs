@@ -10,6 +10,7 @@ use lbprof_collector::format::RecordingMode;
 
 use self::exported::{ExportFormat, ExportSelection, RegionObserver};
 use self::observers::{RequiredObservers, RunObservers};
+use self::replay_job::ReplayWishes;
 use crate::metrics::cluster::{self};
 use crate::metrics::findings::findings;
 use crate::model::Model;
@@ -266,16 +267,6 @@ fn clusters(model: &Model, places: &[CodePlace], options: &AnalysisOptions) -> V
             Some((part.cluster? as u32 + 1, ranks))
         })
         .collect()
-}
-
-/// The desired output of a replay.
-struct ReplayWishes {
-    observers: RequiredObservers,
-    scenarios: Vec<WhatIfScenario>,
-    /// True if other processes may replay a part of the run.
-    is_shared: bool,
-    /// Steps of all ranks together in a segment; `None`: as many as serve best.
-    segment_steps: Option<usize>,
 }
 
 /// The receiver of progress reports.

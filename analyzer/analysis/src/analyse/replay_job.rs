@@ -1,6 +1,5 @@
 //! The input that another process needs to replay segments for process 0.
 
-use super::ReplayWishes;
 use super::observers::{RequiredObservers, RunObservers};
 use crate::model::Model;
 use crate::model::what_if::WhatIfScenario;
@@ -21,6 +20,16 @@ pub(crate) struct ReplayJob {
     scenarios: Vec<WhatIfScenario>,
     observers: RequiredObservers,
     segment_steps: Option<usize>,
+}
+
+/// The desired output of a replay.
+pub(super) struct ReplayWishes {
+    pub(super) observers: RequiredObservers,
+    pub(super) scenarios: Vec<WhatIfScenario>,
+    /// True if other processes may replay a part of the run.
+    pub(super) is_shared: bool,
+    /// Steps of all ranks together in a segment; `None`: as many as serve best.
+    pub(super) segment_steps: Option<usize>,
 }
 
 /// Encodes a job for [`ReplayJob::new`].

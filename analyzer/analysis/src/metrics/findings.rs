@@ -83,7 +83,7 @@ fn polling_decided(model: &Model) -> Option<Problem> {
     })
 }
 
-/// Returns what the recorder cost a rank's first thread: the time of writing the log, and that of its code in calls, by samples.
+/// Returns the cost of the recorder for a rank's first thread: the time of writing the log, and that of its code in calls, by samples.
 ///
 /// So it is the cost in this program, with the caches as they are there. The time in the kernel is part of writing the log; that of taking samples is not included.
 pub fn recorder_cost(rank: &RankModel) -> SampledEstimate {
@@ -92,7 +92,7 @@ pub fn recorder_cost(rank: &RankModel) -> SampledEstimate {
     SampledEstimate { seconds, error_s: in_calls.error_s() }
 }
 
-/// Returns how often a rank was pushed off its core, or nothing if that is mostly how its MPI waits: it gives the core away again and again.
+/// Describes how often a rank was preempted. The text is empty if its MPI waits by yielding the core again and again, which looks the same.
 fn pushed_off(lost: &PreemptionLoss) -> String {
     match lost.switches_per_s <= MAX_SWITCHES_PER_S {
         true => format!(", pushed off {} times per second", GroupedNumber(lost.switches_per_s.round() as u64)),

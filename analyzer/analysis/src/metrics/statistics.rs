@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::statistics::{
-    CommunicatorCalls, MessageVolume, RunStatistics, STATES, TimeWindows, WAITING, WINDOWS,
+    CommunicatorCalls, MessageVolume, RunStatistics, STATES, TIME_WINDOWS, TimeWindows, WAITING,
 };
 use crate::replay::{MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval};
 use crate::transport::codec::{decoded, encoded};
@@ -28,19 +28,19 @@ impl<'a> StatisticsObserver<'a> {
     pub fn new(model: &'a Model) -> Option<Self> {
         let (begin, end) = model.window_s();
         let whole = ((end - begin) * 1e9).ceil() as Ns;
-        let length = (whole + WINDOWS as Ns - 1) / WINDOWS as Ns;
+        let length = (whole + TIME_WINDOWS as Ns - 1) / TIME_WINDOWS as Ns;
         (length > 0 && !model.ranks.is_empty()).then(|| {
             let n = (whole + length - 1) / length;
-            let windows = TimeWindows::new(n as usize, length, model.ranks.len());
-            StatisticsObserver { model, found: RunStatistics { windows, ..RunStatistics::default() } }
+            let time_windows = TimeWindows::new(n as usize, length, model.ranks.len());
+            StatisticsObserver { model, found: RunStatistics { time_windows, ..RunStatistics::default() } }
         })
     }
 
     /// Returns an observer with the same settings and no observations.
     fn anew(&self) -> Self {
-        let TimeWindows { length, states, .. } = &self.found.windows;
-        let windows = TimeWindows::new(states.len(), *length, self.model.ranks.len());
-        StatisticsObserver { model: self.model, found: RunStatistics { windows, ..RunStatistics::default() } }
+        let TimeWindows { length, states, .. } = &self.found.time_windows;
+        let time_windows = TimeWindows::new(states.len(), *length, self.model.ranks.len());
+        StatisticsObserver { model: self.model, found: RunStatistics { time_windows, ..RunStatistics::default() } }
     }
 
     /// Returns the statistics.
@@ -50,7 +50,7 @@ impl<'a> StatisticsObserver<'a> {
 
     fn counts(&mut self, state: &StateInterval) {
         let facts = &state.facts;
-        let rank = self.model.ranks.get(state.thread.rank as usize).map_or(state.thread.rank, |rank| rank.rank);
+        let rank = self.model.ranks.get(state.thread.rank_idx as usize).map_or(state.thread.rank_idx, |rank| rank.rank);
         let time = state.interval.end - state.interval.begin;
         self.found.calls.entry((state.site, state.operation)).or_default().count(time, rank);
         if facts.sent > 0 || sends(state.operation) {
@@ -109,13 +109,13 @@ impl ReplayObserver for StatisticsObserver<'_> {
             return;
         }
         let waiting = state.waiting();
-        let rank = state.thread.rank as usize;
+        let rank = state.thread.rank_idx as usize;
         // Before its window begins, and after its end, a rank does nothing that is a state.
         if state.operation != 0 {
-            self.found.windows.add(rank, WAITING, waiting);
+            self.found.time_windows.add(rank, WAITING, waiting);
         }
         if let Some(activity) = state.kind.activity() {
-            self.found.windows.add(rank, activity as usize, TimeInterval::new(waiting.end, state.interval.end));
+            self.found.time_windows.add(rank, activity as usize, TimeInterval::new(waiting.end, state.interval.end));
         }
     }
 
@@ -154,7 +154,7 @@ fn sent(found: &mut RunStatistics, pair: (u32, u32), volume: MessageVolume) {
 
 /// Adds what was found of another segment of the run.
 fn add(all: &mut RunStatistics, more: RunStatistics) {
-    let RunStatistics { messages, unlisted, message_sizes, sizes, calls, communicators, windows } = more;
+    let RunStatistics { messages, unlisted, message_sizes, sizes, calls, communicators, time_windows } = more;
     for (pair, volume) in messages {
         all.messages.entry(pair).or_default().add(volume.messages, volume.bytes);
     }
@@ -170,8 +170,8 @@ fn add(all: &mut RunStatistics, more: RunStatistics) {
     for (comm, on) in communicators {
         *all.communicators.entry(comm).or_default() += on;
     }
-    let states = all.windows.states.iter_mut().flatten().zip(windows.states.iter().flatten());
-    let computation = all.windows.computation.iter_mut().flatten().zip(windows.computation.iter().flatten());
+    let states = all.time_windows.states.iter_mut().flatten().zip(time_windows.states.iter().flatten());
+    let computation = all.time_windows.computation.iter_mut().flatten().zip(time_windows.computation.iter().flatten());
     for (ns, more) in states.chain(computation) {
         *ns += more;
     }

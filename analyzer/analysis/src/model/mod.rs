@@ -182,9 +182,14 @@ impl Model {
 
 /// Of `regions` the one in which `ranks` compute most, the first of several: a loop in which ranks only wait may last as long.
 fn most_computed<'a>(ranks: impl Iterator<Item = &'a RankModel> + Clone, regions: &[RegionIdx]) -> Option<RegionIdx> {
-    let time_s =
-        |idx: RegionIdx| -> f64 { ranks.clone().map(|rank| rank.inclusive(idx)[Activity::Computation as usize]).sum() };
-    regions.iter().copied().max_by(|&a, &b| time_s(a).total_cmp(&time_s(b)).then(b.cmp(&a)))
+    let mut most: Option<(f64, RegionIdx)> = None;
+    for &idx in regions {
+        let time_s: f64 = ranks.clone().map(|rank| rank.inclusive(idx)[Activity::Computation as usize]).sum();
+        if most.is_none_or(|(most_s, first)| most_s.total_cmp(&time_s).then(idx.cmp(&first)).is_lt()) {
+            most = Some((time_s, idx));
+        }
+    }
+    most.map(|(_, idx)| idx)
 }
 
 /// First window begin and last window end of `ranks`.

@@ -10,8 +10,8 @@ use serde::{Serialize, Serializer};
 /// A thread that was followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct ReplayedThread {
-    /// The place of its rank in [`ReplayResults::ranks`].
-    pub rank: u32,
+    /// The index of its rank in [`ReplayResults::ranks`].
+    pub rank_idx: u32,
     /// Its number in the rank's log; 0 is the one that called MPI_Init.
     pub number: u32,
 }
@@ -72,7 +72,7 @@ fn seconds<S: Serializer>(ns: &Ns, serializer: S) -> Result<S::Ok, S::Error> {
 impl ReplayResults {
     /// The world rank of a thread.
     pub fn world_rank(&self, thread: u32) -> u32 {
-        let place = self.threads.get(thread as usize).map_or(0, |thread| thread.rank);
+        let place = self.threads.get(thread as usize).map_or(0, |thread| thread.rank_idx);
         self.ranks.get(place as usize).copied().unwrap_or(place)
     }
 
@@ -137,7 +137,7 @@ pub struct ReplayResults {
     pub threads: Vec<ReplayedThread>,
     /// Waits in the part of the run that was selected, and their causes wherever they lie.
     pub blocking: BlockingTimes,
-    /// What-if scenarios, each with the predicted time of the part in seconds; none of a region.
+    /// Predictions: each what-if scenario with the time of the part in seconds; none for a region.
     pub replays: Vec<(WhatIfScenario, f64)>,
     /// The critical path of the part, by thread and kind; of a region none.
     pub critical_path: Vec<CriticalPathEntry>,

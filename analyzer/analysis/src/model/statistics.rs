@@ -24,7 +24,7 @@ pub struct RunStatistics {
     /// By index of the communicator; NONE: calls on none, or on one that is not known.
     pub communicators: BTreeMap<u32, CommunicatorCalls>,
     /// Activities of ranks over time.
-    pub windows: TimeWindows,
+    pub time_windows: TimeWindows,
 }
 
 /// Messages and their bytes.
@@ -167,7 +167,7 @@ impl AddAssign for CommunicatorCalls {
 }
 
 /// Number of windows of time.
-pub const WINDOWS: usize = 50;
+pub const TIME_WINDOWS: usize = 50;
 
 /// The number of waiting among states: those before it are the activities.
 pub const WAITING: usize = lbprof_collector::Activity::COUNT;
@@ -175,7 +175,7 @@ pub const WAITING: usize = lbprof_collector::Activity::COUNT;
 /// States in windows: the activities by number, and then waiting.
 pub const STATES: usize = WAITING + 1;
 
-/// Activities of ranks in windows of time: windows of time, all equally long.
+/// Activities of ranks in windows of time, all equally long.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct TimeWindows {
     /// Length of each window.

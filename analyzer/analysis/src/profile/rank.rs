@@ -144,11 +144,11 @@ impl<'a> RankBuilder<'a> {
             });
         }
         let begin = definitions.window_begin.unwrap_or(header.instants[1].ticks);
-        builder.window(begin, definitions.window_end.or(definitions.end.map(|(_, ticks)| ticks)).unwrap_or(begin));
+        builder.set_window(begin, definitions.window_end.or(definitions.end.map(|(_, ticks)| ticks)).unwrap_or(begin));
         builder
     }
 
-    fn window(&mut self, begin: u64, end: u64) {
+    fn set_window(&mut self, begin: u64, end: u64) {
         let whole = (begin, end.max(begin));
         let (begin, end) = (self.span.clamp(whole.0), self.span.clamp(whole.1));
         // Samples of usage are of all of its time.
@@ -163,7 +163,7 @@ impl<'a> RankBuilder<'a> {
         self.rank.run_seconds(self.clock.nanoseconds(ticks))
     }
 
-    /// Returns what the log says of the process outside of its window, which lasts from `window.0` to `window.1` in ticks.
+    /// Returns the logged facts about the process outside of its window, which lasts from `window.0` to `window.1` in ticks.
     fn lifetime(&self, window: (u64, u64)) -> ProcessLifetime {
         let points = &self.definitions.lifetime;
         // A header that stands in for a lost one has no instants.
@@ -234,7 +234,7 @@ impl<'a> RankBuilder<'a> {
 
     /// The thread that called MPI_Init: it makes the rank's time.
     pub(super) fn first_thread(&mut self, sums: ThreadTotals) {
-        self.window(
+        self.set_window(
             self.definitions.window_begin.unwrap_or(sums.begin),
             self.definitions.window_end.unwrap_or(sums.end.previous_end),
         );

@@ -204,10 +204,10 @@ impl ThreadSums {
         self.take();
         let too_deep = self.fold.too_deep();
         // A marked region of which iterations have no time has none of its own.
-        let has_some =
-            |&(region, ref times): &(u32, ActivityTicks)| !times.is_empty() || FoundRegion::of_number(region).is_some();
-        for (region, times) in self.fold.take_times().into_regions().filter(has_some) {
-            self.sums.regions.entry(region).or_default().times.append(&times);
+        for (region, times) in self.fold.take_times().into_regions() {
+            if !times.is_empty() || FoundRegion::of_number(region).is_some() {
+                self.sums.regions.entry(region).or_default().times.append(&times);
+            }
         }
         let samples = self.samples.map(PlacedSamples::finish).unwrap_or_default();
         ThreadTotals { begin: self.begin, uncut: self.fold.is_uncut(), too_deep, samples, ..self.sums }

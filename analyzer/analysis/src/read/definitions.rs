@@ -43,7 +43,7 @@ pub struct RankDefinitions {
     /// World ranks of groups by id.
     pub groups: BTreeMap<u32, RankList>,
     /// RMA windows by id.
-    pub windows: BTreeMap<u32, MpiObject>,
+    pub rma_windows: BTreeMap<u32, MpiObject>,
     /// Files by id.
     pub files: BTreeMap<u32, MpiObject>,
     /// Names of the user's counters by id.
@@ -70,9 +70,9 @@ pub struct RankDefinitions {
     pub offsets: Vec<ClockOffset>,
     /// The first sample of resources, and the last where there is a second.
     pub usage: (Option<ResourceUsage>, Option<ResourceUsage>),
-    /// Begin of the window, in ticks.
+    /// Begin of the rank's window of time (MPI_Init returns), in ticks.
     pub window_begin: Option<u64>,
-    /// End of the window.
+    /// End of the rank's window of time.
     pub window_end: Option<u64>,
     /// Why and when the log ended.
     pub end: Option<(EndReason, u64)>,
@@ -95,7 +95,7 @@ impl RankDefinitions {
             Definition::Region(region) => drop(self.regions.insert(region.id, region)),
             Definition::Communicator(comm) => drop(self.communicators.insert(comm.id, comm)),
             Definition::Object(object) => match object.kind {
-                ObjectKind::Window => drop(self.windows.insert(object.id, object)),
+                ObjectKind::Window => drop(self.rma_windows.insert(object.id, object)),
                 ObjectKind::File => drop(self.files.insert(object.id, object)),
             },
             Definition::Counter(id, name) => drop(self.counters.insert(id, name)),

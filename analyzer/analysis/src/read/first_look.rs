@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use bincode::{Decode, Encode};
-use lbprof_collector::at_end::{AtEnd, AtEndError};
 use lbprof_collector::format::{BlockKind, LogHeader};
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, OpenError};
+use lbprof_collector::trailer::{AtEnd, AtEndError};
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 use serde::Serialize;

@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use lbprof_collector::Activity;
-use lbprof_collector::at_end::AtEnd;
 use lbprof_collector::format::LogHeader;
 use lbprof_collector::summary::ThreadSummary;
+use lbprof_collector::trailer::AtEnd;
 
 use crate::read::definitions::RankDefinitions;
 

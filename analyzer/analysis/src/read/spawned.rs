@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use lbprof_collector::place::open_file;
+use lbprof_collector::log_paths::open_file;
 use lbprof_collector::problem::{Problem, ProblemKind};
 use lbprof_collector::starter::{RunStarter, STARTER_FILE};
 

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lbprof_collector::Definition;
-use lbprof_collector::at_end::AtEnd;
 use lbprof_collector::format::LogHeader;
 use lbprof_collector::gap_survey::{CpuSample, GapSurvey};
 use lbprof_collector::gap_use::{CpuEvidence, GapSums, GapUses, PolledSite};
@@ -16,6 +15,7 @@ use lbprof_collector::polling::{PollGapLimits, PollGapRule};
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, OpenError};
 use lbprof_collector::summary::ThreadSummary;
+use lbprof_collector::trailer::AtEnd;
 
 use crate::read::definitions::RankDefinitions;
 use crate::read::known_threads::RankThreads;

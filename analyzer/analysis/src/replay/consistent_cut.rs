@@ -50,15 +50,18 @@ pub struct RankAtCut {
 /// By index: whether a communicator has all ranks of the run.
 pub fn communicators_of_all(model: &Model, members: &CommMembers) -> Vec<bool> {
     let n_ranks = model.ranks.len() as u64;
-    // Members are listed when first asked for, and of most communicators nobody asks.
-    let has_all = |comm: u32| match members.world_ranks(comm) {
-        None => true,
-        Some(members) => model.ranks.iter().all(|rank| members.binary_search(&rank.rank).is_ok()),
-    };
-    (0..)
-        .zip(&model.communicators)
-        .map(|(index, comm)| (comm.group.len().saturating_add(comm.remote.len()) >= n_ranks) && has_all(index))
-        .collect()
+    let mut of_all = Vec::with_capacity(model.communicators.len());
+    for (index, comm) in (0..).zip(&model.communicators) {
+        // Members are listed when first asked for, and of most communicators nobody asks.
+        let is_large = comm.group.len().saturating_add(comm.remote.len()) >= n_ranks;
+        of_all.push(
+            is_large
+                && members
+                    .world_ranks(index)
+                    .is_none_or(|members| model.ranks.iter().all(|rank| members.binary_search(&rank.rank).is_ok())),
+        );
+    }
+    of_all
 }
 
 /// The communicator of a call at whose end a run may be cut; `of_all`: as [`communicators_of_all`] has them.

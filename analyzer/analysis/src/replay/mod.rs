@@ -5,7 +5,7 @@
 //!   (timeline/)               │
 //!                         engine/     replays one segment in the order of time
 //!                             │ ↑
-//!                             │ └── matching/    who communicates with whom, and what a call needs of other ranks (needs.rs)
+//!                             │ └── matching/    who communicates with whom, and what a call needs of other ranks (ended_call.rs)
 //!                             └──→ sinks/        consume the events of the replay:
 //!                                 ├→ what_if/    clocks of what-if scenarios: how long the run would take
 //!                                 ├→ blocking/   causes of waits and the critical path, on another core
@@ -19,9 +19,9 @@
 pub mod blocking;
 mod comm_members;
 mod consistent_cut;
+mod ended_call;
 mod engine;
 mod matching;
-mod needs;
 mod observer;
 mod scope;
 mod segment_result;

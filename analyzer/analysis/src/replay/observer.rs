@@ -26,7 +26,7 @@ pub trait ReplayObserver: Send {
     /// A request of a send is over, or that of a receive which was cancelled, in the call that was reported last.
     fn on_request_end(&mut self, _ended: &EndedRequest) {}
 
-    /// The call that was reported last begins or ends an epoch on a window with these world ranks, the caller apart.
+    /// The call that was reported last begins or ends an epoch on an RMA window with these world ranks, the caller apart.
     fn on_epoch_step(&mut self, _ranks: &[u32]) {}
 
     /// Creates an observer for a segment of the run, which is replayed in parallel with others. `None`: this one has to be shown all of it,
@@ -94,7 +94,7 @@ impl ReplayObserver for Box<dyn SegmentObserver + '_> {
     pass_events_on!();
 }
 
-/// A thread's interval in one state: it computed, was in a call, or waited outside of its window.
+/// A thread's interval in one state: it computed, was in a call, or waited outside of its rank's window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StateInterval {
     /// The thread.

@@ -11,7 +11,7 @@ use super::observer::{
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::replay_results::ReplayedThread;
-use crate::model::{Model, RegionIdx};
+use crate::model::{Model, RankModel, RegionIdx};
 use crate::read::open::RecordedRun;
 use crate::replay::what_if::ReplayConditions;
 use crate::structure::survey::CallSurvey;
@@ -25,9 +25,28 @@ pub struct ReplayScope {
     windows: Vec<Option<TimeInterval>>,
     /// By index of the region: whether calls in it count; `None`: all.
     regions: Option<Vec<bool>>,
-    /// By index of the region, and by place of the rank, in the whole: those in the model of the part.
+    /// By index in the model of the whole run: the indices of regions and of ranks in the model of the part.
     region_of: Arc<[Option<RegionIdx>]>,
-    rank_of: Vec<Option<u32>>,
+    rank_idx_of: Vec<Option<u32>>,
+}
+
+/// The window of a rank in a part of the run, and where the rank's own window begins.
+struct RankWindow {
+    begin: Ns,
+    end: Ns,
+    own_begin: Ns,
+}
+
+impl RankWindow {
+    /// Returns `None` if nothing is known of the rank's clock.
+    fn new(rank: &RankModel, survey: &CallSurvey, part: &RecordedRun) -> Option<RankWindow> {
+        let clock = survey.rank(rank.rank)?.clock.as_ref()?;
+        let (span, zero) = (part.span(rank.rank), rank.zero_ns());
+        let own_begin = (rank.begin_s * 1e9).round() as Ns;
+        let begin = if span.begin == 0 { own_begin } else { clock.nanoseconds(span.begin).saturating_sub(zero) };
+        let end = if span.end == u64::MAX { Ns::MAX } else { clock.nanoseconds(span.end).saturating_sub(zero) };
+        Some(RankWindow { begin, end, own_begin })
+    }
 }
 
 impl ReplayScope {
@@ -38,7 +57,7 @@ impl ReplayScope {
             windows: vec![Some(TimeInterval::new(0, Ns::MAX)); model.ranks.len()],
             regions: None,
             region_of: (0..model.regions.len() as RegionIdx).map(Some).collect(),
-            rank_of: (0..model.ranks.len() as u32).map(Some).collect(),
+            rank_idx_of: (0..model.ranks.len() as u32).map(Some).collect(),
         }
     }
 
@@ -51,19 +70,18 @@ impl ReplayScope {
         model: &Model,
         region: Option<RegionIdx>,
     ) -> ReplayScope {
-        let place = |rank: u32| model.ranks.binary_search_by_key(&rank, |one| one.rank).ok().map(|at| at as u32);
-        let rank_of: Vec<Option<u32>> = all.ranks.iter().map(|rank| place(rank.rank)).collect();
-        let window = |rank: &crate::model::RankModel| {
-            let clock = survey.rank(rank.rank)?.clock.as_ref()?;
-            let span = part.span(rank.rank);
-            let time = |ticks: u64| clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
-            let own = (rank.begin_s * 1e9).round() as Ns;
-            let begin = if span.begin == 0 { own } else { time(span.begin) };
-            Some((begin, if span.end == u64::MAX { Ns::MAX } else { time(span.end) }, own))
-        };
-        let windows: Vec<_> =
-            all.ranks.iter().zip(&rank_of).map(|(rank, place)| place.and_then(|_| window(rank))).collect();
-        let begin = windows.iter().flatten().map(|&(begin, _, own)| begin.max(own)).min().unwrap_or(0);
+        let rank_idx_of: Vec<Option<u32>> = all
+            .ranks
+            .iter()
+            .map(|rank| model.ranks.binary_search_by_key(&rank.rank, |one| one.rank).ok().map(|at| at as u32))
+            .collect();
+        let windows: Vec<Option<RankWindow>> = all
+            .ranks
+            .iter()
+            .zip(&rank_idx_of)
+            .map(|(rank, place)| place.and_then(|_| RankWindow::new(rank, survey, part)))
+            .collect();
+        let begin = windows.iter().flatten().map(|window| window.begin.max(window.own_begin)).min().unwrap_or(0);
         let index: BTreeMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
         let region_of: Arc<[Option<RegionIdx>]> =
             all.regions.iter().map(|one| index.get(one.path.as_str()).copied()).collect();
@@ -72,9 +90,10 @@ impl ReplayScope {
             windows: windows
                 .into_iter()
                 .map(|window| {
-                    window.map(|(own_begin, end, own)| {
+                    window.map(|window| {
                         // Where it is not cut a window begins with that of the first rank: a rank that begins later waits.
-                        TimeInterval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
+                        let is_cut = window.begin != window.own_begin;
+                        TimeInterval::new(if is_cut { window.begin.max(begin) } else { begin }, window.end)
                     })
                 })
                 .collect(),
@@ -82,13 +101,18 @@ impl ReplayScope {
                 region_of.iter().map(|inner| inner.is_some_and(|one| model.chain(one).contains(&region))).collect()
             }),
             region_of,
-            rank_of,
+            rank_idx_of,
         }
     }
 
+    /// Returns a time of the run as time since the scope begins.
+    fn since_begin(&self, time: Ns) -> Ns {
+        time - self.begin
+    }
+
     /// The window of a rank; of one that is not selected, from the first begin on.
-    pub fn window(&self, rank: u32) -> TimeInterval {
-        self.windows.get(rank as usize).copied().flatten().unwrap_or(TimeInterval::new(self.begin, Ns::MAX))
+    pub fn rank_window(&self, rank_idx: u32) -> TimeInterval {
+        self.windows.get(rank_idx as usize).copied().flatten().unwrap_or(TimeInterval::new(self.begin, Ns::MAX))
     }
 
     /// Returns whether it is all of the run.
@@ -103,31 +127,31 @@ impl ReplayScope {
     }
 
     /// Returns whether a rank is selected.
-    pub fn has(&self, rank: u32) -> bool {
-        self.windows.get(rank as usize).is_some_and(Option::is_some)
+    pub fn has(&self, rank_idx: u32) -> bool {
+        self.windows.get(rank_idx as usize).is_some_and(Option::is_some)
     }
 
     /// Nanoseconds of `time` that count, of a rank's wait of a kind, in a call or (`in_call` is false) outside of its time in MPI.
-    pub fn counts(&self, rank: u32, kind: RegionState, in_call: bool, time: TimeInterval) -> Ns {
+    pub fn counts(&self, rank_idx: u32, kind: RegionState, in_call: bool, time: TimeInterval) -> Ns {
         let is_there = match &self.regions {
             Some(regions) => in_call && regions.get(kind.region() as usize) == Some(&true),
             None => true,
         };
-        let Some(window) = self.windows.get(rank as usize).copied().flatten().filter(|_| is_there) else {
+        let Some(window) = self.windows.get(rank_idx as usize).copied().flatten().filter(|_| is_there) else {
             return 0;
         };
         time.within(window).ns().max(0)
     }
 
     /// Nanoseconds of a rank's wait that lie in its window, whatever the region; 0 unless a region is selected.
-    pub fn counts_in_any_region(&self, rank: u32, time: TimeInterval) -> Ns {
-        let window = self.windows.get(rank as usize).copied().flatten().filter(|_| self.regions.is_some());
+    pub fn counts_in_any_region(&self, rank_idx: u32, time: TimeInterval) -> Ns {
+        let window = self.windows.get(rank_idx as usize).copied().flatten().filter(|_| self.regions.is_some());
         window.map_or(0, |window| time.within(window).ns().max(0))
     }
 
     /// A condition of the part's model as one of the whole run's.
     pub fn condition<'a>(&self, condition: ReplayConditions<'a>) -> ReplayConditions<'a> {
-        condition.in_whole(&self.region_of, &self.rank_of)
+        condition.in_whole(&self.region_of, &self.rank_idx_of)
     }
 }
 
@@ -147,20 +171,19 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
 
     /// Returns the part of an interval that lies in the scope.
     fn cut(&self, state: &StateInterval) -> Option<StateInterval> {
-        let rank = self.scope.rank_of.get(state.thread.rank as usize).copied().flatten()?;
-        let TimeInterval { begin, end } = state.interval.within(self.scope.window(state.thread.rank));
-        let since = |time: Ns| time - self.scope.begin;
+        let rank_idx = self.scope.rank_idx_of.get(state.thread.rank_idx as usize).copied().flatten()?;
+        let TimeInterval { begin, end } = state.interval.within(self.scope.rank_window(state.thread.rank_idx));
         let wait = state.wait.filter(|wait| wait.until > begin);
         let region = self.scope.region_of.get(state.kind.region() as usize).copied().flatten();
         // A call that has no length lies in the part where its time does.
         let lies_in = begin < end || begin == end && state.interval.is_empty();
         lies_in.then(|| StateInterval {
-            thread: ReplayedThread { rank, ..state.thread },
-            interval: TimeInterval::new(since(begin), since(end)),
+            thread: ReplayedThread { rank_idx, ..state.thread },
+            interval: TimeInterval::new(self.scope.since_begin(begin), self.scope.since_begin(end)),
             kind: state.kind.in_region(region.unwrap_or(0)),
             wait: wait.map(|wait| InitialWait {
-                awaited: since(wait.awaited.clamp(begin, end)),
-                until: since(wait.until.min(end)),
+                awaited: self.scope.since_begin(wait.awaited.clamp(begin, end)),
+                until: self.scope.since_begin(wait.until.min(end)),
                 ..wait
             }),
             ..*state
@@ -171,7 +194,7 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
 impl<W> ScopeObserver<'_, W> {
     /// The part of a thread's interval that lies in the scope, by the scope's time.
     fn within_scope(&self, interval: TimeInterval, thread: ReplayedThread) -> TimeInterval {
-        let within = interval.within(self.scope.window(thread.rank));
+        let within = interval.within(self.scope.rank_window(thread.rank_idx));
         TimeInterval::new(within.begin - self.scope.begin, within.end - self.scope.begin)
     }
 }
@@ -187,12 +210,12 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
 
     fn on_team(&mut self, team: &TeamInterval) {
         if self.inside
-            && let Some(rank) = self.scope.rank_of.get(team.thread.rank as usize).copied().flatten()
+            && let Some(rank_idx) = self.scope.rank_idx_of.get(team.thread.rank_idx as usize).copied().flatten()
         {
             let region = self.scope.region_of.get(team.region as usize).copied().flatten().unwrap_or(0);
             let interval = self.within_scope(team.interval, team.thread);
             if !interval.is_empty() {
-                let thread = ReplayedThread { rank, ..team.thread };
+                let thread = ReplayedThread { rank_idx, ..team.thread };
                 self.observer.on_team(&TeamInterval { thread, interval, region, ..*team });
             }
         }
@@ -200,11 +223,11 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
 
     fn on_team_thread(&mut self, one: &TeamThreadInterval) {
         if self.inside
-            && let Some(rank) = self.scope.rank_of.get(one.starter.rank as usize).copied().flatten()
+            && let Some(rank_idx) = self.scope.rank_idx_of.get(one.starter.rank_idx as usize).copied().flatten()
         {
             let interval = self.within_scope(one.interval, one.starter);
             if !interval.is_empty() {
-                let starter = ReplayedThread { rank, ..one.starter };
+                let starter = ReplayedThread { rank_idx, ..one.starter };
                 let useful = one.useful.min(interval.end - interval.begin);
                 self.observer.on_team_thread(&TeamThreadInterval { starter, interval, useful, ..*one });
             }
@@ -213,11 +236,10 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
 
     fn on_message(&mut self, message: &MatchedMessage) {
         if self.inside {
-            let since = |time: Ns| time - self.scope.begin;
             self.observer.on_message(&MatchedMessage {
-                sent: since(message.sent),
-                posted: since(message.posted),
-                received: since(message.received),
+                sent: self.scope.since_begin(message.sent),
+                posted: self.scope.since_begin(message.posted),
+                received: self.scope.since_begin(message.received),
                 ..*message
             });
         }

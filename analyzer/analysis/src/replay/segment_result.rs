@@ -4,7 +4,7 @@ use bincode::{Decode, Encode};
 
 use crate::model::Model;
 use crate::model::exact_sum::ExactNs;
-use crate::model::region_state::{Ns, RegionState};
+use crate::model::region_state::Ns;
 use crate::model::replay_results::{CriticalPathEntry, ReplayCounts, ReplayResults, ReplayedThread};
 use crate::model::what_if::WhatIfScenario;
 use crate::replay::blocking::ExplainedWaits;
@@ -51,8 +51,7 @@ impl SegmentResult {
         let SegmentResult { explained, replays_ns, counts, on_demand, segments, threads, elapsed } = self;
         let ExplainedWaits { waits, paths, delays, kept } = explained;
         let blocking = waits.finish();
-        let on_path =
-            |((thread, kind), ns): ((u32, RegionState), ExactNs)| CriticalPathEntry { thread, kind, ns: ns.number() };
+        let on_path = paths.into_iter().take(1).flat_map(|path| path.sums);
         ReplayResults {
             ranks: model.ranks.iter().map(|rank| rank.rank).collect(),
             regions: model.regions.clone(),
@@ -60,7 +59,9 @@ impl SegmentResult {
             delaying_code: delays.scaled(&blocking.causes),
             blocking,
             replays: scenarios.into_iter().zip(replays_ns.into_iter().map(|ns| ns.number() * 1e-9)).collect(),
-            critical_path: paths.into_iter().take(1).flat_map(|path| path.sums).map(on_path).collect(),
+            critical_path: on_path
+                .map(|((thread, kind), ns)| CriticalPathEntry { thread, kind, ns: ns.number() })
+                .collect(),
             elapsed,
             counts: ReplayCounts { hands_out_work: on_demand.is_considerable(), ..counts },
             kept,

@@ -7,7 +7,7 @@ use lbprof_simulator::scenario::{RankScript, Scenario};
 
 use proptest::prelude::*;
 
-use super::timeline::{RankSteps, RegionLookup, RegionTable, RunIds};
+use super::timeline::{RankSteps, RegionLookup, RegionTable, RunClock, RunIds};
 use super::{ReplayOptions, ReplayScope, SurveyedRun, follow};
 use crate::model::RegionIdx;
 use crate::model::replay_results::ReplayResults;
@@ -129,7 +129,7 @@ fn times_by_both(scenario: Scenario, detect: bool) -> (Times, Times) {
         facts: true,
     };
     let surveyed = survey.rank(0).unwrap();
-    let clock = (surveyed.clock.clone().unwrap(), rank.zero_ns());
+    let clock = RunClock { clock: surveyed.clock.clone().unwrap(), zero: rank.zero_ns() };
     let placer = CallPlacer::new(&structure, &survey.sites, 0);
     let mut log = RankSteps::new(ids, run.log(&run.headers[0]).unwrap(), surveyed, clock, placer);
     let (mut steps, mut now) = (Times::new(), 0);

@@ -69,10 +69,10 @@ const SHORT: Ns = 1000;
 /// A thread.
 #[derive(Debug)]
 pub struct ReplayThread {
-    /// Place of its rank in the model.
-    pub rank: u32,
-    /// World rank.
-    pub world: u32,
+    /// Index of its rank in the model.
+    pub rank_idx: u32,
+    /// Its rank in MPI_COMM_WORLD.
+    pub world_rank: u32,
     /// Number in the rank's log.
     pub number: u32,
     /// The batch at hand; without steps where there is none.
@@ -109,10 +109,10 @@ pub struct ReplayThread {
 
 impl ReplayThread {
     /// A thread that begins at `begin`.
-    pub fn new(rank: u32, world: u32, number: u32, begin: Ns) -> Self {
+    pub fn new(rank_idx: u32, world_rank: u32, number: u32, begin: Ns) -> Self {
         ReplayThread {
-            rank,
-            world,
+            rank_idx,
+            world_rank,
             number,
             batch: Rc::default(),
             later: VecDeque::new(),
@@ -173,7 +173,7 @@ impl ReplayThread {
         }
     }
 
-    /// Returns when the thread last left MPI after a time, when it returned, and the slot of its clocks at that time.
+    /// Returns the time at which the thread last left MPI between two times, the time of its return, and the slot of its clocks at the return.
     pub fn last_return(&self, since: Ns, until: Ns) -> Option<(Ns, Ns, u8)> {
         let absences = self.absences.iter().zip(0..).map(|(one, slot)| (one.begin, one.end, slot));
         absences.filter(|&(left, at, _)| since < left && at <= until).max_by_key(|&(_, at, _)| at)

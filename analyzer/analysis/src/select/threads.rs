@@ -86,7 +86,7 @@ fn serial_seconds<'a>(
     by_region
 }
 
-/// Returns how many cores a rank uses.
+/// Returns the number of cores that a rank uses.
 fn cores(rank: &RankModel) -> u32 {
     RankCores::new(&rank.parallel, 0.0, rank.end_s - rank.begin_s).cores.max(1)
 }

@@ -132,7 +132,7 @@ impl<'a> ActivationFinder<'a> {
         Some(work)
     }
 
-    /// Returns what a call site is to the innermost loop around two others, and the function in which that is: the one around all of them. `None` if it
+    /// Returns the role of a call site in the innermost loop around two others, and the function in which that loop is: the one around all of them. `None` if it
     /// is not known.
     pub(super) fn call_in_loop(&mut self, looped: [u32; 2], other: u32) -> Option<(RunningFunction, CallInLoop)> {
         let key = LoopedSites { looped, other };
@@ -291,7 +291,7 @@ impl ModuleCode {
         Some(ModuleCode { code, calls, reader, functions: HashMap::new(), positions: HashMap::new() })
     }
 
-    /// Returns where the function of a frame, which is one of those at a return address, is inlined there, or `None` if nothing is.
+    /// Returns the inlined instance of a frame's function at a return address, or `None` if nothing is inlined there.
     fn instance(&mut self, return_address: u64, frame: &CodePlace) -> Option<InlineInstance> {
         let position = self.position(return_address.wrapping_sub(1));
         let own = position.iter().position(|(place, _)| {

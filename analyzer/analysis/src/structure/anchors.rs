@@ -82,7 +82,7 @@ impl CallEvidence<'_> {
         let counts: Vec<(u64, u32)> = main.tokens.iter().map(|&token| (rank.count(token), token)).collect();
         let fuller = counts.iter().filter(|&&(count, token)| {
             let mut others = counts.iter().map(|&(other, _)| other).filter(|&other| other > 0);
-            is_oftener(count, iterations)
+            is_more_frequent(count, iterations)
                 && self.is_unique(token)
                 && others.any(|other| (other + u64::from(iterations)).abs_diff(count) <= ASTRAY)
         });
@@ -98,7 +98,7 @@ impl CallEvidence<'_> {
         let most = near.iter().map(|&(_, count)| count).max().unwrap_or(u64::from(iterations));
         let mut most_frequent = near.iter().filter(|&&(_, count)| count == most).map(|&(token, _)| token);
         let is_exact = most == u64::from(iterations);
-        let lacks_none = !main.core.iter().any(|&token| is_oftener(rank.count(token), iterations));
+        let lacks_none = !main.core.iter().any(|&token| is_more_frequent(rank.count(token), iterations));
         if let Some(token) = most_frequent.clone().find(|&token| lacks_none && self.is_in_main(token)) {
             return (IterationCount::default(), (!is_exact).then(|| LoopAnchor::single(token)));
         }
@@ -116,8 +116,8 @@ impl CallEvidence<'_> {
     }
 }
 
-/// Returns whether a call comes oftener than once in each of `iterations`, but not twice, and not by as few as come beside a loop.
-pub(super) fn is_oftener(count: u64, iterations: u32) -> bool {
+/// Returns whether a call comes more than once in each of `iterations`, but less than twice. A few more calls, which may come beside the loop, do not count.
+pub(super) fn is_more_frequent(count: u64, iterations: u32) -> bool {
     let iterations = u64::from(iterations);
     iterations + ASTRAY < count && count < 2 * iterations
 }

@@ -190,7 +190,7 @@ impl CallTree {
         self.nodes.get(at as usize)
     }
 
-    /// Returns how many calls lead to a node.
+    /// Returns the number of calls that lead to a node.
     pub fn depth(&self, at: u32) -> Option<u32> {
         self.node(at).map(|node| node.depth)
     }
@@ -222,7 +222,7 @@ impl CallTree {
         path
     }
 
-    /// Returns where the paths of two nodes part: two calls in one function that was called in one way. `around` is `None` where that
+    /// Returns the two calls at which the paths of two nodes part. Both are in one function that was called in one way. `around` is `None` where that
     /// function is the outermost, or nothing is known.
     pub(super) fn meeting(&self, from: u32, to: u32) -> SharedFrame {
         let (mut first, mut last) = (from, to);

@@ -27,7 +27,7 @@ use crate::structure::iterations::window::{CallInterval, CallRole, CallWindow, T
 use crate::structure::survey::{CallSurvey, CallToken, RankSurvey};
 
 /// Calls in a window: hundreds of iterations of any program, and a few dozen megabytes.
-const WINDOW: u64 = 1 << 19;
+const CALLS_IN_WINDOW: u64 = 1 << 19;
 
 /// Seconds computed in an iteration up to which one of calls that may spin does: a program that yields its core, or sleeps for the shortest
 /// time that the system knows, spins.
@@ -56,7 +56,7 @@ impl RankCalls<'_> {
         let distributing = if self.survey.marked_phases { self.distributing() } else { FxHashSet::default() };
         let window = CallWindow {
             calls: window,
-            whole_run: self.is_in_window(),
+            whole_run: self.has_all_in_window(),
             is_collective: &|token| self.is_collective(token),
             is_distribution: &|token| distributing.contains(&token),
             may_spin: &|token| self.is(token, Operation::may_spin),
@@ -82,8 +82,8 @@ impl RankCalls<'_> {
         }
     }
 
-    /// Returns what a call is to a loop of which an iteration ends with the first of two calls and the next one begins with the second; `None` where the
-    /// code does not show it.
+    /// Returns the role of a call for a loop. An iteration of the loop ends with the first call of `inner`, and the next one starts with the second. Returns
+    /// `None` if the code does not show the role.
     fn role_of(&self, inner: TokenPair, call: u32) -> Option<CallRole> {
         let (from, to) = (self.survey.site_of(inner.from)?, self.survey.site_of(inner.to)?);
         let call = self.survey.site_of(call)?;
@@ -115,7 +115,7 @@ impl RankCalls<'_> {
         Some(DetectedLoop { iterations, end: (token.site, token.operation), run: anchors.run })
     }
 
-    /// Returns whether this holds of the operation of a kind of calls.
+    /// Applies a predicate to the operation of a kind of calls.
     pub(super) fn is(&self, token: u32, what: fn(u16) -> bool) -> bool {
         self.survey.tokens.get(token as usize).is_some_and(|token| what(token.operation))
     }
@@ -125,13 +125,13 @@ impl RankCalls<'_> {
     }
 
     /// Returns whether all its calls are in the window.
-    pub(super) fn is_in_window(&self) -> bool {
-        self.rank.calls <= WINDOW
+    pub(super) fn has_all_in_window(&self) -> bool {
+        self.rank.calls <= CALLS_IN_WINDOW
     }
 
     /// Calls from the middle of the run, without polls, and what they refer to.
-    pub(super) fn window(&self) -> (Vec<CallInterval>, RankDefinitions) {
-        let first = (self.rank.calls / 2).saturating_sub(WINDOW / 2);
+    pub(super) fn call_window(&self) -> (Vec<CallInterval>, RankDefinitions) {
+        let first = (self.rank.calls / 2).saturating_sub(CALLS_IN_WINDOW / 2);
         let mut calls = Vec::new();
         let mut at = 0_u64;
         let definitions = self.each_call(|token, record| {
@@ -140,7 +140,7 @@ impl RankCalls<'_> {
                 calls.extend(token.map(|token| CallInterval { token, begin, end, peer: record.peer, tag: record.tag }));
             }
             at += 1;
-            if at < first + WINDOW { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if at < first + CALLS_IN_WINDOW { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         (calls, definitions)
     }
@@ -158,7 +158,7 @@ impl RankCalls<'_> {
         window: &[CallInterval],
     ) -> u32 {
         let mut splitter = CallSplitter::new(classes(one, self.survey), anchors);
-        if self.is_in_window() {
+        if self.has_all_in_window() {
             // The window lacks polls, which end no iteration.
             for call in window {
                 splitter.next(call.token, call.begin, call.end);

@@ -195,7 +195,7 @@ impl ReaderProcess {
         bincode::decode_from_std_read(&mut self.answers, bincode::config::standard()).ok()
     }
 
-    /// Returns how the process ended.
+    /// Waits for the process, and returns the way in which it ended.
     fn end(mut self) -> ProcessEnd {
         const SIGXCPU: i32 = 24;
         drop(self.requests);
@@ -238,7 +238,7 @@ impl OpenFiles {
 }
 
 impl CodeFile {
-    /// Returns what the file has, names of functions at `addresses` included, or `None` if it is not the one of the run.
+    /// Opens the symbols of the file, with the names of functions at `addresses`. Returns `None` if it is not the file of the run.
     fn open(&self, addresses: &[u64], has_lines: bool) -> Option<SymbolSources> {
         SymbolSources::open(Path::new(&self.path), &self.build_id, addresses, has_lines)
     }

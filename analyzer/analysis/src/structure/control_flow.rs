@@ -167,7 +167,7 @@ impl ControlFlow {
             .then_some(at)
     }
 
-    /// Returns which steps can follow which, as far as that is known.
+    /// The known successors of each step.
     pub(super) fn ways(&self) -> DiGraphMap<usize, ()> {
         let steps = self.steps.iter().enumerate();
         steps
@@ -229,7 +229,7 @@ impl ControlFlow {
         Some(work)
     }
 
-    /// Returns which steps follow one another in the code between `bounds`, with [`START`] before and [`END`] after it, or `None` if some way is not
+    /// Returns the pairs of steps that follow one another in the code between `bounds`, with [`START`] before and [`END`] after it, or `None` if some way is not
     /// known. Ways that lead to no end are left out.
     fn edges_between(&self, bounds: &CodeBounds, mut can_pass: impl FnMut(u64) -> bool) -> Option<Vec<FlowEdge>> {
         let mut is_seen = vec![false; self.steps.len()];

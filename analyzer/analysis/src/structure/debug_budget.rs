@@ -16,7 +16,7 @@ const MAX_UNPACKED: (u64, u64) = (64 << 20, 32);
 /// Unpacked bytes of the largest file.
 const MAX_UNPACKED_EVER: u64 = 512 << 20;
 
-/// Returns why the compressed debug information of the file at `path` cannot be used, or `None` if it can, or if nothing is compressed.
+/// Returns the reason why the compressed debug information of the file at `path` cannot be used. Returns `None` if it can be used, or is not compressed.
 pub(super) fn find_fault(path: &Path) -> Option<String> {
     let file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();

@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RankList;
+use rustc_hash::FxHashSet;
 
 use super::calls::RankCalls;
 use super::loop_group::LoopGroup;
@@ -51,7 +52,7 @@ impl<'a> LockstepTeam<'a> {
     /// Returns whether both go through the same iterations.
     pub fn is_in_lockstep_with(&self, other: &LockstepTeam) -> bool {
         self.iterations == other.iterations
-            && self.groups.iter().any(|own| other.groups.iter().any(|other| own.meets(other)))
+            && self.groups.iter().any(|own| other.groups.iter().any(|other| own.is_coupled_with(other)))
     }
 
     /// The iterations of that one of `teams` with most ranks of those that have as many ranks as this one or more, exchange messages with
@@ -61,7 +62,7 @@ impl<'a> LockstepTeam<'a> {
         let mut others: Vec<&LockstepTeam> = teams
             .iter()
             .filter(|team| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks())
-            .filter(|team| self.deals_with(team))
+            .filter(|team| self.has_regular_messages_with(team))
             .collect();
         others.retain(|team| !self.has_common_calls(team));
         others.sort_by_key(|team| (team.n_ranks(), team.iterations));
@@ -69,18 +70,20 @@ impl<'a> LockstepTeam<'a> {
     }
 
     fn has_common_calls(&self, other: &LockstepTeam) -> bool {
-        let tokens =
-            |team: &LockstepTeam| team.groups.iter().flat_map(|group| group.main.tokens.clone()).collect::<Vec<u32>>();
-        let others = tokens(other);
-        tokens(self).iter().any(|token| others.contains(token))
+        let others: FxHashSet<u32> = other.main_tokens().collect();
+        self.main_tokens().any(|token| others.contains(&token))
+    }
+
+    fn main_tokens(&self) -> impl Iterator<Item = u32> {
+        self.groups.iter().flat_map(|group| &group.main.tokens).copied()
     }
 
     fn n_ranks(&self) -> usize {
         self.groups.iter().map(|group| group.ranks.len()).sum()
     }
 
-    /// Returns whether ranks of both exchange messages, at least in every tenth iteration of the one that has fewer.
-    fn deals_with(&self, other: &LockstepTeam) -> bool {
+    /// Returns whether ranks of both exchange messages at least in every tenth iteration of the one that has fewer.
+    fn has_regular_messages_with(&self, other: &LockstepTeam) -> bool {
         const SELDOM: u64 = 10;
         let least = u64::from(self.iterations.min(other.iterations)) / SELDOM;
         self.most_messages_with(other).max(other.most_messages_with(self)) > least
@@ -117,7 +120,7 @@ impl TeamGroup<'_> {
     }
 
     /// Returns whether both are in the same loop, or its ranks meet in each iteration.
-    fn meets(&self, other: &TeamGroup) -> bool {
+    fn is_coupled_with(&self, other: &TeamGroup) -> bool {
         let is_same_loop = self.main.anchor == other.main.anchor;
         is_same_loop || self.has_common_collective(other) || self.exchanges_with(other) || other.exchanges_with(self)
     }

@@ -32,8 +32,8 @@ pub(super) enum CallInLoop {
 }
 
 impl ControlFlow {
-    /// Returns what the call that returns to `other` is to the innermost loop around all calls that return to `looped`; `None` where not all of the
-    /// function's ways are known.
+    /// Returns the role of the call that returns to `other` in the innermost loop around all calls that return to `looped`, or `None` if not all of
+    /// the function's control flow is known.
     pub(super) fn call_in_loop(&self, looped: &[u64], other: u64) -> Option<CallInLoop> {
         let looped: Vec<usize> = looped.iter().map(|&address| self.call_index(address)).collect::<Option<_>>()?;
         let (&first, other) = (looped.first()?, self.call_index(other)?);

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use super::anchors::{CallEvidence, is_oftener};
+use super::anchors::{CallEvidence, is_more_frequent};
 use super::calls::RankCalls;
 use super::unassigned_ranks::{UnassignedRank, has_loop};
 use crate::model::loops::{DetectedLoop, IterationAnchors, IterationCount, IterationEnds};
@@ -100,7 +100,7 @@ impl<'a> LoopGroup<'a> {
         self.is_in_main = self.main().core.iter().any(|&token| evidence.is_in_main(token));
         let (known, certain) = evidence.count(self.main(), calls.rank, self.iterations);
         self.count = known;
-        let (fewest, most) = (u64::from(self.iterations), self.oftenest(evidence));
+        let (fewest, most) = (u64::from(self.iterations), self.most_frequent_calls(evidence));
         if known == IterationCount::default() && most > fewest {
             self.count.more = (most - fewest) as u32;
         }
@@ -116,7 +116,7 @@ impl<'a> LoopGroup<'a> {
 
     /// Returns how often the rank makes that of the main loop's own calls which it makes most often, of those that come in more than its iterations, but not
     /// in half as many again; 0 where there is none. Some iterations may lack the call that ends the others.
-    fn oftenest(&self, evidence: CallEvidence) -> u64 {
+    fn most_frequent_calls(&self, evidence: CallEvidence) -> u64 {
         let own = self
             .main()
             .tokens
@@ -127,7 +127,7 @@ impl<'a> LoopGroup<'a> {
             })
             .filter(|&&token| evidence.is_unique(token));
         own.map(|&token| self.calls.rank.count(token))
-            .filter(|&count| is_oftener(count, self.iterations) && 2 * count < 3 * u64::from(self.iterations))
+            .filter(|&count| is_more_frequent(count, self.iterations) && 2 * count < 3 * u64::from(self.iterations))
             .max()
             .unwrap_or(0)
     }
@@ -138,15 +138,15 @@ impl<'a> LoopGroup<'a> {
     }
 
     /// Returns whether a rank ends iterations as these do, as often.
-    pub(super) fn ends_as(&self, one: UnassignedRank) -> bool {
+    pub(super) fn has_same_end(&self, one: UnassignedRank) -> bool {
         has_loop(one, self.chosen, &self.main().anchor)
     }
 
     /// Returns whether ranks of `other` end as many iterations in the same way, and all that they do in one these do, too.
-    pub(super) fn does_what(&self, other: &LoopGroup) -> bool {
+    pub(super) fn is_superset_of(&self, other: &LoopGroup) -> bool {
         let (own, others) = (self.main(), other.main());
         own.anchor == others.anchor
-            && self.ends_as(other.chosen)
+            && self.has_same_end(other.chosen)
             && others.tokens.iter().all(|token| own.tokens.binary_search(token).is_ok())
     }
 
@@ -159,7 +159,7 @@ impl<'a> LoopGroup<'a> {
 
     /// Its loops on a rank with calls in this window, that ends iterations as these ranks do but makes other calls in them: what it
     /// alone calls between the ends of iterations belongs to them.
-    pub(super) fn on(
+    pub(super) fn adopt(
         &self,
         calls: RankCalls<'a>,
         chosen: UnassignedRank<'a>,

@@ -102,9 +102,8 @@ fn agree(groups: &mut [LoopGroup]) {
     for at in 1..groups.len() {
         let (known, rest) = groups.split_at_mut(at);
         let group = &mut rest[0];
-        let same =
-            |known: &&mut LoopGroup| known.main().anchor == group.main().anchor && known.iterations != group.iterations;
-        let Some(known) = known.iter_mut().find(same) else { continue };
+        let mut others = known.iter_mut().filter(|known| known.main().anchor == group.main().anchor);
+        let Some(known) = others.find(|known| known.iterations != group.iterations) else { continue };
         let (own, others) = ((known.chosen, known.iterations), (group.chosen, group.iterations));
         if let Some((ends, iterations)) = common_ends(own, others, &known.main().anchor) {
             (known.ends, known.iterations) = (ends, iterations);
@@ -124,7 +123,7 @@ fn groups<'a>(
     for _ in 0..MOST_GROUPS {
         let Some(chosen) = representative(&remaining) else { break };
         let calls = calls(chosen.rank);
-        let (window, definitions) = calls.window();
+        let (window, definitions) = calls.call_window();
         let mut own = calls.loops(&window, named).and_then(|found| LoopGroup::new(calls, chosen, found));
         if let Some(own) = &mut own {
             if let Some(named) = named {
@@ -135,10 +134,10 @@ fn groups<'a>(
         }
         // Ranks that meet at the end of an iteration have the same iterations, whatever else might end one on a rank. But that may be
         // the end of some of its iterations alone, in which the others have something to do.
-        let own = match groups.iter().find(|group| group.ends_as(chosen)) {
-            Some(known) if !(own.as_ref().is_some_and(|own| own.is_finer_than(known))) => {
-                own.filter(|own| own.main().anchor == known.main().anchor).or_else(|| known.on(calls, chosen, &window))
-            }
+        let own = match groups.iter().find(|group| group.has_same_end(chosen)) {
+            Some(known) if !(own.as_ref().is_some_and(|own| own.is_finer_than(known))) => own
+                .filter(|own| own.main().anchor == known.main().anchor)
+                .or_else(|| known.adopt(calls, chosen, &window)),
             _ => own,
         };
         let Some(mut group) = own else {
@@ -146,11 +145,11 @@ fn groups<'a>(
             continue;
         };
         remaining.retain(|one| {
-            let has = group.ends_as(*one) && has_repeated_calls_of(*one, chosen);
+            let has = group.has_same_end(*one) && has_repeated_calls_of(*one, chosen);
             group.ranks.extend(has.then_some(one.rank.rank));
             !has
         });
-        match groups.iter_mut().find(|known| known.does_what(&group)) {
+        match groups.iter_mut().find(|known| known.is_superset_of(&group)) {
             Some(known) => known.ranks.append(&mut group.ranks),
             None => {
                 group.settle(evidence, &window);
@@ -160,7 +159,7 @@ fn groups<'a>(
         }
     }
     for one in remaining {
-        if let Some(group) = groups.iter_mut().find(|group| group.ends_as(one)) {
+        if let Some(group) = groups.iter_mut().find(|group| group.has_same_end(one)) {
             group.ranks.push(one.rank.rank);
         }
     }
@@ -209,7 +208,7 @@ fn to_loop(one: &FoundLoop, group: &LoopGroup, survey: &CallSurvey, places: &[Co
     }
 }
 
-/// Returns what each kind of call is to a loop that also makes these in some iterations.
+/// Returns the classes of calls for a loop that also makes the `occasional` ones, in some iterations.
 fn with_occasional(mut classes: Vec<TokenClass>, occasional: &[u32]) -> Vec<TokenClass> {
     for &token in occasional {
         if let Some(class) = classes.get_mut(token as usize) {

@@ -245,7 +245,7 @@ pub(super) struct ProgramCalls {
 }
 
 impl ProgramCalls {
-    /// Returns how the code after so many of the calls was called.
+    /// Returns the link to the code after so many of the calls.
     fn link_after(&self, n_calls: usize) -> SampledLink {
         match self.n_outside_mpi == Some(n_calls) {
             true => SampledLink::CalledBack,

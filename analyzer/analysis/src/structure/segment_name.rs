@@ -41,7 +41,7 @@ impl CallPoint {
         (&self.place.function, &self.place.file) == (&other.place.function, &other.place.file)
     }
 
-    /// Returns what is called, or an empty text.
+    /// The name of the called function, or an empty text.
     fn called_or_empty(&self) -> String {
         self.called.clone().unwrap_or_default()
     }

@@ -299,7 +299,7 @@ fn find_code(
     codes
 }
 
-/// Returns whether so much of all time is worth a region.
+/// Returns whether a time is long enough for a region of its own.
 fn is_heavy(ns: u64, all: u64) -> bool {
     ns as f64 >= LEAST_SHARE * all as f64 && ns > 0
 }

@@ -65,7 +65,7 @@ impl SymbolSources {
         positions.find(|position| own_place(position).is_some()).unwrap_or_default()
     }
 
-    /// Returns what is known of the call that ends at an address.
+    /// Returns the known facts about the call that ends at an address.
     pub(super) fn named_call(&self, address: u64) -> NamedCall {
         let mut position = self.position(address);
         let mut place = own_place(&position).cloned().unwrap_or_default();
@@ -160,7 +160,7 @@ impl DebugFacts {
     }
 
     fn debug_file(&self, path: &Path) -> Option<PathBuf> {
-        let by_id = build_id_path(&self.build_id).filter(|path| path.is_file() && self.is_mine(path));
+        let by_id = build_id_path(&self.build_id).filter(|path| path.is_file() && self.has_same_build_id(path));
         by_id.or_else(|| {
             let (name, crc) = self.link.as_ref()?;
             let folder = fs::canonicalize(path).ok()?.parent()?.to_owned();
@@ -169,12 +169,12 @@ impl DebugFacts {
             let name = base_name(name);
             let candidates = [folder.join(name), folder.join(".debug").join(name), installed.join(name)];
             let mut files = candidates.into_iter().filter(|file| file.is_file());
-            files.find(|file| self.is_mine(file) || file_crc(file) == Some(*crc))
+            files.find(|file| self.has_same_build_id(file) || file_crc(file) == Some(*crc))
         })
     }
 
     /// Returns whether the file at `path` has the same build id.
-    fn is_mine(&self, path: &Path) -> bool {
+    fn has_same_build_id(&self, path: &Path) -> bool {
         !self.build_id.is_empty() && DebugFacts::read(path).is_some_and(|other| other.build_id == self.build_id)
     }
 

@@ -324,12 +324,12 @@ impl ModuleNames {
     }
 }
 
-fn names_problem(kind: ProblemKind, detail: String) -> Problem {
+fn missing_names(kind: ProblemKind, detail: String) -> Problem {
     Problem { kind, rank: None, count: 0, detail }
 }
 
 fn dropped_names(detail: String) -> Problem {
-    names_problem(ProblemKind::NamesDropped, detail)
+    missing_names(ProblemKind::NamesDropped, detail)
 }
 
 /// The names and positions of the calls that return to `offsets` in `module`; of all of them or of none.
@@ -342,7 +342,7 @@ fn resolve_module(module: &Module, offsets: &[u64], readers: &CodeReaders, budge
             ModuleNames::missing(dropped_names(format!("{}: looking up names took too long", module.path)))
         }
         _ if !is_file || !path.is_absolute() => {
-            ModuleNames::missing(names_problem(ProblemKind::BinaryMissing, module.path.clone()))
+            ModuleNames::missing(missing_names(ProblemKind::BinaryMissing, module.path.clone()))
         }
         limit => {
             let (answer, taken) = readers.open(&module.path, &module.build_id).names(addresses, limit);
@@ -355,7 +355,7 @@ fn resolve_module(module: &Module, offsets: &[u64], readers: &CodeReaders, budge
                     ModuleNames::missing(dropped_names(format!("{}: looking up names took too long", module.path)))
                 }
                 FileNames::Changed => {
-                    ModuleNames::missing(names_problem(ProblemKind::BinaryChanged, module.path.clone()))
+                    ModuleNames::missing(missing_names(ProblemKind::BinaryChanged, module.path.clone()))
                 }
                 FileNames::Damaged => {
                     ModuleNames::missing(dropped_names(format!("{}: its debug information is damaged", module.path)))

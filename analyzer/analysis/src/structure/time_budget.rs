@@ -24,7 +24,7 @@ impl TimeBudget {
         TimeBudget { left: Mutex::new(within), share }
     }
 
-    /// Returns what a file may take that is begun now.
+    /// Returns the processor time that the next file may take.
     pub(super) fn of_file(&self) -> Duration {
         self.share.max(*self.left.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -205,7 +205,7 @@ impl Otf2Trace {
             begins.push(TraceEvent::BeginCollective);
             ends.push(collective);
         }
-        if let Some(rank) = self.ranks.get(thread.rank as usize) {
+        if let Some(rank) = self.ranks.get(thread.rank_idx as usize) {
             let CallEvents { begin, end, group_sync: sync } = self.windows.events(state, rank.rank, &self.comms);
             group_sync = sync;
             begins.extend(begin.into_iter().map(TraceEvent::OnWindow));
@@ -221,7 +221,7 @@ impl Otf2Trace {
     fn collective(&self, state: &StateInterval) -> Option<TraceEvent> {
         let &StateInterval { thread, operation: number, facts, .. } = state;
         let operation = operations::collective_operation(number)?;
-        let rank = self.ranks.get(thread.rank as usize)?.rank;
+        let rank = self.ranks.get(thread.rank_idx as usize)?.rank;
         let root = operations::has_root(number).then_some(facts.peer);
         let root = self.comms.find_root(facts.comm, rank, root)?;
         Some(TraceEvent::EndCollective {
@@ -245,7 +245,7 @@ impl Otf2Trace {
     /// Returns the location of a thread of a world rank, if it is in the trace.
     fn location(&self, rank: u32, number: u32) -> Option<u64> {
         let place = self.ranks.binary_search_by_key(&rank, |known| known.rank).ok()?;
-        Some(location_of(ReplayedThread { rank: place as u32, number }))
+        Some(location_of(ReplayedThread { rank_idx: place as u32, number }))
     }
 }
 
@@ -281,7 +281,7 @@ fn known_request(request: u32) -> Option<u32> {
 
 /// Returns the number of a thread's location: of a rank's first thread, its place.
 fn location_of(thread: ReplayedThread) -> u64 {
-    u64::from(thread.number) << 32 | u64::from(thread.rank)
+    u64::from(thread.number) << 32 | u64::from(thread.rank_idx)
 }
 
 impl ExportFormat for Otf2Trace {

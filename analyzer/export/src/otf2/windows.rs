@@ -162,12 +162,12 @@ impl TraceWindows {
 
     fn find_events(&mut self, state: &StateInterval, rank: u32, comms: &TraceComms) -> Option<CallEvents> {
         let facts = state.facts;
-        if facts.window == NONE {
+        if facts.rma_window == NONE {
             return None;
         }
         let used = WindowUse::of_operation(state.operation)?;
         let n_members = comms.comms.get(facts.comm as usize)?.places.len() as u64;
-        let window = self.number(facts.comm, facts.window);
+        let window = self.number(facts.comm, facts.rma_window);
         let remote = match facts.peer {
             NONE => None,
             peer => Some(comms.find_peer(facts.comm, rank, peer).filter(|&(comm, _)| comm == facts.comm)?.1),

@@ -125,7 +125,7 @@ impl ParaverWriter {
     /// Errors: the first that there was.
     pub fn finish<W: Write>(mut self, files: TraceFiles<W>) -> io::Result<()> {
         for ((task, thread), open) in std::mem::take(&mut self.threads) {
-            let of = ReplayedThread { rank: task, number: thread };
+            let of = ReplayedThread { rank_idx: task, number: thread };
             for _ in 0..open.regions.len() {
                 self.event(of, open.until, &[(REGION, 0)]);
             }
@@ -154,9 +154,9 @@ impl ParaverWriter {
 
     /// The begin of each line of a thread: `cpu:1:task:thread`.
     fn object(&mut self, thread: ReplayedThread) -> Option<String> {
-        let task = self.layout.tasks.get_mut(thread.rank as usize)?;
+        let task = self.layout.tasks.get_mut(thread.rank_idx as usize)?;
         task.threads = task.threads.max(thread.number.saturating_add(1));
-        Some(format!("{}:1:{}:{}", task.cpu, thread.rank + 1, thread.number + 1))
+        Some(format!("{}:1:{}:{}", task.cpu, thread.rank_idx + 1, thread.number + 1))
     }
 
     fn state(&mut self, thread: ReplayedThread, begin: Ns, end: Ns, state: u8) {
@@ -179,7 +179,7 @@ impl ParaverWriter {
 
     /// Iterations of a rank's first thread.
     fn iterations(&mut self, place: u32, rank: &RankModel) {
-        let thread = ReplayedThread { rank: place, number: 0 };
+        let thread = ReplayedThread { rank_idx: place, number: 0 };
         for (region, series) in &rank.iterations {
             let kind = ITERATION + region;
             for ((&number, begin), end) in series.numbers.iter().zip(&series.begin_s).zip(&series.end_s) {
@@ -196,7 +196,7 @@ impl ParaverWriter {
     /// Leaves and enters regions, so that the thread is in `region` from `begin` on.
     fn enter(&mut self, thread: ReplayedThread, region: RegionIdx, begin: Ns, end: Ns) {
         let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
-        let open = self.threads.entry((thread.rank, thread.number)).or_default();
+        let open = self.threads.entry((thread.rank_idx, thread.number)).or_default();
         let until = std::mem::replace(&mut open.until, end);
         let before = std::mem::replace(&mut open.regions, wanted.clone());
         let goes_on = until == begin;
@@ -217,7 +217,7 @@ impl ParaverWriter {
         let comm = self.layout.comm(facts.comm).filter(|_| kind == operations::TYPES[1].0);
         if let Some(comm) = comm {
             values.extend([(SEND_SIZE, facts.sent), (RECEIVE_SIZE, facts.received)]);
-            let own = self.layout.tasks.get(thread.rank as usize).map(|task| task.rank);
+            let own = self.layout.tasks.get(thread.rank_idx as usize).map(|task| task.rank);
             values.extend((Some(facts.peer) == own).then_some((ROOT, 1)));
             values.push((COMMUNICATOR, comm.into()));
         }
@@ -289,8 +289,8 @@ impl ReplayObserver for ParaverWriter {
             let place = self.layout.place(rank).and_then(|place| u32::try_from(place).ok());
             place.unwrap_or(NONE)
         });
-        let sender = self.object(ReplayedThread { rank: from, number: from_thread });
-        let receiver = self.object(ReplayedThread { rank: to, number: to_thread });
+        let sender = self.object(ReplayedThread { rank_idx: from, number: from_thread });
+        let receiver = self.object(ReplayedThread { rank_idx: to, number: to_thread });
         // Of a part of the ranks both have to be there.
         if let Some((sender, receiver)) = sender.zip(receiver) {
             // A message that was sent before the part begins.

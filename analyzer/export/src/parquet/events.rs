@@ -162,7 +162,7 @@ fn optional_cell(number: u32) -> ParquetCell {
 impl<W: Write + Send> ReplayObserver for EventTables<W> {
     fn on_interval(&mut self, state: &StateInterval) {
         let &StateInterval { thread, interval, kind, site, operation, facts, wait } = state;
-        let rank = ParquetCell::Whole(self.ranks.get(thread.rank as usize).copied().unwrap_or(NONE).into());
+        let rank = ParquetCell::Whole(self.ranks.get(thread.rank_idx as usize).copied().unwrap_or(NONE).into());
         let number = ParquetCell::Whole(thread.number.into());
         let region = self.texts.region(kind.region());
         if let Some(wait) = wait.filter(|wait| wait.until > interval.begin) {

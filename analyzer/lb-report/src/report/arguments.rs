@@ -34,7 +34,7 @@ pub struct ReportArguments {
 }
 
 impl ReportArguments {
-    /// Returns whether a long run may be reported on by a first look: nothing is asked for that this lacks.
+    /// Returns whether a first look may stand for the report of a long run: the user asks for nothing that it lacks.
     pub fn allow_first_look(&self) -> bool {
         let JudgingArguments { no_blocking, full_analysis, polling, what_if, fail_if, .. } = &self.judging;
         let SelectionArguments { from, to, .. } = &self.selection;
@@ -46,7 +46,7 @@ impl ReportArguments {
             && self.iterations.level == 0
     }
 
-    /// The command that makes this report, but for how it is put out.
+    /// The command that makes this report, without the options of its output.
     pub fn again() -> String {
         const WITH_VALUE: [&str; 7] = ["--top", "--width", "--color", "--csv", "--html", "--json", "--fail-if"];
         const ALONE: [&str; 5] = ["--full", "--expert", "--markdown", "--quiet", "-q"];
@@ -265,13 +265,13 @@ pub struct OutputArguments {
     pub width: Option<u16>,
 }
 
-/// A radius of clusters.
+/// Parses a radius of clusters.
 fn radius(text: &str) -> Result<f64, String> {
     let radius = text.parse().ok().filter(|radius| *radius > 0.0 && *radius <= 1.0);
     radius.ok_or_else(|| "a share of the calls above 0 and up to 1, as in 0.5".to_owned())
 }
 
-/// A number of seconds that is more than none.
+/// Parses a positive number of seconds.
 fn positive(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
     (seconds > 0.0 && seconds.is_finite()).then_some(seconds).ok_or_else(|| "must be more than 0".to_owned())

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::whole_file::replace;
+use crate::atomic_file::replace;
 use anyhow::Context;
 use lbprof_analysis::analyse::{self, Analysis};
 use lbprof_analysis::model::loops::NoLoopReason;
@@ -37,40 +37,44 @@ const LONGEST_WAIT_S: f64 = 86_400.0;
 /// The value of --json that asks for the summary.
 const SUMMARY: &str = "summary";
 
-/// Returns what was meant where more than one folder is given: another command, or one whose name is mistyped.
+/// Suggests a command if more than one folder is given: another command, or one whose name is mistyped.
 fn several_folders(arguments: &ReportArguments, grammar: &clap::Command) -> Option<String> {
-    let words: Vec<&Path> = arguments.dir.iter().chain(&arguments.more).map(PathBuf::as_path).collect();
-    let plain = |path: &&Path| text::plain(&path.display().to_string());
-    let (first, others) = words.split_first()?;
-    let all = |words: &[&Path]| words.iter().map(plain).collect::<Vec<_>>().join(" ");
-    let second = plain(others.first()?);
+    let folders: Vec<&PathBuf> = arguments.dir.iter().chain(&arguments.more).collect();
+    let words: Vec<String> = folders.iter().map(|path| text::plain(&path.display().to_string())).collect();
+    let [first, second, ..] = words.as_slice() else { return None };
     let names: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
     if names.contains(&second.as_str()) {
         return Some(format!("a command stands before the folder: lb-report {second} DIR"));
     }
-    let like = |letters| meant(&plain(first), &names, letters);
-    // Before two runs or more another word for it, as diff or cmp, which is like dump but for two letters.
-    let compares = || (others.len() >= 2 && others.iter().all(|word| word.is_dir())).then_some("compare");
-    let mistyped = (!first.exists()).then(|| like(1).or_else(compares).or_else(|| like(2))).flatten();
-    Some(match mistyped {
-        Some(name) => format!("there is no command {}; did you mean: lb-report {name} {}", plain(first), all(others)),
-        None if words.iter().all(|word| word.is_dir()) => {
-            format!("one folder at a time; to compare runs: lb-report compare {}", all(&words))
+    if !folders[0].exists() {
+        // Another word before two runs or more, such as diff, means to compare them. So may cmp, which differs from dump in two letters only.
+        let compares = folders.len() >= 3 && folders[1..].iter().all(|folder| folder.is_dir());
+        let command = match meant(first, &names, 1) {
+            None if compares => Some("compare"),
+            None => meant(first, &names, 2),
+            close => close,
+        };
+        if let Some(command) = command {
+            let others = words[1..].join(" ");
+            return Some(format!("there is no command {first}; did you mean: lb-report {command} {others}"));
         }
-        None => {
+    }
+    Some(match folders.iter().all(|folder| folder.is_dir()) {
+        true => format!("one folder at a time; to compare runs: lb-report compare {}", words.join(" ")),
+        false => {
             format!("one folder at a time: {second} needs a call of its own; lb-report compare A B compares two runs")
         }
     })
 }
 
-/// The command whose name a word is the begin of, or is like but for so many letters.
+/// The command whose name starts with a word, or differs from it in at most so many letters.
 fn meant<'a>(word: &str, names: &[&'a str], letters: usize) -> Option<&'a str> {
-    let is_begin = |name: &&&str| word.len() >= 2 && name.starts_with(word);
-    let near = |name: &&&str| strsim::damerau_levenshtein(word, name) <= letters;
-    names.iter().find(is_begin).or_else(|| names.iter().find(near)).copied()
+    let abbreviated = names.iter().find(|name| word.len() >= 2 && name.starts_with(word));
+    let similar = abbreviated.or_else(|| names.iter().find(|name| strsim::damerau_levenshtein(word, name) <= letters));
+    similar.copied()
 }
 
-/// Makes the report that is asked for.
+/// Makes the requested report.
 pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::Command) -> anyhow::Result<ReportExit> {
     if let Some(message) = several_folders(arguments, grammar) {
         let _ = writeln!(io::stderr(), "lb-report: {message}");
@@ -160,7 +164,7 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
     Ok(compare::exit(&judged, report.data.complete))
 }
 
-/// Returns whether the user asked for a first look, and what the analysis of all events would take; `None`: that is made.
+/// Returns whether the user asked for a first look, and the estimated cost of the whole analysis, or `None` if that is to be made.
 fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, AnalysisEstimate)> {
     let asked = arguments.judging.summary;
     // Several processes are for the analysis of all events.
@@ -171,8 +175,7 @@ fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, A
     (asked || estimate.estimated_s > LONG_S).then_some((asked, estimate))
 }
 
-/// Returns what conditions say of a run by itself; those that fail are reported on standard error, for standard output may be for a
-/// program.
+/// Judges conditions on a single run. Those that fail are reported on standard error, because standard output may be read by a program.
 fn judged(conditions: &[FailCondition], run: lbprof_study::RunMetrics) -> anyhow::Result<Vec<JudgedCondition>> {
     let side = ComparisonSide { runs: vec![NamedRun { name: String::new(), run }] };
     let judged = conditions.iter().map(|condition| condition.judge(&side, None)).collect::<Result<Vec<_>, _>>()?;
@@ -182,7 +185,7 @@ fn judged(conditions: &[FailCondition], run: lbprof_study::RunMetrics) -> anyhow
     Ok(judged)
 }
 
-/// Each table of the report as a file in a folder, which is made where it is missing.
+/// Writes each table of the report as a file into a folder, which is created if it is missing.
 fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     // Tables of an earlier report must not stay beside those of this one. What is not of ours is left alone.
@@ -203,7 +206,7 @@ fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Says that no call is what --loop names, and what it may have meant.
+/// Warns that no call matches --loop, and suggests similar ones.
 fn warn_of_no_loop(report: &Report, places: &[CodePlace], wanted: Option<&str>) {
     if let Some(wanted) = wanted.filter(|_| report.loops.without == NoLoopReason::NoSuchCallSite) {
         let functions = places.iter().map(CodePlace::function_label).filter(|name| !name.is_empty());
@@ -219,7 +222,7 @@ fn write_text(report: &Report, arguments: &ReportArguments, common: &CommonOptio
 /// Rows of a table that --expert shows where neither --top nor --full says how many.
 const EXPERT_ROWS: usize = 8;
 
-/// Returns how the user wants the text.
+/// The options of the text.
 fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::TextOptions<'a> {
     let output = &arguments.output;
     text::TextOptions {

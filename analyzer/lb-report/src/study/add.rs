@@ -44,10 +44,10 @@ pub struct AddArguments {
     common: CommonOptions,
 }
 
-/// A parameter and its value.
+/// Parses a parameter and its value.
 fn param(text: &str) -> Result<(String, f64), String> {
-    let wrong = || "a name and a number, as in n=512 or dt=1e-3".to_owned();
-    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    const EXPECTED: &str = "a name and a number, as in n=512 or dt=1e-3";
+    let (name, value) = text.split_once('=').ok_or(EXPECTED)?;
     let (name, value) = (name.trim(), value.trim().parse().ok().filter(|value: &f64| value.is_finite()));
     if name == RANKS {
         return Err(format!("{RANKS} is the number of ranks in models: choose another name"));
@@ -57,7 +57,7 @@ fn param(text: &str) -> Result<(String, f64), String> {
     }
     match value {
         Some(value) if !name.is_empty() => Ok((name.to_owned(), value)),
-        _ => Err(wrong()),
+        _ => Err(EXPECTED.to_owned()),
     }
 }
 

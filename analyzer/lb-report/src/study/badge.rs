@@ -8,8 +8,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use lbprof_study::badge::{BadgeMetric, RunBadge};
 use lbprof_study::{NotInStudy, RunCondition, StoredRun, StudyFile, key};
 
+use crate::atomic_file::replace;
 use crate::exit::ReportExit;
-use crate::whole_file::replace;
 
 /// Of what, and where to.
 #[derive(Args)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::whole_file::replace;
+use crate::atomic_file::replace;
 use anyhow::Context;
 use clap::Args;
 use lbprof_study::{NotInStudy, StudyFile, html};

@@ -47,7 +47,7 @@ enum StudyCommand {
     Export(export::StudyExportArguments),
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(arguments: &StudyArguments) -> anyhow::Result<ReportExit> {
     match &arguments.command {
         StudyCommand::Add(arguments) => add::run(arguments),

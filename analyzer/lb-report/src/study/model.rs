@@ -41,16 +41,16 @@ pub struct ModelArguments {
     display: DisplayOptions,
 }
 
-/// A variable and its value; the number of ranks may be called ranks, as elsewhere.
+/// Parses a variable and its value. The number of ranks may be called `ranks`, as elsewhere.
 fn value(text: &str) -> Result<(String, f64), String> {
-    let wrong = || "a name and a number, as in P=64 or n=2000".to_owned();
-    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    const EXPECTED: &str = "a name and a number, as in P=64 or n=2000";
+    let (name, value) = text.split_once('=').ok_or(EXPECTED)?;
     let name = match name.trim() {
-        "" => return Err(wrong()),
+        "" => return Err(EXPECTED.to_owned()),
         key::RANKS => variables::RANKS.to_owned(),
         name => name.to_owned(),
     };
-    Ok((name, value.trim().parse().map_err(|_| wrong())?))
+    Ok((name, value.trim().parse().map_err(|_| EXPECTED)?))
 }
 
 /// Prints the models.

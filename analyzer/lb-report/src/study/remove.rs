@@ -18,7 +18,7 @@ pub struct RemoveArguments {
     runs: Vec<String>,
 }
 
-/// Removes all of them, or none where one is not there.
+/// Removes the runs, or none if one of them is not in the study.
 pub fn run(arguments: &RemoveArguments) -> anyhow::Result<ReportExit> {
     let mut study = StudyFile::open(&arguments.study)?;
     let numbers = numbers(&study, &arguments.runs)?;

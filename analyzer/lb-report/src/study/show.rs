@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lbprof_study::table::{TableRequest, tables};
-use lbprof_study::{NotInStudy, RunCondition, StoredRun, StudyFile, key, text};
+use lbprof_study::{NotInStudy, RunCondition, StudyFile, key, text};
 
 use crate::exit::ReportExit;
 use crate::output::DisplayOptions;
@@ -67,6 +67,6 @@ pub fn run(arguments: &ShowArguments) -> anyhow::Result<ReportExit> {
     arguments.display.print(&text::show(&tables, arguments.display.columns()))?;
     let shown: Vec<u32> =
         tables.iter().flat_map(|table| &table.columns).flat_map(|column| column.runs.clone()).collect();
-    let is_incomplete = |kept: &StoredRun| shown.contains(&kept.number) && !kept.run.complete;
-    Ok(ReportExit::for_completeness(!runs.iter().any(is_incomplete)))
+    let is_complete = runs.iter().all(|stored| stored.run.complete || !shown.contains(&stored.number));
+    Ok(ReportExit::for_completeness(is_complete))
 }

@@ -49,7 +49,7 @@ pub struct JobLoad {
     pub ranks: Vec<RankLoad>,
 }
 
-/// Returns the slices that count as lately for a rank, up to the last one that is over: its first one, and the one after the last.
+/// Returns the recent slices of a rank, up to the last complete one: the first one, and the one after the last.
 pub fn recent_slices(activity: &RankActivity) -> (i64, i64) {
     let end = activity.seen_ns.div_euclid(SLICE_NS);
     let begin_ns = activity.begin_ns.unwrap_or(activity.seen_ns);
@@ -60,30 +60,34 @@ pub fn recent_slices(activity: &RankActivity) -> (i64, i64) {
 
 impl JobLoad {
     /// Returns the load of a job with these ranks.
-    pub fn new<'a>(activities: impl Iterator<Item = &'a RankActivity> + Clone) -> JobLoad {
-        let begun = || activities.clone().filter_map(|one| Some((one, one.begin_ns?)));
-        let Some(begin_ns) = begun().map(|(_, begin_ns)| begin_ns).min() else { return JobLoad::default() };
-        let end = |one: &RankActivity| one.end_ns.unwrap_or(one.seen_ns);
-        let end_ns = begun().map(|(one, _)| end(one)).max().unwrap_or(begin_ns);
-        let elapsed_s = (end_ns - begin_ns).max(0) as f64 / 1e9;
+    pub fn new<'a>(activities: impl Iterator<Item = &'a RankActivity>) -> JobLoad {
+        let mut ranks: Vec<RankLoad> = Vec::new();
+        let mut window_ns: Option<(i64, i64)> = None;
         let mut period_s: f64 = 0.0;
-        let loads = begun().map(|(one, begin_ns)| {
-            let (first, last) = recent_slices(one);
+        for activity in activities {
+            let Some(begin_ns) = activity.begin_ns else { continue };
+            let end_ns = activity.end_ns.unwrap_or(activity.seen_ns);
+            window_ns = match window_ns {
+                Some((first_ns, last_ns)) => Some((first_ns.min(begin_ns), last_ns.max(end_ns))),
+                None => Some((begin_ns, end_ns)),
+            };
+            let (first, last) = recent_slices(activity);
             let length_s = (last - first).max(0) as f64 * SLICE_NS as f64 / 1e9;
             period_s = period_s.max(length_s);
-            RankLoad {
-                rank: one.header().rank,
-                lately_s: (length_s - one.mpi_s(first, last)).clamp(0.0, length_s),
-                total_s: ((end(one) - begin_ns) as f64 / 1e9 - one.mpi_total_s()).max(0.0),
-            }
-        });
-        let ranks: Vec<RankLoad> = loads.collect();
+            ranks.push(RankLoad {
+                rank: activity.header().rank,
+                lately_s: (length_s - activity.mpi_s(first, last)).clamp(0.0, length_s),
+                total_s: ((end_ns - begin_ns) as f64 / 1e9 - activity.mpi_total_s()).max(0.0),
+            });
+        }
+        let Some((begin_ns, end_ns)) = window_ns else { return JobLoad::default() };
+        let elapsed_s = (end_ns - begin_ns).max(0) as f64 / 1e9;
         let lately = efficiencies(ranks.iter().map(|load| load.lately_s), period_s);
         let so_far = efficiencies(ranks.iter().map(|load| load.total_s), elapsed_s);
         JobLoad { elapsed_s, period_s, lately, so_far, ranks }
     }
 
-    /// Returns the rank that computed longest lately, and how many times the mean that is; `None` where none computed.
+    /// Returns the rank that computed longest recently, with the multiple of the mean, or `None` if no rank computed.
     pub fn slowest(&self) -> Option<(u32, f64)> {
         let mean_s = self.ranks.iter().map(|load| load.lately_s).sum::<f64>() / self.ranks.len() as f64;
         let slowest = self.ranks.iter().max_by(|a, b| a.lately_s.total_cmp(&b.lately_s))?;
@@ -91,7 +95,7 @@ impl JobLoad {
     }
 }
 
-/// Returns the efficiencies of ranks with these seconds of computation in a period; `None` where none computed.
+/// Returns the efficiencies of ranks with these seconds of computation in a period, or `None` if no rank computed.
 fn efficiencies(computation_s: impl Iterator<Item = f64> + Clone, period_s: f64) -> Option<PeriodEfficiencies> {
     let mean_s = computation_s.clone().sum::<f64>() / computation_s.clone().count() as f64;
     let max_s = computation_s.fold(0.0, f64::max);

@@ -1,6 +1,6 @@
 //! `lb-report --watch`: a live view of a job that is being recorded.
 //!
-//! Every two seconds the logs are read from where the last look ended, and the rings as they are ([`lbprof_collector::live`]). The job does not
+//! Every two seconds the logs are read from where the last look ended, and the rings as they are ([`lbprof_collector::live_run`]). The job does not
 //! notice: nothing but its files is read, and of those only what is new.
 //!
 //! | module | what it does |
@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use lbprof_analysis::read::open::RecordedRun;
-use lbprof_collector::live::LiveRun;
+use lbprof_collector::live_run::LiveRun;
 use lbprof_report::text;
 
 use self::code_names::CodeNames;

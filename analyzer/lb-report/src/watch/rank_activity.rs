@@ -74,7 +74,7 @@ pub struct RankActivity {
 }
 
 impl RankActivity {
-    /// Returns that of a rank of which nothing was read but its log's header. `counts`: whether to count what recurs, which takes a kilobyte for each
+    /// Creates the activity of a rank of which only the log's header was read. With `counts`, recurring actions are counted, which takes a kilobyte per
     /// call site.
     pub fn new(header: &LogHeader, counts: bool) -> RankActivity {
         let clock = RankClock::new(header, &[], &[]);
@@ -110,7 +110,7 @@ impl RankActivity {
         monotonic_ns - self.offsets.last().map_or(0, |offset| offset.offset_ns)
     }
 
-    /// Takes in what the log has next.
+    /// Adds the next item of the log.
     pub fn add_item(&mut self, item: LogItem) {
         match item {
             LogItem::Definitions(definitions) => {
@@ -129,7 +129,7 @@ impl RankActivity {
         }
     }
 
-    /// Returns the same with what the rank's ring holds, and the call that it is in counted up to `now_ns`, where that is known.
+    /// Returns the activity with the records in the rank's ring. The current call counts up to `now_ns`, if that is known.
     pub fn with_ring(&self, ring: Option<&SalvagedRing>, now_ns: Option<i64>) -> RankActivity {
         let mut activity = self.clone();
         if let Some(ring) = ring {
@@ -146,7 +146,7 @@ impl RankActivity {
         activity
     }
 
-    /// Returns the seconds in MPI in the slices from `begin` on that come before `end`.
+    /// Returns the seconds in MPI in the slices from `begin` up to, but not including, `end`.
     pub fn mpi_s(&self, begin: i64, end: i64) -> f64 {
         self.mpi.sum(begin, end)
     }
@@ -156,7 +156,7 @@ impl RankActivity {
         self.mpi.total()
     }
 
-    /// Returns what recurs, and how often it did in the slices from `begin` on that come before `end`.
+    /// The recurring actions, and their counts in the slices from `begin` up to, but not including, `end`.
     pub fn recurring(&self, begin: i64, end: i64) -> impl Iterator<Item = (RepeatedAction, f64)> {
         self.recurring.iter().flatten().map(move |(&what, counts)| (what, counts.sum(begin, end)))
     }
@@ -216,9 +216,8 @@ impl RankActivity {
         let end_ns = if is_open { begin_ns } else { self.clock.nanoseconds(record.end.max(record.begin)) };
         self.seen_ns = self.seen_ns.max(end_ns);
         self.open_call = (is_open && record.is_call()).then_some(OngoingCall { operation: record.operation, begin_ns });
-        let iterated = |region| self.regions.get(&region).is_some_and(|region| region.iterated);
         match record.operation() {
-            Some(Operation::RegionEnter) if iterated(record.request) => {
+            Some(Operation::RegionEnter) if self.regions.get(&record.request).is_some_and(|region| region.iterated) => {
                 self.count(RepeatedAction::Iterations(record.request), begin_ns, begin_ns, 1.0);
             }
             Some(Operation::Flush) => self.mpi.add_period(begin_ns, end_ns),

@@ -16,23 +16,25 @@ pub struct Recurrence {
 /// Least times that something was done for a rate of it.
 const LEAST_TIMES: f64 = 3.0;
 
-/// Finds what a rank repeats: iterations, those of the region with the fewest, or else the call that recurs as often as most other calls do.
+/// Finds the action that a rank repeats: iterations of the region with the fewest, or else the call that recurs as often as most other calls do.
 pub fn find_recurrence(activity: &RankActivity) -> Option<Recurrence> {
     let (first, end) = recent_slices(activity);
     let length_s = (end - first) as f64 * SLICE_NS as f64 / 1e9;
     let found: Vec<(RepeatedAction, f64)> =
         activity.recurring(first, end).filter(|(_, times)| *times >= LEAST_TIMES).collect();
     let iterations = found.iter().filter(|(what, _)| matches!(what, RepeatedAction::Iterations(_)));
-    let most_alike = || {
-        let alike = |times: f64| found.iter().filter(|(_, others)| (others - times).abs() <= 1.0).count();
-        found.iter().max_by(|(a, a_times), (b, b_times)| {
-            let order = alike(*a_times).cmp(&alike(*b_times));
-            // Of calls alike the same one at each look.
-            order.then(b_times.total_cmp(a_times)).then(order_of(*b).cmp(&order_of(*a)))
-        })
-    };
-    let (what, times) = iterations.min_by(|a, b| a.1.total_cmp(&b.1)).or_else(most_alike)?;
+    let fewest_iterations = iterations.min_by(|a, b| a.1.total_cmp(&b.1));
+    let (what, times) = fewest_iterations.or_else(|| most_typical(&found))?;
     (length_s > 0.0).then(|| Recurrence { what: *what, per_second: times / length_s })
+}
+
+/// The action that recurs as often as most others. If several do, it is the same one each time.
+fn most_typical(found: &[(RepeatedAction, f64)]) -> Option<&(RepeatedAction, f64)> {
+    found.iter().max_by(|(a, a_times), (b, b_times)| {
+        let [a_alike, b_alike] =
+            [a_times, b_times].map(|times| found.iter().filter(|(_, others)| (others - times).abs() <= 1.0).count());
+        a_alike.cmp(&b_alike).then(b_times.total_cmp(a_times)).then(order_of(*b).cmp(&order_of(*a)))
+    })
 }
 
 fn order_of(what: RepeatedAction) -> (u32, u16) {

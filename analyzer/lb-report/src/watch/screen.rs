@@ -28,14 +28,14 @@ impl TerminalScreen {
         Ok(TerminalScreen { terminal: ratatui::try_init()? })
     }
 
-    /// Shows a look.
+    /// Shows the job.
     ///
     /// Errors: what the system says.
     pub fn show(&mut self, view: &JobView) -> io::Result<()> {
         self.terminal.draw(|frame| draw(frame, view)).map(drop)
     }
 
-    /// Waits for the next look. Returns whether the user wants to leave.
+    /// Waits for the next update. Returns whether the user wants to quit.
     ///
     /// Errors: what the system says.
     pub fn wait(&mut self, time: Duration) -> io::Result<bool> {
@@ -64,7 +64,7 @@ impl Drop for TerminalScreen {
     }
 }
 
-/// Draws a look.
+/// Draws the job.
 pub fn draw(frame: &mut Frame, view: &JobView) {
     let facts = facts(view);
     let [top, ranks, bottom] =
@@ -99,7 +99,7 @@ fn facts(view: &JobView) -> Vec<Line<'static>> {
     lines
 }
 
-/// Draws the computation of ranks lately, the longest first where not all fit.
+/// Draws the recent computation of ranks. If not all fit, the longest come first.
 fn bars(view: &JobView, width: u16, height: u16) -> Vec<Line<'static>> {
     let mut loads: Vec<&RankLoad> = view.load.ranks.iter().collect();
     let fits = loads.len() <= usize::from(height);
@@ -109,17 +109,17 @@ fn bars(view: &JobView, width: u16, height: u16) -> Vec<Line<'static>> {
     }
     let slowest = view.slowest.as_ref().map(|slowest| slowest.rank);
     let columns = usize::from(width).saturating_sub(24);
-    let bar = |load: &&RankLoad| {
+    let mut lines: Vec<Line> = Vec::with_capacity(loads.len() + 1);
+    for load in loads {
         let share = if view.load.period_s > 0.0 { (load.lately_s / view.load.period_s).min(1.0) } else { 0.0 };
         let filled = (share * columns as f64).round() as usize;
         let color = if slowest == Some(load.rank) { Color::Red } else { Color::Blue };
-        Line::from(vec![
+        lines.push(Line::from(vec![
             Span::raw(format!("rank {:>6} {:>4.0} % ", load.rank, 100.0 * share)),
             Span::styled("█".repeat(filled), Style::default().fg(color)),
             Span::styled("░".repeat(columns - filled), Style::default().add_modifier(Modifier::DIM)),
-        ])
-    };
-    let mut lines: Vec<Line> = loads.iter().map(bar).collect();
+        ]));
+    }
     if !fits {
         let left_out = view.load.ranks.len() - lines.len();
         lines.push(Line::raw(format!("and {} with less computation", CountedNoun(left_out as u64, "rank"))));

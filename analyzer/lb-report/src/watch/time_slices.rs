@@ -45,13 +45,13 @@ impl TimeSlices {
         self.total
     }
 
-    /// Returns the sum of the slices from `begin` on that come before `end`, of those that are kept.
+    /// Returns the sum of the kept slices from `begin` up to, but not including, `end`.
     pub fn sum(&self, begin: i64, end: i64) -> f64 {
         let oldest = self.newest - KEPT as i64 + 1;
         (begin.max(oldest)..end.min(self.newest + 1)).map(|slice| self.slices[index_of(slice)]).sum()
     }
 
-    /// Empties the slices that take the place of the oldest ones.
+    /// Empties the slices that replace the oldest ones.
     fn move_to(&mut self, slice: i64) {
         let first = (self.newest + 1).max(slice - KEPT as i64 + 1);
         for new in first..=slice {

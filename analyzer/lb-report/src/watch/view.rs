@@ -69,7 +69,7 @@ impl LongCall {
         self.for_s >= LONG_CALL_S
     }
 
-    /// Says where the rank is.
+    /// Describes the place of the rank.
     pub fn sentence(&self) -> String {
         let operation = Operation::from_number(self.operation).map_or("MPI", Operation::name);
         format!("rank {} has been in {operation} for {}", self.rank, seconds(self.for_s))
@@ -77,7 +77,7 @@ impl LongCall {
 }
 
 impl BusiestRank {
-    /// Says how much longer than others the rank computes, and where; `None` where the difference is not worth a word.
+    /// Describes how much longer the rank computes than others, and where, or returns `None` if the difference is negligible.
     pub fn sentence(&self) -> Option<String> {
         if self.times_mean < 1.05 {
             return None;
@@ -91,7 +91,7 @@ impl BusiestRank {
 }
 
 impl JobView {
-    /// Returns the look as one line, for output that is no terminal.
+    /// Returns the view as one line, for output that is not a terminal.
     pub fn line(&self) -> String {
         let elapsed = seconds(self.load.elapsed_s);
         let mut parts = Vec::new();
@@ -118,7 +118,7 @@ impl JobView {
     }
 }
 
-/// Says the efficiencies.
+/// Describes the efficiencies.
 pub fn efficiencies(found: &PeriodEfficiencies) -> String {
     format!(
         "parallel efficiency {} (load balance {}, communication {})",
@@ -128,7 +128,7 @@ pub fn efficiencies(found: &PeriodEfficiencies) -> String {
     )
 }
 
-/// Says how often something recurs.
+/// Describes the rate of a recurring action.
 pub fn rate(what: &str, per_second: f64) -> String {
     let number = match per_second {
         rate if rate < 10.0 => format!("{rate:.1}"),

@@ -1,7 +1,7 @@
-// Where MPI is called from.
+// The call sites of MPI.
 import { el, field } from "../dom";
 import { stateColour } from "../palette";
-import { NO_CALLS } from "../empty";
+import { NO_CALLS } from "../emptyreasons";
 import type { Panel } from "../panel";
 import type { SiteRow } from "../report.generated";
 import { table } from "../table";

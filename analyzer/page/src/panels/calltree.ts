@@ -3,7 +3,7 @@ import { button, choice, el, field } from "../dom";
 import { Icicle } from "../icicle";
 import { key } from "../legend";
 import { stateColour } from "../palette";
-import { NO_CALLS } from "../empty";
+import { NO_CALLS } from "../emptyreasons";
 import type { Panel } from "../panel";
 import type { CallTreeRow } from "../report.generated";
 import { csvButton, svgButton } from "../save";
@@ -11,7 +11,7 @@ import { bar } from "../table";
 import { explain } from "../tip";
 import { count, oneUnit, percent, seconds } from "../words";
 
-/** What the nodes may be weighed by. */
+/** The amounts by which nodes can be weighted. */
 const WEIGHTS: { id: string; text: string; of(row: CallTreeRow): number | null }[] = [
     { id: "time", text: "time", of: (row) => row.time_s },
     { id: "computation", text: "computation", of: (row) => row.computation_s },
@@ -23,7 +23,7 @@ const WEIGHTS: { id: string; text: string; of(row: CallTreeRow): number | null }
 /** Nodes with less of the weight are folded at first. */
 const OPEN_FROM = 0.02;
 
-/** Where a function or MPI is called. */
+/** The place of a call of a function or of MPI. */
 function place(row: CallTreeRow): string {
     const { at } = row;
     if (!at) {

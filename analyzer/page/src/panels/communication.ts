@@ -1,8 +1,8 @@
-// Who communicates with whom, and how much at once.
+// Communication between ranks, and the sizes of messages.
 import { choice, el, field } from "../dom";
 import { RankMatrix, type Place } from "../matrix";
 import { stateColour } from "../palette";
-import { NOT_REPLAYED } from "../empty";
+import { NOT_REPLAYED } from "../emptyreasons";
 import type { Data, Panel } from "../panel";
 import type { CommunicationTable, CommunicatorRow, HostVolume, OperationSizes, SizeRow, SiteRow } from "../report.generated";
 import { bar, table } from "../table";

@@ -12,7 +12,7 @@ import { count, percent, plural, ranges, seconds, secondsLike, signedPercent } f
 
 const WORD = { note: "note", partial: "incomplete", doubtful: "doubtful" };
 
-/** What is missing or doubtful, the worst first. */
+/** Missing or doubtful data, the worst first. */
 export function problemList(problems: ProblemRow[]): HTMLElement {
     const list = el("ul", { class: "problems" });
     for (const problem of problems) {
@@ -24,7 +24,7 @@ export function problemList(problems: ProblemRow[]): HTMLElement {
     return list;
 }
 
-/** What was selected, in words; null where that is all of the run. */
+/** The selection in words, or null if it is the whole run. */
 export function selected({ selection: of, run }: Report): string | null {
     if (!of) {
         return null;

@@ -154,7 +154,7 @@ function rowsUnder(caption: string, part: Pick<RegionFunctions, "functions" | "o
     });
 }
 
-/** What the processors counted, where they count. */
+/** The hardware counters, if the processors have them. */
 function counted(rows: FunctionRow[]): Column<FunctionRow>[] {
     if (rows.every((row) => row.instructions === null)) return [];
     return [

@@ -1,4 +1,4 @@
-// All terms of the page with what they mean.
+// All terms of the page with their meanings.
 import { el } from "../dom";
 import { GLOSSARY } from "../glossary";
 import type { Panel } from "../panel";

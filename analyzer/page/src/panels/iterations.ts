@@ -3,19 +3,19 @@ import { formatAddress, type Selection } from "../address";
 import { Chart } from "../chart";
 import { key } from "../legend";
 import { button, choice, el, field } from "../dom";
-import { rowOrder, rowSum, type Order } from "../order";
+import { rowOrder, rowSum, type Order } from "../roworder";
 import type { PackedNumbers } from "../packed";
 import { scaleGradient, scalePixels, SERIES, type ScaleName } from "../palette";
 import type { Data, Panel } from "../panel";
 import { MARGINS, Picture, pictureHeight, type Plot, type Scene } from "../picture";
 import { markOutliers, outlierKey, outlierList } from "../outliers";
 import { againstMedians, paintMeans, poolLongest, poolMeans, rangeAroundZero, rangeFromZero, robustRange, type Pooling, type Range } from "../pool";
-import { drawSelected } from "../selected";
+import { drawSelected } from "../outline";
 import type { Report } from "../report.generated";
 import { iterationTicks } from "../ticks";
 import { term } from "../tip";
 import { attributes, cellInTimeline, columnName, columnOf, iterationsIn, ranksIn, rowLabel, rowName, rowOf, timesOf, type Iterations } from "../views";
-import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
+import { onWindow, showWindow, timeWindow, type TimeWindow } from "../timewindow";
 import { count, percent, plural, seconds, secondsLike, shortPath } from "../words";
 
 export const iterations: Panel = {
@@ -36,7 +36,7 @@ export const iterations: Panel = {
 /** With more rows than this several share a pixel. */
 const SHARED = 400;
 
-/** Where colours start. */
+/** The amount at which colours start. */
 type Ground = "zero" | "median" | "least";
 
 const GROUNDS: [Ground, string][] = [["zero", "zero"], ["median", "the iteration's median"], ["least", "the least amount"]];
@@ -47,9 +47,9 @@ class HeatMap {
     private scale: ScaleName = "viridis";
     private ground: Ground = "zero";
     private selection: Selection = { rank: null, region: null, iterations: null };
-    /** What is drawn: amounts, or their differences from the medians. */
+    /** The values to draw: amounts, or their differences from the medians. */
     private shades!: PackedNumbers;
-    /** What stands for several ranks in a row or a pixel: by the longest a single slow rank is seen. */
+    /** The value for several ranks in a row or a pixel. The longest one makes a single slow rank visible. */
     private pooling: Pooling = "longest";
     private rows: number[] = [];
     private range: Range = { low: 0, high: 0 };
@@ -150,7 +150,7 @@ class HeatMap {
         this.zoomCharts(x0, x1);
     }
 
-    /** Whether several ranks share a row or a pixel. */
+    /** Returns whether several ranks share a row or a pixel. */
     private get isShared(): boolean {
         const { ranks } = this.data.views;
         return ranks.per_row > 1 || ranks.rows > SHARED;
@@ -176,7 +176,7 @@ class HeatMap {
         this.picture.element.scrollIntoView({ block: "nearest" });
     }
 
-    /** What stands for several ranks in a place, in words. */
+    /** Describes the value for several ranks in a cell. */
     private sharing(): string | false {
         const { per_row } = this.data.views.ranks;
         if (!this.isShared) {
@@ -320,7 +320,7 @@ class HeatMap {
     }
 }
 
-/** What speaks for another loop, by its name in the report. */
+/** The reasons for doubts about a loop, by their names in the report. */
 const DOUBTS: Record<string, string> = {
     amounts: "iterations carry very different amounts of data, as calls of one function from many places do",
     other_calls: "many calls within its iterations are not the loop's",
@@ -335,7 +335,7 @@ const DOUBTS: Record<string, string> = {
     interpreter: "all calls of a script have the same few call sites",
 };
 
-/** What to know of the loop before its iterations are believed: that it was found, and is not sure. */
+/** The note that the loop was found, and how sure it is. */
 function doubt({ loops }: Report): HTMLElement | null {
     const unsure = loops.find((loop) => loop.in_report && loop.confidence !== null && loop.confidence !== "sure");
     if (!unsure) {

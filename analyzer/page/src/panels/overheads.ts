@@ -1,7 +1,7 @@
-// What the phases cost against the same work on one rank.
+// The overheads of phases, relative to the same work on one rank.
 import { Chart } from "../chart";
 import { choice, el, field } from "../dom";
-import { NO_CALLS } from "../empty";
+import { NO_CALLS } from "../emptyreasons";
 import { SERIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import type { OverheadPhase, Report } from "../report.generated";

@@ -1,14 +1,14 @@
 // The run over time: efficiencies and what ranks do, by windows of time and by blocks of iterations.
 import { Chart } from "../chart";
 import { choice, el, field } from "../dom";
-import { NOT_REPLAYED } from "../empty";
+import { NOT_REPLAYED } from "../emptyreasons";
 import { key } from "../legend";
 import { svgButton } from "../save";
 import { SERIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { BlockRow, Report, WindowRow } from "../report.generated";
 import { table } from "../table";
-import { onWindow, showWindow, timeWindow } from "../window";
+import { onWindow, showWindow, timeWindow } from "../timewindow";
 import { percent, seconds, secondsLike } from "../words";
 
 export const overTime: Panel = {

@@ -9,7 +9,7 @@ import { ChosenStages, sources, stagesOf, wholeRun, type Source, type Stages } f
 import { table } from "../table";
 import { term } from "../tip";
 import { rowName, rowOf } from "../views";
-import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
+import { onWindow, showWindow, timeWindow, type TimeWindow } from "../timewindow";
 import { percent, plural, seconds, secondsLike } from "../words";
 
 export const stagesAndRanks: Panel = {
@@ -128,7 +128,7 @@ class StagesAndRanks {
         this.byRank.show(this.rankSpec());
     }
 
-    /** Whether stages are slices of time. */
+    /** True if stages are slices of time. */
     private get isTime(): boolean {
         return this.source.unitName === "s";
     }

@@ -139,7 +139,7 @@ function branches({ efficiency: of, verdict }: Report): Branch[] {
     ];
 }
 
-/** How the ideal time is known, or why it is not. */
+/** The source of the ideal time, or the reason why it is unknown. */
 function aboutIdeal(of: EfficiencyRow): string | null {
     const { t_ideal_phase_profile_s: ideal, t_ideal_phase_profile_bound_s: bound, elapsed_s: elapsed } = of;
     if (of.t_ideal_replay_s !== null) {

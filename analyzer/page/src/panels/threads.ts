@@ -69,7 +69,7 @@ function scene(rows: ParallelRegionRow[]): Scene {
     };
 }
 
-/** Where a region is; of several at one line, with the address. */
+/** The place of a region, with the address if several are on one line. */
 function regionName(row: ParallelRegionRow, rows: ParallelRegionRow[]): string {
     const name = sitePlace(row);
     const others = rows.filter((other) => other !== row && sitePlace(other) === name && other.offset !== row.offset);

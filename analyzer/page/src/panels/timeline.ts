@@ -1,25 +1,25 @@
 // Ranks × time: what each rank does when, who waits for whom, and the messages between them.
 import type { Selection } from "../address";
 import { append, button, choice, el, field, panelLink } from "../dom";
-import { NOT_REPLAYED } from "../empty";
-import { rowOrder, rowSum, type Order } from "../order";
+import { NOT_REPLAYED } from "../emptyreasons";
+import { rowOrder, rowSum, type Order } from "../roworder";
 import { key } from "../legend";
 import { lifetimeBar } from "../lifetime";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import { Picture, pictureHeight, type Plot, type Scene, type View } from "../picture";
 import { listedOutlierRows, markOutliers, outlierKey } from "../outliers";
-import { drawSelected } from "../selected";
+import { drawSelected } from "../outline";
 import { causeChain, type ChainLink } from "../timeline/chain";
 import { paintLine, paintTimeline, rowsPerBand } from "../timeline/paint";
 import { Tracks } from "../timeline/tracks";
 import { SpanIndex } from "../timeline/spans";
-import { drawMessages, drawWait } from "../timeline/above";
+import { drawMessages, drawWait } from "../timeline/overlay";
 import { waitNumber, waitOf, type Wait } from "../timeline/waits";
 import { table } from "../table";
 import { term } from "../tip";
 import { columnOf, ranksIn, rowLabel, rowName, rowOf, timesOf, type Timeline } from "../views";
-import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
+import { onWindow, showWindow, timeWindow, type TimeWindow } from "../timewindow";
 import { sitePlace } from "./callsites";
 import { functionName } from "./functions";
 import { oneUnit, percent, plural, roundTicks, secondsLike, secondsTick, seconds, shortPath } from "../words";
@@ -37,7 +37,7 @@ export const timeline: Panel = {
 class RanksOverTime {
     private order: Order = "rank";
     private rows: number[];
-    /** Where each row of the matrices is shown. */
+    /** The position of each row of the matrices. */
     private placeOf: number[] = [];
     private chosen: Wait | null = null;
     private chain: ChainLink[] = [];
@@ -135,7 +135,7 @@ class RanksOverTime {
         return of && from >= 0 && to >= 0 ? timesOf(this.data, of, from, to + 1) : null;
     }
 
-    /** Says how many rows share a stack. */
+    /** Shows the number of rows that share a stack. */
     private saySharing(): void {
         const { width, height } = this.picture.element.querySelector("canvas") as HTMLCanvasElement;
         const each = width > 0 ? rowsPerBand({ view: this.picture.view, ratio: window.devicePixelRatio || 1, height: height - 26 * (window.devicePixelRatio || 1) }) : 1;
@@ -187,7 +187,7 @@ class RanksOverTime {
         this.rows.forEach((row, at) => (this.placeOf[row] = at));
     }
 
-    /** Where the row of a rank is shown, −1 where it is in none. */
+    /** The position of the row of a rank, or −1 if it is in none. */
     private shownAt = (rank: number): number => {
         const row = rowOf(this.data, rank);
         return row < 0 ? -1 : this.placeOf[row];
@@ -282,7 +282,7 @@ class RanksOverTime {
         this.picture.drawAbove();
     }
 
-    /** What is known of the chosen wait. */
+    /** Describes the chosen wait. */
     private explain(): void {
         const { chosen, of } = this;
         if (!chosen) {
@@ -296,7 +296,7 @@ class RanksOverTime {
         );
     }
 
-    /** Where a wait is: the call and its source line, and the region. */
+    /** The place of a wait: the call and its source line, and the region. */
     private placeOfWait({ site, region }: Wait): (string | Node)[] {
         const operation = this.data.report.callsites.find((one) => sitePlace(one) === site)?.operation;
         const call = operation ? `MPI_${operation} at ${site}` : site;
@@ -323,7 +323,7 @@ class RanksOverTime {
         return el("div", {}, el("p", {}, term("chain of causes", "Chain of causes"), ":"), list, el("p", {}, el("b", {}, `Cause: rank ${last.rank}`), ". See ", all, "."));
     }
 
-    /** What a rank did from the begin of a link to its end: the region with most of that time, and the function that has most of the region. */
+    /** The work of a rank from the start of a link to its end: the region with most of that time, and the function with most of the region. */
     private work({ rank, begin, end }: ChainLink): (string | Node)[] {
         const { of } = this;
         const row = rowOf(this.data, rank);
@@ -401,7 +401,7 @@ class RanksOverTime {
     }
 }
 
-/** What the ranks do from one time to another, by the slices of time that lie in it. */
+/** The states of the ranks in a range of time, by the slices of time in it. */
 function sumUp(data: Data, of: Timeline, from: number, to: number): string {
     const length = (of.end_s - of.begin_s) / of.bins;
     const first = Math.max(0, Math.floor((from - of.begin_s) / length));

@@ -1,7 +1,7 @@
-// Causes of blocking: who made whom wait, with what, and what each phase costs in all.
+// Causes of waiting: the ranks that delay others, their activities, and the cost of each phase.
 import { formatAddress, isPointedOut, type Selection, type Target } from "../address";
 import { el, panelLink } from "../dom";
-import { NOT_REPLAYED } from "../empty";
+import { NOT_REPLAYED } from "../emptyreasons";
 import { RankMatrix, type Place } from "../matrix";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
@@ -102,7 +102,7 @@ function longestWait({ views }: Data, isWaiting: (rank: number) => boolean, isSo
     return null;
 }
 
-/** What is caused by next to nothing is caused by something else. */
+/** Formats β. Very large values mean that the waiting has another cause. */
 function beta(value: number | null): string {
     return value !== null && value >= 1000 ? "> 1000" : ratio(value, 2);
 }
@@ -112,7 +112,7 @@ function causeName(cause: CauseRow): string {
     return `${what} in ${shortPath(cause.region)}`;
 }
 
-/** What is not listed, by clusters of ranks. */
+/** The causes that are not listed, by clusters of ranks. */
 function causesLeftOut(of: BlockingTable): HTMLElement | null {
     if (of.causes_left_out.length === 0) {
         return null;

@@ -4,10 +4,10 @@ import { SERIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { PathRow, PredictionRow, Report } from "../report.generated";
 import { table } from "../table";
-import { NOT_REPLAYED } from "../empty";
+import { NOT_REPLAYED } from "../emptyreasons";
 import { bytes, count, percent, plural, seconds, shortPath } from "../words";
 
-/** What a replay asks, as words. */
+/** The scenario of a prediction, in words. */
 export function scenario(replay: PredictionRow): string {
     switch (replay.scenario) {
         case "ideal network":
@@ -53,7 +53,7 @@ export const whatIf: Panel = {
     },
 };
 
-/** What was asked, that which saves most first. */
+/** The predictions, the largest saving first. */
 export function scenarios(report: Report): PredictionRow[] {
     return report.predictions.filter((replay) => replay.scenario !== "as measured").sort((a, b) => b.saved_s - a.saved_s);
 }

@@ -61,7 +61,7 @@ interface Place {
 
 interface Layout {
     places: Map<string, Place>;
-    /** Where each edge passes the columns between its ends: their left sides, and the height. */
+    /** The points at which each edge passes the columns between its ends: their left sides, and the height. */
     passes: Map<EdgeRow, [x: number, y: number][]>;
     width: number;
     height: number;

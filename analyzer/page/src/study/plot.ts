@@ -1,7 +1,7 @@
 // Points and curves over a number, by uPlot: each series has places of its own.
 import uPlot from "uplot";
 import { el } from "../dom";
-import { axisLook, label } from "../drawn";
+import { axisLook, label } from "../plotlook";
 import { onTheme } from "../theme";
 
 export interface Series {

@@ -5,7 +5,7 @@
 //   rank 2   |====== work ====|                3. which works.
 import type { Wait } from "./waits";
 
-/** What the rank that ended a wait did meanwhile. */
+/** The activity of the rank that ended a wait, during the wait. */
 export interface ChainLink {
     rank: number;
     /** From here to `end` it worked: from the end of its own last wait, or the begin of the wait that it ended. */

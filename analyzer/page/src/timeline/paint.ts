@@ -96,7 +96,7 @@ function paintStacked(plot: Plot, of: Timeline, rows: number[], each: number): v
     putOver(plot, image);
 }
 
-/** How many successive rows share a band of pixels: of rows that are too low for a stack of states, as many as give it the height of a band. */
+/** The number of successive rows that share a band of pixels. Rows that are too low for a stack of states are joined up to the height of a band. */
 export function rowsPerBand(plot: Pick<Plot, "height" | "ratio" | "view">): number {
     const rowHeight = plot.height / (plot.view.y1 - plot.view.y0);
     return rowHeight >= STACKED * plot.ratio ? 1 : Math.ceil((BAND * plot.ratio) / rowHeight);

@@ -25,7 +25,7 @@ export function waitOf({ waits, regions, sites }: Timeline, at: number): Wait {
     };
 }
 
-/** What an address calls the wait with this number. */
+/** The name in addresses of the wait with this number. */
 export function waitName(at: number): string {
     return `wait ${at}`;
 }

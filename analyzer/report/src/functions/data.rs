@@ -267,7 +267,7 @@ impl FunctionName {
         FunctionName { function: Some(name).filter(|name| !name.is_empty()), file, line, module }
     }
 
-    /// `PairLJCut::compute (pair_lj_cut.cpp:112)`, `exp (libm.so.6)`, or `libm.so.6` where the function is not known;
+    /// `PairLJCut::compute (pair_lj_cut.cpp:112)`, `exp (libm.so.6)`, or `libm.so.6` if the function is unknown;
     /// `waiting for threads (libgomp.so.1)` in a library that runs threads.
     pub fn label(&self) -> String {
         let module = self.module.as_deref().map(base_name).unwrap_or("generated code");

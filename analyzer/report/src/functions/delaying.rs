@@ -20,9 +20,9 @@ impl SampledFunctions<'_> {
         computing.filter_map(|row| self.delaying_rank(row)).take(MOST.0).collect()
     }
 
-    /// The functions in which the rank of a cause computes in its region; `None` where none is known.
+    /// The functions in which the rank of a cause computes in its region, or `None` if none is known.
     ///
-    /// First those by which it makes others wait, by the samples in the time that they waited for. Where there are none, what it computes more than the mean comes first.
+    /// Those that make others wait come first, by the samples in the time that they waited for. Without such samples, those with an excess over the mean do.
     fn delaying_rank(&self, row: &CauseRow) -> Option<DelayingRank> {
         let at = self.model.ranks.iter().position(|one| one.rank == row.cause.rank)?;
         let region = self.model.regions.iter().position(|one| one.path == row.region)? as RegionIdx;

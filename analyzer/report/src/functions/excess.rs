@@ -9,7 +9,7 @@ use lbprof_analysis::model::RegionIdx;
 const MOST_NAMED: usize = 3;
 
 impl SampledFunctions<'_> {
-    /// In which functions the rank at a place computes longer than the mean, of which its calls show `excess_s`.
+    /// Finds the functions in which the rank at index `at` computes longer than the mean, by `excess_s` according to its calls.
     pub(crate) fn explained(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> ExplainedExcess {
         let callers = self.times.by_caller(region);
         let found = self.times.concentrated(region, at, MOST_NAMED).into_iter();

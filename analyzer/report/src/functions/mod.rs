@@ -39,12 +39,12 @@ pub(super) struct SampledFunctions<'a> {
 }
 
 impl<'a> SampledFunctions<'a> {
-    /// Of the ranks' first threads; `None` where no rank was sampled.
+    /// Looks up the functions of the ranks' first threads. Returns `None` if no rank was sampled.
     pub(crate) fn new(model: &'a Model, code: &'a SampledCode) -> Option<Self> {
         SampledFunctions::for_threads(model, code, SampledThreads::First)
     }
 
-    /// Of such threads.
+    /// Looks up the functions of these threads.
     fn for_threads(model: &'a Model, code: &'a SampledCode, threads: SampledThreads) -> Option<Self> {
         let times = FunctionTimes::new(model, code, threads)?;
         let mut lines: BTreeMap<(RegionIdx, u32), Vec<u32>> = BTreeMap::new();
@@ -107,12 +107,12 @@ impl<'a> SampledFunctions<'a> {
         rows
     }
 
-    /// Mean over the ranks that were sampled.
+    /// The mean over the sampled ranks.
     fn mean(&self, sum: f64) -> f64 {
         sum / self.times.ranks.max(1) as f64
     }
 
-    /// The rank that computes longest in a region, of those that were sampled, by its place; its computation and the mean.
+    /// The index of the sampled rank that computes longest in a region, its computation, and the mean.
     fn slowest(&self, region: Option<RegionIdx>) -> (Option<usize>, f64, f64) {
         let ranks: Vec<usize> = (0..self.model.ranks.len()).filter(|&at| is_sampled(&self.model.ranks[at])).collect();
         let computation: Vec<f64> = ranks.iter().map(|&at| self.wall_s(region, at)).collect();
@@ -158,7 +158,7 @@ impl<'a> SampledFunctions<'a> {
         }
     }
 
-    /// Computation of the rank at a place by its calls.
+    /// The computation of the rank at index `at`, according to its calls.
     fn wall_s(&self, region: Option<RegionIdx>, at: usize) -> f64 {
         let rank = &self.model.ranks[at];
         region.map_or_else(|| rank.inclusive(0), |region| rank.exclusive(region))[Activity::Computation as usize]

@@ -8,7 +8,7 @@ use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::model::samples::{CpuTime, SampledThreads};
 
 impl SampledFunctions<'_> {
-    /// Of those that call MPI, and of those that do not, where there are any.
+    /// The rows of the threads that call MPI and of those that do not, if there are any.
     pub(super) fn other_threads(&self) -> Vec<OtherThreadsRow> {
         let (slowest, ..) = self.slowest(None);
         let kinds = [SampledThreads::WithoutMpi, SampledThreads::WithMpi];
@@ -17,7 +17,7 @@ impl SampledFunctions<'_> {
         some.map(|of_threads| of_threads.as_others(slowest)).filter(|others| others.samples > 0).collect()
     }
 
-    /// Returns all threads, where it is not known what the first one did.
+    /// The functions of all threads in time for which the activity of the first one is unknown.
     pub(super) fn unplaced(&self) -> Option<UnplacedFunctions> {
         let (slowest, ..) = self.slowest(None);
         let unplaced = SampledFunctions::for_threads(self.model, self.code, SampledThreads::Unplaced)?;

@@ -83,7 +83,7 @@ impl SampledFunctions<'_> {
         time.compared().excess(self.times.ranks, self.times.period_s)
     }
 
-    /// The functions of libraries, by their CPU time, of a function with so many seconds.
+    /// The library functions that a function calls, most CPU time first. `all_s` is the CPU time of the function.
     fn libraries(&self, times: Option<&BTreeMap<u32, CpuTime>>, all_s: f64) -> Vec<LibraryRow> {
         let mut order: Vec<(u32, f64)> =
             times.into_iter().flatten().map(|(&function, time)| (function, time.seconds)).collect();
@@ -130,13 +130,11 @@ impl SampledFunctions<'_> {
                 }
                 // Of several parts it is not known which ranks have them all.
                 let only = parts.first().filter(|_| parts.len() == 1);
-                let least_s =
-                    |one: &&&CpuTimeOverRanks| if (one.ranks as usize) < self.times.ranks { 0.0 } else { one.min_s };
                 LineRow {
                     line,
                     mean_s: self.mean(sum.seconds),
                     error_s: self.mean(sum.error_s()),
-                    min_s: only.as_ref().map(least_s),
+                    min_s: only.map(|one| if (one.ranks as usize) < self.times.ranks { 0.0 } else { one.min_s }),
                     max_s: only.map(|one| one.max_s),
                     max_rank: only.map(|one| one.max_rank),
                 }

@@ -44,7 +44,7 @@ pub struct HtmlPage {
 }
 
 impl HtmlPage {
-    /// A page of the panels in `style` and `script`.
+    /// Creates a page of the panels in `style` and `script`.
     pub fn new(title: String, style: &'static str, script: &'static str) -> HtmlPage {
         HtmlPage { title, style, script, text: String::new(), data: Vec::new(), generator: GENERATOR }
     }
@@ -85,8 +85,7 @@ pub fn write(content: &PageContent, options: &text::TextOptions, out: &mut dyn W
     page.write(out)
 }
 
-/// A value as JSON that can stand in an HTML element: without `<`, `>`, `&`, control characters and U+2028, all of which occur in
-/// strings alone, where an escape stands for them.
+/// Formats a value as JSON that is safe in an HTML element. `<`, `>`, `&`, control characters and U+2028, which occur in strings only, are escaped.
 pub fn inert(value: &impl Serialize) -> io::Result<String> {
     let mut bytes = Vec::new();
     json::write_compact(value, &mut bytes)?;

@@ -55,7 +55,7 @@ const MOST_EXACT: usize = 1 << 16;
 /// Largest number that a half float is asked to hold; above 65,504 there is none.
 const LARGEST_HALF: f32 = 60_000.0;
 
-/// Numbers of any size; NaN: none.
+/// Packs numbers of any size. NaN stands for a missing one.
 pub(super) fn numbers(values: &[f32]) -> io::Result<PackedNumbers> {
     if values.len() <= MOST_EXACT {
         return packed(NumberEncoding::F32, 1.0, values.iter().flat_map(|value| value.to_le_bytes()));
@@ -70,17 +70,17 @@ pub(super) fn numbers(values: &[f32]) -> io::Result<PackedNumbers> {
     )
 }
 
-/// Whole numbers below 2³² − 1, each times `scale`; that is none.
+/// Packs whole numbers below 2³² − 1, which stands for a missing one. The values are these times `scale`.
 pub(super) fn whole_numbers(values: &[u32], scale: f64) -> io::Result<PackedNumbers> {
     packed(NumberEncoding::U32, scale, values.iter().flat_map(|value| value.to_le_bytes()))
 }
 
-/// Whole numbers of either sign.
+/// Packs whole numbers of either sign.
 pub(super) fn signed(values: &[i32]) -> io::Result<PackedNumbers> {
     packed(NumberEncoding::I32, 1.0, values.iter().flat_map(|value| value.to_le_bytes()))
 }
 
-/// Small whole numbers, each times `scale`.
+/// Packs small whole numbers. The values are these times `scale`.
 pub(super) fn small(values: &[u8], scale: f64) -> io::Result<PackedNumbers> {
     packed(NumberEncoding::U8, scale, values.iter().copied())
 }

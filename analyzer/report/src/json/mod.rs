@@ -175,7 +175,7 @@ struct LossInWords<'a> {
     text: String,
 }
 
-/// The report as a JSON value, with as much as `bounds` says of what grows with the ranks.
+/// The report as a JSON value. `bounds` limits the parts that grow with the ranks.
 pub fn document(report: &Report, bounds: &ListBounds) -> Value {
     let doubts = report.doubts.iter();
     let doubts = doubts.map(|doubt| DoubtInWords { kind: doubt.name(), text: text::doubt(report, doubt) });

@@ -61,7 +61,7 @@ struct SummaryLoss {
 }
 
 impl RunSummary {
-    /// Returns the summary of a report: texts give way until it has [`MAX_BYTES`].
+    /// Returns the summary of a report. Texts are shortened until it fits into [`MAX_BYTES`].
     pub fn new(report: &Report) -> RunSummary {
         let mut columns = MAX_COLUMNS;
         let mut summary = RunSummary::with(report, columns);

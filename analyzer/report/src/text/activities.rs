@@ -32,12 +32,13 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         ("not recorded", data.paused_share, data.paused_mean_s),
         ("unknown", data.unknown_share, data.unknown_mean_s),
     ];
-    // Beside selected activities time of no activity is only noise.
-    let is_shown = |share: f64| report.facts.selected.activities.is_none() && share >= 0.0005;
-    for (name, share, mean_s) in others.into_iter().filter(|&(_, share, _)| is_shown(share)) {
-        let empty = String::new;
-        let (share, mean) = (percent(share), unit.number(mean_s));
-        table.row(vec![name.to_owned(), share, mean, empty(), empty(), empty(), empty(), empty()]);
+    for (name, share, mean_s) in others {
+        // Beside selected activities, time without an activity is only noise.
+        if report.facts.selected.activities.is_none() && share >= 0.0005 {
+            let mut cells = vec![name.to_owned(), percent(share), unit.number(mean_s)];
+            cells.resize(8, String::new());
+            table.row(cells);
+        }
     }
     format!(
         "{BOLD}Activities{BOLD:#}\n{}\n",

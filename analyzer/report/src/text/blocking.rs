@@ -7,7 +7,9 @@ use crate::Report;
 use crate::blocking::{BlockingTable, CauseRow};
 use crate::overheads::NotAlone;
 use crate::table::TextTable;
-use crate::words::{TimeUnit, clean, count, percent, plural, seconds, seconds_like, short_path, what_was_done, wrap};
+use crate::words::{
+    TimeUnit, clean, count, or_dash, percent, plural, seconds, seconds_like, short_path, what_was_done, wrap,
+};
 use lbprof_analysis::metrics::blocking::CauseClass;
 
 /// Share of all waiting from which on something is reported.
@@ -56,7 +58,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// Why it is not known who waits for whom, where that is the recording's doing.
+/// The reason why waits were not analysed, if it lies in the recording.
 fn not_known(report: &Report) -> String {
     match report.overheads.alone {
         Err(NotAlone::NoCalls) if report.ranks.len() > 1 => format!(
@@ -92,7 +94,7 @@ fn classes(table: &BlockingTable) -> TextTable {
     out
 }
 
-/// Returns how much waiting a selected region causes.
+/// The waiting that the selected region causes.
 fn by_region(table: &BlockingTable) -> Option<String> {
     let by = table.by_region.filter(|by| by.share >= LEAST)?;
     let most =
@@ -104,7 +106,7 @@ fn by_region(table: &BlockingTable) -> Option<String> {
     ))
 }
 
-/// Returns who waits for whom most.
+/// The pairs of ranks of which one waits longest for the other.
 fn pairs(table: &BlockingTable) -> Option<String> {
     let total = table.sums.total_s;
     let most = table.most_by?;
@@ -120,24 +122,22 @@ fn pairs(table: &BlockingTable) -> Option<String> {
     Some(text)
 }
 
-/// Returns what could not be matched, and what was corrected.
+/// Lists the calls that could not be matched, and the corrected ones.
 fn matching(table: &BlockingTable) -> Option<String> {
     let counts = &table.counts;
-    let mut parts = Vec::new();
-    let mut add = |n: u64, what: &str, what_of_it: &str| {
-        if n > 0 {
-            parts.push(format!("{}{what_of_it}", plural(n, what)));
-        }
-    };
-    add(counts.unmatched_sends, "send", " without a receive");
-    add(counts.unmatched_receives, "receive", " without a send");
-    add(counts.unmatched_collectives, "collective", " that not all entered");
-    add(counts.mixed_collectives, "collective", " with different operations");
-    add(counts.unmatched_neighbours, "neighbour", " that did not enter a collective");
-    add(counts.unmatched_epochs, "side", " of epochs on windows");
-    add(counts.behind_gaps, "call", " after lost records");
-    add(counts.not_recorded, "call", " with ranks that lack records");
-    add(counts.sizes_differ, "message", " of another size than was sent");
+    let unmatched = [
+        (counts.unmatched_sends, "send", "without a receive"),
+        (counts.unmatched_receives, "receive", "without a send"),
+        (counts.unmatched_collectives, "collective", "that not all entered"),
+        (counts.mixed_collectives, "collective", "with different operations"),
+        (counts.unmatched_neighbours, "neighbour", "that did not enter a collective"),
+        (counts.unmatched_epochs, "side", "of epochs on windows"),
+        (counts.behind_gaps, "call", "after lost records"),
+        (counts.not_recorded, "call", "with ranks that lack records"),
+        (counts.sizes_differ, "message", "of another size than was sent"),
+    ];
+    let occurring = unmatched.into_iter().filter(|(n, ..)| *n > 0);
+    let parts: Vec<String> = occurring.map(|(n, noun, fault)| format!("{} {fault}", plural(n, noun))).collect();
     let mut text = String::new();
     if !parts.is_empty() {
         write!(text, "not matched, so that waiting for it is not known: {}", parts.join(", ")).ok();
@@ -167,8 +167,8 @@ fn causes(table: &BlockingTable, options: &TextOptions) -> String {
             cause.rank.to_string(),
             unit.number(cause.caused_s),
             percent(row.share),
-            own_s.map_or_else(|| "–".to_owned(), |own_s| unit.number(own_s)),
-            row.beta.map_or_else(|| "–".to_owned(), |beta| format!("{beta:.2}")),
+            or_dash(own_s, |own_s| unit.number(own_s)),
+            or_dash(row.beta, |beta| format!("{beta:.2}")),
         ]);
     }
     format!(

@@ -9,12 +9,10 @@ use crate::{Report, SiteRow};
 const SPARE: &[&[&str]] = &[&["bytes"], &["calls"], &["longest", "on"], &["other"]];
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
-    let moved = |row: &SiteRow| {
-        let sums = [row.sum, row.other_threads];
-        sums.iter().fold(0_u64, |moved, sum| moved.saturating_add(sum.sent).saturating_add(sum.received))
-    };
-    let is_noise = |row: &SiteRow| row.sum.seconds + row.other_threads.seconds <= 0.0 && moved(row) == 0;
-    let rows: Vec<&SiteRow> = report.call_sites.iter().filter(|row| options.full || !is_noise(row)).collect();
+    let mut rows: Vec<&SiteRow> = report.call_sites.iter().collect();
+    if !options.full {
+        rows.retain(|row| row.sum.seconds + row.other_threads.seconds > 0.0 || moved_bytes(row) > 0);
+    }
     let all = rows.len();
     if all == 0 {
         return String::new();
@@ -40,7 +38,8 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         ];
         cells.extend(has_others.then(|| unit.number(row.other_threads_mean_s)));
         cells.push(count(row.sum.calls.saturating_add(row.other_threads.calls)));
-        cells.push(if moved(row) > 0 { bytes(moved(row)) } else { String::new() });
+        let moved = moved_bytes(row);
+        cells.push(if moved > 0 { bytes(moved) } else { String::new() });
         table.row(cells);
     }
     format!(
@@ -48,4 +47,10 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         title("Call sites", shown, all),
         table.sparing(options.columns, SPARE).render(options.columns, DIM)
     )
+}
+
+/// The bytes that the calls of all threads sent and received.
+fn moved_bytes(row: &SiteRow) -> u64 {
+    let sums = [row.sum, row.other_threads];
+    sums.iter().fold(0, |moved: u64, sum| moved.saturating_add(sum.sent).saturating_add(sum.received))
 }

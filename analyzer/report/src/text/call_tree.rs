@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::{DIM, TextOptions, WIDE, title};
 use crate::call_tree::CallTreeNodeKind;
+use crate::fraction;
 use crate::table::TextTable;
-use crate::words::{clean, percent, percent_or_dash, width};
+use crate::words::{clean, or_dash, percent, percent_or_dash, width};
 use crate::{CallTreeRow, Report};
 use lbprof_analysis::structure::code_place::base_name;
 
@@ -28,7 +29,6 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     }
     let shown = shown(report, options);
     let whole_s = rows[0].time_s;
-    let share = |time_s: f64| if whole_s > 0.0 { percent(time_s / whole_s) } else { percent(0.0) };
     let mut heads = vec!["<in", "share", "computes", "waits"];
     let is_followed = rows[0].waiting_s.is_some();
     if !is_followed {
@@ -59,13 +59,14 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         let name = format!("{}{}", "  ".repeat(around.min(12)), names.join(" › "));
         names.clear();
         let computes = row.computation_s >= 0.01 * row.time_s;
-        let balance = |value: Option<f64>| percent_or_dash(value.filter(|_| computes));
-        let mut cells = vec![name, percent(row.share), share(row.computation_s)];
-        cells.extend(row.waiting_s.map(share));
-        cells.extend(row.caused_s.map(share));
-        cells.push(balance(row.load_balance));
-        cells.extend((options.columns >= WIDE).then(|| balance(row.micro_load_balance)));
-        cells.push(row.slowest_rank.filter(|_| computes).map_or_else(|| "–".to_owned(), |rank| rank.to_string()));
+        let mut cells = vec![name, percent(row.share), percent(fraction(row.computation_s, whole_s))];
+        cells.extend(row.waiting_s.map(|time_s| percent(fraction(time_s, whole_s))));
+        cells.extend(row.caused_s.map(|time_s| percent(fraction(time_s, whole_s))));
+        cells.push(percent_or_dash(row.load_balance.filter(|_| computes)));
+        if options.columns >= WIDE {
+            cells.push(percent_or_dash(row.micro_load_balance.filter(|_| computes)));
+        }
+        cells.push(or_dash(row.slowest_rank.filter(|_| computes), |rank| rank.to_string()));
         table.row(cells);
     }
     let all = rows.len() + rows.iter().map(|row| row.left_out).sum::<usize>();
@@ -79,14 +80,14 @@ fn shown(report: &Report, options: &TextOptions) -> BTreeSet<usize> {
     if options.full {
         return (0..rows.len()).collect();
     }
-    let weight = |at: &usize| rows[*at].alone_s.max(rows[*at].caused_alone_s.unwrap_or(0.0));
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.cmp(b)));
+    let weights = rows.iter().map(|row| row.alone_s.max(row.caused_alone_s.unwrap_or(0.0)));
+    let mut order: Vec<(f64, usize)> = weights.zip(0..).collect();
+    order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     if options.is_for_all() {
-        order.retain(|at| weight(at) >= LEAST * rows[0].time_s);
+        order.retain(|&(weight, _)| weight >= LEAST * rows[0].time_s);
     }
     let mut shown = BTreeSet::new();
-    for at in order.into_iter().take(options.top.max(1)) {
+    for (_, at) in order.into_iter().take(options.top.max(1)) {
         let mut next = Some(at);
         while let Some(at) = next.filter(|&at| shown.insert(at)) {
             next = rows[at].parent;
@@ -108,15 +109,18 @@ fn label(rows: &[CallTreeRow], at: usize) -> String {
     let row = &rows[at];
     let place = row.at.as_ref().and_then(|at| Some(format!("{}:{}", base_name(at.file.as_deref()?), at.line?)));
     let place = place.or_else(|| row.at.as_ref().map(|at| format!("+{:#x}", at.offset)));
-    let beside = |other: &CallTreeRow| other.parent == row.parent && other.kind == row.kind && other.name == row.name;
     let name = clean(&row.name);
     let text = match (row.kind, place) {
         (CallTreeNodeKind::Call, Some(place)) => format!("{name} ({place})"),
         (CallTreeNodeKind::Function, Some(place)) if name.is_empty() => format!("function called at {place}"),
-        (CallTreeNodeKind::Function, Some(place)) if rows.iter().filter(|other| beside(other)).count() > 1 => {
-            format!("{name} (called at {place})")
-        }
+        (CallTreeNodeKind::Function, Some(place)) if has_namesake(rows, row) => format!("{name} (called at {place})"),
         _ => name,
     };
     clean(&text)
+}
+
+/// Returns whether another node beside this one has its name.
+fn has_namesake(rows: &[CallTreeRow], row: &CallTreeRow) -> bool {
+    let mut beside = rows.iter().filter(|other| other.parent == row.parent && !std::ptr::eq(*other, row));
+    beside.any(|other| other.kind == row.kind && other.name == row.name)
 }

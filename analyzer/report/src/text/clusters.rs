@@ -3,7 +3,7 @@
 use super::{DIM, TextOptions, title};
 use crate::clusters::{CodeName, OwnCodeRow};
 use crate::table::TextTable;
-use crate::words::{TimeUnit, clean, count, percent, percent_or_dash, plural, wrap};
+use crate::words::{TimeUnit, clean, count, or_dash, percent, percent_or_dash, plural, wrap};
 use crate::{ClusterRow, ClusterTable, Report};
 use lbprof_analysis::read::open::ranges;
 
@@ -21,8 +21,8 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
             if row.id > 0 { row.id.to_string() } else { "–".to_owned() },
             ranges(&row.ranks),
             count(row.ranks.len() as u64),
-            row.own_code.first().map_or_else(|| "–".to_owned(), name),
-            row.own_code.first().map_or_else(|| "–".to_owned(), |own| percent(own.share)),
+            or_dash(row.own_code.first(), name),
+            or_dash(row.own_code.first(), |own| percent(own.share)),
         ]);
     }
     let efficiency = efficiency(report, options, shown);
@@ -62,14 +62,14 @@ fn efficiency(report: &Report, options: &TextOptions, shown: usize) -> String {
             percent_or_dash(times.micro_load_balance().filter(|_| certain)),
             percent_or_dash(times.transfer().filter(|_| certain)),
         ];
-        let iterations = row.iterations.as_ref().map_or_else(|| "–".to_owned(), |(_, n)| count(*n as u64));
+        let iterations = or_dash(row.iterations.as_ref(), |(_, n)| count(*n as u64));
         cells.extend(has_iterations.then_some(iterations));
         table.row(cells);
     }
     format!("{}{}\n", title("Efficiency by cluster", shown, all), table.render(options.columns, DIM))
 }
 
-/// Of whom there is a balance, and whether one of all means something.
+/// Notes on the ranks whose balance is meaningful.
 fn sentences(report: &Report) -> String {
     let clusters = &report.clusters;
     let so = match clusters.iterate_together {
@@ -91,7 +91,7 @@ pub(super) fn who(clusters: &ClusterTable) -> String {
     who.join(" and ")
 }
 
-/// Returns what the clusters rest on.
+/// Notes on the method of clustering.
 fn notes(report: &Report) -> String {
     let clusters = &report.clusters;
     let mut text = String::new();

@@ -3,7 +3,7 @@
 use super::{DIM, TextOptions, title};
 use crate::communication::{CommunicationTable, SizeRow};
 use crate::table::TextTable;
-use crate::words::{TimeUnit, bytes, clean, count, percent, plural, seconds_like};
+use crate::words::{TimeUnit, bytes, clean, count, or_dash, percent, plural, seconds_like};
 use crate::{Report, SiteRow};
 
 /// Columns of the matrix: of more ranks several are one.
@@ -42,25 +42,25 @@ fn matrix(report: &Report, table: &CommunicationTable, options: &TextOptions) ->
     let columns = (options.columns.saturating_sub(2 * COLUMN) / COLUMN).clamp(2, MOST_COLUMNS);
     let per_bin = ranks.len().div_ceil(columns).max(1);
     let bins: Vec<&[u32]> = ranks.chunks(per_bin).collect();
-    let place = |rank: u32| ranks.binary_search(&rank).ok().map(|at| at / per_bin);
     let mut sums = vec![vec![0_u64; bins.len()]; bins.len()];
     for pair in &table.pairs {
-        if let (Some(from), Some(to)) = (place(pair.from), place(pair.to)) {
-            sums[from][to] = sums[from][to].saturating_add(pair.bytes);
+        if let (Ok(from), Ok(to)) = (ranks.binary_search(&pair.from), ranks.binary_search(&pair.to)) {
+            let sum = &mut sums[from / per_bin][to / per_bin];
+            *sum = sum.saturating_add(pair.bytes);
         }
     }
-    let name = |bin: &[u32]| match bin {
+    let names = bins.iter().map(|bin| match bin {
         [one] => one.to_string(),
         [first, .., last] => format!("{first}-{last}"),
         [] => String::new(),
-    };
-    let heads: Vec<String> = bins.iter().map(|bin| name(bin)).collect();
-    let mut heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    });
+    let names: Vec<String> = names.collect();
+    let mut heads: Vec<&str> = names.iter().map(String::as_str).collect();
     heads.insert(0, "<rank");
     let mut shown = TextTable::new(&heads, 0);
-    for (bin, row) in bins.iter().zip(sums) {
+    for (name, row) in names.iter().zip(sums) {
         let cells = row.into_iter().map(|sum| if sum > 0 { bytes(sum) } else { "·".to_owned() });
-        shown.row([name(bin)].into_iter().chain(cells).collect());
+        shown.row([name.clone()].into_iter().chain(cells).collect());
     }
     shown
 }
@@ -94,7 +94,7 @@ fn communicators(table: &CommunicationTable, options: &TextOptions) -> String {
         let name = if row.name.is_empty() { "none, or not known".to_owned() } else { clean(&row.name) };
         shown.row(vec![
             name,
-            row.ranks.map_or_else(|| "–".to_owned(), count),
+            or_dash(row.ranks, count),
             count(row.calls),
             percent(row.share),
             unit.number(row.time_s),
@@ -107,7 +107,7 @@ fn communicators(table: &CommunicationTable, options: &TextOptions) -> String {
     format!("{}{}", title("Communicators", n, n), render(shown, options))
 }
 
-/// Returns how long the calls of each call site take.
+/// The table of the durations of calls, by call site.
 fn durations(report: &Report, options: &TextOptions) -> String {
     let heads = [
         "<call",
@@ -124,15 +124,14 @@ fn durations(report: &Report, options: &TextOptions) -> String {
     let rows: Vec<&SiteRow> = report.call_sites.iter().filter(|row| row.durations.is_some()).collect();
     for row in &rows {
         let Some(of) = row.durations else { continue };
-        let time = |seconds: f64| seconds_like(seconds, of.mean_s);
         shown.row(vec![
             row.operation.clone(),
             if row.id.is_some() { clean(&row.place.label()) } else { "?".to_owned() },
             count(of.calls),
-            time(of.min_s),
-            time(of.mean_s),
-            time(of.max_s),
-            time(of.deviation_s),
+            seconds_like(of.min_s, of.mean_s),
+            seconds_like(of.mean_s, of.mean_s),
+            seconds_like(of.max_s, of.mean_s),
+            seconds_like(of.deviation_s, of.mean_s),
             of.min_rank.to_string(),
             of.max_rank.to_string(),
         ]);

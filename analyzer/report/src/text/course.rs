@@ -6,7 +6,7 @@ use crate::course::measured_iterations;
 use crate::iteration::IterationRow;
 use crate::iterations::IterationTable;
 use crate::words::{count, plural, seconds_like, wrap};
-use lbprof_analysis::metrics::trend::{RecurringChange, RecurringPeriod, SeriesShape};
+use lbprof_analysis::metrics::trend::{RecurringChange, SeriesShape};
 
 /// Share of the mean iteration from which on a change is reported.
 const LEAST: f64 = 0.02;
@@ -26,23 +26,22 @@ pub(super) fn bars(iterations: &IterationTable, columns: usize) -> String {
     if n < 2 {
         return String::new();
     }
-    let group = |at: usize| &rows[at * rows.len() / n..(at + 1) * rows.len() / n];
-    let longest: Vec<f64> = (0..n).map(|at| group(at).iter().map(|row| row.max_s).fold(0.0, f64::max)).collect();
-    let mean: Vec<f64> =
-        (0..n).map(|at| group(at).iter().map(|row| row.mean_s).sum::<f64>() / group(at).len() as f64).collect();
-    let low = mean.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = longest.iter().copied().fold(0.0, f64::max);
-    let changes = |values: &[f64]| {
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        values.iter().copied().fold(0.0, f64::max) - least > LEAST * high
-    };
-    if !changes(&longest) && !changes(&mean) {
+    let (mut longest, mut mean) = (Vec::with_capacity(n), Vec::with_capacity(n));
+    for at in 0..n {
+        let group = &rows[at * rows.len() / n..(at + 1) * rows.len() / n];
+        longest.push(group.iter().map(|row| row.max_s).fold(0.0, f64::max));
+        mean.push(group.iter().map(|row| row.mean_s).sum::<f64>() / group.len() as f64);
+    }
+    let low = smallest(&mean);
+    let high = largest(&longest);
+    let is_steady = [&longest, &mean].into_iter().all(|values| largest(values) - smallest(values) <= LEAST * high);
+    if is_steady {
         return String::new();
     }
-    let line = |values: &[f64]| -> String {
-        let step = |value: f64| (((value - low) / (high - low) * 8.0) as usize).min(BARS.len() - 1);
-        values.iter().map(|&value| BARS[step(value)]).collect()
-    };
+    let [longest, mean] = [longest, mean].map(|values| {
+        let steps = values.iter().map(|&value| ((value - low) / (high - low) * 8.0) as usize);
+        steps.map(|step| BARS[step.min(BARS.len() - 1)]).collect::<String>()
+    });
     let each = match (rows.len() / n, rows.len() % n) {
         (1, 0) => String::new(),
         (all, 0) => format!(", each of {}", plural(all as u64, "iteration")),
@@ -51,49 +50,54 @@ pub(super) fn bars(iterations: &IterationTable, columns: usize) -> String {
     let (low, high) = (seconds_like(low, high), seconds_like(high, high));
     let legend =
         wrap(&format!("▁ {low} … █ {high}{each}"), columns.saturating_sub(LABEL), 0).replace('\n', "\n         ");
-    format!("longest  {}\nmean     {}\n         {legend}\n", line(&longest), line(&mean))
+    format!("longest  {longest}\nmean     {mean}\n         {legend}\n")
 }
 
-/// Returns what changes and recurs, in sentences; empty where nothing does.
+fn smallest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+/// Returns whether a change is large enough to be reported, for iterations that take `typical_s` seconds.
+fn matters(change_s: f64, typical_s: f64) -> bool {
+    change_s.abs() >= LEAST * typical_s && change_s != 0.0
+}
+
+/// Describes trends and recurring changes, in sentences. Empty if there are none.
 pub(super) fn sentences(iterations: &IterationTable) -> String {
     let course = &iterations.course;
     let Some(trends) = &course.trends else { return String::new() };
     let typical_s = course.slowest_mean_s;
-    let matters = |change_s: f64| change_s.abs() >= LEAST * typical_s && change_s != 0.0;
-    let seconds = |part_s: f64| seconds_like(part_s, typical_s);
     let mut text = String::new();
-    if let Some(warm_up) = trends.max.warm_up.filter(|warm_up| matters(warm_up.excess)) {
+    if let Some(warm_up) = trends.max.warm_up.filter(|warm_up| matters(warm_up.excess, typical_s)) {
         let which = match warm_up.iterations {
             1 => "The first iteration is".to_owned(),
             more => format!("The first {} are", plural(more as u64, "iteration")),
         };
-        write!(text, "{which} longer than those that follow, by {}. ", seconds(warm_up.excess)).ok();
+        write!(text, "{which} longer than those that follow, by {}. ", seconds_like(warm_up.excess, typical_s)).ok();
     }
-    text.push_str(&recurring(&trends.max, &trends.imbalance, &|size_s| matters(size_s), &seconds));
-    let trend = trends.max.trend.filter(|trend| matters(trend.last - trend.first));
-    if let Some(trend) = trend {
+    text.push_str(&recurring(&trends.max, &trends.imbalance, typical_s));
+    if let Some(trend) = trends.max.trend.filter(|trend| matters(trend.last - trend.first, typical_s)) {
         let how = if trend.slope > 0.0 { "longer" } else { "shorter" };
-        let (first, last) = (seconds(trend.first), seconds(trend.last));
+        let (first, last) = (seconds_like(trend.first, typical_s), seconds_like(trend.last, typical_s));
         write!(text, "Iterations get {how}: the slowest rank computes {first} at the start, {last} at the end. ").ok();
     }
-    if let Some(trend) = trends.imbalance.trend.filter(|trend| matters(trend.last - trend.first)) {
+    if let Some(trend) = trends.imbalance.trend.filter(|trend| matters(trend.last - trend.first, typical_s)) {
         let how = if trend.slope > 0.0 { "grows" } else { "shrinks" };
-        let (first, last) = (seconds(trend.first), seconds(trend.last));
+        let (first, last) = (seconds_like(trend.first, typical_s), seconds_like(trend.last, typical_s));
         write!(text, "The imbalance {how}: from {first} an iteration at the start to {last} at the end. ").ok();
     }
     text.trim_end().to_owned()
 }
 
-/// Returns what recurs in the longest computation, and what of it is imbalance.
-fn recurring(
-    max: &SeriesShape,
-    imbalance: &SeriesShape,
-    matters: &dyn Fn(f64) -> bool,
-    seconds: &dyn Fn(f64) -> String,
-) -> String {
+/// Describes the recurring changes of the longest computation, and of the imbalance with the same period.
+fn recurring(max: &SeriesShape, imbalance: &SeriesShape, typical_s: f64) -> String {
     let mut text = String::new();
-    for period in max.periods.iter().filter(|period| matters(period.size)) {
-        let size = seconds(period.size);
+    for period in max.periods.iter().filter(|period| matters(period.size, typical_s)) {
+        let size = seconds_like(period.size, typical_s);
         let length = count(period.length as u64);
         match period.kind {
             RecurringChange::Wave => {
@@ -111,9 +115,9 @@ fn recurring(
                 (0..SHOWN).map(|turn| count((period.first + turn * period.length) as u64)).collect();
             write!(text, " ({} …)", numbers.join(", ")).ok();
         }
-        let same = |other: &&RecurringPeriod| (other.length, other.kind) == (period.length, period.kind);
-        if let Some(unbalanced) = imbalance.periods.iter().find(same).filter(|other| matters(other.size)) {
-            write!(text, "; the imbalance likewise, by {}", seconds(unbalanced.size)).ok();
+        let same = imbalance.periods.iter().find(|other| (other.length, other.kind) == (period.length, period.kind));
+        if let Some(unbalanced) = same.filter(|other| matters(other.size, typical_s)) {
+            write!(text, "; the imbalance likewise, by {}", seconds_like(unbalanced.size, typical_s)).ok();
         }
         text.push_str(". ");
     }

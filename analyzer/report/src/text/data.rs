@@ -41,17 +41,17 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{DIM}{}{DIM:#}\n", wrap(&format!("Data: {}", parts.join("; ")), options.columns, 6))
 }
 
-/// Returns what the recorder cost beside the writing of logs, where samples show it.
+/// The time of the recorder besides writing logs, if samples show it.
 fn cost_in_calls(data: &DataFacts) -> Option<String> {
     let (cost_s, error_s) = data.recorder_in_calls_s.zip(data.recorder_in_calls_error_s)?;
     let whole_s = data.elapsed_s * f64::from(data.ranks_present);
-    let share = |part_s: f64| 100.0 * part_s / whole_s;
-    (cost_s > 0.0 && whole_s > 0.0)
-        .then(|| format!("recording calls took {} ({:.2} ± {:.2} %)", seconds(cost_s), share(cost_s), share(error_s)))
+    (cost_s > 0.0 && whole_s > 0.0).then(|| {
+        let [cost, error] = [cost_s, error_s].map(|part_s| 100.0 * part_s / whole_s);
+        format!("recording calls took {} ({cost:.2} ± {error:.2} %)", seconds(cost_s))
+    })
 }
 
-/// Returns how much was polled, and what the time after the polls counts as. These are sums over all polls, not the time from one to the
-/// next.
+/// The number of polls, and the classification of the time after them. These are sums over all polls, not the time between two of them.
 fn polling(polls: &PollTimes) -> String {
     let [found_nothing, waits] = [plural(polls.polls, "unsuccessful poll"), plural(polls.waits, "wait")];
     let between = [(polls.waiting_s, "waiting"), (polls.computation_s, "computation")];

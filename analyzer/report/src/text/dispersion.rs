@@ -7,8 +7,8 @@ use super::{BOLD, DIM, LONGEST_NAME, TextOptions, WIDE, title};
 use crate::dispersion::{GroupRows, MIN_DEVIATION};
 use crate::fold::fold;
 use crate::table::TextTable;
-use crate::words::{clean, count, percent, plural, seconds_like, shorten, wrap};
-use crate::{ActivityRow, DispersionRows, RankRow, RegionRow, Report};
+use crate::words::{clean, count, or_dash, percent, plural, seconds_like, shorten, wrap};
+use crate::{DispersionRows, RegionRow, Report};
 use lbprof_analysis::model::RegionIdx;
 
 /// Columns that names of regions are given before activities, beside the least.
@@ -39,12 +39,12 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{text}{DIM}  {}{DIM:#}\n\n", wrap(&legend, options.columns - 2, 2))
 }
 
-/// Returns whether ranks differ by more than is worth mentioning.
+/// Returns whether ranks differ enough in any activity to be reported.
 pub(super) fn differ(report: &Report) -> bool {
     report.activities.iter().any(|row| row.differs)
 }
 
-/// Returns whether ranks differ in an activity by more than that.
+/// Returns whether ranks differ enough in one activity to be reported.
 pub(super) fn is_different(report: &Report, activity: Activity) -> bool {
     report.activities.iter().any(|row| row.activity == activity && row.differs)
 }
@@ -59,24 +59,24 @@ pub(super) fn path(report: &Report, region: RegionIdx) -> String {
     report.regions.iter().find(|row| row.idx == region).map_or_else(String::new, |row| clean(&row.path))
 }
 
-/// Returns where most time goes, where ranks differ, and who deviates.
+/// Describes the activities and regions with most time, those in which ranks differ most, and the ranks that deviate.
 fn sentences(report: &Report) -> String {
     let rows = &report.dispersion;
     let several = rows.regions_with_time > 1;
-    let name = |path: &str| shorten(&clean(path), LONGEST_NAME);
     let mut text = String::new();
     if let Some(row) = report.activities.iter().find(|row| rows.dominant == Some(row.activity)) {
         text.push_str(&format!("Most time goes to {} ({})", row.activity.name(), percent(row.share)));
         let heaviest = rows.heaviest_region.as_deref().filter(|_| several);
         if let Some(row) = heaviest.and_then(|path| report.regions.iter().find(|row| row.path == path)) {
-            text.push_str(&format!("; the heaviest region is {} ({})", name(&row.path), share(row)));
+            let name = shorten(&clean(&row.path), LONGEST_NAME);
+            text.push_str(&format!("; the heaviest region is {name} ({})", share(row)));
         }
         text.push_str(". ");
     }
     if let Some(activity) = rows.most_dispersed_activity.filter(|_| differ(report)) {
         text.push_str(&format!("Weighted with time, ranks differ most in {}", activity.name()));
         if let Some(path) = rows.most_dispersed_region.as_deref().filter(|_| several) {
-            text.push_str(&format!(", most of it in region {}", name(path)));
+            text.push_str(&format!(", most of it in region {}", shorten(&clean(path), LONGEST_NAME)));
         }
         text.push_str(". ");
     }
@@ -89,40 +89,38 @@ fn share(row: &RegionRow) -> String {
     percent(row.dispersion.share_c.unwrap_or(0.0))
 }
 
-/// Returns which rank divides its time differently from the others.
+/// Describes the ranks that divide their time differently from the others.
 fn deviating(report: &Report) -> String {
     let rows = &report.dispersion;
-    let notable = |rank: Option<u32>| report.ranks.iter().find(|row| Some(row.rank) == rank && row.deviates);
-    let (often, long) = (notable(rows.most_frequently_imbalanced_rank), notable(rows.longest_imbalanced_rank));
-    let n_regions = rows.regions_with_time;
-    let how_often = |row: &RankRow| {
-        format!("in {} of {}", count(row.imbalanced_regions.into()), plural(n_regions as u64, "region"))
-    };
-    let how_long = |row: &RankRow| seconds_like(row.imbalanced_s, rows.elapsed_s);
-    match (often, long) {
-        (Some(row), _) | (_, Some(row)) if n_regions == 1 => {
-            format!("Rank {} divides its time most differently from the others.", row.rank)
+    let (mut often, mut long) = (None, None);
+    for row in report.ranks.iter().filter(|row| row.deviates) {
+        if rows.most_frequently_imbalanced_rank == Some(row.rank) {
+            often = Some(row);
         }
-        (Some(often), Some(long)) if often.rank != long.rank => format!(
-            "Rank {} divides its time differently from the others most often, {}; rank {} for the longest time, {}.",
-            often.rank,
-            how_often(often),
-            long.rank,
-            how_long(long)
+        if rows.longest_imbalanced_rank == Some(row.rank) {
+            long = Some(row);
+        }
+    }
+    let (Some(first), Some(second)) = (often.or(long), long.or(often)) else { return String::new() };
+    if rows.regions_with_time == 1 {
+        return format!("Rank {} divides its time most differently from the others.", first.rank);
+    }
+    let regions = plural(rows.regions_with_time as u64, "region");
+    let how_often = format!("in {} of {regions}", count(first.imbalanced_regions.into()));
+    let how_long = seconds_like(second.imbalanced_s, rows.elapsed_s);
+    match (first.rank, second.rank) {
+        (often, long) if often != long => format!(
+            "Rank {often} divides its time differently from the others most often, {how_often}; rank {long} for the longest time, {how_long}."
         ),
-        (Some(row), _) | (_, Some(row)) => format!(
-            "Rank {} divides its time most differently from the others, {}, for {}.",
-            row.rank,
-            how_often(row),
-            how_long(row)
-        ),
-        (None, None) => String::new(),
+        (rank, _) => {
+            format!("Rank {rank} divides its time most differently from the others, {how_often}, for {how_long}.")
+        }
     }
 }
 
 /// An index; a dash where there is none.
 fn index(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.5}"))
+    or_dash(value, |value| format!("{value:.5}"))
 }
 
 /// A scaled index, marked where it is severe.
@@ -141,12 +139,11 @@ fn activities(report: &Report, options: &TextOptions, several: bool) -> String {
         let mut cells =
             vec![row.activity.name().to_owned(), percent(row.share), index(row.id_a), scaled(row.sid_a, row.severe)];
         if with_regions {
-            let name = |path: &Option<String>| {
-                path.as_deref().map_or_else(String::new, |path| fold(&clean(path), LONGEST_REGION))
-            };
-            cells.push(name(&row.worst_region));
-            // Where one region alone performs it there is no other to compare.
-            cells.push(if row.best_region == row.worst_region { String::new() } else { name(&row.best_region) });
+            // If only one region performs the activity, there is no other to compare it with.
+            let best = row.best_region.as_ref().filter(|_| row.best_region != row.worst_region);
+            for path in [row.worst_region.as_ref(), best] {
+                cells.push(path.map_or_else(String::new, |path| fold(&clean(path), LONGEST_REGION)));
+            }
         }
         table.row(cells);
     }
@@ -155,8 +152,10 @@ fn activities(report: &Report, options: &TextOptions, several: bool) -> String {
 
 fn region_table(report: &Report, options: &TextOptions, regions: &[&RegionRow]) -> String {
     let mut regions = regions.to_vec();
-    let sid = |row: &RegionRow| row.dispersion.sid_c.unwrap_or(0.0);
-    regions.sort_by(|a, b| sid(b).total_cmp(&sid(a)).then(a.idx.cmp(&b.idx)));
+    regions.sort_by(|a, b| {
+        let [sid_a, sid_b] = [a, b].map(|row| row.dispersion.sid_c.unwrap_or(0.0));
+        sid_b.total_cmp(&sid_a).then(a.idx.cmp(&b.idx))
+    });
     let all = regions.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     regions.truncate(shown);
@@ -187,26 +186,28 @@ fn shown_groups(rows: &DispersionRows) -> Option<&GroupRows> {
 /// The table of regions with the indices of at most so many activities.
 fn region_columns(report: &Report, regions: &[&RegionRow], most: usize) -> TextTable {
     let groups = shown_groups(&report.dispersion);
-    let mut columns: Vec<&ActivityRow> = report.activities.iter().filter(|row| row.sid_a.is_some()).collect();
-    let sid = |row: &ActivityRow| row.sid_a.unwrap_or(0.0);
-    columns.sort_by(|a, b| sid(b).total_cmp(&sid(a)).then(a.activity.cmp(&b.activity)));
+    let columns = report.activities.iter().filter_map(|row| Some((row.activity, row.sid_a?)));
+    let mut columns: Vec<(Activity, f64)> = columns.collect();
+    columns.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     columns.truncate(most);
-    columns.sort_by_key(|row| row.activity);
-    let heads: Vec<String> = columns.iter().map(|row| format!("ID\n{}", short_name(row.activity))).collect();
+    let mut columns: Vec<Activity> = columns.into_iter().map(|(activity, _)| activity).collect();
+    columns.sort();
+    let heads: Vec<String> = columns.iter().map(|&activity| format!("ID\n{}", short_name(activity))).collect();
     let mut all_heads = vec!["<region", "share", "ID_C", "SID_C "];
     all_heads.extend(heads.iter().map(String::as_str));
     all_heads.push("deviating\nrank");
     all_heads.extend(groups.map(|_| "group"));
     let mut table = TextTable::new(&all_heads, 0);
-    let dash = || "–".to_owned();
     for row in regions {
         let found = &row.dispersion;
         let mut cells = vec![clean(&row.path), share(row), index(found.id_c), scaled(found.sid_c, found.severe)];
-        let id = |activity| row.activities.iter().find(|one| one.activity == activity).and_then(|one| one.id);
-        cells.extend(columns.iter().map(|column| index(id(column.activity))));
+        for &column in &columns {
+            let activity = row.activities.iter().find(|activity| activity.activity == column);
+            cells.push(index(activity.and_then(|activity| activity.id)));
+        }
         let deviating = found.most_imbalanced.filter(|found| found.id_p >= MIN_DEVIATION);
-        cells.push(deviating.map_or_else(dash, |found| found.rank.to_string()));
-        cells.extend(groups.map(|_| found.group.map_or_else(dash, |group| group.to_string())));
+        cells.push(or_dash(deviating, |found| found.rank.to_string()));
+        cells.extend(groups.map(|_| or_dash(found.group, |group| group.to_string())));
         table.row(cells);
     }
     table

@@ -7,7 +7,7 @@ use lbprof_analysis::read::open::ranges;
 
 /// A doubt as one or two sentences.
 pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
-    let seconds = |part: f64| seconds_like(part, report.verdict.elapsed_s);
+    let elapsed_s = report.verdict.elapsed_s;
     match doubt {
         ReportDoubt::Failed { status, ranks } => format!("{} ended with exit status {status}.", named(ranks)),
         ReportDoubt::FewerCores { rank, team, cores, ranks } => {
@@ -31,8 +31,8 @@ pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
             };
             format!(
                 "Ranks shared cores: {how} {} of the {} of rank {rank}'s computation is waiting for a core{alike}.",
-                seconds(lost.delayed_s),
-                seconds(lost.computation_s),
+                seconds_like(lost.delayed_s, elapsed_s),
+                seconds_like(lost.computation_s, elapsed_s),
             )
         }
         ReportDoubt::NoCore { share } => {
@@ -41,28 +41,28 @@ pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
         ReportDoubt::Asleep { rank, found, ranks } => format!(
             "{} slept or waited for I/O in much of what counts as computation: at least {} of rank {rank}'s {} used no CPU.",
             named(ranks),
-            seconds(found.asleep_s),
-            seconds(found.computation_s),
+            seconds_like(found.asleep_s, elapsed_s),
+            seconds_like(found.computation_s, elapsed_s),
         ),
         ReportDoubt::Polling { unclear_s, efficiency: (low, high) } => format!(
             "Ranks poll, and it is not clear what {} of their time between polls is, waiting or computation: parallel efficiency is \
              from {} to {}. If you know which it is, use --polling waiting or --polling computation.",
-            seconds(*unclear_s),
+            seconds_like(*unclear_s, elapsed_s),
             percent(*low),
             percent(*high),
         ),
         ReportDoubt::FewCalls { calls: 0 } => format!(
             "As far as its calls show, the program did nothing but start and end MPI: it made none in the {} between MPI_Init and MPI_Finalize.",
-            seconds(report.verdict.elapsed_s)
+            seconds_like(elapsed_s, elapsed_s)
         ),
         ReportDoubt::OtherThreads { rank, seconds: found_s, ranks } => format!(
             "Other threads of {} work, too ({} on rank {rank}), and are no part of these figures.",
             named(ranks).to_lowercase(),
-            seconds(*found_s),
+            seconds_like(*found_s, elapsed_s),
         ),
         ReportDoubt::FewCalls { calls } => {
             let calls = plural(*calls, "call");
-            let time = seconds(report.verdict.elapsed_s);
+            let time = seconds_like(elapsed_s, elapsed_s);
             format!("The ranks made {calls} of MPI in {time}: too few to say how they depend on each other.")
         }
     }

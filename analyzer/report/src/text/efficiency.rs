@@ -83,37 +83,42 @@ fn lines(report: &Report) -> [EfficiencyLine; 5] {
     let times = &row.times;
     let (elapsed, max, mean) = (times.elapsed_s, times.max_computation_s, times.avg_computation_s);
     let ideal = times.t_ideal_s;
-    let line = |name, value, formula, quotient, missing| EfficiencyLine { name, value, formula, quotient, missing };
     [
-        line("parallel efficiency", row.parallel, "mean / elapsed", Some((mean, elapsed)), "the share that computes"),
-        line(
-            "  load balance",
-            row.load_balance,
-            "mean / longest",
-            Some((mean, max)),
-            "lost: ranks that compute longer",
-        ),
-        line(
-            "  communication",
-            row.communication,
-            "longest / elapsed",
-            Some((max, elapsed)),
-            "lost: MPI on the longest rank",
-        ),
-        line(
-            "    micro load balance",
-            row.micro_load_balance,
-            "longest / ideal",
-            ideal.map(|ideal| (max, ideal)),
-            "lost: serialization",
-        ),
-        line(
-            "    transfer",
-            row.transfer,
-            "ideal / elapsed",
-            ideal.map(|ideal| (ideal, elapsed)),
-            "lost: messages, calls themselves",
-        ),
+        EfficiencyLine {
+            name: "parallel efficiency",
+            value: row.parallel,
+            formula: "mean / elapsed",
+            quotient: Some((mean, elapsed)),
+            missing: "the share that computes",
+        },
+        EfficiencyLine {
+            name: "  load balance",
+            value: row.load_balance,
+            formula: "mean / longest",
+            quotient: Some((mean, max)),
+            missing: "lost: ranks that compute longer",
+        },
+        EfficiencyLine {
+            name: "  communication",
+            value: row.communication,
+            formula: "longest / elapsed",
+            quotient: Some((max, elapsed)),
+            missing: "lost: MPI on the longest rank",
+        },
+        EfficiencyLine {
+            name: "    micro load balance",
+            value: row.micro_load_balance,
+            formula: "longest / ideal",
+            quotient: ideal.map(|ideal| (max, ideal)),
+            missing: "lost: serialization",
+        },
+        EfficiencyLine {
+            name: "    transfer",
+            value: row.transfer,
+            formula: "ideal / elapsed",
+            quotient: ideal.map(|ideal| (ideal, elapsed)),
+            missing: "lost: messages, calls themselves",
+        },
     ]
 }
 
@@ -144,13 +149,13 @@ fn bar(value: f64) -> String {
     format!("{bar}{}", " ".repeat(BAR - bar.chars().count()))
 }
 
-/// Returns how well the ideal time is known.
+/// Describes the source of the ideal time and its uncertainty.
 fn ideal_time(report: &Report) -> String {
     let row = efficiency_in_answer(report);
-    let seconds = |part: f64| seconds_like(part, row.times.elapsed_s);
     if let Some(replay_s) = row.t_ideal_replay_s {
+        let replayed = seconds_like(replay_s, row.times.elapsed_s);
         let estimate = beside_replay(iterations(report), row);
-        return format!("ideal: all calls replayed on an ideal network, {}{estimate}", seconds(replay_s));
+        return format!("ideal: all calls replayed on an ideal network, {replayed}{estimate}");
     }
     let Some(ideal_s) = row.t_ideal_phase_profile_s else {
         return match report.iterations {
@@ -160,35 +165,28 @@ fn ideal_time(report: &Report) -> String {
             }
         };
     };
-    let bound_s = row.t_ideal_phase_profile_bound_s.unwrap_or(0.0);
+    let ideal = seconds_like(ideal_s, row.times.elapsed_s);
+    let bound = seconds_like(row.t_ideal_phase_profile_bound_s.unwrap_or(0.0), row.times.elapsed_s);
     if row.t_ideal_phase_profile_above_elapsed {
         format!(
-            "micro load balance and transfer are not known: the ideal time by iterations, {}, is above the elapsed time, for \
-             ranks do not wait for each other at the end of each",
-            seconds(ideal_s)
+            "micro load balance and transfer are not known: the ideal time by iterations, {ideal}, is above the elapsed time, for \
+             ranks do not wait for each other at the end of each"
         )
     } else if row.t_ideal_certain {
-        format!(
-            "ideal: estimate from {}, {}, too short by {} at most",
-            iterations(report),
-            seconds(ideal_s),
-            seconds(bound_s)
-        )
+        format!("ideal: estimate from {}, {ideal}, too short by {bound} at most", iterations(report))
     } else {
         format!(
-            "micro load balance is {} to {}, transfer {} to {}: the ideal time is {} by iterations and may be up to {} \
+            "micro load balance is {} to {}, transfer {} to {}: the ideal time is {ideal} by iterations and may be up to {bound} \
              longer, for ranks also wait for each other within them",
             percent_or_dash(row.micro_load_balance_min),
             percent_or_dash(row.micro_load_balance_max),
             percent_or_dash(row.transfer_min),
-            percent_or_dash(row.transfer_max),
-            seconds(ideal_s),
-            seconds(bound_s)
+            percent_or_dash(row.transfer_max)
         )
     }
 }
 
-/// Returns what follows the ideal time by replay: the estimate from `iterations`. One that is above the elapsed time is not compared.
+/// The estimate of the ideal time from `iterations`, for comparison with that of the replay. One that is above the elapsed time is not compared.
 fn beside_replay(iterations: &str, row: &EfficiencyRow) -> String {
     let Some(estimate_s) = row.t_ideal_phase_profile_s else { return String::new() };
     let estimate = seconds_like(estimate_s, row.times.elapsed_s);
@@ -202,7 +200,7 @@ fn beside_replay(iterations: &str, row: &EfficiencyRow) -> String {
     format!("; the estimate from {iterations} is {estimate} ({difference})")
 }
 
-/// Returns what an estimate is made from. A region alone does not show which iterations it is in.
+/// The source of an estimate. A region alone does not show which iterations it is in.
 fn iterations(report: &Report) -> &'static str {
     match (&report.facts.selected.region, report.loops.rows.is_empty()) {
         (Some(_), _) => "iterations",

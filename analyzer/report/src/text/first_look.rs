@@ -14,7 +14,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{STYLE}{}{STYLE:#}\n\n", wrap(&text, options.columns, 2))
 }
 
-/// Returns where the figures come from.
+/// The source of the figures.
 fn source(facts: &SummaryFacts) -> String {
     match (facts.ranks_from_summaries, facts.ranks_from_events) {
         (0, _) => "First look: the sums of all events, because the logs have no summaries.".to_owned(),
@@ -27,7 +27,7 @@ fn source(facts: &SummaryFacts) -> String {
     }
 }
 
-/// Returns what the whole analysis would take.
+/// The estimated time and memory of the whole analysis.
 fn why(facts: &SummaryFacts) -> String {
     let estimate = &facts.estimate;
     match facts.asked {

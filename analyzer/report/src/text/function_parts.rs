@@ -3,7 +3,7 @@
 use super::{DIM, TextOptions, title};
 use crate::functions::{FunctionRow, OtherFunctions};
 use crate::table::TextTable;
-use crate::words::{TimeUnit, clean, percent, plural, quantity, short_path, wrap};
+use crate::words::{TimeUnit, clean, or_dash, percent, plural, quantity, short_path, wrap};
 
 /// Regions, and functions in each, that are shown where not all are.
 const FEW: (usize, usize) = (3, 4);
@@ -31,7 +31,7 @@ pub(super) struct FunctionSection<'a> {
 }
 
 impl FunctionSection<'_> {
-    /// Returns how many functions are not among the first `shown`, and their mean CPU time.
+    /// The number of functions besides the first `shown`, and their mean CPU time.
     fn rest(&self, shown: usize) -> (usize, f64) {
         let hidden = self.functions.iter().skip(shown);
         let (n, sum_s) = hidden.fold((0, 0.0), |(n, sum_s), row| (n + 1, sum_s + row.mean_s));
@@ -63,16 +63,15 @@ pub(super) fn render(
     };
     let all: usize = parts.iter().map(|part| part.functions.len() + part.others.functions).sum();
     let shown: usize = parts.iter().map(|part| part.functions.len().min(few)).sum();
-    let with_unit = |head: &str| format!("{head}\n[{}]", unit.symbol);
-    let (mean, min, max) = (with_unit("mean"), with_unit("min"), with_unit("max"));
+    let [mean, min, max] = ["mean", "min", "max"].map(|head| format!("{head}\n[{}]", unit.symbol));
     let excess = format!("slowest rank\n− mean [{}]", unit.symbol);
     // Most virtual machines count nothing.
     let is_counted = parts.iter().flat_map(|part| part.functions).any(|row| row.instructions.is_some());
-    let counts = |cells: [String; 2]| cells.into_iter().filter(|_| is_counted).collect::<Vec<String>>();
     let mut heads = vec!["<function", "share", &mean, &min, &max, "on\nrank", &excess];
-    heads.extend(["instructions", "IPC"].into_iter().filter(|_| is_counted));
+    if is_counted {
+        heads.extend(["instructions", "IPC"]);
+    }
     let mut table = TextTable::new(&heads, 0);
-    let dash = || "–".to_owned();
     let indent = if parts.len() > 1 { "  " } else { "" };
     for part in parts {
         if parts.len() > 1 {
@@ -80,7 +79,7 @@ pub(super) fn render(
             let mut cells = vec![clean(short_path(part.region)), percent(part.share), unit.number(part.cpu_s)];
             cells.extend((0..3).map(|_| String::new()));
             cells.push(excess.unwrap_or_default());
-            cells.extend(counts(Default::default()));
+            cells.resize(heads.len(), String::new());
             table.row(cells);
         }
         for row in part.functions.iter().take(few) {
@@ -91,16 +90,19 @@ pub(super) fn render(
                 unit.number(row.min_s),
                 unit.number(row.max_s),
                 row.max_rank.to_string(),
-                if row.significant { with_error(unit, row.excess_s, row.excess_error_s) } else { dash() },
+                or_dash(row.significant.then_some(row.excess_s), |excess_s| {
+                    with_error(unit, excess_s, row.excess_error_s)
+                }),
             ];
-            let per_cycle = row.ipc.map_or_else(dash, |ipc| format!("{ipc:.2}"));
-            cells.extend(counts([row.instructions.map_or_else(dash, quantity), per_cycle]));
+            if is_counted {
+                cells.push(or_dash(row.instructions, quantity));
+                cells.push(or_dash(row.ipc, |ipc| format!("{ipc:.2}")));
+            }
             table.row(cells);
             for library in row.libraries.iter().filter(|library| library.share >= SHOWN_IN_LIBRARY) {
                 let name = format!("{indent}  calls {}", clean(&library.name.label()));
                 let mut cells = vec![name, percent(row.share * library.share), unit.number(library.mean_s)];
-                cells.extend((0..4).map(|_| String::new()));
-                cells.extend(counts(Default::default()));
+                cells.resize(heads.len(), String::new());
                 table.row(cells);
             }
         }
@@ -109,8 +111,7 @@ pub(super) fn render(
             let share = if part.cpu_s > 0.0 { hidden_s / part.cpu_s } else { 0.0 };
             let name = format!("{indent}{}", plural(hidden as u64, "other function"));
             let mut cells = vec![name, percent(share), unit.number(hidden_s)];
-            cells.extend((0..4).map(|_| String::new()));
-            cells.extend(counts(Default::default()));
+            cells.resize(heads.len(), String::new());
             table.row(cells);
         }
     }

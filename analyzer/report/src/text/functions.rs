@@ -5,7 +5,7 @@ use super::{DIM, LONGEST_NAME, TextOptions, title};
 use crate::functions::{CalledBackRow, ExcessIn, ExplainedExcess, FunctionTable, RegionFunctions};
 use lbprof_analysis::structure::code_place::short;
 
-use crate::words::{TimeUnit, clean, plural, quantity, seconds, seconds_like, shorten, wrap};
+use crate::words::{TimeUnit, clean, or_dash, plural, quantity, seconds, seconds_like, shorten, wrap};
 use crate::{Report, ReportDoubt};
 
 /// Share of the computation of a region from which on it is reported that a rank did not run.
@@ -56,7 +56,7 @@ fn part(region: &RegionFunctions, whole_s: f64) -> FunctionSection<'_> {
     }
 }
 
-/// Returns what is not in the table.
+/// Notes after the table: on time without CPU, and on hardware counters.
 fn notes(table: &FunctionTable) -> Vec<String> {
     let mut notes = Vec::new();
     let program = &table.program;
@@ -76,7 +76,7 @@ fn notes(table: &FunctionTable) -> Vec<String> {
     notes
 }
 
-/// Returns a function that MPI calls: `MPI_Allreduce runs add (sums.c:7) for 1.20 s on rank 0, 0.30 s on average`.
+/// A function that MPI calls: `MPI_Allreduce runs add (sums.c:7) for 1.20 s on rank 0, 0.30 s on average`.
 fn in_mpi_call(row: &CalledBackRow) -> String {
     let name = shorten(&clean(&row.name.label()), LONGEST_NAME);
     let on_average = seconds_like(row.mean_s, row.max_s);
@@ -87,38 +87,40 @@ fn in_mpi_call(row: &CalledBackRow) -> String {
     format!("MPI_{} runs {name} for {how_long}", row.operation)
 }
 
-/// Returns the function that MPI calls longest, and for how long; `None` if MPI calls none.
+/// The function that MPI calls longest, or `None` if MPI calls none.
 pub(super) fn called_by_mpi(report: &Report) -> Option<String> {
     report.functions.as_ref()?.called_by_mpi.first().map(in_mpi_call)
 }
 
-/// Returns what the processors counted.
+/// The hardware counters, in a sentence.
 fn hardware(table: &FunctionTable) -> Option<String> {
     let program = &table.program;
     let (row, rank) = (program.hardware.as_ref()?, program.slowest_rank?);
-    let gigahertz =
-        |frequency: Option<f64>| frequency.map_or_else(|| "–".to_owned(), |hz| format!("{:.2} GHz", hz * 1e-9));
-    let per_cycle = |ipc: Option<f64>| ipc.map_or_else(|| "–".to_owned(), |ipc| format!("{ipc:.2}"));
     let mut text = format!(
-        "Processor: {} instructions a rank in the mean, {} per cycle at {}",
+        "Processor: {} instructions a rank in the mean, {}",
         quantity(row.instructions),
-        per_cycle(row.ipc),
-        gigahertz(row.frequency_hz)
+        processor_speed(row.ipc, row.frequency_hz)
     );
     if row.ranks > 1 {
-        let time = |part_s: f64| seconds_like(part_s, program.slowest_computation_s);
-        let (more, slower) = (time(row.more_instructions_s), time(row.slower_instructions_s));
+        let more = seconds_like(row.more_instructions_s, program.slowest_computation_s);
+        let slower = seconds_like(row.slower_instructions_s, program.slowest_computation_s);
         text += &format!(
-            "; rank {rank}: {}, {} per cycle at {}. Of its CPU time more than the mean, {more} is more instructions, {slower} slower ones",
+            "; rank {rank}: {}, {}. Of its CPU time more than the mean, {more} is more instructions, {slower} slower ones",
             quantity(row.slowest_instructions),
-            per_cycle(row.slowest_ipc),
-            gigahertz(row.slowest_frequency_hz)
+            processor_speed(row.slowest_ipc, row.slowest_frequency_hz)
         );
     }
     Some(text + ".")
 }
 
-/// Returns what a rank does that computes by its calls and does not run, as far as it is known.
+/// `1.35 per cycle at 2.40 GHz`.
+fn processor_speed(ipc: Option<f64>, frequency_hz: Option<f64>) -> String {
+    let per_cycle = or_dash(ipc, |ipc| format!("{ipc:.2}"));
+    let frequency = or_dash(frequency_hz, |hz| format!("{:.2} GHz", hz * 1e-9));
+    format!("{per_cycle} per cycle at {frequency}")
+}
+
+/// The state of a rank that computes by its calls but uses no CPU, as far as it is known.
 pub(super) fn idle_in_words(report: &Report) -> &'static str {
     let is_preempted = report.verdict.worst.as_ref().is_some_and(|worst| worst.preempted.is_some());
     match is_preempted || report.doubts.iter().any(ReportDoubt::is_of_cores) {
@@ -127,8 +129,7 @@ pub(super) fn idle_in_words(report: &Report) -> &'static str {
     }
 }
 
-/// Returns where an excess is, in words: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, `of it` being `whole`; empty where
-/// samples do not show it.
+/// The functions of an excess: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, with `whole` for `of it`. Empty if samples do not show it.
 pub(super) fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> String {
     let functions = excess.functions.iter().take(MOST_NAMED);
     let named = functions.map(|one| (one.share, format!("in {}", shorten(&clean(&one.name.label()), LONGEST_NAME))));
@@ -167,11 +168,13 @@ pub(super) fn label(function: &ExcessIn) -> String {
 pub(super) fn called_from(function: &ExcessIn, region: Option<&str>) -> String {
     let around = region.and_then(|name| name.split_once(" (")).map(|(caller, _)| caller);
     let caller = function.caller.as_deref().map(short).or(around);
-    let is_other = |caller: &&str| {
-        let own = function.name.function.as_deref().unwrap_or_default();
-        !caller.contains(" → ") && !own.starts_with(caller) && !own.ends_with(&format!("::{caller}"))
-    };
-    caller.filter(is_other).map_or_else(String::new, |caller| format!(", called from {}", clean(caller)))
+    let own = function.name.function.as_deref().unwrap_or_default();
+    match caller {
+        Some(caller) if caller.contains(" → ") || own.starts_with(caller) => String::new(),
+        Some(caller) if own.ends_with(&format!("::{caller}")) => String::new(),
+        Some(caller) => format!(", called from {}", clean(caller)),
+        None => String::new(),
+    }
 }
 
 /// A share by samples, which does not say more than whole percents, and no more than all.

@@ -62,7 +62,7 @@ fn commands(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// `8 ranks`, or `4 of 8 ranks` where some were selected.
+/// `8 ranks`, or `4 of 8 ranks` if ranks were selected.
 fn ranks(report: &Report) -> String {
     let all = plural(u64::from(report.facts.n_ranks), "rank");
     match &report.facts.selected.ranks {

@@ -4,14 +4,14 @@ use std::fmt::Write;
 
 use super::{BOLD, DIM, TextOptions};
 use crate::Report;
-use crate::course::{IterationCourse, SlowestRank};
+use crate::course::IterationCourse;
 use crate::iterations::IterationTable;
 use crate::words::{clean, count, percent, plural, seconds, wrap};
 
 /// Most ranks for which it is said how often they are the slowest.
 const MOST_RANKS: usize = 3;
 
-/// Returns what changes or recurs over the run, where anything does.
+/// Trends and recurring changes over the run. Empty if there are none.
 pub(super) fn section_for_all(report: &Report, options: &TextOptions) -> String {
     let sentences = report.iterations.as_ref().map(super::course::sentences).filter(|text| !text.is_empty());
     sentences.map_or_else(String::new, |text| {
@@ -46,7 +46,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     section
 }
 
-/// Of which iterations the computation is not known.
+/// The iterations whose computation is unknown.
 fn unknown(course: &IterationCourse) -> String {
     let Some(first) = course.first_unknown else { return String::new() };
     let which = match course.unknown {
@@ -56,15 +56,16 @@ fn unknown(course: &IterationCourse) -> String {
     format!("; the computation of {which}, before which ranks enter the loop, is not known")
 }
 
-/// Returns which ranks are the slowest most often.
+/// Names the ranks that are the slowest most often.
 fn slowest(iterations: &IterationTable) -> String {
-    let mut ranks = iterations.course.slowest.iter();
-    let how_often = |one: &SlowestRank| format!("in {} ({})", count(one.count), percent(one.share));
-    let Some(first) = ranks.next() else { return String::new() };
-    let mut text = format!("; rank {} is the slowest most often, {}", first.rank, how_often(first));
-    for (at, one) in ranks.take(MOST_RANKS - 1).enumerate() {
-        let then = if at == 0 { ", then" } else { "," };
-        write!(text, "{then} rank {} {}", one.rank, how_often(one)).ok();
+    let mut text = String::new();
+    for (at, row) in iterations.course.slowest.iter().take(MOST_RANKS).enumerate() {
+        let how_often = format!("in {} ({})", count(row.count), percent(row.share));
+        match at {
+            0 => write!(text, "; rank {} is the slowest most often, {how_often}", row.rank).ok(),
+            1 => write!(text, ", then rank {} {how_often}", row.rank).ok(),
+            _ => write!(text, ", rank {} {how_often}", row.rank).ok(),
+        };
     }
     text
 }

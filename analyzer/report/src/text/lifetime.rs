@@ -7,7 +7,7 @@ use crate::words::{percent, seconds};
 /// Share of the run below which a phase is left out.
 const SHORT: f64 = 0.01;
 
-/// Returns what share of the run the efficiencies describe, and where the rest went, or `None` if it is short.
+/// The share of the run that the efficiencies describe, and the use of the remaining time, or `None` if that is short.
 pub(super) fn sentence(report: &Report) -> Option<String> {
     let table = report.lifetime.as_ref().filter(|table| table.is_worth_a_line())?;
     Some(format!(

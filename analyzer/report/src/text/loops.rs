@@ -74,7 +74,7 @@ pub(super) fn nest_section(report: &Report, options: &TextOptions) -> String {
     format!("{}\n\n", wrap(&line, options.columns, 2))
 }
 
-/// Returns ` (31..52)`, how many iterations a loop has in those of the loop around it; empty where that is always the same, or not known.
+/// The range of the iterations of a loop within one of the loop around it: ` (31..52)`. Empty if the number is constant or unknown.
 fn range_in_parent(row: &LoopRow) -> String {
     match row.in_parent_min.zip(row.in_parent_max) {
         Some((fewest, most)) if fewest < most => format!(" ({fewest}..{most})"),
@@ -85,7 +85,7 @@ fn range_in_parent(row: &LoopRow) -> String {
 /// Share of the time from which on a loop is worth a word in a line.
 const WORTH_A_LINE: f64 = 0.05;
 
-/// Returns the loop that takes most time in another one, if that is worth a word.
+/// The loop with most time in another one, if it is worth mentioning.
 fn longest_inner(rows: &[LoopRow], outer: usize) -> Option<usize> {
     let inner = (0..rows.len()).filter(|&at| rows[at].parent == Some(outer) && rows[at].covered >= WORTH_A_LINE);
     inner.max_by(|&a, &b| rows[a].covered.total_cmp(&rows[b].covered))
@@ -107,11 +107,11 @@ const ELSEWHERE: &str = "elsewhere";
 
 /// The loops around one, from the inside out.
 fn around(rows: &[LoopRow], at: usize) -> Vec<usize> {
-    let outer = |at: &usize| rows.get(*at).and_then(|row| row.parent);
-    std::iter::successors(outer(&at), outer).take(rows.len()).collect()
+    let outwards = std::iter::successors(Some(at), |&at| rows.get(at)?.parent);
+    outwards.skip(1).take(rows.len()).collect()
 }
 
-/// Returns what a loop is to the main one.
+/// The relation of a loop to the main one.
 fn kind(rows: &[LoopRow], at: usize) -> &'static str {
     if around(rows, at).iter().any(|&outer| rows[outer].main) {
         "inner"
@@ -142,12 +142,12 @@ fn ends_with(row: &LoopRow) -> String {
     format!("{last}{} at {}", end.operation, shorten(&clean(&end.place.label()), LONGEST_NAME))
 }
 
-/// Returns how sure the main loops are, and what to do where they are not right.
+/// Describes the confidence in the main loops, with advice in case that they are wrong.
 fn confidence(report: &Report) -> String {
-    let mains = || report.loops.rows.iter().filter(|row| row.main);
-    let Some(worst) = mains().max_by_key(|row| row.confidence) else { return String::new() };
+    let mains: Vec<&LoopRow> = report.loops.rows.iter().filter(|row| row.main).collect();
+    let Some(worst) = mains.iter().max_by_key(|row| row.confidence) else { return String::new() };
     let confidence = worst.confidence.unwrap_or(LoopConfidence::Unsure);
-    let of_whom = match mains().all(|row| row.confidence == worst.confidence) {
+    let of_whom = match mains.iter().all(|row| row.confidence == worst.confidence) {
         true => String::new(),
         false => format!(" on {}", ranks_in_words(&worst.ranks)),
     };
@@ -170,7 +170,7 @@ fn confidence(report: &Report) -> String {
     )
 }
 
-/// Returns what keeps a main loop from being surer, of all that no doubt says; of a sure one what makes it so.
+/// Explains the confidence in a main loop, besides doubts about it.
 fn why_not_surer(row: &LoopRow) -> String {
     let (fewest, most) = row.iterations;
     let alike = row.alike.unwrap_or(0.0);
@@ -192,7 +192,7 @@ fn ranks_in_words(all: &[u32]) -> String {
     format!("{} {}", if all.len() == 1 { "rank" } else { "ranks" }, ranges(all))
 }
 
-/// Returns what speaks for another loop, or for another number of its iterations.
+/// The reason for a doubt about a loop or its number of iterations.
 fn because(doubt: &LoopDoubt, row: &LoopRow) -> String {
     let may_be = may_be(row);
     match doubt {
@@ -239,10 +239,10 @@ fn because(doubt: &LoopDoubt, row: &LoopRow) -> String {
     }
 }
 
-/// Returns which number of iterations it may be.
+/// The other numbers of iterations that are possible, if any.
 fn may_be(row: &LoopRow) -> String {
-    let rounded = |(fewest, most): (f64, f64)| (fewest.round() as u64, most.round() as u64);
-    let (counted, possible) = (rounded(row.iterations), rounded(row.possible.unwrap_or(row.iterations)));
+    let ranges = [row.iterations, row.possible.unwrap_or(row.iterations)];
+    let [counted, possible] = ranges.map(|(fewest, most)| (fewest.round() as u64, most.round() as u64));
     match possible {
         _ if possible == counted => String::new(),
         (fewest, most) if fewest == counted.0 => format!(": it may be {}", count(most)),
@@ -262,7 +262,7 @@ fn ordinal(n: u32) -> String {
     format!("{n}{end}")
 }
 
-/// Why no loop was found, where that is worth a line.
+/// The reason why no loop was found, if it is worth a line.
 fn why_none(without: NoLoopReason) -> Option<&'static str> {
     match without {
         NoLoopReason::Nothing | NoLoopReason::Marked | NoLoopReason::NotWanted => None,

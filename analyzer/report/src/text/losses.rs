@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use lbprof_collector::ProblemKind;
-
 use super::{BOLD, DIM, TextOptions, code_in_words, functions, place_name, region_name};
 use crate::doubts::ReportDoubt;
 use crate::losses::{EfficiencyLoss, LossAt};
@@ -58,28 +56,38 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// Returns the sentences about a loss in lines, on the first screen as many as there is room for in [`MAX_LINES`].
-fn within_lines(number: &str, sentences: &[String], options: &TextOptions) -> String {
-    let wrapped = |n: usize| wrap(&format!("{number}{}", sentences[..n].concat()), options.columns - 2, 5);
-    let fits = |n: &usize| !options.first_screen || wrapped(*n).lines().count() <= MAX_LINES;
-    wrapped((1..=sentences.len()).rev().find(fits).unwrap_or(1))
+/// Wraps the sentences about a loss. On the first screen, those that do not fit into [`MAX_LINES`] are left out, except for the first one.
+fn within_lines(number: &str, mut sentences: &[String], options: &TextOptions) -> String {
+    loop {
+        let text = wrap(&format!("{number}{}", sentences.concat()), options.columns - 2, 5);
+        match sentences {
+            [kept @ .., _] if options.first_screen && !kept.is_empty() && text.lines().count() > MAX_LINES => {
+                sentences = kept;
+            }
+            _ => return text,
+        }
+    }
 }
 
-/// Returns a loss in words: how much, by what, where ranks wait for it, what would be gained.
+/// A loss in words: its size and cause, the place where ranks wait for it, and the possible gain.
 pub fn sentence(report: &Report, loss: &EfficiencyLoss) -> String {
     sentences(report, loss).concat()
 }
 
 /// Returns the sentences about a loss, the most important first.
 fn sentences(report: &Report, loss: &EfficiencyLoss) -> Vec<String> {
-    let seconds = |part: f64| seconds_like(part, report.verdict.elapsed_s);
-    let mut first = format!("{} ({}): {}", seconds(loss.lost_s), percent_or_dash(loss.share), what(report, loss));
+    let elapsed_s = report.verdict.elapsed_s;
+    let lost = seconds_like(loss.lost_s, elapsed_s);
+    let mut first = format!("{lost} ({}): {}", percent_or_dash(loss.share), what(report, loss));
     match &loss.at {
+        Some(at) if loss.kind == LossKind::Communication && !loss.ranks.is_empty() => {
+            first.push_str(&format!(", mostly {} at {}.", at.operation, place_name(&at.place)));
+        }
         Some(at) => first.push_str(&where_it_is(loss.kind, at)),
         None => first.push('.'),
     }
     let mut all = vec![first];
-    all.extend(loss.remedy.as_ref().and_then(|row| remedy(row, &seconds)));
+    all.extend(loss.remedy.as_ref().and_then(|row| remedy(row, elapsed_s)));
     if may_compute(report, loss) {
         all.push(
             " Ranks may compute there, in a reduction function of the program (MPI_Op_create), which no network saves."
@@ -100,7 +108,7 @@ fn sentences(report: &Report, loss: &EfficiencyLoss) -> Vec<String> {
     all
 }
 
-/// Returns in which functions the first rank of a loss computes longer, where the answer does not say so.
+/// The functions in which the first rank of a loss computes longer, unless the answer names them.
 fn explanation(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
     let rank = loss.ranks.first().map(|&(rank, _)| rank).filter(|&rank| !is_in_answer(report, loss, rank))?;
     let excess = loss.explained.as_ref()?;
@@ -113,12 +121,11 @@ fn explanation(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
     (!is_said).then(|| format!(" {explained}."))
 }
 
-/// Returns that a loss may be one of cores.
+/// The doubt whether a loss is due to a lack of cores.
 fn doubt_of_cores(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
-    let without_core = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);
-    if loss.kind == LossKind::Communication && report.problems.iter().any(without_core) {
-        let in_mpi = |doubt: &ReportDoubt| matches!(doubt, ReportDoubt::NoCore { .. });
-        let part = if report.doubts.iter().any(in_mpi) { "Much" } else { "Some" };
+    if loss.kind == LossKind::Communication && report.problems.iter().any(ProblemRow::is_of_cores) {
+        let is_much = report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::NoCore { .. }));
+        let part = if is_much { "Much" } else { "Some" };
         return Some(format!(" {part} of it is waiting for a core, not for the network."));
     }
     loss.lacked_core.then(|| match loss.ranks.as_slice() {
@@ -127,9 +134,9 @@ fn doubt_of_cores(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
     })
 }
 
-/// Returns what a change would gain, or `None` if that is nothing worth a sentence.
-fn remedy(row: &PredictionRow, seconds: &dyn Fn(f64) -> String) -> Option<String> {
-    let saved = format!("{} ({})", seconds(row.saved_s), percent(row.saved_share));
+/// The predicted gain of a change, or `None` if it is negligible.
+fn remedy(row: &PredictionRow, elapsed_s: f64) -> Option<String> {
+    let saved = format!("{} ({})", seconds_like(row.saved_s, elapsed_s), percent(row.saved_share));
     match (row.scenario, row.rank) {
         _ if !gains(row) => None,
         (WhatIfScenario::Ideal, _) => Some(format!(" At most {saved} could be saved here, if messages took no time.")),
@@ -142,19 +149,19 @@ fn remedy(row: &PredictionRow, seconds: &dyn Fn(f64) -> String) -> Option<String
     }
 }
 
-/// Returns whether the answer says in which functions the rank computes longer in the region of a loss.
+/// Returns whether the answer already names the functions in which the rank computes longer in the region of a loss.
 fn is_in_answer(report: &Report, loss: &EfficiencyLoss, rank: u32) -> bool {
     let worst = report.verdict.worst.as_ref().filter(|worst| worst.rank == rank);
     let region = worst.and_then(|worst| worst.region.as_ref()).map(|region| region.path.as_str());
     region.is_some() && region == loss.region.as_deref()
 }
 
-/// Returns whether a prediction saves anything, as far as words go.
+/// Returns whether a predicted saving is large enough to be reported.
 pub(in crate::text) fn gains(row: &PredictionRow) -> bool {
     row.saved_share > NOTHING
 }
 
-/// Returns what is lost by, and through whom.
+/// The cause of a loss and the ranks that are responsible.
 fn what(report: &Report, loss: &EfficiencyLoss) -> String {
     let of = ranks(report, loss);
     let region = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
@@ -195,6 +202,9 @@ fn what(report: &Report, loss: &EfficiencyLoss) -> String {
         LossKind::Communication if report.has_unrecorded_partners() => {
             "communication, and waiting for processes that were not recorded, of which nothing is known".to_owned()
         }
+        LossKind::Communication if !loss.ranks.is_empty() => {
+            format!("communication, most of it waiting for the calls of {of}")
+        }
         LossKind::Communication if loss.by_cause || report.verdict.serialization.is_some() => {
             "data transfer and MPI overhead".to_owned()
         }
@@ -211,13 +221,13 @@ fn what(report: &Report, loss: &EfficiencyLoss) -> String {
     }
 }
 
-/// Returns a region in a sentence, code between calls by these.
+/// A region in a sentence. Code between calls is named by the calls.
 fn region_in_words(report: &Report, path: &str) -> String {
     let row = report.regions.iter().find(|row| row.path == path);
     code_in_words(short_path(path), row.and_then(|row| row.between.as_deref()))
 }
 
-/// Returns what helps against a kind of loss for which no replay says what would be gained.
+/// Advice on a loss for which no replay predicts a gain.
 fn advice(report: &Report, loss: &EfficiencyLoss) -> &'static str {
     match loss.kind {
         // A replay says that it would gain nothing.
@@ -247,26 +257,30 @@ fn more_in(loss: &EfficiencyLoss) -> String {
 
 /// `rank 0`, or `ranks 0 (60.0 %), 3 (20.0 %) …`. Selected ranks may wait for others, which says so.
 fn ranks(report: &Report, loss: &EfficiencyLoss) -> String {
-    let is_selected = |rank: u32| report.ranks.iter().any(|row| row.rank == rank);
     match loss.ranks.as_slice() {
         [] => "other ranks".to_owned(),
-        [(rank, share), ..] if *share >= NEARLY_ALL => match is_selected(*rank) {
+        [(rank, share), ..] if *share >= NEARLY_ALL => match is_selected(report, *rank) {
             true => format!("rank {rank}"),
             false => format!("rank {rank} (not selected)"),
         },
         ranks => {
-            let is_worth = |(_, share): &&(u32, f64)| *share >= LEAST_SHARE;
-            let named = ranks.iter().filter(is_worth).take(MOST_RANKS).map(|&(rank, share)| match is_selected(rank) {
+            let mut ranks = ranks.to_vec();
+            ranks.retain(|&(_, share)| share >= LEAST_SHARE);
+            let more = if ranks.len() > MOST_RANKS { " …" } else { "" };
+            let named = ranks.into_iter().take(MOST_RANKS).map(|(rank, share)| match is_selected(report, rank) {
                 true => format!("{rank} ({})", percent(share)),
                 false => format!("{rank} ({}, not selected)", percent(share)),
             });
-            let more = if ranks.iter().filter(is_worth).count() > MOST_RANKS { " …" } else { "" };
             format!("ranks {}{more}", named.collect::<Vec<_>>().join(", "))
         }
     }
 }
 
-/// At which call, and whether most of it is there.
+fn is_selected(report: &Report, rank: u32) -> bool {
+    report.ranks.iter().any(|row| row.rank == rank)
+}
+
+/// The call of a loss, with a note if most of the loss is there.
 fn where_it_is(kind: LossKind, at: &LossAt) -> String {
     let place = format!("in {} at {}", at.operation, place_name(&at.place));
     let part = at.share.map_or_else(String::new, |share| format!(" ({})", percent(share)));

@@ -37,7 +37,7 @@ pub fn markdown(report: &Report) -> String {
     text + &picture(report)
 }
 
-/// Returns a text whose characters are no markup.
+/// Returns a text whose characters are not markup.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in clean(text).chars() {
@@ -64,14 +64,16 @@ fn efficiencies(report: &Report) -> String {
     if known.is_empty() {
         return String::new();
     }
-    let row = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
-    let names = row(known.iter().map(|(name, _)| *name).collect());
-    let rule = row(known.iter().map(|_| "-").collect());
-    let values = row(known.iter().map(|(_, value)| value.as_str()).collect());
-    format!("\n{names}{rule}{values}\n")
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    let values: Vec<&str> = known.iter().map(|(_, value)| value.as_str()).collect();
+    let mut table = "\n".to_owned();
+    for cells in [names, vec!["-"; known.len()], values] {
+        table.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    table + "\n"
 }
 
-/// Returns a bar of each rank: computation, then what else it did.
+/// Draws a bar for each rank: computation, then everything else.
 fn picture(report: &Report) -> String {
     let elapsed_s = report.data.elapsed_s;
     if elapsed_s <= 0.0 || report.ranks.len() < 2 {
@@ -83,17 +85,12 @@ fn picture(report: &Report) -> String {
         rows.sort_by(|a, b| b.computation_s.total_cmp(&a.computation_s).then(a.rank.cmp(&b.rank)));
         rows.drain(MAX_RANKS / 2..MAX_RANKS / 2 + left_out);
     }
-    let bar = |row: &&RankRow| {
+    let mut bars = String::new();
+    for row in rows {
         let filled = ((row.computation_s / elapsed_s).clamp(0.0, 1.0) * COLUMNS as f64).round() as usize;
-        format!(
-            "rank {:<5} {}{} {}\n",
-            row.rank,
-            "█".repeat(filled),
-            "░".repeat(COLUMNS - filled),
-            seconds(row.computation_s)
-        )
-    };
-    let bars: String = rows.iter().map(bar).collect();
+        let bar = format!("{}{}", "█".repeat(filled), "░".repeat(COLUMNS - filled));
+        bars.push_str(&format!("rank {:<5} {bar} {}\n", row.rank, seconds(row.computation_s)));
+    }
     let others = if left_out > 0 {
         format!("{} between these are left out\n", plural(left_out as u64, "rank"))
     } else {

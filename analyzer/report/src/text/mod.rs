@@ -24,7 +24,7 @@ mod lifetime;
 mod loops;
 mod losses;
 mod markdown;
-mod next;
+mod next_commands;
 mod other_threads;
 mod overheads;
 mod patterns;
@@ -89,7 +89,7 @@ const FIRST_SCREEN: &[Section] = &[
     loops::nest_section,
     losses::section,
     what_if::predictions,
-    next::section,
+    next_commands::section,
     data::section,
 ];
 
@@ -204,7 +204,9 @@ pub fn plain(message: &str) -> String {
 
 /// The head of a table of which `shown` of `all` rows are shown.
 fn title(name: &str, shown: usize, all: usize) -> String {
-    let few = || format!(" {DIM}({} of {}; --full shows all){DIM:#}", count(shown as u64), count(all as u64));
-    let of = if shown < all { few() } else { String::new() };
-    format!("{BOLD}{name}{BOLD:#}{of}\n")
+    if shown >= all {
+        return format!("{BOLD}{name}{BOLD:#}\n");
+    }
+    let (shown, all) = (count(shown as u64), count(all as u64));
+    format!("{BOLD}{name}{BOLD:#} {DIM}({shown} of {all}; --full shows all){DIM:#}\n")
 }

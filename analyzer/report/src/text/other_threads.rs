@@ -22,7 +22,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// Returns where it is not known what the ranks did.
+/// The table of functions in samples that belong to no known region.
 fn unplaced(found: &UnplacedFunctions, options: &TextOptions) -> String {
     let UnplacedFunctions { samples, cpu_s, ref functions, ref others, .. } = *found;
     let part = FunctionSection { region: "", cpu_s, share: 1.0, excess: None, functions, others };

@@ -6,7 +6,7 @@ use super::{BOLD, DIM, TextOptions};
 use crate::Report;
 use crate::overheads::{NotAlone, OverheadTable};
 use crate::table::TextTable;
-use crate::words::{TimeUnit, percent, percent_or_dash, plural, seconds, seconds_like, wrap};
+use crate::words::{TimeUnit, or_dash, percent, percent_or_dash, plural, seconds, seconds_like, wrap};
 
 /// Share of the time on one rank, and of the longest phase, from which on a part is reported.
 const LEAST: f64 = 0.0005;
@@ -54,13 +54,13 @@ fn rows(report: &Report, options: &TextOptions) -> TextTable {
             unit.number(row.mean_s),
             percent_or_dash(row.ratio),
             percent_or_dash(row.ratio_max),
-            row.ratio_max_rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()),
+            or_dash(row.ratio_max_rank, |rank| rank.to_string()),
         ]);
     }
     for (name, mean_s, ratio) in waiting(&report.overheads) {
         rows.row(vec![
             name.to_owned(),
-            mean_s.map_or_else(|| "–".to_owned(), |mean_s| unit.number(mean_s)),
+            or_dash(mean_s, |mean_s| unit.number(mean_s)),
             percent_or_dash(ratio),
             String::new(),
             String::new(),
@@ -69,8 +69,7 @@ fn rows(report: &Report, options: &TextOptions) -> TextTable {
     rows
 }
 
-/// Returns what ranks wait for others that compute, and its parts: the mean over ranks, and the overhead ratio. Nothing where that is next
-/// to nothing.
+/// The waiting for ranks that compute, and its parts: the mean over ranks, and the overhead ratio. Empty if it is negligible.
 fn waiting(table: &OverheadTable) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
     let parts = &table.figures.imbalance;
     if parts.all_ratio.is_none_or(|ratio| ratio < LEAST) {
@@ -89,27 +88,25 @@ fn waiting(table: &OverheadTable) -> Vec<(&'static str, Option<f64>, Option<f64>
     rows
 }
 
-/// Returns which rank works alone for how long, or why that is not known, in a sentence.
+/// The time for which one rank works alone, or the reason why it is unknown, in a sentence.
 fn alone(table: &OverheadTable) -> Option<String> {
-    let matters = !waiting(table).is_empty();
-    let unknown = |why: &str| {
-        matters.then(|| format!("how long one rank works alone is not known, for {why}; global has that, too"))
-    };
-    match &table.alone {
+    let why_unknown = match &table.alone {
         Ok(alone) => {
             let (rank, rank_s) = alone.serial.first().filter(|_| alone.serial_s() > alone.error_s)?;
             let all_s = alone.serial_s();
             let all = format!("alone for {} ± {}", seconds(all_s), seconds_like(alone.error_s, all_s));
             let longest = seconds_like(*rank_s, all_s);
-            Some(match alone.serial.len() {
+            return Some(match alone.serial.len() {
                 1 => format!("rank {rank} works {all}"),
                 _ if *rank_s > 0.5 * all_s => format!("ranks work {all}, most of it rank {rank}: {longest}"),
                 _ => format!("ranks take turns at working {all}, the longest rank {rank}: {longest}"),
-            })
+            });
         }
-        Err(NotAlone::NoCalls) => unknown("calls were recorded as sums"),
-        Err(NotAlone::OfRegion) => unknown("a region is selected"),
-        Err(NotAlone::NoCommonClock) => unknown("the clocks of hosts cannot be compared"),
-        Err(NotAlone::OneRank) => None,
-    }
+        Err(NotAlone::NoCalls) => "calls were recorded as sums",
+        Err(NotAlone::OfRegion) => "a region is selected",
+        Err(NotAlone::NoCommonClock) => "the clocks of hosts cannot be compared",
+        Err(NotAlone::OneRank) => return None,
+    };
+    let matters = !waiting(table).is_empty();
+    matters.then(|| format!("how long one rank works alone is not known, for {why_unknown}; global has that, too"))
 }

@@ -40,12 +40,12 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
 }
 
 fn pattern(report: &Report, options: &TextOptions, activity: Activity) -> String {
-    let is_shown = |row: &&PatternRow| {
-        row.longest_s >= LEAST_SHARE * report.data.elapsed_s
-            && row.longest_s - row.least_s >= LEAST_RANGE * row.longest_s
-    };
-    let rows = report.dispersion.patterns.iter().filter(|row| row.activity == activity);
-    let rows: Vec<&PatternRow> = rows.filter(|row| options.full || is_shown(row)).collect();
+    let mut rows: Vec<&PatternRow> = report.dispersion.patterns.iter().collect();
+    rows.retain(|row| row.activity == activity);
+    if !options.full {
+        rows.retain(|row| row.longest_s >= LEAST_SHARE * report.data.elapsed_s);
+        rows.retain(|row| row.longest_s - row.least_s >= LEAST_RANGE * row.longest_s);
+    }
     let shown = if options.full { rows.len() } else { rows.len().min(options.top.max(1)) };
     // One line says what the table of ranks says, where that has them all.
     let is_new = rows.len() > 1 || report.ranks.len() > options.top;
@@ -55,21 +55,20 @@ fn pattern(report: &Report, options: &TextOptions, activity: Activity) -> String
     let unit = TimeUnit::for_max(rows.iter().map(|row| row.longest_s).fold(0.0, f64::max));
     let ranges: Vec<String> =
         rows.iter().map(|row| format!("{} to {}", unit.number(row.least_s), unit.number(row.longest_s))).collect();
-    let widest =
-        |texts: &[String]| texts.iter().take(shown).flat_map(|text| text.lines()).map(width).max().unwrap_or(0);
-    let range_columns = widest(&ranges);
+    let range_columns = widest(&ranges[..shown]);
     // Names give way to a few characters of each pattern.
     let longest_name = options.columns.saturating_sub(range_columns + GAPS + LEAST_ROOM).min(LONGEST_NAME);
     let names: Vec<String> = rows.iter().map(|row| fold(&path(report, row.region), longest_name)).collect();
-    let name_columns = widest(&names);
+    let name_columns = widest(&names[..shown]);
     let room = options.columns.saturating_sub(name_columns + range_columns + GAPS).max(LEAST_ROOM);
     let a_cell = report.ranks.len().div_ceil(room).max(1);
     let mut text = head(report, activity, unit, a_cell, options);
     for ((row, name), range) in rows.iter().zip(&names).zip(&ranges).take(shown) {
-        let pad = |text: &str, columns: usize| " ".repeat(columns.saturating_sub(width(text)));
         let cells = painted(&compressed(&row.levels, a_cell));
         let (name, others) = name.split_once('\n').unwrap_or((name, ""));
-        text.push_str(&format!("  {name}{}  {cells}  {}{range}\n", pad(name, name_columns), pad(range, range_columns)));
+        let after_name = " ".repeat(name_columns.saturating_sub(width(name)));
+        let before_range = " ".repeat(range_columns.saturating_sub(width(range)));
+        text.push_str(&format!("  {name}{after_name}  {cells}  {before_range}{range}\n"));
         for line in others.lines() {
             text.push_str(&format!("  {line}\n"));
         }
@@ -107,16 +106,21 @@ fn head(report: &Report, activity: Activity, unit: TimeUnit, a_cell: usize, opti
     lines
 }
 
-/// Returns a level for each `a_cell` ranks: the longest or least of all if it is among them, else the most frequent one.
+/// The columns of the widest line of some texts.
+fn widest(texts: &[String]) -> usize {
+    texts.iter().flat_map(|text| text.lines()).map(width).max().unwrap_or(0)
+}
+
+/// Returns a level for each `a_cell` ranks: the maximum or minimum of all ranks if it is among them, else the most frequent level.
 fn compressed(levels: &[TimeLevel], a_cell: usize) -> Vec<TimeLevel> {
-    let of = |levels: &[TimeLevel]| {
-        let times = |wanted: TimeLevel| levels.iter().filter(|&&level| level == wanted).count();
-        let extreme = [TimeLevel::Maximum, TimeLevel::Minimum].into_iter().find(|&level| times(level) > 0);
-        let most =
-            [TimeLevel::Lower, TimeLevel::Middle, TimeLevel::Upper].into_iter().max_by_key(|&level| times(level));
-        extreme.or(most).unwrap_or(TimeLevel::Middle)
-    };
-    levels.chunks(a_cell.max(1)).map(of).collect()
+    let mut cells = Vec::new();
+    for chunk in levels.chunks(a_cell.max(1)) {
+        let extreme = [TimeLevel::Maximum, TimeLevel::Minimum].into_iter().find(|extreme| chunk.contains(extreme));
+        let others = [TimeLevel::Lower, TimeLevel::Middle, TimeLevel::Upper];
+        let most = others.into_iter().max_by_key(|other| chunk.iter().filter(|level| *level == other).count());
+        cells.push(extreme.or(most).unwrap_or(TimeLevel::Middle));
+    }
+    cells
 }
 
 fn look(level: TimeLevel) -> (char, Style) {
@@ -131,11 +135,12 @@ fn look(level: TimeLevel) -> (char, Style) {
 
 /// Levels as characters; a run of equal ones shares its colour.
 fn painted(levels: &[TimeLevel]) -> String {
-    let paint = |run: &[TimeLevel]| {
-        let (char, style) = run.first().map_or((' ', Style::new()), |&level| look(level));
-        format!("{style}{}{style:#}", char.to_string().repeat(run.len()))
-    };
-    levels.chunk_by(|a, b| a == b).map(paint).collect()
+    let mut text = String::new();
+    for run in levels.chunk_by(|a, b| a == b) {
+        let (char, style) = look(run[0]);
+        text.push_str(&format!("{style}{}{style:#}", char.to_string().repeat(run.len())));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// Returns whether a note after the answer says the same.
+/// Returns whether a note after the answer already reports the problem.
 fn is_in_answer(report: &Report, problem: &ProblemRow) -> bool {
     match problem.kind {
         ProblemKind::NoCore | ProblemKind::Preempted => report.doubts.iter().any(ReportDoubt::is_of_cores),
@@ -47,10 +47,10 @@ fn problem_line(problem: &ProblemRow, full: bool) -> String {
         [one] => format!("rank {one}: "),
         many => format!("ranks {}: ", ranges(many)),
     };
-    // Details name their rank, which is named already where there is but one.
-    let known = |detail: &str| detail.strip_prefix(&ranks).map_or_else(|| clean(detail), clean);
     let most = if full { usize::MAX } else { SHOWN_DETAILS };
-    let details: Vec<String> = problem.details.iter().take(most).map(|detail| known(detail)).collect();
+    // Details name their rank, which is named already if there is only one.
+    let details = problem.details.iter().take(most);
+    let details: Vec<String> = details.map(|detail| clean(detail.strip_prefix(&ranks).unwrap_or(detail))).collect();
     let details = match (details.is_empty(), problem.count) {
         (true, 0 | 1) => String::new(),
         (true, n) if n == problem.ranks.len() as u64 => String::new(),

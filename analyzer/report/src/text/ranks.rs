@@ -4,7 +4,7 @@ use lbprof_collector::Activity;
 
 use super::{DIM, TextOptions, title};
 use crate::table::TextTable;
-use crate::words::{TimeUnit, clean, signed_percent};
+use crate::words::{TimeUnit, clean, or_dash, signed_percent};
 use crate::{RankRow, Report};
 
 /// A share of the time below which an activity has no column of its own.
@@ -43,13 +43,13 @@ fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit
     let columns = rank_columns(report, columns);
     let compared = report.facts.selected.compared();
     // What the ranks are compared by has a column of its own where that is one activity.
-    let is_other = |activity: &Activity| !columns.contains(activity) && compared != [*activity];
-    let others: Vec<Activity> = Activity::ALL.into_iter().filter(is_other).collect();
-    let other = |row: &RankRow| others.iter().map(|&activity| row.seconds[activity as usize]).sum::<f64>();
-    let has = |of: &dyn Fn(&RankRow) -> f64| {
-        report.ranks.iter().map(of).fold(0.0, f64::max) >= LEAST_SHARE * report.data.elapsed_s
-    };
-    let (has_other, has_idle) = (has(&other), has(&|row| row.idle_s) && report.facts.selected.activities.is_none());
+    let mut others = Activity::ALL.to_vec();
+    others.retain(|activity| !columns.contains(activity) && compared != [*activity]);
+    let notable_s = LEAST_SHARE * report.data.elapsed_s;
+    let most_other_s = report.ranks.iter().map(|row| row.sum_of(&others)).fold(0.0, f64::max);
+    let most_idle_s = report.ranks.iter().map(|row| row.idle_s).fold(0.0, f64::max);
+    let has_other = most_other_s >= notable_s;
+    let has_idle = most_idle_s >= notable_s && report.facts.selected.activities.is_none();
     let head = if let [one] = compared { short_name(*one) } else { "selected" };
     let mut heads = vec!["rank", "<host", head, "against\nmean"];
     heads.extend(columns.iter().map(|&activity| short_name(activity)));
@@ -61,10 +61,10 @@ fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit
             row.rank.to_string(),
             clean(&row.host),
             unit.number(row.compared_s),
-            row.over_mean.map_or_else(|| "–".to_owned(), signed_percent),
+            or_dash(row.over_mean, signed_percent),
         ];
         cells.extend(columns.iter().map(|&activity| unit.number(row.seconds[activity as usize])));
-        cells.extend(has_other.then(|| unit.number(other(row))));
+        cells.extend(has_other.then(|| unit.number(row.sum_of(&others))));
         cells.extend(has_idle.then(|| unit.number(row.idle_s)));
         table.row(cells);
     }
@@ -80,7 +80,7 @@ fn rank_columns(report: &Report, most: usize) -> Vec<Activity> {
     columns
 }
 
-/// Heads of the columns of activities, on two lines where they are long.
+/// Heads of the columns of activities, on two lines if they are long.
 pub(super) fn short_name(activity: Activity) -> &'static str {
     match activity {
         Activity::Computation => "compu-\ntation",

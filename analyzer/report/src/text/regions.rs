@@ -6,7 +6,7 @@ use lbprof_collector::definition::RegionKind;
 
 use super::{DIM, TextOptions, WIDE, title};
 use crate::table::TextTable;
-use crate::words::{TimeUnit, clean, count, percent, percent_or_dash};
+use crate::words::{TimeUnit, clean, count, or_dash, percent, percent_or_dash};
 use crate::{RegionRow, Report};
 use lbprof_analysis::model::RegionIdx;
 
@@ -16,7 +16,7 @@ const LONG_NAMES: usize = 16;
 /// Columns that give way to names where lines are short.
 const SPARE: &[&[&str]] = &[&["invo-"], &["transfer"], &["elapsed"], &["parallel"], &["micro"], &["mean"]];
 
-/// The table, where the user chose what it is about: of code between calls, the call tree and the functions say more.
+/// The table for a user's choice of regions. The call tree and the functions describe code between calls better.
 pub(super) fn section_as_chosen(report: &Report, options: &TextOptions) -> String {
     let selected = &report.facts.selected;
     let is_marked = report.regions.iter().any(|row| row.idx != 0 && !row.found && row.occurs());
@@ -51,9 +51,8 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let mut table = TextTable::new(&heads, 0);
     for row in rows {
         let times = &row.efficiency.times;
-        // Where hardly anything is computed, how that is balanced says nothing.
+        // Where hardly anything is computed, its balance means nothing.
         let computes = times.max_computation_s >= 0.01 * times.elapsed_s;
-        let of_computation = |value: Option<f64>| percent_or_dash(value.filter(|_| computes));
         // Above 100 %: ranks wait elsewhere than in this region, as where it only computes.
         let transfer = times.transfer().filter(|&transfer| transfer < 1.0005);
         let mut cells = vec![
@@ -61,13 +60,16 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
             percent(row.share),
             unit.number(times.elapsed_s),
             percent_or_dash(times.parallel()),
-            of_computation(times.load_balance()),
-            of_computation(times.micro_load_balance()),
+            percent_or_dash(times.load_balance().filter(|_| computes)),
+            percent_or_dash(times.micro_load_balance().filter(|_| computes)),
         ];
-        cells.extend(wide.then(|| of_computation(transfer)));
-        cells.push(row.slowest_rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()));
-        let invocations = || row.invocations.map_or_else(|| "–".to_owned(), count);
-        cells.extend(wide.then(|| if row.idx == 0 { String::new() } else { invocations() }));
+        if wide {
+            cells.push(percent_or_dash(transfer.filter(|_| computes)));
+        }
+        cells.push(or_dash(row.slowest_rank, |rank| rank.to_string()));
+        if wide {
+            cells.push(if row.idx == 0 { String::new() } else { or_dash(row.invocations, count) });
+        }
         table.row(cells);
     }
     format!("{}{}\n", title("Regions", shown, all), table.sparing(options.columns, SPARE).render(options.columns, DIM))
@@ -83,7 +85,7 @@ fn times_table(report: &Report, rows: &[&RegionRow], unit: TimeUnit) -> TextTabl
             percent(row.share),
             unit.number(row.compared.mean_s),
             unit.number(row.compared.max_s),
-            row.compared.max_rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()),
+            or_dash(row.compared.max_rank, |rank| rank.to_string()),
         ]);
     }
     table
@@ -117,8 +119,9 @@ fn shown_rows<'a>(report: &'a Report, options: &TextOptions) -> Vec<&'a RegionRo
     report.regions.iter().filter(|row| wanted.contains(&row.idx)).collect()
 }
 
-/// Returns how many regions are around one.
+/// The number of regions around one.
 fn depth(report: &Report, row: &RegionRow) -> usize {
-    let around = |row: &&RegionRow| report.regions.get(row.parent as usize).filter(|_| row.idx != 0);
-    std::iter::successors(Some(row), around).count() - 1
+    let outwards =
+        std::iter::successors(Some(row), |row| report.regions.get(row.parent as usize).filter(|_| row.idx != 0));
+    outwards.count() - 1
 }

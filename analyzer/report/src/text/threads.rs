@@ -11,7 +11,7 @@ use crate::words::{TimeUnit, clean, count, percent, percent_or_dash, plural, wra
 /// Losses that are named in the first sentence.
 const MAX_NAMED: usize = 5;
 
-/// The answer to how the cores are used, as a sentence; empty where each rank has one core.
+/// The use of the cores, as a sentence. Empty if each rank has one core.
 pub(super) fn sentence(report: &Report) -> String {
     let Some(table) = &report.threads else { return String::new() };
     let cores = plural(table.cores, "core");
@@ -106,37 +106,34 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let Some(table) = &report.threads else { return String::new() };
     let all = table.regions.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
-    let seconds = |row: &crate::threads::ParallelRegionRow| row.thread_time_s();
-    let unit = TimeUnit::for_max(table.regions.iter().map(seconds).fold(0.0, f64::max));
+    let unit = TimeUnit::for_max(table.regions.iter().map(|row| row.thread_time_s()).fold(0.0, f64::max));
     let heads =
         ["<parallel region", "thread", "instances", "useful", "wait", "imba-\nlance", "MPI", "fork\njoin", "longest"];
     let mut rows = TextTable::new(&heads, 0);
     for region in table.regions.iter().take(shown) {
         let waits_s = region.mutex_s + region.ordered_s + region.tasks_s;
-        let number = |seconds: f64| unit.number(seconds);
         rows.row(vec![
             clean(&region.place.label()),
             "all".to_owned(),
             count(region.instances),
-            number(region.useful_s),
-            number(waits_s),
-            number(region.imbalance_s),
-            number(region.mpi_s + region.idle_for_mpi_s),
-            number(region.fork_join_s),
-            number(region.longest_s),
+            unit.number(region.useful_s),
+            unit.number(waits_s),
+            unit.number(region.imbalance_s),
+            unit.number(region.mpi_s + region.idle_for_mpi_s),
+            unit.number(region.fork_join_s),
+            unit.number(region.longest_s),
         ]);
         let threads = if options.full { region.threads.len() } else { region.threads.len().min(options.top.max(1)) };
         for thread in region.threads.iter().take(threads) {
-            let blank = String::new;
             rows.row(vec![
-                blank(),
+                String::new(),
                 thread.thread.to_string(),
-                blank(),
-                number(thread.useful_s),
-                number(thread.waits_s),
-                blank(),
-                number(thread.mpi_s),
-                blank(),
+                String::new(),
+                unit.number(thread.useful_s),
+                unit.number(thread.waits_s),
+                String::new(),
+                unit.number(thread.mpi_s),
+                String::new(),
                 count(thread.longest),
             ]);
         }

@@ -25,7 +25,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     predictions_of(report, options)
 }
 
-/// The predictions alone, where the user has asked for them.
+/// The predictions alone, for users who asked for them.
 pub(super) fn predictions(report: &Report, options: &TextOptions) -> String {
     if options.asked { predictions_of(report, options) } else { String::new() }
 }
@@ -119,7 +119,7 @@ fn not_known(why: &str, options: &TextOptions) -> String {
 }
 
 fn scenario(row: &PredictionRow) -> String {
-    let region = || row.region.as_deref().map(short_path).map(clean).unwrap_or_default();
+    let region = row.region.as_deref().map(short_path).map(clean).unwrap_or_default();
     let rank = row.rank.unwrap_or(0);
     match row.scenario {
         WhatIfScenario::Ideal => "the network were ideal".to_owned(),
@@ -127,15 +127,15 @@ fn scenario(row: &PredictionRow) -> String {
         WhatIfScenario::Network(latency_s, bytes_per_s) => {
             format!("the network had {} and {:.3} GB/s", seconds(latency_s), bytes_per_s * 1e-9)
         }
-        WhatIfScenario::Balanced(_) => format!("{} were balanced", region()),
-        WhatIfScenario::BalancedEach(_) => format!("{} were balanced in each iteration", region()),
+        WhatIfScenario::Balanced(_) => format!("{region} were balanced"),
+        WhatIfScenario::BalancedEach(_) => format!("{region} were balanced in each iteration"),
         WhatIfScenario::RunBalancedEach => "every iteration were balanced".to_owned(),
         WhatIfScenario::RegionsBalanced => "every region were balanced".to_owned(),
         WhatIfScenario::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
-        WhatIfScenario::Faster(_, times) => format!("{} were {times} times as fast", region()),
+        WhatIfScenario::Faster(_, times) => format!("{region} were {times} times as fast"),
         WhatIfScenario::ThreadsBalanced(None) => "threads worked equally long in each parallel region".to_owned(),
-        WhatIfScenario::ThreadsBalanced(Some(_)) => format!("threads worked equally long in {}", region()),
-        WhatIfScenario::Spread(_) => format!("{} ran on all threads", region()),
+        WhatIfScenario::ThreadsBalanced(Some(_)) => format!("threads worked equally long in {region}"),
+        WhatIfScenario::Spread(_) => format!("{region} ran on all threads"),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{DIM, TextOptions, title};
 use crate::Report;
 use crate::table::TextTable;
 use crate::windows::PartEfficiency;
-use crate::words::{TimeUnit, percent, percent_or_dash};
+use crate::words::{TimeUnit, or_dash, percent_or_dash};
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     if !options.full {
@@ -16,7 +16,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
 const HEADS: [&str; 4] = ["parallel", "load\nbalance", "communi-\ncation", "slowest\nrank"];
 
 fn cells(of: &PartEfficiency) -> [String; 4] {
-    let rank = of.slowest_rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
+    let rank = or_dash(of.slowest_rank, |rank| rank.to_string());
     [percent_or_dash(of.parallel), percent_or_dash(of.load_balance), percent_or_dash(of.communication), rank]
 }
 
@@ -33,11 +33,11 @@ fn windows(report: &Report, options: &TextOptions) -> String {
     let mut table = TextTable::new(&heads, 0);
     for row in rows {
         let all: f64 = row.states.iter().map(|state| state.time_s).sum();
-        let share = |time_s: f64| if all > 0.0 { percent(time_s / all) } else { "–".to_owned() };
         let mut line = vec![unit.number(row.begin_s), unit.number(row.end_s)];
         line.extend(cells(&row.efficiency));
         let (computes, waits) = (row.time_s("computation"), row.time_s("waiting"));
-        line.extend([share(computes), share(waits), share(all - computes - waits)]);
+        let parts = [computes, waits, all - computes - waits];
+        line.extend(parts.map(|time_s| percent_or_dash((all > 0.0).then(|| time_s / all))));
         table.row(line);
     }
     format!("{}{}\n", title("Over time", rows.len(), rows.len()), table.render(options.columns, DIM))

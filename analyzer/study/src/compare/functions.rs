@@ -85,11 +85,11 @@ fn figures(side: &ComparisonSide) -> Option<Vec<&FunctionFigures>> {
 fn region_means(runs: &[&FunctionFigures], regions: &RegionList, first_run: usize, idx: usize) -> FunctionMeans {
     let mut sums = Vec::new();
     for (at, run) in runs.iter().enumerate() {
-        sums.push(match regions.path_in(first_run + at, idx) {
-            Some(path) => run.regions.get(path).cloned().unwrap_or_else(|| unlisted(run)),
-            // The run does not have the region.
-            None => FunctionSums::default(),
-        });
+        let mut of_run = FunctionSums::default();
+        for path in regions.paths_in(first_run + at, idx) {
+            of_run.add(&run.regions.get(path).cloned().unwrap_or_else(|| unlisted(run)));
+        }
+        sums.push(of_run);
     }
     means(&sums.iter().collect::<Vec<_>>())
 }

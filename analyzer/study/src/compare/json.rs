@@ -122,7 +122,8 @@ struct ReasonRow<'a> {
     /// `computation` (or another activity by place), `calls besides waiting`, `waiting for ranks in calls`, `messages in transit`, `recorder`,
     /// `idle` or `not recorded`.
     what: &'static str,
-    /// Path of the region in the new runs, or in the base runs if only these have it; null if no region is concerned.
+    /// Path of the region in the new runs, or in the base runs if only these have it; of several regions that are the same code, the path of the function;
+    /// null if no region is concerned.
     region: Option<&'a str>,
     /// Seconds in the base runs: own time and waiting that it causes, means over ranks.
     base_s: f64,

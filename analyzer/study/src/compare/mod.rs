@@ -13,6 +13,7 @@ mod parts;
 pub mod reasons;
 pub mod regions;
 mod remarks;
+mod same_code;
 pub mod text;
 mod words;
 
@@ -141,23 +142,26 @@ impl RunComparison {
     /// Compares `sides`.
     pub fn new(sides: ComparisonSides, limits: NoiseLimits) -> RunComparison {
         let runs: Vec<&RunMetrics> = sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run).collect();
-        let regions = RegionList::new(runs.iter().copied());
+        let mut regions = RegionList::new(runs.iter().copied());
         let places: Vec<Parts> =
             runs.iter().enumerate().map(|(at, run)| reasons::by_place(run, at, &regions)).collect();
         let by_reason: Option<Vec<Parts>> =
             runs.iter().enumerate().map(|(at, run)| reasons::by_reason(run, at, &regions)).collect();
         let judge = ChangeJudge::new(&sides, limits);
+        let one_sided = only_on_one_side(&regions, &sides);
+        let by_cause = by_reason.is_some();
+        let mut by_reason = by_reason.unwrap_or_else(|| places.clone());
+        same_code::merge(&mut by_reason, sides.base.runs.len(), &runs, &mut regions, judge.least_s);
         let mut elapsed = FigureChange {
             base: sides.base.values(|run| run.times.elapsed_s),
             new: sides.new.values(|run| run.times.elapsed_s),
             beyond_noise: false,
         };
         judge.judge(&mut [&mut elapsed]);
-        let by_cause = by_reason.is_some();
-        let reasons = parts::rows(by_reason.as_ref().unwrap_or(&places), &sides, &regions, &judge);
+        let reasons = parts::rows(&by_reason, &sides, &regions, &judge);
         let places = parts::rows(&places, &sides, &regions, &judge);
         let mut remarks = remarks::remarks(&sides);
-        remarks.extend(only_on_one_side(&regions, &sides));
+        remarks.extend(one_sided);
         remarks.extend((!by_cause).then(|| remarks::NOT_FOLLOWED.to_owned()));
         let (ratios, functions) = (ratios(&sides), functions::changes(&sides, &regions, judge.least_s));
         RunComparison { functions, sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }

@@ -99,6 +99,18 @@ impl ComponentCost {
         *self.by_rank.entry(rank).or_default() += mean_s;
     }
 
+    /// Adds the cost of the same code under another name.
+    pub fn add(&mut self, other: &ComponentCost) {
+        self.own_s += other.own_s;
+        self.caused_s += other.caused_s;
+        for (&rank, &seconds) in &other.own_by_rank {
+            *self.own_by_rank.entry(rank).or_default() += seconds;
+        }
+        for (&rank, &seconds) in &other.by_rank {
+            *self.by_rank.entry(rank).or_default() += seconds;
+        }
+    }
+
     /// Takes waiting out of its own time. Of it only the sum over ranks is kept, so nothing is known by rank any more.
     fn take_waiting(&mut self, mean_s: f64) {
         *self = ComponentCost { own_s: self.own_s - mean_s, caused_s: self.caused_s, ..ComponentCost::default() };

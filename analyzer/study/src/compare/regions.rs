@@ -17,8 +17,8 @@ pub struct RegionList {
     pub paths: Vec<String>,
     /// For each run, by path: which of these it is.
     of: Vec<HashMap<String, usize>>,
-    /// For each run: the path of those of them that it has.
-    paths_of: Vec<HashMap<usize, String>>,
+    /// For each run: the paths of those of them that it has, several of one that is merged.
+    paths_of: Vec<HashMap<usize, Vec<String>>>,
 }
 
 impl RegionList {
@@ -68,7 +68,7 @@ impl RegionList {
                 }
             }
             known.extend(own.iter().map(|(path, &idx)| (path.clone(), idx)));
-            regions.paths_of.push(own.iter().map(|(path, &idx)| (idx, path.clone())).collect());
+            regions.paths_of.push(own.iter().map(|(path, &idx)| (idx, vec![path.clone()])).collect());
             regions.of.push(own);
         }
         regions
@@ -81,17 +81,31 @@ impl RegionList {
 
     /// True if a run has a region.
     pub fn has(&self, run: usize, idx: usize) -> bool {
-        self.path_in(run, idx).is_some()
+        !self.paths_in(run, idx).is_empty()
     }
 
-    /// The path of a region in a run; `None` where the run has no such region.
-    pub fn path_in(&self, run: usize, idx: usize) -> Option<&str> {
-        self.paths_of.get(run)?.get(&idx).map(String::as_str)
+    /// The paths of a region in a run; none where the run has no such region.
+    pub fn paths_in(&self, run: usize, idx: usize) -> &[String] {
+        self.paths_of.get(run).and_then(|paths| paths.get(&idx)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds a region that `members` are parts of, under `path`; returns its index.
+    pub fn add_merged(&mut self, path: String, members: &[usize]) -> usize {
+        let merged = self.paths.len();
+        self.paths.push(path);
+        for paths in &mut self.paths_of {
+            let of_run: Vec<String> =
+                members.iter().filter_map(|member| paths.get(member)).flatten().cloned().collect();
+            if !of_run.is_empty() {
+                paths.insert(merged, of_run);
+            }
+        }
+        merged
     }
 }
 
 /// A path without the loops around its last part: `main/loop/loop in f/g` becomes `main/g`.
-fn without_loops(path: &str) -> String {
+pub(super) fn without_loops(path: &str) -> String {
     let mut kept = String::new();
     let mut from = 0;
     for at in separators(path) {
@@ -108,14 +122,14 @@ fn without_loops_and_lines(path: &str) -> String {
     without_lines(&without_loops(path))
 }
 
-/// A path without line numbers and offsets in modules: `solve (cg.c:120)` becomes `solve (cg.c:)`, `app+0x40` `app+0x`.
+/// A path without line numbers and offsets in modules: `solve (cg.c:120, 125 → 140)` becomes `solve (cg.c:,  → )`, `app+0x40` `app+0x`.
 fn without_lines(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     let mut rest = path;
-    while let Some(at) = rest.find([':', '+']) {
+    while let Some(at) = rest.find([':', '+', ',', '→']) {
         let (before, after) = rest.split_at(at);
-        let mark = if after.starts_with("+0x") { 3 } else { 1 };
-        let (mark, tail) = after.split_at(mark);
+        let marks = ["+0x", ", ", "→ "].into_iter().find(|mark| after.starts_with(mark));
+        let (mark, tail) = after.split_at(marks.map_or(after.chars().next().map_or(0, char::len_utf8), str::len));
         text.extend([before, mark]);
         rest = match mark {
             "+" => tail,
@@ -138,6 +152,7 @@ mod tests {
     #[test]
     fn lines_and_offsets_are_no_part_of_a_name() {
         assert_eq!(without_lines("main/solve (cg.c:120) → app+0x4f"), "main/solve (cg.c:) → app+0x");
+        assert_eq!(without_lines("main/solve (cg.c:120, 125 → 140)"), "main/solve (cg.c:,  → )");
         assert_eq!(without_lines("a::b+1/c:d"), "a::b+1/c:d");
     }
 
@@ -176,7 +191,10 @@ mod tests {
         assert_ne!(regions.idx(0, "main/step:1"), regions.idx(1, "main/step:2"), "what is marked has the name it has");
         let of_both = regions.idx(0, "main/f (a.c:10)").unwrap();
         assert_eq!(regions.paths[of_both], "main/f (a.c:12)", "named as in the last run");
-        assert_eq!((regions.path_in(0, of_both), regions.has(1, of_both)), (Some("main/f (a.c:10)"), true));
+        assert_eq!(
+            (regions.paths_in(0, of_both), regions.has(1, of_both)),
+            (&["main/f (a.c:10)".to_owned()][..], true)
+        );
         assert!(!regions.has(1, regions.idx(0, "main/step:1").unwrap()));
     }
 }

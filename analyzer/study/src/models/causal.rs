@@ -102,7 +102,7 @@ pub struct CausalGraph {
 const PARALLEL_TIME: &str = "T_par = (Σ T) / P";
 
 /// True if `relation` is the one that explains its time: by work if any does, because P and parameters act through the work.
-fn explains_time(relation: &QuantityRelation, models: &StudyModels) -> bool {
+fn is_direct_cause(relation: &QuantityRelation, models: &StudyModels) -> bool {
     let mut of_time = models.phases.iter().flat_map(|phase| &phase.relations).filter(|one| one.to == relation.to);
     let by_work = of_time.find(|one| !matches!(one.from, CausalQuantity::Variable(_)));
     by_work.is_none_or(|one| one.from == relation.from)
@@ -119,7 +119,7 @@ impl CausalGraph {
                 graph.fitted(relation);
                 continue;
             };
-            if explains_time(relation, models) {
+            if is_direct_cause(relation, models) {
                 graph.fitted(relation);
             }
             if parts.insert(*part) || !graph.edges.iter().any(|edge| edge.from == relation.to) {

@@ -73,7 +73,7 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> RunMetrics {
     }
 }
 
-/// All runs with P = 1, 2, 4, 6, 8 with n = 40, 60 … 160; nothing swaps.
+/// Returns the runs with P = 1, 2, 4, 6, 8 with n = 40, 60 … 160; nothing swaps.
 pub fn full_grid() -> Vec<RunMetrics> {
     let sizes = [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0];
     [1, 2, 4, 6, 8].into_iter().flat_map(|p| sizes.map(|n| multiplication(p, n, f64::INFINITY))).collect()

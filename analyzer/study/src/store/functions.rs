@@ -34,7 +34,7 @@ pub(super) fn write(connection: &Connection, run: &RunMetrics, number: u32) -> r
 }
 
 /// A row of the table.
-struct FunctionRow {
+struct StoredFunctionRow {
     region: Option<String>,
     function: Option<String>,
     mean_s: f64,
@@ -42,23 +42,23 @@ struct FunctionRow {
     error_s: f64,
 }
 
-impl FunctionRow {
-    fn read(row: &Row) -> rusqlite::Result<FunctionRow> {
+impl StoredFunctionRow {
+    fn read(row: &Row) -> rusqlite::Result<StoredFunctionRow> {
         let function: Option<String> = row.get("function")?;
         let error_s = if function.is_some() { time(row, "error_s")? } else { 0.0 };
-        Ok(FunctionRow { region: row.get("region")?, function, mean_s: time(row, "mean_s")?, error_s })
+        Ok(StoredFunctionRow { region: row.get("region")?, function, mean_s: time(row, "mean_s")?, error_s })
     }
 }
 
 /// Reads the functions of a run, or `None` if it has none.
 pub(super) fn read(connection: &Connection, number: u32) -> rusqlite::Result<Option<FunctionFigures>> {
-    let all = rows(connection, &select_of_run("functions"), number, FunctionRow::read)?;
+    let all = rows(connection, &select_of_run("functions"), number, StoredFunctionRow::read)?;
     if all.is_empty() {
         return Ok(None);
     }
     // What no row says would count as no time at all: each has one of its other functions.
     let mut sums: BTreeMap<Option<String>, (FunctionSums, bool)> = BTreeMap::new();
-    for FunctionRow { region, function, mean_s, error_s } in all {
+    for StoredFunctionRow { region, function, mean_s, error_s } in all {
         let (sums, is_whole) = sums.entry(region).or_default();
         let is_new = match function {
             Some(function) => sums.times.insert(function, (mean_s, error_s)).is_none(),

@@ -79,7 +79,7 @@ const LAUNCHERS: [&str; 12] = [
     "flux",
 ];
 
-/// Returns what keeps `command` from being recorded with `library`; empty for scripts, and where nothing is known.
+/// Finds what keeps `command` from being recorded with `library`; empty for scripts, and if nothing is known.
 pub fn obstacles(command: &[OsString], library: &Path) -> Vec<RecordingObstacle> {
     let Some(path) = found(command) else { return Vec::new() };
     let mut obstacles = Vec::new();
@@ -112,12 +112,12 @@ pub fn is_binary(path: &Path) -> bool {
 /// The file that would be executed: as given where there is a slash in it, else the first in PATH.
 pub fn found(command: &[OsString]) -> Option<PathBuf> {
     let program = command.first()?;
-    let is_executable = |path: &Path| path.metadata().is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0);
     if program.as_bytes().contains(&b'/') {
         return Some(PathBuf::from(program)).filter(|path| path.is_file());
     }
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| is_executable(path))
+    let mut files = std::env::split_paths(&path).map(|folder| folder.join(program));
+    files.find(|path| path.metadata().is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0))
 }
 
 /// Returns whether the system would start it in secure mode, in which LD_PRELOAD does not count.
@@ -162,26 +162,39 @@ impl ElfFile {
         }
         let (&class, &order) = (bytes.get(4)?, bytes.get(5)?);
         let machine = bytes.get(18..20)?.try_into().ok()?;
-        let number = |at: usize, length: usize| {
-            let field = bytes.get(at..at.checked_add(length)?)?;
-            let join = |value, &byte| value << 8 | u64::from(byte);
-            Some(if order == 2 { field.iter().fold(0, join) } else { field.iter().rev().fold(0, join) })
-        };
+        let fields = ElfFields { bytes, is_big_endian: order == 2 };
         let wide = class == 2;
         let word = if wide { 8 } else { 4 };
         let (table, entry, count) = if wide { (32, 54, 56) } else { (28, 42, 44) };
-        let (table, entry, count) = (number(table, word)?, number(entry, 2)?, number(count, 2)?);
+        let (table, entry, count) = (fields.number(table, word)?, fields.number(entry, 2)?, fields.number(count, 2)?);
         let mut loader = None;
         for i in 0..count {
             let at = usize::try_from(table + i * entry).ok()?;
-            if number(at, 4)? == PT_INTERP {
+            if fields.number(at, 4)? == PT_INTERP {
                 let (offset, size) = if wide { (8, 32) } else { (4, 16) };
-                let offset = usize::try_from(number(at + offset, word)?).ok()?;
-                let size = usize::try_from(number(at + size, word)?).ok()?;
+                let offset = usize::try_from(fields.number(at + offset, word)?).ok()?;
+                let size = usize::try_from(fields.number(at + size, word)?).ok()?;
                 loader = Some(bytes.get(offset..offset.checked_add(size)?).unwrap_or_default().to_vec());
             }
         }
         Some(ElfFile { processor: (class, order, machine), loader })
+    }
+}
+
+/// The numbers in an ELF file.
+struct ElfFields<'a> {
+    bytes: &'a [u8],
+    is_big_endian: bool,
+}
+
+impl ElfFields<'_> {
+    /// The number in the `length` bytes at `at`.
+    fn number(&self, at: usize, length: usize) -> Option<u64> {
+        let mut field = self.bytes.get(at..at.checked_add(length)?)?.to_vec();
+        if !self.is_big_endian {
+            field.reverse();
+        }
+        Some(field.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)))
     }
 }
 

@@ -46,6 +46,11 @@ pub fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -
     ExecFailure { message, exit }
 }
 
+/// A list of strings as the system takes it: it ends with null.
+fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
+    strings.iter().map(|string| string.as_ptr()).chain([std::ptr::null()]).collect()
+}
+
 fn execute(command: &[OsString], settings: &[(OsString, OsString)]) -> io::Error {
     let Ok(arguments) = command.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>() else {
         return io::ErrorKind::InvalidInput.into();
@@ -60,9 +65,6 @@ fn execute(command: &[OsString], settings: &[(OsString, OsString)]) -> io::Error
         .iter()
         .filter_map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).ok())
         .collect();
-    let pointers = |strings: &[CString]| {
-        strings.iter().map(|string| string.as_ptr()).chain([std::ptr::null()]).collect::<Vec<_>>()
-    };
     let (argv, envp) = (pointers(&arguments), pointers(&environment));
     // What the system cannot execute, execvpe gives to a shell: right for a script without a first line, not for the
     // machine code of another processor.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{self, Write};
 
-use clap::builder::{PossibleValue, TypedValueParser};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 use clap_complete::Shell;
 use lbprof_collector::options::RecorderSetting;
@@ -40,18 +40,18 @@ impl TypedValueParser for SettingValueParser {
 
     fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
         let SettingValueParser(setting) = *self;
-        let check = move |value: &str| match setting.accepts(value) {
-            true => Ok(value.to_owned()),
+        let accepted = StringValueParser::new().try_map(move |value| match setting.accepts(&value) {
+            true => Ok(value),
             false => Err(format!("expected {}", setting.values)),
-        };
-        check.parse_ref(command, arg, value)
+        });
+        accepted.parse_ref(command, arg, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let SettingValueParser(setting) = *self;
         let words = setting.values.split(" | ");
-        let plain = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric());
-        let choice = words.clone().count() > 1 && words.clone().all(plain);
+        let is_plain = words.clone().all(|word| word.chars().all(|c| c.is_ascii_alphanumeric()));
+        let choice = is_plain && words.clone().count() > 1;
         choice.then(|| Box::new(words.map(PossibleValue::new)) as Box<dyn Iterator<Item = PossibleValue>>)
     }
 }

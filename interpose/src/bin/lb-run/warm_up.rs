@@ -45,8 +45,8 @@ fn value(settings: &[(OsString, OsString)], name: &str) -> Option<OsString> {
 
 /// Returns whether threads are sampled, by the program's settings.
 fn is_sampling(value: impl Fn(&str) -> Option<OsString>) -> bool {
-    let is = |name: &str, off: &str| value(name).is_some_and(|value| value == off);
-    !is("LBPROF_SAMPLE", "0") && !is("LBPROF_MODE", "off")
+    let mut off = [("LBPROF_SAMPLE", "0"), ("LBPROF_MODE", "off")].into_iter();
+    !off.any(|(name, off)| value(name).is_some_and(|value| value == off))
 }
 
 /// Opens an event like those of the recorder, which is closed at once. Where that is refused there is nothing to prepare.

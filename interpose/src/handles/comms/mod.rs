@@ -1,18 +1,18 @@
 //! Communicators: handles → what is known of them.
 
-pub mod births;
+pub mod creation;
 mod members;
 mod table;
 
 use crate::handles::cache::{cache_slot, uncache};
-use crate::handles::comms::births::known_or_defined;
+use crate::handles::comms::creation::known_or_defined;
 use crate::mpi::predefined::{NullHandle, is_null};
 use crate::recording::registry;
 use crate::state::comm::{CommInfo, UNKNOWN};
 use crate::state::thread::{RecorderThread, UNSEEN, tables};
 use crate::word::Word;
 
-/// Returns what is known of `comm`.
+/// The facts about `comm`.
 ///
 /// # Safety
 /// `thread` is the calling thread's state; `comm` is a valid handle or a null one.
@@ -22,7 +22,7 @@ pub unsafe fn find(thread: *mut RecorderThread, comm: Word) -> &'static CommInfo
     unsafe { if let Some(last) = last_used(thread, comm) { last } else { look_up(thread, comm) } }
 }
 
-/// Returns what is known of the communicator that was used last, if that is `comm`: a handle, or the word that it was passed as.
+/// The facts about the communicator that was used last, if that is `comm`: a handle, or the word that it was passed as.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.

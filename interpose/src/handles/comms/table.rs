@@ -17,12 +17,12 @@ static FREED: HandlerLock<VecDeque<&'static CommInfo>> = HandlerLock::new(VecDeq
 /// thread frees is an error of the program (MPI-4.1 §7.4.3), and none lasts for so many creations and deletions.
 const QUARANTINE: usize = 1024;
 
-/// Returns what is known of `comm`.
+/// Looks up the facts about `comm`.
 pub fn get(comm: Word) -> Option<&'static CommInfo> {
     COMMS.lock().and_then(|comms| comms.as_ref()?.get(&comm).copied())
 }
 
-/// Returns what is known of `comm` from here on.
+/// Sets the facts about `comm`, and returns them where they stay.
 pub fn insert(comm: Word, info: CommInfo) -> &'static CommInfo {
     let info = kept(info);
     remember(comm, info);

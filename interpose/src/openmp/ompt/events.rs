@@ -20,7 +20,7 @@ use crate::openmp::waits::{WaitKind, of_kind};
 use crate::processor::{BYTES_OF_CALL, EnteredCall};
 use crate::recording::mpi_time;
 use crate::state::entered;
-use crate::state::parallel::{AwaitedMutex, MemberSlot, RegionLaunch, ReportedRegion};
+use crate::state::parallel::{AwaitedMutex, RegionLaunch, ReportedRegion};
 use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::ticks;
 use crate::system::stack;
@@ -159,8 +159,7 @@ unsafe extern "C" fn on_parallel_end(parallel: *mut u64, _task: *mut u64, _flags
         let Some(region) = (std::mem::replace(&mut *parallel, 0) as *const ReportedRegion).as_ref() else { return };
         close(thread, region);
         let slots = std::slice::from_raw_parts(region.slots, region.room);
-        let is_of_region = |slot: &&MemberSlot| slot.region == region.number;
-        let team = slots.iter().take_while(is_of_region).map(|slot| &slot.times);
+        let team = slots.iter().take_while(|slot| slot.region == region.number).map(|slot| &slot.times);
         // Where the library was started by the region itself, a wrapper of ours has measured it.
         if team.clone().next().is_some()
             && team::is_measurable(thread)
@@ -327,7 +326,7 @@ unsafe extern "C" fn on_mutex_acquired(kind: c_int, _id: u64, _caller: usize) {
 const CRITICAL: c_int = 5;
 const ATOMIC: c_int = 6;
 
-/// Returns what a thread waits for that acquires a mutex of this kind (`ompt_mutex_t`); `None`: it only tries.
+/// The kind of wait of a thread that acquires a mutex of this kind (`ompt_mutex_t`), or `None` if it only tries.
 fn mutex_wait(kind: c_int) -> Option<WaitKind> {
     match kind {
         1 | 3 | 5 | 6 => Some(WaitKind::Mutex),

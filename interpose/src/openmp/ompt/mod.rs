@@ -43,7 +43,7 @@ static HAS_OTHER_TOOL: AtomicBool = AtomicBool::new(false);
 /// True if the log has that.
 static IS_REPORTED: AtomicBool = AtomicBool::new(false);
 
-/// Returns what a run-time library asks for a tool, before its first use.
+/// The function by which a run-time library asks for a tool, before its first use.
 ///
 /// # Safety
 /// Called by a run-time library.
@@ -124,13 +124,13 @@ fn report_other_tool() {
     if IS_REPORTED.swap(true, Relaxed) {
         return;
     }
-    let define = || log::define(Definition::Problem(ProblemKind::OtherOpenmpTool as u16, 1, String::new()));
+    let problem = Definition::Problem(ProblemKind::OtherOpenmpTool as u16, 1, String::new());
     if !is_on() {
         // Recording is about to start, and the log is open.
-        return define();
+        return log::define(problem);
     }
     // SAFETY: the calling thread's state.
-    unsafe { enter::recording(thread::current(), || critical(define)) };
+    unsafe { enter::recording(thread::current(), || critical(|| log::define(problem))) };
 }
 
 /// Returns whether another object than this one defines a function that all can see.

@@ -107,12 +107,14 @@ pub enum InterpreterLookup {
     Unknown(String),
 }
 
+/// The address of a symbol of the process, 0 if there is none.
+fn symbol(name: &std::ffi::CStr) -> usize {
+    // SAFETY: a look-up by name.
+    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
+}
+
 /// Looks for an interpreter.
 pub fn find() -> InterpreterLookup {
-    let symbol = |name: &std::ffi::CStr| {
-        // SAFETY: a look-up by name.
-        unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
-    };
     if symbol(c"Py_IsInitialized") == 0 {
         return InterpreterLookup::Nothing;
     }
@@ -230,7 +232,7 @@ impl PythonInterpreter {
         None
     }
 
-    /// Returns where a frame is.
+    /// The position of a frame in its source.
     fn line(&self, frame: &PythonFrame, reading: &mut PythonReader) -> Option<PythonCall> {
         let (layout, code) = (self.layout, frame.code);
         reading.is_a(code, self.code)?;
@@ -277,7 +279,7 @@ impl PythonInterpreter {
         }
     }
 
-    /// Returns what a string says.
+    /// Reads a string.
     fn string(&self, string: usize, reading: &mut PythonReader) -> Option<String> {
         if let Some((_, known)) = reading.known.iter().find(|(known, _)| *known == string) {
             return Some(known.clone());
@@ -292,9 +294,9 @@ impl PythonInterpreter {
         let mut bytes = vec![0; length * size as usize];
         reading.look(string + head, &mut bytes)?;
         reading.remember(string + head, &bytes);
-        let wide = |chunk: &[u8]| chunk.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte));
-        let text: String =
-            bytes.chunks(size as usize).map(|one| char::from_u32(wide(one)).unwrap_or('\u{fffd}')).collect();
+        let chunks = bytes.chunks(size as usize);
+        let numbers = chunks.map(|chunk| chunk.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte)));
+        let text: String = numbers.map(|number| char::from_u32(number).unwrap_or('\u{fffd}')).collect();
         reading.known.push((string, text.clone()));
         Some(text)
     }

@@ -1,6 +1,6 @@
 //! A request that was completed: its record, and its place in the table of requests.
 
-use crate::handles::comms::births;
+use crate::handles::comms::creation;
 use crate::handles::requests::{self, ACTIVE, OpenRequest, PERSISTENT, READS, RECEIVES, WRITES};
 use crate::mpi::{predefined, status};
 use crate::verbs::point_to_point::store_arrived;
@@ -91,7 +91,7 @@ unsafe fn store_unusual(record: *mut Record, status: Word, kind: u64, id: u32) {
             }
         }
         if kind & requests::MAKES_COMM != 0 {
-            births::finish_later(id);
+            creation::finish_later(id);
         }
     }
 }

@@ -47,7 +47,7 @@ fn keep_requests<C: VerbCall>(call: C, count: usize, array: Word) -> *const Word
     }
 }
 
-/// Returns where `count` handles of the array may be copied to; null as [`keep_requests`] does.
+/// Room for copies of `count` handles of the array; null under the conditions of [`keep_requests`].
 ///
 /// # Safety
 /// As there.
@@ -402,17 +402,21 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
         // SAFETY: a successful call stored the indices; request and kept arrays have `count` elements.
         unsafe {
             let index = i64::from(L::index_at(indices, k));
-            let changed = |i: i64| {
-                usize::try_from(i).ok().filter(|&i| {
-                    i < self.count
-                        && L::handle_at(self.requests, i, ConvertedHandle::Request) != self.kept.add(i).read()
-                })
-            };
-            if L::FORTRAN && changed(index).is_none() && changed(index + 1).is_some() {
-                return changed(index + 1);
+            if L::FORTRAN && !self.has_changed(index) && self.has_changed(index + 1) {
+                return usize::try_from(index + 1).ok();
             }
             usize::try_from(index).ok().filter(|&i| i < self.count)
         }
+    }
+
+    /// True if the handle at an index is another one than before the call; false if the index is none of the array.
+    ///
+    /// # Safety
+    /// The arrays of requests and of kept handles have `count` elements.
+    unsafe fn has_changed(&self, index: i64) -> bool {
+        let Some(i) = usize::try_from(index).ok().filter(|&i| i < self.count) else { return false };
+        // SAFETY: the caller's promise.
+        unsafe { L::handle_at(self.requests, i, ConvertedHandle::Request) != self.kept.add(i).read() }
     }
 
     /// The statuses that MPI has filled; empty ones where there was no memory for them.

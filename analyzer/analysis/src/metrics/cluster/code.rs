@@ -118,7 +118,7 @@ fn share(rank: &RankModel, seconds: f64) -> f64 {
     if known > 0.0 { seconds / known } else { 0.0 }
 }
 
-/// Returns whether how often a call is made says which code is run.
+/// Returns whether the number of these calls depends on the code that is run, not on how long the rank waits.
 fn counts(key: &SiteTotalsKey) -> bool {
     !Operation::polls(key.operation) && key.activity != Activity::Recorder
 }

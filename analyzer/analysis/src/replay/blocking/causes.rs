@@ -114,8 +114,12 @@ impl CauseFinder {
                 if self.wants_own && part.ns > 0.0 {
                     let (thread, kind) = states.get(part.state);
                     if thread == by.thread && kind.is_computation() {
-                        let own = |state| ActivityInterval { thread: wait.thread, state, since, until: begin };
-                        let waiting = states.find(wait.thread, kind).map(own);
+                        let waiting = states.find(wait.thread, kind).map(|state| ActivityInterval {
+                            thread: wait.thread,
+                            state,
+                            since,
+                            until: begin,
+                        });
                         let by = ActivityInterval { thread, state: part.state, since, until: at };
                         self.own.push(OwnCause { by, waiting, ns: part.ns });
                     }

@@ -154,10 +154,10 @@ impl DelayTotals {
         {
             return;
         }
-        let all = |one: &ActivityInterval| did(histories, one).map(|past| (past.end - past.begin) as f64).sum::<f64>();
-        let more = all(&by) - waiting.as_ref().map_or(0.0, all);
+        let all_ns = known_ns(histories, &by);
+        let more = all_ns - waiting.as_ref().map_or(0.0, |waiting| known_ns(histories, waiting));
         // What others did in between may have cancelled in other ways: then little or nothing is left to divide by.
-        let (waiting, more) = if more > LEAST_MORE * ns { (waiting, more) } else { (None, all(&by)) };
+        let (waiting, more) = if more > LEAST_MORE * ns { (waiting, more) } else { (None, all_ns) };
         for (one, sign) in [(Some(by), 1.0), (waiting, -1.0)] {
             let Some((one, rank)) = one.and_then(|one| Some((one, self.rank_of(one.thread)?))) else { continue };
             for past in did(histories, &one) {
@@ -196,11 +196,10 @@ impl DelayTotals {
     /// The sums.
     pub fn finish(mut self, states: &ThreadStates) -> DelaySums {
         self.settle();
-        let exact = |SampledDelay { samples, ns, squares }| {
+        let shares = self.sums.into_iter().map(|((at, leaf), SampledDelay { samples, ns, squares })| {
             let (ns, squares) = (ExactNs::from_f64(ns), ExactNs::from_f64(squares));
-            ExactSampledDelay { samples, ns, squares }
-        };
-        let shares = self.sums.into_iter().map(|((at, leaf), share)| ((states.entries()[at], leaf), exact(share)));
+            ((states.entries()[at], leaf), ExactSampledDelay { samples, ns, squares })
+        });
         let own = states.entries().iter().copied().zip(self.own).filter(|&(_, own)| own > 0.0);
         DelaySums { shares: shares.collect(), own: own.map(|(state, ns)| (state, ExactNs::from_f64(ns))).collect() }
     }
@@ -216,13 +215,15 @@ impl DelaySums {
 
     /// By line, of what was `caused` in all by each thread and kind.
     pub fn scaled(self, caused: &BTreeMap<(u32, RegionState), f64>) -> Vec<DelayingCode> {
-        let code = |(((thread, kind), leaf), share): (((u32, RegionState), u32), ExactSampledDelay)| {
-            let own = Some(self.own.get(&(thread, kind))?.number()).filter(|&own| own > 0.0)?;
-            let scale = caused.get(&(thread, kind)).copied().unwrap_or(own) / own;
-            let (ns, error_ns) = (scale * share.ns.number(), scale * share.squares.number().sqrt());
-            Some(DelayingCode { thread, kind, leaf, samples: share.samples, ns, error_ns })
-        };
-        self.shares.into_iter().filter_map(code).collect()
+        self.shares
+            .into_iter()
+            .filter_map(|(((thread, kind), leaf), share)| {
+                let own = Some(self.own.get(&(thread, kind))?.number()).filter(|&own| own > 0.0)?;
+                let scale = caused.get(&(thread, kind)).copied().unwrap_or(own) / own;
+                let (ns, error_ns) = (scale * share.ns.number(), scale * share.squares.number().sqrt());
+                Some(DelayingCode { thread, kind, leaf, samples: share.samples, ns, error_ns })
+            })
+            .collect()
     }
 }
 
@@ -235,11 +236,15 @@ fn did<'a>(histories: &'a [ThreadHistory], one: &ActivityInterval) -> impl Itera
         .filter(move |past| past.state == state && past.wait.is_none())
 }
 
+/// Returns the nanoseconds of an interval that the history has.
+fn known_ns(histories: &[ThreadHistory], interval: &ActivityInterval) -> f64 {
+    did(histories, interval).map(|past| (past.end - past.begin) as f64).sum()
+}
+
 /// Places of the samples that stand for time within an interval: a sample stands for time before it.
 fn within(samples: &[TimedSample], begin: Ns, end: Ns) -> Range<usize> {
-    let until = |time: Ns| samples.partition_point(|one| one.at <= time);
-    let from = until(begin);
-    from..until(end).max(from)
+    let [from, to] = [begin, end].map(|time| samples.partition_point(|one| one.at <= time));
+    from..to.max(from)
 }
 
 #[cfg(test)]

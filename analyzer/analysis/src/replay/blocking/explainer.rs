@@ -14,7 +14,7 @@ use super::critical_path::CriticalPathFinder;
 use super::delays::{DelaySums, DelayTotals, TimedSample};
 use super::history::{StateDuration, ThreadHistory};
 use super::states::ThreadStates;
-use super::tables::{WaitTotals, WaitsAndCauses, add_each};
+use super::tables::{CountedWait, WaitTotals, WaitsAndCauses, add_each};
 use crate::model::exact_sum::ExactNs;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
@@ -146,11 +146,14 @@ impl WaitExplainer {
     /// Follows the critical path back from the end of the window: `ends` are threads, and when the window of each ended. Of those that
     /// ended last, at the same time, one that did not wait then.
     pub fn follow_path(&mut self, ends: &[(u32, Ns)]) {
-        let end_of = |&(thread, end): &(u32, Ns)| {
-            let past = self.histories.get(thread as usize)?.backwards(Ns::MIN, end).next();
-            Some((end, past.is_none_or(|past| past.wait.is_none()), Reverse(thread)))
-        };
-        if let Some((end, _, Reverse(last))) = ends.iter().filter_map(end_of).max() {
+        if let Some((end, _, Reverse(last))) = ends
+            .iter()
+            .filter_map(|&(thread, end)| {
+                let past = self.histories.get(thread as usize)?.backwards(Ns::MIN, end).next();
+                Some((end, past.is_none_or(|past| past.wait.is_none()), Reverse(thread)))
+            })
+            .max()
+        {
             self.paths = vec![self.path_to(last, end)];
         }
     }
@@ -187,7 +190,8 @@ impl WaitExplainer {
             let kind = RegionState::new(0, Activity::Management);
             let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
             let cause = StateDuration { state: self.states.intern(thread, kind), ns: at as f64 };
-            self.sums.add(&self.states, key, (at, WaitSums { count: 1, waiting: counted, delay: 0 }), &[cause]);
+            let counted = WaitSums { count: 1, waiting: counted, delay: 0 };
+            self.sums.add(&self.states, CountedWait { key, all: at, counted }, &[cause]);
             history.wait(at, cause.state);
             history.explain(None, &[cause]);
         }
@@ -199,7 +203,8 @@ impl WaitExplainer {
         let (thread, end) = (wait.key.thread, wait.end());
         let waiting = ThreadWait { histories: &self.histories, thread, time: TimeInterval::new(wait.begin, end) };
         let found = self.causes.find_causes(&mut self.states, waiting, sources);
-        self.sums.add(&self.states, wait.key, (end - wait.begin, wait.counted), found);
+        let counted = CountedWait { key: wait.key, all: end - wait.begin, counted: wait.counted };
+        self.sums.add(&self.states, counted, found);
         let share = wait.in_any_region as f64 / (end - wait.begin) as f64;
         self.sums.add_in_any_region(&self.states, share, found);
         self.histories[thread as usize].explain(Some(wait.by), found);

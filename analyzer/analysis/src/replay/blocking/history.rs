@@ -222,14 +222,13 @@ impl ThreadHistory {
 /// Returns the number of `intervals` that ended before a time, searching from `near`: looked for from there, in strides that double.
 #[inline]
 fn ended_before(intervals: &[StoredInterval], near: usize, time: Ns) -> usize {
-    let is_before = |interval: &StoredInterval| interval.end < time;
     let (mut from, mut to) = (0, near.min(intervals.len()));
     let mut stride = 4;
-    if to.checked_sub(1).is_none_or(|at| is_before(&intervals[at])) {
+    if to.checked_sub(1).is_none_or(|at| intervals[at].end < time) {
         from = to;
         to = intervals.len();
         while let Some(interval) = intervals.get(from + stride) {
-            if !is_before(interval) {
+            if interval.end >= time {
                 to = from + stride;
                 break;
             }
@@ -238,7 +237,7 @@ fn ended_before(intervals: &[StoredInterval], near: usize, time: Ns) -> usize {
         }
     } else {
         while let Some(at) = to.checked_sub(stride) {
-            if is_before(&intervals[at]) {
+            if intervals[at].end < time {
                 from = at;
                 break;
             }
@@ -246,7 +245,7 @@ fn ended_before(intervals: &[StoredInterval], near: usize, time: Ns) -> usize {
             stride *= 2;
         }
     }
-    from + intervals[from..to].partition_point(is_before)
+    from + intervals[from..to].partition_point(|interval| interval.end < time)
 }
 
 #[cfg(test)]

@@ -119,15 +119,11 @@ impl WaitPaths {
     /// Cancels what is left of both threads' own computation, in proportion: who computes as long as the one that waits for it, though in
     /// other regions, makes nobody wait.
     fn cancel_computation(&mut self, states: &ThreadStates, threads: (u32, u32)) {
-        let computes = |state: &ThreadState, by: u32| {
-            let (thread, kind) = states.get(*state);
-            thread == by && kind.is_computation()
-        };
         let (mut own, mut other) = (0.0, 0.0);
         for state in &self.order[..self.n] {
             let amounts = &self.amounts[state.index()];
-            own += if computes(state, threads.0) { amounts.own } else { 0.0 };
-            other += if computes(state, threads.1) { amounts.other } else { 0.0 };
+            own += if states.is_computation_of(*state, threads.0) { amounts.own } else { 0.0 };
+            other += if states.is_computation_of(*state, threads.1) { amounts.other } else { 0.0 };
         }
         let common = own.min(other);
         if common <= 0.0 {
@@ -135,22 +131,21 @@ impl WaitPaths {
         }
         for state in &self.order[..self.n] {
             let amounts = &mut self.amounts[state.index()];
-            if computes(state, threads.0) {
+            if states.is_computation_of(*state, threads.0) {
                 amounts.own *= (own - common) / own;
             }
-            if computes(state, threads.1) {
+            if states.is_computation_of(*state, threads.1) {
                 amounts.other *= (other - common) / other;
             }
         }
     }
 
     fn cancel_kinds(&mut self, states: &ThreadStates) {
-        let kind_of = |state: &ThreadState| states.get(*state).1.0 as usize;
         let mut remains = false;
         for state in &self.order[..self.n_own] {
             let own = self.amounts[state.index()].own;
             if own > 0.0 {
-                let kind = kind_of(state);
+                let kind = states.kind_number(*state);
                 if self.kinds.len() <= kind {
                     self.kinds.resize(kind + 1, (0.0, 0.0));
                 }
@@ -164,14 +159,14 @@ impl WaitPaths {
         let mut both = false;
         for state in &self.order[..self.n] {
             let other = self.amounts[state.index()].other;
-            if let Some(sums) = self.kinds.get_mut(kind_of(state)).filter(|_| other > 0.0) {
+            if let Some(sums) = self.kinds.get_mut(states.kind_number(*state)).filter(|_| other > 0.0) {
                 sums.1 += other;
                 both |= sums.0 > 0.0;
             }
         }
         for state in self.order[..self.n].iter().filter(|_| both) {
             let one = &mut self.amounts[state.index()];
-            let Some(&(own, others)) = self.kinds.get(kind_of(state)) else { continue };
+            let Some(&(own, others)) = self.kinds.get(states.kind_number(*state)) else { continue };
             if one.other > 0.0 {
                 one.other *= (others - own).max(0.0) / others;
             }
@@ -180,7 +175,7 @@ impl WaitPaths {
             }
         }
         for state in &self.order[..self.n] {
-            if let Some(sums) = self.kinds.get_mut(kind_of(state)) {
+            if let Some(sums) = self.kinds.get_mut(states.kind_number(*state)) {
                 *sums = (0.0, 0.0);
             }
         }

@@ -45,6 +45,19 @@ impl ThreadStates {
         self.all[state.index()]
     }
 
+    /// Returns whether it is computation of a thread.
+    #[inline]
+    pub fn is_computation_of(&self, state: ThreadState, thread: u32) -> bool {
+        let (by, kind) = self.get(state);
+        by == thread && kind.is_computation()
+    }
+
+    /// Returns the number of the kind.
+    #[inline]
+    pub fn kind_number(&self, state: ThreadState) -> usize {
+        self.get(state).1.0 as usize
+    }
+
     /// The thread and the kind of each, by number.
     pub fn entries(&self) -> &[(u32, RegionState)] {
         &self.all

@@ -24,9 +24,20 @@ pub(super) struct WaitTotals {
     caused_in_any_region: FxHashMap<(u32, RegionState), f64>,
 }
 
+/// A wait, and as much of it as counts.
+pub struct CountedWait {
+    /// The wait's place and state.
+    pub key: WaitKey,
+    /// Its length.
+    pub all: Ns,
+    /// The counted part.
+    pub counted: WaitSums,
+}
+
 impl WaitTotals {
-    /// Adds as much of a wait of `all` nanoseconds as counts, with its causes in proportion.
-    pub fn add(&mut self, states: &ThreadStates, key: WaitKey, (all, sums): (Ns, WaitSums), causes: &[StateDuration]) {
+    /// Adds as much of a wait as counts, with its causes in proportion.
+    pub fn add(&mut self, states: &ThreadStates, wait: CountedWait, causes: &[StateDuration]) {
+        let CountedWait { key, all, counted: sums } = wait;
         let counted = sums.waiting + sums.delay;
         if counted <= 0 {
             return;

@@ -17,8 +17,8 @@ use self::scheduler::{ReadListener, ThreadScheduler};
 use super::blocking::TimedSample;
 use super::comm_members::CommMembers;
 use super::consistent_cut::ConsistentCut;
+use super::ended_call::EndedCall;
 use super::matching::{CallNeeds, CurrentCallEvent, EventMatcher};
-use super::needs::{CallNeed, EndedCall};
 use super::observer::ReplayObserver;
 use super::scope::ReplayScope;
 use super::segment_result::SegmentResult;
@@ -90,12 +90,12 @@ impl ReadListener for NewcomerSinks<'_, '_, '_> {
     fn on_thread_start(&mut self, thread: NewThread) {
         let thread = NewThread {
             goes_on: self.from.filter(|_| thread.number == 0).and_then(|cut| {
-                Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank as usize)?.kind })
+                Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank_idx as usize)?.kind })
             }),
             ..thread
         };
         self.matcher.add_thread(thread);
-        self.sinks.on_thread_start(thread, self.scope.window(thread.rank));
+        self.sinks.on_thread_start(thread, self.scope.rank_window(thread.rank_idx));
     }
 }
 
@@ -110,7 +110,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     ) -> Self {
         let &ReplaySetting { model, ref members, scope, ref samples, ref unread, most_kept, .. } = setting;
         let begin = from.map_or(scope.begin, |cut| cut.last);
-        let explaining = ExplanationQueue::new(tasks, (begin, most_kept), Arc::clone(samples));
+        let explaining = ExplanationQueue::new(tasks, begin, most_kept, Arc::clone(samples));
         let source = StepSource::new(tasks, inputs, |rank| model.ranks[rank].other_threads == 0);
         let mut engine = ReplayEngine {
             model,
@@ -296,8 +296,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     fn corrected(&mut self, thread: u32, step: &TimelineStep) -> TimeInterval {
         let begin = self.scheduler.threads()[thread as usize].begun;
         let earliest = step.end.max(begin);
-        let certain = |need: &&CallNeed| need.certain;
-        let certain = self.needs.all.iter().filter(certain).map(|need| need.by.at).max().unwrap_or(begin);
+        let certain = self.needs.all.iter().filter(|need| need.certain).map(|need| need.by.at).max().unwrap_or(begin);
         if certain > earliest {
             self.counts.violations += 1;
             self.counts.largest_violation = self.counts.largest_violation.max(certain - earliest);
@@ -334,19 +333,21 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         let threads = self.scheduler.threads();
         let firsts: Vec<u32> = (0..)
             .zip(threads)
-            .filter(|(_, one)| one.number == 0 && self.scope.has(one.rank))
+            .filter(|(_, one)| one.number == 0 && self.scope.has(one.rank_idx))
             .map(|(at, _)| at)
             .collect();
-        let one = |at: u32| &threads[at as usize];
-        let last = firsts.iter().copied().max_by_key(|&at| (one(at).now, Reverse(at)));
-        let end = last.map_or(0, |at| one(at).now);
-        for &thread in firsts.iter().filter(|&&at| Some(at) != last && !self.unread[one(at).rank as usize]) {
-            let idle = TimeInterval::new(one(thread).now, end);
+        let last = firsts.iter().copied().max_by_key(|&at| (threads[at as usize].now, Reverse(at)));
+        let end = last.map_or(0, |at| threads[at as usize].now);
+        for &thread in
+            firsts.iter().filter(|&&at| Some(at) != last && !self.unread[threads[at as usize].rank_idx as usize])
+        {
+            let idle = TimeInterval::new(threads[thread as usize].now, end);
             if !idle.is_empty() {
                 self.sinks.on_early_end(thread, last.unwrap_or(thread), idle);
             }
         }
-        let last_end = firsts.iter().map(|&at| one(at).now.min(self.scope.window(one(at).rank).end));
+        let first_threads = firsts.iter().map(|&at| &threads[at as usize]);
+        let last_end = first_threads.map(|thread| thread.now.min(self.scope.rank_window(thread.rank_idx).end));
         let elapsed = last_end.max().unwrap_or(self.scope.begin) - self.scope.begin;
         let explained = self.sinks.waits.finish(|| ends(self.scope, threads, Ns::MAX));
         let (matched, on_demand) = self.matcher.finish();
@@ -356,7 +357,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             counts: self.counts.and(matched),
             on_demand,
             segments: 1,
-            threads: threads.iter().map(|one| ReplayedThread { rank: one.rank, number: one.number }).collect(),
+            threads: threads.iter().map(|one| ReplayedThread { rank_idx: one.rank_idx, number: one.number }).collect(),
             elapsed,
         }
     }
@@ -368,8 +369,13 @@ fn exact(times_ns: Vec<f64>) -> Vec<ExactNs> {
 
 /// Returns the end of the windows of the ranks in `scope`, once all threads have passed them: all have been followed until `now`.
 fn ends(scope: &ReplayScope, threads: &[ReplayThread], now: Ns) -> Option<Vec<(u32, Ns)>> {
-    let end = |one: &ReplayThread| scope.window(one.rank).end;
-    let firsts = || (0..).zip(threads).filter(|(_, one)| one.number == 0 && scope.has(one.rank));
-    let have_passed = !firsts().any(|(_, one)| end(one) > now && !one.ended);
-    have_passed.then(|| firsts().map(|(at, one)| (at, one.now.min(end(one)))).collect())
+    let mut ends = Vec::new();
+    for (at, thread) in (0..).zip(threads).filter(|(_, thread)| thread.number == 0 && scope.has(thread.rank_idx)) {
+        let end = scope.rank_window(thread.rank_idx).end;
+        if end > now && !thread.ended {
+            return None;
+        }
+        ends.push((at, thread.now.min(end)));
+    }
+    Some(ends)
 }

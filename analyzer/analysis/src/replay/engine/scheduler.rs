@@ -33,8 +33,8 @@ pub trait ReadListener {
 
 /// A rank, as far as its threads are concerned.
 struct ScheduledRank {
-    /// World rank.
-    world: u32,
+    /// The rank in MPI_COMM_WORLD.
+    world_rank: u32,
     /// Its threads by number.
     threads: FxHashMap<u32, u32>,
     /// True if it may have threads besides the first.
@@ -56,7 +56,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
     /// The ranks of `model`, whose steps come from `source`; no thread of theirs has begun.
     pub fn new(source: StepSource<'a, 'scope>, model: &Model) -> Self {
         let ranks = model.ranks.iter().map(|rank| ScheduledRank {
-            world: rank.rank,
+            world_rank: rank.rank,
             threads: FxHashMap::default(),
             has_others: rank.other_threads > 0,
             exhausted: false,
@@ -108,7 +108,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         Some(thread)
     }
 
-    /// Returns when the first thread in the order of time resumes.
+    /// Returns the time at which the next thread resumes.
     pub fn until(&self) -> ResumeOrder {
         self.order.peek().map_or(ResumeOrder::NEVER, |Reverse((next, _))| *next)
     }
@@ -179,11 +179,11 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         }
     }
 
-    /// Returns when a thread that is not queued resumes: with what its rank's log has next where there is nothing at hand.
+    /// Returns the time at which a thread that is not queued resumes, and reads on in its rank's log if no steps are at hand.
     fn next(&mut self, thread: u32, reader: &mut impl ReadListener) -> Option<ResumeOrder> {
         let at = thread as usize;
         while self.threads[at].next.is_none() && self.threads[at].number == 0 && !self.threads[at].ended {
-            let rank = self.threads[at].rank;
+            let rank = self.threads[at].rank_idx;
             if !self.read(rank, reader) {
                 self.threads[at].ended = true;
             }
@@ -233,12 +233,12 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         }
     }
 
-    fn add_thread(&mut self, rank: u32, number: u32, begin: Ns, reader: &mut impl ReadListener) -> u32 {
+    fn add_thread(&mut self, rank_idx: u32, number: u32, begin: Ns, reader: &mut impl ReadListener) -> u32 {
         let thread = self.threads.len() as u32;
-        let world = self.ranks.get(rank as usize).map_or(NONE, |rank| rank.world);
-        self.threads.push(ReplayThread::new(rank, world, number, begin));
-        self.ranks[rank as usize].threads.insert(number, thread);
-        reader.on_thread_start(NewThread { rank, world, number, begin, goes_on: None });
+        let world_rank = self.ranks.get(rank_idx as usize).map_or(NONE, |rank| rank.world_rank);
+        self.threads.push(ReplayThread::new(rank_idx, world_rank, number, begin));
+        self.ranks[rank_idx as usize].threads.insert(number, thread);
+        reader.on_thread_start(NewThread { rank_idx, world_rank, number, begin, goes_on: None });
         thread
     }
 }

@@ -43,7 +43,7 @@ impl Hash for MessageChannel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TransferId(u32);
 
-/// One side of a transfer.
+/// The sender's or the receiver's side of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct TransferSide {
     /// The thread.

@@ -17,8 +17,8 @@ pub struct CollectiveId(u32);
 /// A rank that has entered.
 #[derive(Clone, Copy, Debug)]
 pub struct CollectiveEntry {
-    /// World rank.
-    pub rank: u32,
+    /// The rank in MPI_COMM_WORLD.
+    pub world_rank: u32,
     /// Its number in the communicator.
     pub member: u32,
     /// The thread.
@@ -58,7 +58,7 @@ pub struct CollectiveInstance {
     number: u64,
 }
 
-/// The collective instances of a communicator, window or file that are not over.
+/// The collective instances of a communicator, RMA window or file that are not over.
 #[derive(Debug, Default)]
 struct OpenInstances {
     /// Number of the first of `open`.
@@ -180,10 +180,11 @@ impl CollectiveInstance {
     ///   rank 2    |reduce ...............|        waits for rank 3, and passes on what both have
     ///   rank 3    |== compute =======|reduce|
     /// ```
-    pub fn entry_on_the_way(&self, world: u32, call: TimeInterval) -> Option<CollectiveEntry> {
+    pub fn entry_on_the_way(&self, world_rank: u32, call: TimeInterval) -> Option<CollectiveEntry> {
         let is_rooted = matches!(self.pattern, CommunicationPattern::OneToAll | CommunicationPattern::AllToOne);
-        let others = self.entries.iter().filter(|entry| is_rooted && entry.rank != world && entry.at <= call.end);
-        let last = others.max_by_key(|entry| (entry.at, Reverse(entry.rank)))?;
+        let others =
+            self.entries.iter().filter(|entry| is_rooted && entry.world_rank != world_rank && entry.at <= call.end);
+        let last = others.max_by_key(|entry| (entry.at, Reverse(entry.world_rank)))?;
         let is_just_before = call.begin < last.at && MAX_AFTER * (call.end - last.at) <= last.at - call.begin;
         is_just_before.then_some(*last)
     }
@@ -214,7 +215,7 @@ impl CollectiveInstance {
         self.entered += 1;
         self.root = self.root.or(root);
         // Of those that enter at the same time it is the first rank, in whatever order they are followed.
-        if (entry.at, Reverse(entry.rank)) > (self.last.at, Reverse(self.last.rank)) {
+        if (entry.at, Reverse(entry.world_rank)) > (self.last.at, Reverse(self.last.world_rank)) {
             self.last = entry;
         }
         if self.pattern != CommunicationPattern::AllToAll {
@@ -231,7 +232,7 @@ mod tests {
     #[test]
     fn a_call_waited_for_a_member_on_the_way_that_came_just_before_its_end() {
         let noted = ReplayClocks::new(Vec::new(), 0).note(0);
-        let entry = |rank, at| CollectiveEntry { rank, member: rank, thread: rank, at };
+        let entry = |rank, at| CollectiveEntry { world_rank: rank, member: rank, thread: rank, at };
         let rooted = |pattern| {
             let mut instance = CollectiveInstance::new(entry(0, 100), 0, pattern, noted);
             for (rank, at) in [(0, 100), (1, 110), (2, 120), (3, 1000)] {
@@ -241,7 +242,7 @@ mod tests {
         };
         for pattern in [CommunicationPattern::AllToOne, CommunicationPattern::OneToAll] {
             let found = |rank, begin, end| {
-                rooted(pattern).entry_on_the_way(rank, TimeInterval::new(begin, end)).map(|entry| entry.rank)
+                rooted(pattern).entry_on_the_way(rank, TimeInterval::new(begin, end)).map(|entry| entry.world_rank)
             };
             assert_eq!(found(2, 120, 1010), Some(3), "it passes on what rank 3 has");
             assert_eq!(found(2, 120, 125), None, "it was over before rank 3 came");
@@ -257,7 +258,7 @@ mod tests {
         let noted = ReplayClocks::new(Vec::new(), 0).note(0);
         let mut collectives = OpenCollectives::default();
         let enter = |collectives: &mut OpenCollectives, rank| {
-            let entry = CollectiveEntry { rank, member: 0, thread: rank, at: 0 };
+            let entry = CollectiveEntry { world_rank: rank, member: 0, thread: rank, at: 0 };
             collectives
                 .enter(rank, (0, 0), || CollectiveInstance {
                     expected: 2,

@@ -27,8 +27,8 @@ pub struct WorkDemands {
 /// The part of a thread in handing out work on demand.
 #[derive(Clone, Copy, Debug)]
 struct ThreadDemand {
-    /// World rank of the thread.
-    world: u32,
+    /// The thread's rank in MPI_COMM_WORLD.
+    world_rank: u32,
     /// The last thread that asked it, by a message from any source, and has no answer yet.
     asked_by: Option<u32>,
     /// The last thread that answered it, and the computation until then.
@@ -39,8 +39,8 @@ struct ThreadDemand {
 
 impl WorkDemands {
     /// Adds the next thread, which belongs to this world rank.
-    pub fn add_thread(&mut self, world: u32) {
-        self.threads.push(ThreadDemand { world, asked_by: None, answered: None, computed: 0 });
+    pub fn add_thread(&mut self, world_rank: u32) {
+        self.threads.push(ThreadDemand { world_rank, asked_by: None, answered: None, computed: 0 });
     }
 
     /// Records that a thread received a message from any source, which may be a request for work.
@@ -58,7 +58,7 @@ impl WorkDemands {
     /// Records that a thread sends to a world rank, which is an answer if that rank asked last.
     pub fn record_answer(&mut self, thread: u32, to: u32) {
         let Some(by) = self.threads[thread as usize].asked_by else { return };
-        if let Some(asked) = self.threads.get_mut(by as usize).filter(|asked| asked.world == to) {
+        if let Some(asked) = self.threads.get_mut(by as usize).filter(|asked| asked.world_rank == to) {
             asked.answered = Some((thread, asked.computed));
             self.threads[thread as usize].asked_by = None;
         }

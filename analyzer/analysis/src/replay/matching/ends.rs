@@ -4,7 +4,7 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep};
 
 use super::channels::{MessageTransfer, TransferId, TransferSide};
-use super::collectives::{CollectiveEntry, CollectiveId};
+use super::collectives::CollectiveId;
 use super::started::StartedOperation;
 use super::{CurrentCallEvent, EventMatcher};
 use crate::model::interval::TimeInterval;
@@ -160,20 +160,27 @@ impl EventMatcher<'_> {
         time: TimeInterval,
         sinks: &mut EventSinks,
     ) {
-        let world = at.own.world;
+        let world_rank = at.own.world_rank;
         let instance = self.collectives.get(id);
-        let is_root = instance.root == Some(world);
-        let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
-        let on_the_way = instance.entry_on_the_way(world, time).map(|entry| entry.rank);
-        let is_needed = |entry: &&CollectiveEntry| match instance.pattern {
-            CommunicationPattern::OneToAll | CommunicationPattern::AllToOne if on_the_way == Some(entry.rank) => true,
-            CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => false,
-            CommunicationPattern::OneToAll => !is_root && Some(entry.rank) == instance.root,
-            CommunicationPattern::AllToOne => is_root && entry.rank != world,
-            CommunicationPattern::Prefix => entry.member < own,
-        };
-        for entry in instance.entries.iter().filter(is_needed) {
-            sinks.on_pair_sync(PairSync::new(entry.thread, entry.at, at.thread, time));
+        let is_root = instance.root == Some(world_rank);
+        let own =
+            instance.entries.iter().find(|entry| entry.world_rank == world_rank).map_or(NONE, |entry| entry.member);
+        let on_the_way = instance.entry_on_the_way(world_rank, time).map(|entry| entry.world_rank);
+        for entry in &instance.entries {
+            let is_needed = match instance.pattern {
+                CommunicationPattern::OneToAll | CommunicationPattern::AllToOne
+                    if on_the_way == Some(entry.world_rank) =>
+                {
+                    true
+                }
+                CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => false,
+                CommunicationPattern::OneToAll => !is_root && Some(entry.world_rank) == instance.root,
+                CommunicationPattern::AllToOne => is_root && entry.world_rank != world_rank,
+                CommunicationPattern::Prefix => entry.member < own,
+            };
+            if is_needed {
+                sinks.on_pair_sync(PairSync::new(entry.thread, entry.at, at.thread, time));
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Synchronises a rank with some others: in neighbourhood collectives, and in epochs of windows that not all ranks enter.
+//! Synchronises a rank with some others: in neighbourhood collectives, and in epochs of RMA windows that not all ranks enter.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
-use crate::replay::needs::{CallNeed, NeedClock};
+use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::sinks::{EventSink, EventSinks, PairSync};
 use crate::replay::timeline::{CommEvent, CommRole};
 
@@ -42,7 +42,7 @@ impl EventMatcher<'_> {
             self.counts.unmatched_neighbours += 1;
             return StartedOperation::Nothing;
         }
-        if self.ranks[at.own.rank as usize].broken {
+        if self.ranks[at.own.rank_idx as usize].broken {
             self.counts.behind_gaps += 1;
             return StartedOperation::Nothing;
         }
@@ -63,13 +63,13 @@ impl EventMatcher<'_> {
             self.counts.unmatched_epochs += 1;
             return false;
         }
-        if self.ranks[at.own.rank as usize].broken {
+        if self.ranks[at.own.rank_idx as usize].broken {
             self.counts.behind_gaps += 1;
             return false;
         }
         let started = match event.role {
             CommRole::Lock { exclusive } => {
-                self.locks.lock((event.comm, event.tag), target(event), at.own.world, exclusive);
+                self.locks.lock((event.comm, event.tag), target(event), at.own.world_rank, exclusive);
                 Some(StartedOperation::Nothing)
             }
             CommRole::Unlock => {
@@ -92,14 +92,14 @@ impl EventMatcher<'_> {
         step: EpochStep,
         sinks: &mut EventSinks,
     ) -> Option<StartedOperation> {
-        let window = (at.own.world, at.event.comm, at.event.tag);
-        if self.unknown.contains(&window) {
+        let rma_window = (at.own.world_rank, at.event.comm, at.event.tag);
+        if self.unknown.contains(&rma_window) {
             self.counts.behind_gaps += 1;
             return None;
         }
         let Some(others) = self.list(at, at.event.peer) else {
             // What it signals others in this epoch, and awaits of them, would be taken for that of the next.
-            self.unknown.insert(window);
+            self.unknown.insert(rma_window);
             self.counts.unmatched_epochs += 1;
             return None;
         };
@@ -113,7 +113,7 @@ impl EventMatcher<'_> {
         others: &[u32],
         sinks: &mut EventSinks,
     ) -> StartedOperation {
-        let window = (at.own.rank, at.event.comm, at.event.tag);
+        let rma_window = (at.own.rank_idx, at.event.comm, at.event.tag);
         match step {
             EpochStep::Post => {
                 self.signal_all(at, others, SignalKind::Posted, sinks);
@@ -124,7 +124,7 @@ impl EventMatcher<'_> {
                 let started =
                     self.await_all(at, others, SignalWait { signal: SignalKind::Posted, certain: false, bytes: 0 });
                 if let StartedOperation::AwaitedSignals(id) = started
-                    && let Some(open) = self.accesses.insert(window, id)
+                    && let Some(open) = self.accesses.insert(rma_window, id)
                 {
                     self.awaited(at.thread, open, TimeInterval::new(Ns::MIN, Ns::MIN), sinks);
                 }
@@ -132,7 +132,7 @@ impl EventMatcher<'_> {
             }
             EpochStep::Complete => {
                 self.signal_all(at, others, SignalKind::Completed, sinks);
-                self.accesses.remove(&window).map_or(StartedOperation::Nothing, StartedOperation::AwaitedSignals)
+                self.accesses.remove(&rma_window).map_or(StartedOperation::Nothing, StartedOperation::AwaitedSignals)
             }
             EpochStep::Wait | EpochStep::Test => {
                 self.await_all(at, others, SignalWait { signal: SignalKind::Completed, certain: true, bytes: 0 })
@@ -142,8 +142,12 @@ impl EventMatcher<'_> {
 
     fn unlock(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) {
         let (own, event, thread) = (at.own, at.event, at.thread);
-        let release = || LockRelease { rank: own.world, thread, at: own.begun, noted: sinks.note(thread) };
-        match self.locks.unlock((event.comm, event.tag), target(event), own.world, release) {
+        match self.locks.unlock((event.comm, event.tag), target(event), own.world_rank, || LockRelease {
+            world_rank: own.world_rank,
+            thread,
+            at: own.begun,
+            noted: sinks.note(thread),
+        }) {
             Some(old) => {
                 for release in old {
                     sinks.forget(release.noted);
@@ -155,24 +159,28 @@ impl EventMatcher<'_> {
 
     /// A list that a thread's event names.
     pub(super) fn list(&self, at: &CurrentCallEvent, number: u32) -> Option<Arc<[u32]>> {
-        self.ranks.get(at.own.rank as usize)?.lists.get(number as usize).cloned()
+        self.ranks.get(at.own.rank_idx as usize)?.lists.get(number as usize).cloned()
     }
 
-    /// Returns the `worlds` that are replayed, and lack neither records nor the groups of epochs on the event's window.
-    fn followed(&self, worlds: &[u32], event: &CommEvent) -> Vec<u32> {
-        let follows = |world: &u32| {
-            let place = self.places.get(*world).and_then(|place| self.ranks.get(place as usize));
-            let is_known = self.unknown.is_empty() || !self.unknown.contains(&(*world, event.comm, event.tag));
-            is_known && place.is_some_and(|rank| !rank.broken)
-        };
-        worlds.iter().copied().filter(follows).collect()
+    /// Returns the world ranks that are replayed, and lack neither records nor the groups of epochs on the event's RMA window.
+    fn followed(&self, world_ranks: &[u32], event: &CommEvent) -> Vec<u32> {
+        world_ranks
+            .iter()
+            .copied()
+            .filter(|&world_rank| {
+                let known = self.places.get(world_rank).and_then(|place| self.ranks.get(place as usize));
+                let is_counted =
+                    self.unknown.is_empty() || !self.unknown.contains(&(world_rank, event.comm, event.tag));
+                is_counted && known.is_some_and(|rank| !rank.broken)
+            })
+            .collect()
     }
 
     fn signal_all(&mut self, at: &CurrentCallEvent, others: &[u32], signal: SignalKind, sinks: &mut EventSinks) {
         let (own, event, thread) = (at.own, at.event, at.thread);
         for to in self.followed(others, event) {
             let sent = SentSignal { thread, at: own.begun, noted: sinks.note(thread) };
-            let route = SignalRoute { comm: event.comm, on: event.tag, from: own.world, to, signal };
+            let route = SignalRoute { comm: event.comm, on: event.tag, from: own.world_rank, to, signal };
             let (woken, unawaited) = self.signals.send(route, sent);
             if let Some(noted) = unawaited {
                 sinks.forget(noted);
@@ -182,7 +190,7 @@ impl EventMatcher<'_> {
     }
 
     fn await_all(&mut self, at: &CurrentCallEvent, others: &[u32], awaits: SignalWait) -> StartedOperation {
-        let (to, event) = (at.own.world, at.event);
+        let (to, event) = (at.own.world_rank, at.event);
         let SignalWait { signal, certain, bytes } = awaits;
         let from = self.followed(others, event);
         self.counts.not_recorded += u64::from(
@@ -220,13 +228,12 @@ impl EventMatcher<'_> {
         }
         sent.retain(|sent| certain || sent.at <= at.ends());
         let last = sent.iter().enumerate().max_by_key(|(_, sent)| sent.at).map(|(i, _)| i);
-        let need = |(i, sent): (usize, SentSignal)| CallNeed {
+        needs.all.extend(sent.into_iter().enumerate().map(|(i, sent)| CallNeed {
             bytes,
             certain,
             waits: waits && Some(i) == last,
             ..needs_moment(EndedBy { thread: sent.thread, at: sent.at }, NeedClock::Noted(sent.noted), state_of(signal))
-        };
-        needs.all.extend(sent.into_iter().enumerate().map(need));
+        }));
         true
     }
 
@@ -254,7 +261,7 @@ impl EventMatcher<'_> {
     /// The last release, within a time, of a lock that does not go with the one that the event asks for.
     fn released(&self, at: &CurrentCallEvent, exclusive: bool, time: TimeInterval) -> Option<LockRelease> {
         let event = at.event;
-        let found = self.locks.waited_for((event.comm, event.tag), target(event), at.own.world, exclusive);
+        let found = self.locks.waited_for((event.comm, event.tag), target(event), at.own.world_rank, exclusive);
         found.filter(|release| time.has(release.at))
     }
 

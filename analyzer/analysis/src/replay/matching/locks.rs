@@ -1,4 +1,4 @@
-//! Locks of windows (MPI-4.1 §12.5.3): finds the rank whose release another rank waited for.
+//! Locks of RMA windows (MPI-4.1 §12.5.3): finds the rank whose release another rank waited for.
 //!
 //! A log states when a rank requested, got and released a lock, but not which rank held it in between. If a rank releases a lock while another
 //! rank is still in the call that requests a conflicting one, then the other rank had to wait for the release.
@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 use crate::model::region_state::Ns;
 use crate::replay::what_if::NotedClocks;
 
-/// A window: index of the communicator, and which it is there.
-pub type WindowKey = (u32, i32);
+/// An RMA window: index of the communicator, and which it is there.
+pub type RmaWindow = (u32, i32);
 
 /// The target of a lock on all ranks of a window.
 pub const ALL: u32 = u32::MAX;
@@ -22,8 +22,8 @@ pub const ALL: u32 = u32::MAX;
 /// A lock given back.
 #[derive(Clone, Copy, Debug)]
 pub struct LockRelease {
-    /// World rank that had it.
-    pub rank: u32,
+    /// The rank in MPI_COMM_WORLD that had it.
+    pub world_rank: u32,
     /// The thread.
     pub thread: u32,
     /// Begin of the release.
@@ -41,13 +41,13 @@ impl LastTwoReleases {
     fn add(&mut self, release: LockRelease) -> Option<LockRelease> {
         let last = self.0.replace(release);
         match last {
-            Some(last) if last.rank != release.rank => self.1.replace(last),
+            Some(last) if last.world_rank != release.world_rank => self.1.replace(last),
             last => last,
         }
     }
 
     fn of_other(&self, rank: u32) -> Option<LockRelease> {
-        self.0.filter(|last| last.rank != rank).or(self.1)
+        self.0.filter(|last| last.world_rank != rank).or(self.1)
     }
 }
 
@@ -58,25 +58,25 @@ struct LockReleases {
     shared: LastTwoReleases,
 }
 
-/// The locks of all windows.
+/// The locks of all RMA windows.
 #[derive(Debug, Default)]
-pub struct WindowLocks {
+pub struct RmaLocks {
     /// By window and target; at [`ALL`] what all targets gave back: exclusive locks of any, shared ones of all.
-    releases: FxHashMap<(WindowKey, u32), LockReleases>,
+    releases: FxHashMap<(RmaWindow, u32), LockReleases>,
     /// True for an exclusive lock, by window, target and rank.
-    held: FxHashMap<(WindowKey, u32, u32), bool>,
+    held: FxHashMap<(RmaWindow, u32, u32), bool>,
 }
 
-impl WindowLocks {
+impl RmaLocks {
     /// A rank asks for a lock at `target`, or at [`ALL`].
-    pub fn lock(&mut self, window: WindowKey, target: u32, rank: u32, exclusive: bool) {
+    pub fn lock(&mut self, window: RmaWindow, target: u32, rank: u32, exclusive: bool) {
         self.held.insert((window, target, rank), exclusive);
     }
 
     /// A rank gives its lock back; `release` makes the note of it, and what is not needed any more comes back. `None`: it has none.
     pub fn unlock(
         &mut self,
-        window: WindowKey,
+        window: RmaWindow,
         target: u32,
         rank: u32,
         mut release: impl FnMut() -> LockRelease,
@@ -98,11 +98,12 @@ impl WindowLocks {
     }
 
     /// The last release, of another rank, of a lock that does not go with one at `target`.
-    pub fn waited_for(&self, window: WindowKey, target: u32, rank: u32, exclusive: bool) -> Option<LockRelease> {
-        let at = |target: u32| self.releases.get(&(window, target));
-        let mut found = at(target).and_then(|at| at.exclusive.of_other(rank));
+    pub fn waited_for(&self, window: RmaWindow, target: u32, rank: u32, exclusive: bool) -> Option<LockRelease> {
+        let own = self.releases.get(&(window, target));
+        let mut found = own.and_then(|releases| releases.exclusive.of_other(rank));
         if exclusive {
-            let shared = [at(target), at(ALL)].into_iter().flatten().filter_map(|at| at.shared.of_other(rank));
+            let own_and_all = own.into_iter().chain(self.releases.get(&(window, ALL)));
+            let shared = own_and_all.filter_map(|releases| releases.shared.of_other(rank));
             found = found.into_iter().chain(shared).max_by_key(|release| release.at);
         }
         found
@@ -116,20 +117,25 @@ mod tests {
 
     #[test]
     fn a_lock_waits_for_those_that_it_does_not_go_with() {
-        const WINDOW: WindowKey = (0, 3);
+        const WINDOW: RmaWindow = (0, 3);
         let mut clocks = ReplayClocks::new(Vec::new(), 0);
-        let mut locks = WindowLocks::default();
-        let mut give_back = |locks: &mut WindowLocks, rank: u32, target: u32, exclusive: bool, at: Ns| {
+        let mut locks = RmaLocks::default();
+        let mut give_back = |locks: &mut RmaLocks, rank: u32, target: u32, exclusive: bool, at: Ns| {
             locks.lock(WINDOW, target, rank, exclusive);
             locks
-                .unlock(WINDOW, target, rank, || LockRelease { rank, thread: rank, at, noted: clocks.note(0) })
+                .unlock(WINDOW, target, rank, || LockRelease {
+                    world_rank: rank,
+                    thread: rank,
+                    at,
+                    noted: clocks.note(0),
+                })
                 .unwrap();
         };
         give_back(&mut locks, 1, 5, true, 10);
         give_back(&mut locks, 2, 5, false, 20);
         give_back(&mut locks, 3, ALL, false, 30);
-        let found = |locks: &WindowLocks, target, rank, exclusive| {
-            locks.waited_for(WINDOW, target, rank, exclusive).map(|release| (release.rank, release.at))
+        let found = |locks: &RmaLocks, target, rank, exclusive| {
+            locks.waited_for(WINDOW, target, rank, exclusive).map(|release| (release.world_rank, release.at))
         };
         assert_eq!(found(&locks, 5, 4, false), Some((1, 10)), "shared locks go together");
         assert_eq!(found(&locks, 5, 4, true), Some((3, 30)), "a lock of all is one of this target");

@@ -4,7 +4,7 @@
 //!   starts.rs   matches the start of a call with the events of other ranks ─┬→ channels.rs     messages
 //!   needs.rs    determines what the call needs before it can end            ├→ collectives.rs  collective instances
 //!   progress.rs infers whether its messages depend on the other rank        ├→ signals.rs      neighbours, epochs (epochs.rs)
-//!   ends.rs     forgets what no later call can refer to                     └→ locks.rs        locks of windows
+//!   ends.rs     forgets what no later call can refer to                     └→ locks.rs        locks of RMA windows
 //!   requests.rs, started.rs  operations that requests stand for; demand.rs  work that is handed out on demand
 //! ```
 //!
@@ -33,7 +33,7 @@ use self::channels::{MessageChannel, OpenTransfers};
 use self::collectives::OpenCollectives;
 pub use self::demand::OnDemand;
 use self::demand::WorkDemands;
-use self::locks::WindowLocks;
+use self::locks::RmaLocks;
 pub use self::needs::CallNeeds;
 use self::progress::MessageCoupling;
 use self::requests::OpenRequests;
@@ -92,10 +92,10 @@ struct KnownRank {
 struct WorldRankIndex(Vec<u32>);
 
 impl WorldRankIndex {
-    fn get(&self, world: u32) -> Option<u32> {
-        match self.0.get(world as usize) {
-            Some(&found) if found == world => Some(world),
-            _ => self.0.binary_search(&world).ok().map(|at| at as u32),
+    fn get(&self, world_rank: u32) -> Option<u32> {
+        match self.0.get(world_rank as usize) {
+            Some(&found) if found == world_rank => Some(world_rank),
+            _ => self.0.binary_search(&world_rank).ok().map(|at| at as u32),
         }
     }
 }
@@ -103,11 +103,12 @@ impl WorldRankIndex {
 /// By place of the rank: the number of its host.
 fn hosts(model: &Model) -> Vec<u32> {
     let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
-    let mut number = |host| {
+    let mut hosts = Vec::with_capacity(model.ranks.len());
+    for rank in &model.ranks {
         let next = numbers.len() as u32;
-        *numbers.entry(host).or_insert(next)
-    };
-    model.ranks.iter().map(|rank| number(rank.host.as_str())).collect()
+        hosts.push(*numbers.entry(rank.host.as_str()).or_insert(next));
+    }
+    hosts
 }
 
 /// Matches what threads do.
@@ -122,10 +123,10 @@ pub struct EventMatcher<'a> {
     channels: OpenTransfers,
     collectives: OpenCollectives,
     signals: OpenSignals,
-    locks: WindowLocks,
-    /// Signals that started access epochs wait for, by rank and window.
+    locks: RmaLocks,
+    /// Signals that started access epochs wait for, by rank and RMA window.
     accesses: FxHashMap<(u32, u32, i32), AwaitedId>,
-    /// World ranks whose epochs on a window (communicator, number) can't be counted on to match those of others any more.
+    /// World ranks whose epochs on an RMA window (communicator, number) can't be counted on to match those of others any more.
     unknown: FxHashSet<(u32, u32, i32)>,
     members: &'a CommMembers<'a>,
     /// Number of members of a communicator that will enter its collectives, and whether some lack records.
@@ -150,7 +151,7 @@ impl<'a> EventMatcher<'a> {
             channels: OpenTransfers::default(),
             collectives: OpenCollectives::default(),
             signals: OpenSignals::default(),
-            locks: WindowLocks::default(),
+            locks: RmaLocks::default(),
             accesses: FxHashMap::default(),
             unknown: FxHashSet::default(),
             members,
@@ -167,8 +168,8 @@ impl<'a> EventMatcher<'a> {
     pub fn add_thread(&mut self, new: NewThread) {
         let thread = self.started.len() as u32;
         self.started.push(Vec::new());
-        self.demands.add_thread(new.world);
-        if let Some(rank) = self.ranks.get_mut(new.rank as usize).filter(|_| new.number == 0) {
+        self.demands.add_thread(new.world_rank);
+        if let Some(rank) = self.ranks.get_mut(new.rank_idx as usize).filter(|_| new.number == 0) {
             rank.first_thread = Some(thread);
         }
     }
@@ -242,25 +243,30 @@ impl<'a> EventMatcher<'a> {
         }
     }
 
+    /// Returns whether records of the rank at this place of the model are missing.
+    fn is_broken(&self, place: u32) -> bool {
+        self.ranks.get(place as usize).is_none_or(|rank| rank.broken)
+    }
+
     /// The channel of the event's message, to or from a rank that is followed.
     fn channel(&mut self, at: &CurrentCallEvent, sends: bool) -> Option<MessageChannel> {
         let (own, event) = (at.own, at.event);
         let other = self.places.get(event.peer);
-        let broken = |place: u32| self.ranks.get(place as usize).is_none_or(|rank| rank.broken);
         if event.comm == NONE || other.is_none() {
             *(if sends { &mut self.counts.unmatched_sends } else { &mut self.counts.unmatched_receives }) += 1;
             return None;
         }
-        if broken(own.rank) || other.is_some_and(broken) {
-            *(if broken(own.rank) { &mut self.counts.behind_gaps } else { &mut self.counts.not_recorded }) += 1;
+        let is_own_broken = self.is_broken(own.rank_idx);
+        if is_own_broken || other.is_some_and(|other| self.is_broken(other)) {
+            *(if is_own_broken { &mut self.counts.behind_gaps } else { &mut self.counts.not_recorded }) += 1;
             return None;
         }
-        let (from, to) = if sends { (own.world, event.peer) } else { (event.peer, own.world) };
+        let (from, to) = if sends { (own.world_rank, event.peer) } else { (event.peer, own.world_rank) };
         Some(MessageChannel { comm: event.comm, from, to, tag: event.tag })
     }
 
     /// The thread of a world rank that called MPI_Init.
-    fn first_thread(&self, world: u32) -> Option<u32> {
-        self.ranks[self.places.get(world)? as usize].first_thread
+    fn first_thread(&self, world_rank: u32) -> Option<u32> {
+        self.ranks[self.places.get(world_rank)? as usize].first_thread
     }
 }

@@ -11,7 +11,7 @@ use super::{CurrentCallEvent, EventMatcher};
 use crate::model::region_state::RegionState;
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
-use crate::replay::needs::{CallNeed, NeedClock};
+use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::sinks::EventSinks;
 use crate::replay::timeline::CommRole;
 
@@ -68,7 +68,7 @@ impl EventMatcher<'_> {
             }
             CommRole::Probe => self.needs_any(at, needs),
             CommRole::Seen => {
-                let pending = self.ranks[at.own.rank as usize].requests.look(at.event.request);
+                let pending = self.ranks[at.own.rank_idx as usize].requests.look(at.event.request);
                 pending.into_iter().all(|started| self.needs_of_started(at, started, waits, needs))
             }
             CommRole::Lock { exclusive } => {
@@ -119,7 +119,7 @@ impl EventMatcher<'_> {
     fn completed(&mut self, at: &CurrentCallEvent) -> StartedOperations {
         match self.started(at) {
             None | Some([StartedOperation::Nothing, StartedOperation::Nothing]) => {
-                self.ranks[at.own.rank as usize].requests.complete(at.event.request)
+                self.ranks[at.own.rank_idx as usize].requests.complete(at.event.request)
             }
             // It was asked for before, when others had to be followed first.
             Some(known) => known,
@@ -222,8 +222,8 @@ impl EventMatcher<'_> {
             return true;
         }
         let certain = Operation::synchronises(instance.operation) == SynchronisesWith::Members;
-        let on_the_way = if certain { None } else { instance.entry_on_the_way(at.own.world, at.time()) };
-        let (needed, is_there) = match self.needed_entry(instance, at.own.world) {
+        let on_the_way = if certain { None } else { instance.entry_on_the_way(at.own.world_rank, at.time()) };
+        let (needed, is_there) = match self.needed_entry(instance, at.own.world_rank) {
             _ if on_the_way.is_some() => (on_the_way, true),
             EnteredRanks::Nobody => return true,
             EnteredRanks::Last(needed) => (needed, true),
@@ -238,7 +238,9 @@ impl EventMatcher<'_> {
             return false;
         }
         let noted = match instance.pattern {
-            CommunicationPattern::OneToAll if on_the_way.is_none_or(|entry| Some(entry.rank) == instance.root) => {
+            CommunicationPattern::OneToAll
+                if on_the_way.is_none_or(|entry| Some(entry.world_rank) == instance.root) =>
+            {
                 instance.root_noted.unwrap_or(instance.noted)
             }
             CommunicationPattern::OneToAll => instance.noted,
@@ -264,23 +266,28 @@ impl EventMatcher<'_> {
     }
 
     /// The last entry that a rank needs of a collective instance before it can leave it.
-    fn needed_entry(&self, instance: &CollectiveInstance, world: u32) -> EnteredRanks {
+    fn needed_entry(&self, instance: &CollectiveInstance, world_rank: u32) -> EnteredRanks {
         let is_complete = instance.entered >= instance.expected;
-        let is_root = instance.root == Some(world);
+        let is_root = instance.root == Some(world_rank);
         let (needed, is_there) = match instance.pattern {
             CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => (Some(instance.last), is_complete),
             CommunicationPattern::OneToAll if is_root => return EnteredRanks::Nobody,
             CommunicationPattern::AllToOne if !is_root => return EnteredRanks::Nobody,
             CommunicationPattern::OneToAll => {
-                let root = instance.entries.iter().find(|entry| Some(entry.rank) == instance.root);
+                let root = instance.entries.iter().find(|entry| Some(entry.world_rank) == instance.root);
                 (root.copied(), root.is_some() || instance.root.is_none_or(|root| self.places.get(root).is_none()))
             }
-            CommunicationPattern::AllToOne => (latest(&instance.entries, |entry| entry.rank != world), is_complete),
+            CommunicationPattern::AllToOne => {
+                (latest(&instance.entries, |entry| entry.world_rank != world_rank), is_complete)
+            }
             CommunicationPattern::Prefix => {
-                let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
-                let before = |entry: &CollectiveEntry| entry.member < own;
-                let n = instance.entries.iter().filter(|entry| before(entry)).count() as u32;
-                (latest(&instance.entries, before), is_complete || n >= own)
+                let own = instance
+                    .entries
+                    .iter()
+                    .find(|entry| entry.world_rank == world_rank)
+                    .map_or(NONE, |entry| entry.member);
+                let n = instance.entries.iter().filter(|entry| entry.member < own).count() as u32;
+                (latest(&instance.entries, |entry| entry.member < own), is_complete || n >= own)
             }
         };
         if is_there { EnteredRanks::Last(needed) } else { EnteredRanks::NotYet }

@@ -15,13 +15,13 @@
 //! completes it.
 
 use super::EventMatcher;
-use super::channels::{OpenTransfers, SENT_AT_ONCE, TransferId, TransferSide};
+use super::channels::{OpenTransfers, SENT_AT_ONCE, TransferId};
 use super::needs::{CallNeeds, CompleteSend, needs_message};
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
-use crate::replay::needs::{CallNeed, NeedClock};
+use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::thread::{ReplayThread, ThreadPresence};
 
 /// A call that has waited for another rank ends soon after it: what comes then is not more than one in so many parts of the wait.
@@ -122,13 +122,21 @@ struct CallMessages<'a> {
     n_waits: &'a mut u64,
 }
 
+/// The event that a call may have waited for.
+struct AwaitedEvent {
+    side: AwaitedSide,
+    class: MessageClass,
+    /// Its time; `None`: it had not been when the call ended.
+    at: Option<Ns>,
+}
+
 impl CallMessages<'_> {
     /// A message moves while both sides are in MPI: a large one, and a smaller one where the calls show that.
     fn needs_return(&mut self, i: usize, id: TransferId, needs: &mut [CallNeed]) {
         let CallNeed { by, state, bytes, .. } = needs[i];
         let TimeInterval { begin, end } = self.time;
         let what = if state == WaitState::LateSender { AwaitedSide::Sender } else { AwaitedSide::Receiver };
-        let like = self.like(by.thread, bytes);
+        let class = self.class(by.thread, bytes);
         let since = by.at.max(begin);
         let transfer = *self.channels.get(id);
         let presence = match self.presence(by.thread, since) {
@@ -143,7 +151,7 @@ impl CallMessages<'_> {
             ThreadPresence::Away if transfer.is_over_at(end) => return,
             ThreadPresence::Away => (None, 0),
         };
-        if self.record_wait((what, like), at, since, needs)
+        if self.record_wait(AwaitedEvent { side: what, class, at }, since, needs)
             && let Some(at) = at
         {
             needs[i].by.at = at;
@@ -185,13 +193,14 @@ impl CallMessages<'_> {
         let Some(other) = send.to.filter(|&other| other != self.thread) else { return };
         let transfer = *self.channels.get(send.id);
         let Some(sent) = transfer.sent else { return };
-        let like = self.like(other, sent.bytes);
-        let need = |by: &TransferSide| needs_message(by, sent.bytes, WaitState::LateReceiver, send.waits);
+        let class = self.class(other, sent.bytes);
         let posted = transfer.posted.filter(|posted| posted.at <= end);
-        if self.record_wait((AwaitedSide::Receive, like), posted.map(|posted| posted.at), begin, &needs.all)
+        let receive = AwaitedEvent { side: AwaitedSide::Receive, class, at: posted.map(|posted| posted.at) };
+        if self.record_wait(receive, begin, &needs.all)
             && let Some(posted) = posted
         {
-            needs.add_side(need(&posted), send.id);
+            let need = needs_message(&posted, sent.bytes, WaitState::LateReceiver, send.waits);
+            needs.add_side(need, send.id);
             return;
         }
         let later = self.return_after_a_moment(other, begin);
@@ -201,25 +210,21 @@ impl CallMessages<'_> {
             ThreadPresence::Back { at, slot } => (Some(at), slot),
             ThreadPresence::Away => (None, 0),
         };
-        if self.record_wait((AwaitedSide::Receiver, like), at, begin, &needs.all)
+        if self.record_wait(AwaitedEvent { side: AwaitedSide::Receiver, class, at }, begin, &needs.all)
             && let Some(at) = at
         {
             let by = EndedBy { thread: other, at };
             let delay = Some(RegionState::delay(sent.kind.region()));
-            needs.all.push(CallNeed { by, delay, clocks: NeedClock::Back(other, slot), ..need(&sent) });
+            let need = needs_message(&sent, sent.bytes, WaitState::LateReceiver, send.waits);
+            needs.all.push(CallNeed { by, delay, clocks: NeedClock::Back(other, slot), ..need });
             *self.n_waits += 1;
         }
     }
 
     /// Returns whether the call waited from `begin` for what was at a time within it, as far as that can be known; `None`: it had not been
     /// when the call ended. `needs`: all that it needed.
-    fn record_wait(
-        &mut self,
-        (what, like): (AwaitedSide, MessageClass),
-        at: Option<Ns>,
-        begin: Ns,
-        needs: &[CallNeed],
-    ) -> bool {
+    fn record_wait(&mut self, awaited: AwaitedEvent, begin: Ns, needs: &[CallNeed]) -> bool {
+        let AwaitedEvent { side: what, class: like, at } = awaited;
         let Some(at) = at else {
             self.coupling.seen(what, like).did_not += 1;
             return false;
@@ -240,9 +245,10 @@ impl CallMessages<'_> {
         has_waited && is_usual || self.coupling.wait(what, like)
     }
 
-    fn like(&self, other: u32, bytes: u64) -> MessageClass {
-        let host = |thread: u32| self.hosts.get(self.threads[thread as usize].rank as usize);
-        MessageClass { same_host: host(self.thread) == host(other), bytes }
+    fn class(&self, other: u32, bytes: u64) -> MessageClass {
+        let [own_host, other_host] =
+            [self.thread, other].map(|thread| self.hosts.get(self.threads[thread as usize].rank_idx as usize));
+        MessageClass { same_host: own_host == other_host, bytes }
     }
 
     /// Returns a thread's presence since `since`, as far as it has been replayed: until the call's end.
@@ -263,7 +269,7 @@ impl CallMessages<'_> {
     fn return_after_a_moment(&self, thread: u32, since: Ns) -> Option<ThreadPresence> {
         let end = self.time.end;
         let (left, at, slot) = self.threads.get(thread as usize)?.last_return(since, end)?;
-        let is_moment = |time: Ns| MOST_AFTER * time <= at - left;
-        (is_moment(left - since) && is_moment(end - at)).then_some(ThreadPresence::Back { at, slot })
+        let longer = (left - since).max(end - at);
+        (MOST_AFTER * longer <= at - left).then_some(ThreadPresence::Back { at, slot })
     }
 }

@@ -1,4 +1,4 @@
-//! Signals between ranks: a rank has entered a neighbourhood collective (MPI-4.1 §8.6), exposed its window, or completed its access to the
+//! Signals between ranks: a rank has entered a neighbourhood collective (MPI-4.1 §8.6), exposed its RMA window, or completed its access to the
 //! window of another rank (§12.5.2).
 //!
 //! ```text
@@ -19,7 +19,7 @@ use crate::replay::what_if::NotedClocks;
 pub enum SignalKind {
     /// The rank has entered a neighbourhood collective.
     Entered,
-    /// The sender has exposed its window.
+    /// The sender has exposed its RMA window.
     Posted,
     /// The sender has completed its access.
     Completed,
@@ -30,7 +30,7 @@ pub enum SignalKind {
 pub struct SignalRoute {
     /// Index of the communicator.
     pub comm: u32,
-    /// 0 the communicator itself, else a window.
+    /// 0 the communicator itself, else an RMA window.
     pub on: i32,
     /// World rank that signals.
     pub from: u32,
@@ -147,12 +147,18 @@ impl OpenSignals {
         bytes: u64,
     ) -> AwaitedId {
         self.sweep();
-        let mut next = |route| {
-            let queue = self.routes.entry(route).or_default();
-            queue.n_awaited += 1;
-            (route, queue.n_awaited - 1)
+        let awaited = AwaitedSignals {
+            routes: routes
+                .map(|route| {
+                    let queue = self.routes.entry(route).or_default();
+                    queue.n_awaited += 1;
+                    (route, queue.n_awaited - 1)
+                })
+                .collect(),
+            signal,
+            certain,
+            bytes,
         };
-        let awaited = AwaitedSignals { routes: routes.map(&mut next).collect(), signal, certain, bytes };
         match self.free.pop() {
             Some(id) => {
                 self.awaited[id as usize] = awaited;
@@ -191,16 +197,18 @@ impl OpenSignals {
         let Some(awaited) = self.awaited.get_mut(id.0 as usize) else { return Vec::new() };
         let routes = std::mem::take(&mut awaited.routes);
         self.free.push(id.0);
-        let end = |(route, number): (SignalRoute, u64)| {
-            let queue = self.routes.get_mut(&route)?;
-            let was = std::mem::replace(queue.slot(number)?, SignalSlot::Over);
-            queue.drop_over();
-            match was {
-                SignalSlot::Sent(sent) => Some(sent),
-                SignalSlot::Awaited | SignalSlot::Over => None,
-            }
-        };
-        routes.into_iter().map(end).collect()
+        routes
+            .into_iter()
+            .map(|(route, number)| {
+                let queue = self.routes.get_mut(&route)?;
+                let was = std::mem::replace(queue.slot(number)?, SignalSlot::Over);
+                queue.drop_over();
+                match was {
+                    SignalSlot::Sent(sent) => Some(sent),
+                    SignalSlot::Awaited | SignalSlot::Over => None,
+                }
+            })
+            .collect()
     }
 
     /// Returns the numbers of awaited signals that were never sent: of neighbourhood collectives, and of epochs.

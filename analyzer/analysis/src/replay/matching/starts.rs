@@ -27,7 +27,7 @@ impl EventMatcher<'_> {
             CommRole::Recv | CommRole::StartRecv => self.post(at, sinks),
             CommRole::Collective(pattern) | CommRole::StartCollective(pattern) => self.enter(at, pattern, sinks),
             CommRole::StartRecvAny => {
-                StartedOperation::Any(self.channels.post_any(side(at, (0, SendMode::Standard), sinks)))
+                StartedOperation::Any(self.channels.post_any(side(at, 0, SendMode::Standard, sinks)))
             }
         };
         match at.event.role {
@@ -35,7 +35,7 @@ impl EventMatcher<'_> {
                 if at.event.request == NONE {
                     self.complete_at_once(at, started, sinks);
                 } else {
-                    self.ranks[at.own.rank as usize].requests.start(at.event.request, started);
+                    self.ranks[at.own.rank_idx as usize].requests.start(at.event.request, started);
                 }
                 false
             }
@@ -63,7 +63,7 @@ impl EventMatcher<'_> {
     fn send(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
         let Some(channel) = self.channel(at, true) else { return StartedOperation::Nothing };
         self.demands.record_answer(at.thread, at.event.peer);
-        let side = side(at, (at.event.bytes, at.event.mode), sinks);
+        let side = side(at, at.event.bytes, at.event.mode, sinks);
         self.woken.extend(self.channels.take_probes(channel));
         let (id, woken) = self.channels.send(channel, side);
         self.woken.extend(woken);
@@ -74,18 +74,18 @@ impl EventMatcher<'_> {
     /// record says: who finds one that has come had to wait for the latest so far, who completes the request for the last.
     #[cold]
     fn mark_ready(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) {
-        let requests = &self.ranks[at.own.rank as usize].requests;
+        let requests = &self.ranks[at.own.rank_idx as usize].requests;
         let [StartedOperation::Transfer { id, sends: true }, _] = requests.look(at.event.request) else {
             return;
         };
         let Some(before) = self.channels.get(id).sent else { return };
-        self.channels.get_mut(id).sent = Some(side(at, (before.bytes, before.mode), sinks));
+        self.channels.get_mut(id).sent = Some(side(at, before.bytes, before.mode, sinks));
         sinks.forget(before.noted);
     }
 
     fn post(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
         let Some(channel) = self.channel(at, false) else { return StartedOperation::Nothing };
-        let side = side(at, (0, SendMode::Standard), sinks);
+        let side = side(at, 0, SendMode::Standard, sinks);
         StartedOperation::Transfer { id: self.channels.post(channel, side), sends: false }
     }
 
@@ -100,19 +100,19 @@ impl EventMatcher<'_> {
             self.counts.unmatched_collectives += 1;
             return StartedOperation::Nothing;
         }
-        if self.ranks[own.rank as usize].broken {
+        if self.ranks[own.rank_idx as usize].broken {
             self.counts.behind_gaps += 1;
             return StartedOperation::Nothing;
         }
-        let member = self.member(event.comm, own.world, pattern);
-        let entry = CollectiveEntry { rank: own.world, member, thread, at: own.begun };
+        let member = self.member(event.comm, own.world_rank, pattern);
+        let entry = CollectiveEntry { world_rank: own.world_rank, member, thread, at: own.begun };
         let (expected, lacks) = self.expected(event.comm);
         if lacks {
             self.counts.not_recorded += 1;
             return StartedOperation::Nothing;
         }
         let operation = entered(at.step.operation);
-        let entered = self.collectives.enter(own.world, (event.comm, event.tag), || {
+        let entered = self.collectives.enter(own.world_rank, (event.comm, event.tag), || {
             let mut new = CollectiveInstance::new(entry, operation, pattern, sinks.note(thread));
             new.expected = expected;
             new
@@ -122,7 +122,7 @@ impl EventMatcher<'_> {
         let instance = self.collectives.get_mut(id);
         instance.add(entry, operation, root);
         sinks.note_later(instance.noted, thread);
-        if root == Some(own.world) && instance.root_noted.is_none() {
+        if root == Some(own.world_rank) && instance.root_noted.is_none() {
             instance.root_noted = Some(sinks.note(thread));
         }
         self.woken.append(&mut instance.waiters);
@@ -137,27 +137,24 @@ impl EventMatcher<'_> {
     }
 
     /// A rank's number in a communicator; only where each waits for those before it does it matter.
-    fn member(&mut self, comm: u32, world: u32, pattern: CommunicationPattern) -> u32 {
+    fn member(&mut self, comm: u32, world_rank: u32, pattern: CommunicationPattern) -> u32 {
         if pattern != CommunicationPattern::Prefix {
             return NONE;
         }
         // A list may have very many runs, and be asked for each call.
         let members = self.members;
-        *self
-            .numbers
-            .entry((comm, world))
-            .or_insert_with(|| members.group_rank(comm, world).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE))
+        *self.numbers.entry((comm, world_rank)).or_insert_with(|| {
+            members.group_rank(comm, world_rank).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE)
+        })
     }
 
     /// Returns the number of members of a communicator that are replayed, and whether some of them lack records.
     fn expected(&mut self, comm: u32) -> (u32, bool) {
         let (ranks, places, members) = (&self.ranks, &self.places, self.members);
-        let rank = |world: &u32| places.get(*world).and_then(|at| ranks.get(at as usize));
         *self.expected.entry(comm).or_insert_with(|| {
-            let known: Vec<&KnownRank> = match members.world_ranks(comm) {
-                Some(members) => members.iter().filter_map(rank).collect(),
-                None => places.0.iter().filter_map(rank).collect(),
-            };
+            let world_ranks = members.world_ranks(comm).unwrap_or(&places.0).iter();
+            let known: Vec<&KnownRank> =
+                world_ranks.filter_map(|rank| ranks.get(places.get(*rank)? as usize)).collect();
             (known.len() as u32, known.iter().any(|rank| rank.broken))
         })
     }
@@ -178,7 +175,7 @@ fn entered(operation: u16) -> u16 {
 }
 
 #[inline]
-fn side(at: &CurrentCallEvent, (bytes, mode): (u64, SendMode), sinks: &mut EventSinks) -> TransferSide {
+fn side(at: &CurrentCallEvent, bytes: u64, mode: SendMode, sinks: &mut EventSinks) -> TransferSide {
     TransferSide {
         thread: at.thread,
         at: at.own.begun,

@@ -21,9 +21,10 @@ use std::sync::Arc;
 use bincode::{Decode, Encode};
 
 use super::rank_reading::{CutMark, StepsUpToCut};
-use super::reading::{LastEntry, ReplaySegment, SegmentReading};
+use super::reading::{ReplaySegment, SegmentReading};
 use super::surveyed_run::{LocalRanks, LookupTables, ReplayOptions, SurveyedRun, leading, own_places, setting};
 use super::{JoinedSegments, SegmentOutcome, SegmentOutput, SegmentReplay, at_a_time, with_observers};
+use crate::model::region_state::Ns;
 use crate::model::what_if::WhatIfScenario;
 use crate::read::distributed_run::RecordPass;
 use crate::read::pass::FoldProgress;
@@ -56,7 +57,8 @@ enum ReplayCommand {
 #[derive(Clone, Copy, Encode, Decode)]
 struct CutPoint {
     comm: u32,
-    last: LastEntry,
+    /// Time of the last entry into it.
+    last: Ns,
 }
 
 /// The report of a process that is ready to start: the indices of its ranks in the model, and whether its logs allow cuts.
@@ -67,18 +69,15 @@ struct ReadyReport {
     samples: Vec<Vec<TimedSample>>,
 }
 
-/// The last entry of a process's ranks into the collective at the end of each segment; `None`: there are no ranks.
+/// The time of the last entry of a process's ranks into the collective at the end of each segment; `None`: there are no ranks.
 #[derive(Encode, Decode)]
-struct LastEntries(Vec<Option<LastEntry>>);
+struct LastEntries(Vec<Option<Ns>>);
 
 impl LastEntries {
     /// Merges the entries of higher ranks, and drops the cuts that only one side has reached.
     fn merge(self, higher: LastEntries) -> LastEntries {
-        let both = |(lower, higher): (Option<LastEntry>, Option<LastEntry>)| match (lower, higher) {
-            (Some(lower), Some(higher)) => Some(lower.latest(higher)),
-            (lower, higher) => lower.or(higher),
-        };
-        LastEntries(self.0.into_iter().zip(higher.0).map(both).collect())
+        // An entry is later than none.
+        LastEntries(self.0.into_iter().zip(higher.0).map(|(lower, higher)| lower.max(higher)).collect())
     }
 }
 
@@ -230,8 +229,7 @@ pub fn follow_share(
     let ReplayCommand::Start(samples) = team.received_broadcast()? else { return Ok(()) };
     let ReplayOptions { scope, scenarios, observer, most_kept, segment_steps, .. } = options;
     let (_, conditions): (Vec<WhatIfScenario>, Vec<ReplayConditions>) = scenarios.into_iter().unzip();
-    let unread = vec![false; model.ranks.len()];
-    let setting = setting(model, (scope, conditions), (samples, unread), most_kept);
+    let setting = setting(model, scope, conditions, samples, most_kept);
     let reading = SegmentReading::new(logs, places.start, model.ranks.len(), leading(&setting, segment_steps));
     let following = SegmentReplay { surveyed, ids, setting: &setting, progress: &|_| () };
     let mut worker = SegmentWorker { team, following: &following, reading, at: Vec::new(), last: None };
@@ -346,13 +344,13 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
         observer: Option<&dyn ReplayObserver>,
     ) -> Result<Option<ReplayedSegments>, TransportFailure> {
         let (own, processes) = (self.team.process(), self.team.processes());
-        let first_of = |process: usize| cuts.len() * process / processes;
-        let before = first_of(own).checked_sub(1).map_or(self.last, |before| cuts.get(before).copied());
-        let shares =
-            self.team.guarded(|| Ok((0..processes).map(|to| self.take(first_of(to + 1) - first_of(to))).collect()));
+        let first_cuts: Vec<usize> = (0..=processes).map(|process| cuts.len() * process / processes).collect();
+        let before = first_cuts[own].checked_sub(1).map_or(self.last, |before| cuts.get(before).copied());
+        let n_segments = first_cuts.windows(2).map(|bounds| bounds[1] - bounds[0]);
+        let shares = self.team.guarded(|| Ok(n_segments.map(|n| self.take(n)).collect()));
         let shares = self.team.exchange(shares);
         self.last = cuts.last().copied().or(self.last);
-        let cuts = &cuts[first_of(own)..first_of(own + 1)];
+        let cuts = &cuts[first_cuts[own]..first_cuts[own + 1]];
         let followed = shares.and_then(|shares| {
             self.team.guarded(|| {
                 Ok(ReplayedSegments::from_outcomes(
@@ -406,23 +404,24 @@ fn join_segments<'a>(
         shares.into_iter().map(|own| (own.from, own.segments.into_iter())).unzip();
     let mut from = cut_of(before, from);
     let mut shares = shares;
-    let segment = |&cut: &CutPoint| {
+    let mut segments = Vec::with_capacity(cuts.len());
+    for &cut in cuts {
         let of_all: Vec<LocalSegment> = shares.iter_mut().filter_map(Iterator::next).collect();
         let (steps, to): (Vec<_>, Vec<_>) = of_all.into_iter().map(|own| (own.steps, own.to)).unzip();
         let to = cut_of(Some(cut), to);
-        ReplaySegment {
+        segments.push(ReplaySegment {
             from: std::mem::replace(&mut from, to.clone()),
             inputs: steps.into_iter().flatten().map(read).collect(),
             to,
-        }
-    };
-    cuts.iter().map(segment).collect()
+        });
+    }
+    segments
 }
 
 /// Returns the consistent cut at `cut`, where each process's ranks are in these states.
 fn cut_of(cut: Option<CutPoint>, ranks: Vec<Vec<RankAtCut>>) -> Option<Arc<ConsistentCut>> {
     let CutPoint { comm, last } = cut?;
-    Some(Arc::new(ConsistentCut { comm, last: last.at, ranks: ranks.into_iter().flatten().collect() }))
+    Some(Arc::new(ConsistentCut { comm, last, ranks: ranks.into_iter().flatten().collect() }))
 }
 
 /// Returns the input of a rank whose steps have all been read.

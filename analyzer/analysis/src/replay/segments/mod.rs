@@ -67,11 +67,12 @@ pub fn follow(
         },
         None => (None, samples),
     };
-    let unread =
-        if team.is_some() { vec![false; model.ranks.len()] } else { logs.iter().map(Option::is_none).collect() };
     let ReplayOptions { scope, scenarios, observer, most_kept, segment_steps, .. } = options;
     let (scenarios, conditions): (Vec<WhatIfScenario>, Vec<ReplayConditions>) = scenarios.into_iter().unzip();
-    let setting = setting(model, (scope, conditions), (samples, unread), most_kept);
+    let mut setting = setting(model, scope, conditions, samples, most_kept);
+    if team.is_none() {
+        setting.unread = logs.iter().map(Option::is_none).collect();
+    }
     let leading = leading(&setting, segment_steps);
     let reading = SegmentReading::new(logs, own.start, model.ranks.len(), leading);
     let following = SegmentReplay { surveyed, ids, setting: &setting, progress: &progress };

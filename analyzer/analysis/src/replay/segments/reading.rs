@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use bincode::{Decode, Encode};
 use rayon::prelude::*;
 
 use super::rank_reading::{CutMark, RankReading, StepsUpToCut};
@@ -33,22 +32,6 @@ pub struct LeadingRank {
     pub of_all: Arc<[bool]>,
 }
 
-/// The last entry into a collective; of those that entered at the same time, the first.
-#[derive(Clone, Copy, Debug, Encode, Decode)]
-pub struct LastEntry {
-    /// Time of the entry.
-    pub at: Ns,
-    /// The rank.
-    pub rank: u32,
-}
-
-impl LastEntry {
-    /// Returns the later of two entries; `higher` is one of higher ranks.
-    pub fn latest(self, higher: LastEntry) -> LastEntry {
-        if higher.at > self.at { higher } else { self }
-    }
-}
-
 impl<'a> SegmentReading<'a> {
     /// Starts at the beginning of the logs of consecutive ranks, the first of which has the index `first` among `all` ranks.
     pub fn new(logs: Vec<Option<Box<RankSteps<'a>>>>, first: usize, all: usize, leading: LeadingRank) -> Self {
@@ -64,25 +47,20 @@ impl<'a> SegmentReading<'a> {
         leads.map(|leads| (0..n).map_while(|_| leads.lead(of_all, steps)).collect()).unwrap_or_default()
     }
 
-    /// Reads the other ranks up to these ends of segments. Returns the last entry into each, up to the first at which the run cannot be cut.
-    pub fn read_to(&mut self, marks: &[CutMark]) -> Vec<Option<LastEntry>> {
+    /// Reads the other ranks up to these ends of segments. Returns the time of the last entry into each, up to the first at which the run cannot be cut.
+    pub fn read_to(&mut self, marks: &[CutMark]) -> Vec<Option<Ns>> {
         let LeadingRank { rank: leads, steps, ref of_all } = self.leading;
         let first = self.first;
-        let read = |(at, rank): (usize, &mut RankReading)| {
+        let of_rank = self.ranks.par_iter_mut().enumerate().map(|(at, rank)| {
             if first + at != leads {
                 let _ = marks.iter().all(|&mark| rank.follow(of_all, mark, steps));
             }
             rank.ready().len()
-        };
-        let of_rank = self.ranks.par_iter_mut().enumerate().map(read);
+        });
         let n = of_rank.min().unwrap_or(marks.len()).min(marks.len());
-        let entry = |segment: usize| {
-            (first as u32..)
-                .zip(&self.ranks)
-                .filter_map(|(place, rank)| Some(LastEntry { at: rank.ready().get(segment)?.begin, rank: place }))
-                .reduce(LastEntry::latest)
-        };
-        (0..n).map(entry).collect()
+        (0..n)
+            .map(|segment| self.ranks.iter().filter_map(|rank| Some(rank.ready().get(segment)?.begin)).max())
+            .collect()
     }
 
     /// Takes the next segment that was read, by rank.
@@ -116,14 +94,17 @@ impl<'a> ReplaySegment<'a> {
     /// Creates the last segment, which begins at `cut`: logs are read from the begin, and what is before it is left out.
     pub fn all_from(cut: Option<Arc<ConsistentCut>>, logs: Vec<Option<Box<RankSteps<'a>>>>) -> Self {
         let packs = are_packed(logs.len());
-        let input = |(place, steps): (usize, Option<Box<RankSteps<'a>>>)| {
-            let mut rank = RankReading::new(steps, packs);
-            for at in cut.iter().filter_map(|cut| cut.ranks.get(place)) {
-                rank.leave_out(at);
-            }
-            rank.rest()
-        };
-        let inputs = logs.into_par_iter().enumerate().map(input).collect();
+        let inputs = logs
+            .into_par_iter()
+            .enumerate()
+            .map(|(place, steps)| {
+                let mut rank = RankReading::new(steps, packs);
+                for at in cut.iter().filter_map(|cut| cut.ranks.get(place)) {
+                    rank.leave_out(at);
+                }
+                rank.rest()
+            })
+            .collect();
         ReplaySegment { from: cut, inputs, to: None }
     }
 }
@@ -154,7 +135,7 @@ impl<'a> ReplaySegments<'a> {
         let ends = marks.into_iter().zip(lasts);
         ends.filter_map(|(mark, last)| {
             let (ranks, inputs) = apart(self.reading.take());
-            let to = Some(Arc::new(ConsistentCut { comm: mark.comm, last: last?.at, ranks }));
+            let to = Some(Arc::new(ConsistentCut { comm: mark.comm, last: last?, ranks }));
             Some(ReplaySegment { from: std::mem::replace(&mut self.from, to.clone()), inputs, to })
         })
         .collect()

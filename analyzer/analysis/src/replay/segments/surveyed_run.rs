@@ -16,7 +16,7 @@ use crate::replay::consistent_cut::communicators_of_all;
 use crate::replay::engine::ReplaySetting;
 use crate::replay::observer::ReplayObserver;
 use crate::replay::scope::ReplayScope;
-use crate::replay::timeline::{RankSteps, RegionLookup, RegionTable, RunIds, are_packed};
+use crate::replay::timeline::{RankSteps, RegionLookup, RegionTable, RunClock, RunIds, are_packed};
 use crate::replay::what_if::ReplayConditions;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
@@ -103,11 +103,12 @@ impl LookupTables {
     }
 }
 
-/// Creates the context that all ranks are replayed in.
+/// Creates the context that all ranks are replayed in; the logs of all can be read.
 pub(super) fn setting<'a>(
     model: &'a Model,
-    (scope, conditions): (&'a ReplayScope, Vec<ReplayConditions<'a>>),
-    (samples, unread): (Vec<Vec<TimedSample>>, Vec<bool>),
+    scope: &'a ReplayScope,
+    conditions: Vec<ReplayConditions<'a>>,
+    samples: Vec<Vec<TimedSample>>,
     most_kept: usize,
 ) -> ReplaySetting<'a> {
     let above = model.ranks.iter().map(|rank| rank.rank.saturating_add(1)).max().unwrap_or(0);
@@ -117,7 +118,7 @@ pub(super) fn setting<'a>(
         scope,
         conditions: conditions.into_iter().map(|condition| scope.condition(condition)).collect(),
         samples: Arc::new(samples),
-        unread,
+        unread: vec![false; model.ranks.len()],
         most_kept,
     }
 }
@@ -142,9 +143,9 @@ pub(super) fn open<'a>(surveyed: SurveyedRun<'a>, ids: RunIds<'a>, rank: &RankMo
     let SurveyedRun { run, survey, structure, .. } = surveyed;
     let header = run.header(rank.rank)?;
     let survey_of = survey.rank(rank.rank)?;
-    let clock = survey_of.clock.clone()?;
+    let clock = RunClock { clock: survey_of.clock.clone()?, zero: rank.zero_ns() };
     let placer = CallPlacer::new(structure, &survey.sites, rank.rank);
-    Some(Box::new(RankSteps::new(ids, run.log(header).ok()?, survey_of, (clock, rank.zero_ns()), placer)))
+    Some(Box::new(RankSteps::new(ids, run.log(header).ok()?, survey_of, clock, placer)))
 }
 
 /// The places of the ranks whose logs this process reads.
@@ -185,21 +186,25 @@ impl<'a> LocalRanks<'a> {
 
 /// The samples of the first threads of ranks, by place; of all ranks no more than [`MOST_SAMPLES`] are kept.
 fn sampled(surveyed: SurveyedRun, code: &SampledCode, places: Range<usize>) -> Vec<Vec<TimedSample>> {
-    let SurveyedRun { run, survey, model, .. } = surveyed;
-    let most = (MOST_SAMPLES / model.ranks.len().max(1)).max(1);
-    let of_rank = |rank: &RankModel| {
-        let header = run.header(rank.rank)?;
-        let clock = survey.rank(rank.rank)?.clock.as_ref()?;
-        Some(
-            SampleSource { run, header, sites: &survey.sites, code }
-                .samples_of_first_thread(most)
-                .into_iter()
-                .map(|(ticks, leaf, seconds)| {
-                    let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
-                    TimedSample { at, leaf, ns: seconds * 1e9 }
-                })
-                .collect(),
-        )
-    };
-    model.ranks[places].par_iter().map(|rank| of_rank(rank).unwrap_or_default()).collect()
+    let ranks = &surveyed.model.ranks;
+    let most = (MOST_SAMPLES / ranks.len().max(1)).max(1);
+    ranks[places].par_iter().map(|rank| samples_of_rank(surveyed, code, rank, most).unwrap_or_default()).collect()
+}
+
+/// The samples of the first thread of a rank; `None` where its log or its clock is not known.
+fn samples_of_rank(
+    surveyed: SurveyedRun,
+    code: &SampledCode,
+    rank: &RankModel,
+    most: usize,
+) -> Option<Vec<TimedSample>> {
+    let SurveyedRun { run, survey, .. } = surveyed;
+    let header = run.header(rank.rank)?;
+    let clock = survey.rank(rank.rank)?.clock.as_ref()?;
+    let samples = SampleSource { run, header, sites: &survey.sites, code }.samples_of_first_thread(most);
+    let timed = samples.into_iter().map(|(ticks, leaf, seconds)| {
+        let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
+        TimedSample { at, leaf, ns: seconds * 1e9 }
+    });
+    Some(timed.collect())
 }

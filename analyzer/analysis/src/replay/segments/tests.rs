@@ -29,7 +29,7 @@ struct RecordingObserver {
 
 impl ReplayObserver for RecordingObserver {
     fn on_interval(&mut self, state: &StateInterval) {
-        self.intervals.push(((state.thread.rank, state.thread.number), *state));
+        self.intervals.push(((state.thread.rank_idx, state.thread.number), *state));
     }
 
     fn on_message(&mut self, message: &MatchedMessage) {
@@ -295,6 +295,9 @@ fn watchers_of_segments_together_see_what_one_of_the_whole_sees() {
 
     assert_eq!((&sums.messages, sums.unlisted), (&all.messages, all.unlisted));
     assert_eq!((&sums.message_sizes, &sums.sizes), (&all.message_sizes, &all.sizes));
-    assert_eq!((&sums.windows.states, &sums.windows.computation), (&all.windows.states, &all.windows.computation));
+    assert_eq!(
+        (&sums.time_windows.states, &sums.time_windows.computation),
+        (&all.time_windows.states, &all.time_windows.computation)
+    );
     assert_eq!((&sums.calls, &sums.communicators), (&all.calls, &all.communicators));
 }

@@ -30,18 +30,25 @@ pub struct ExplanationQueue<'a, 'scope> {
     /// The explainer while it works; what was explained comes back as room for more.
     busy: Option<ReadAhead<(WaitExplainer, Vec<HistoryBatch>)>>,
     rooms: Vec<HistoryBatch>,
-    /// Begin of the critical paths, and the amount of history that is kept.
-    limits: (Ns, usize),
+    /// Begin of the critical paths.
+    paths_begin: Ns,
+    /// Intervals and causes of histories that are kept.
+    most_kept: usize,
     /// Samples of the ranks' first threads, by place.
     samples: Arc<Vec<Vec<TimedSample>>>,
 }
 
 impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
-    /// Nothing is known yet. Critical paths begin at `from`; of histories of `most` intervals and causes old ones are forgotten.
+    /// Nothing is known yet. Critical paths begin at `paths_begin`; of histories of `most_kept` intervals and causes old ones are forgotten.
     /// `samples`: of the ranks' first threads, by place.
-    pub fn new(scope: &'a Scope<'scope>, (from, most): (Ns, usize), samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
+    pub fn new(
+        scope: &'a Scope<'scope>,
+        paths_begin: Ns,
+        most_kept: usize,
+        samples: Arc<Vec<Vec<TimedSample>>>,
+    ) -> Self {
         let (batch, waiting, rooms) = (HistoryBatch::default(), Vec::new(), Vec::new());
-        ExplanationQueue { scope, batch, waiting, busy: None, rooms, limits: (from, most), samples }
+        ExplanationQueue { scope, batch, waiting, busy: None, rooms, paths_begin, most_kept, samples }
     }
 
     /// Lets the batch be explained once those before it are; `now`: all threads have been followed until then; `ends`: when the windows of
@@ -72,10 +79,10 @@ impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
     }
 
     fn back(&mut self) -> WaitExplainer {
-        let (from, most) = self.limits;
-        let samples = &self.samples;
-        let new = || WaitExplainer::new(from, most).with_samples(Arc::clone(samples));
-        let (explainer, rooms) = self.busy.take().and_then(ReadAhead::wait).unwrap_or_else(|| (new(), Vec::new()));
+        let (explainer, rooms) = self.busy.take().and_then(ReadAhead::wait).unwrap_or_else(|| {
+            let explainer = WaitExplainer::new(self.paths_begin, self.most_kept);
+            (explainer.with_samples(Arc::clone(&self.samples)), Vec::new())
+        });
         self.rooms.extend(rooms);
         explainer
     }

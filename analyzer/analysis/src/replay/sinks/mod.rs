@@ -21,7 +21,7 @@ pub use observer_sink::ObserverSink;
 pub use sync_times::PairSync;
 pub use wait_analysis::WaitAnalysis;
 
-use super::needs::EndedCall;
+use super::ended_call::EndedCall;
 use super::observer::RequestOutcome;
 use super::timeline::ParallelPart;
 use super::what_if::{NotedClocks, ReplayClocks};
@@ -31,10 +31,10 @@ use crate::model::region_state::{Ns, RegionState};
 /// A thread that begins.
 #[derive(Clone, Copy, Debug)]
 pub struct NewThread {
-    /// Place of its rank in the model.
-    pub rank: u32,
-    /// World rank.
-    pub world: u32,
+    /// Index of its rank in the model.
+    pub rank_idx: u32,
+    /// Its rank in MPI_COMM_WORLD.
+    pub world_rank: u32,
     /// Number in the rank's log.
     pub number: u32,
     /// Begin of the thread.
@@ -93,7 +93,7 @@ pub struct RequestEnd {
 /// Takes the events of the replay, in the order in which threads are followed: of a thread that is the order of time.
 pub trait EventSink {
     /// A further thread begins, whose rank has this window; its number is the next one.
-    fn on_thread_start(&mut self, thread: NewThread, window: TimeInterval);
+    fn on_thread_start(&mut self, thread: NewThread, rank_window: TimeInterval);
 
     /// A thread was outside of MPI, some of the time in parallel regions, and enters a call; the time may have no length.
     fn on_computation(&mut self, _thread: u32, _kind: RegionState, _time: TimeInterval, _parallel: &[ParallelPart]) {}
@@ -154,10 +154,10 @@ impl EventSinks<'_, '_> {
 }
 
 impl EventSink for EventSinks<'_, '_> {
-    fn on_thread_start(&mut self, thread: NewThread, window: TimeInterval) {
-        self.clocks.on_thread_start(thread, window);
-        self.waits.on_thread_start(thread, window);
-        self.observer.on_thread_start(thread, window);
+    fn on_thread_start(&mut self, thread: NewThread, rank_window: TimeInterval) {
+        self.clocks.on_thread_start(thread, rank_window);
+        self.waits.on_thread_start(thread, rank_window);
+        self.observer.on_thread_start(thread, rank_window);
     }
 
     #[inline]

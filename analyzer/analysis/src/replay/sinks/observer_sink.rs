@@ -8,7 +8,7 @@ use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::replay_results::ReplayedThread;
 use crate::model::waits::WaitState;
-use crate::replay::needs::EndedCall;
+use crate::replay::ended_call::EndedCall;
 use crate::replay::observer::{
     EndedRequest, InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval, TeamThreadInterval,
 };
@@ -28,13 +28,13 @@ impl<'a> ObserverSink<'a> {
         ObserverSink { observer: Some(observer), threads: Vec::new() }
     }
 
-    fn world(&self, thread: u32) -> Option<u32> {
-        self.threads.get(thread as usize).map(|&(_, world)| world)
+    fn world_rank(&self, thread: u32) -> Option<u32> {
+        self.threads.get(thread as usize).map(|&(_, world_rank)| world_rank)
     }
 
     /// The world rank of a thread, and its number in the rank's log.
     fn side(&self, thread: u32) -> (u32, u32) {
-        self.threads.get(thread as usize).map_or((NONE, 0), |&(thread, world)| (world, thread.number))
+        self.threads.get(thread as usize).map_or((NONE, 0), |&(thread, world_rank)| (world_rank, thread.number))
     }
 
     /// A thread did something for some time: `what`, whose thread is filled in.
@@ -54,8 +54,8 @@ impl<'a> ObserverSink<'a> {
         for &ParallelPart { site, begin, elapsed, team, excess, thread: number } in
             parallel.iter().filter(|_| kind.is_computation())
         {
-            let within = |at: Ns| at.clamp(time.begin, time.end);
-            let interval = TimeInterval::new(within(begin), within(begin.saturating_add(elapsed)));
+            let [begin, end] = [begin, begin.saturating_add(elapsed)].map(|at| at.clamp(time.begin, time.end));
+            let interval = TimeInterval::new(begin, end);
             if !interval.is_empty() {
                 match number {
                     NONE => {
@@ -77,7 +77,7 @@ impl<'a> ObserverSink<'a> {
 
     /// A thread waited outside of its window, for one that was in its own.
     fn show_idle(&mut self, thread: u32, interval: TimeInterval, state: WaitState, by: Option<u32>) {
-        let by = by.and_then(|by| self.world(by));
+        let by = by.and_then(|by| self.world_rank(by));
         let kind = RegionState::new(0, Activity::Management);
         let wait = Some(InitialWait { awaited: interval.end, until: interval.end, state, by });
         self.show(thread, StateInterval { wait, ..outside_of_calls(kind, interval) });
@@ -86,19 +86,25 @@ impl<'a> ObserverSink<'a> {
     fn initial_wait(&self, call: &EndedCall) -> Option<InitialWait> {
         let wait = call.wait?;
         let awaited = wait.last.by.at.min(wait.until);
-        Some(InitialWait { awaited, until: wait.until, state: wait.last.state, by: self.world(wait.last.by.thread) })
+        Some(InitialWait {
+            awaited,
+            until: wait.until,
+            state: wait.last.state,
+            by: self.world_rank(wait.last.by.thread),
+        })
     }
 }
 
 /// Something that a thread did in no call, whichever thread it is.
 fn outside_of_calls(kind: RegionState, interval: TimeInterval) -> StateInterval {
-    let thread = ReplayedThread { rank: NONE, number: 0 };
+    let thread = ReplayedThread { rank_idx: NONE, number: 0 };
     StateInterval { thread, interval, kind, site: NONE, operation: 0, facts: CallFacts::NOTHING, wait: None }
 }
 
 impl EventSink for ObserverSink<'_> {
-    fn on_thread_start(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: TimeInterval) {
-        self.threads.push((ReplayedThread { rank, number }, world));
+    fn on_thread_start(&mut self, thread: NewThread, _rank_window: TimeInterval) {
+        let NewThread { rank_idx, world_rank, number, begin, goes_on } = thread;
+        self.threads.push((ReplayedThread { rank_idx, number }, world_rank));
         if number == 0 && begin > 0 && goes_on.is_none() {
             let thread = self.threads.len() as u32 - 1;
             self.show_idle(thread, TimeInterval::new(0, begin), WaitState::LateBegin, None);

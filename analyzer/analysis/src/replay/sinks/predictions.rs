@@ -3,15 +3,15 @@
 use super::{EventSink, NewThread};
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::RegionState;
-use crate::replay::needs::{CallNeed, EndedCall, NeedClock};
+use crate::replay::ended_call::{CallNeed, EndedCall, NeedClock};
 use crate::replay::timeline::ParallelPart;
 use crate::replay::what_if::ReplayClocks;
 
 impl EventSink for ReplayClocks<'_> {
-    fn on_thread_start(&mut self, thread: NewThread, window: TimeInterval) {
+    fn on_thread_start(&mut self, thread: NewThread, rank_window: TimeInterval) {
         // What it goes on with is all that its clocks show: those of all ranks did the same when the last had entered.
         let since = thread.goes_on.map_or(0, |goes_on| goes_on.since);
-        self.add_thread(thread.rank, thread.begin - since, window);
+        self.add_thread(thread.rank_idx, thread.begin - since, rank_window);
     }
 
     #[inline]
@@ -32,7 +32,7 @@ impl EventSink for ReplayClocks<'_> {
             let &CallNeed { bytes, hops, .. } = need;
             match need.clocks {
                 NeedClock::Noted(noted) => self.wait_for(thread, noted, bytes, hops),
-                NeedClock::Back(other, slot) => self.wait_for_return(thread, (other, slot), bytes),
+                NeedClock::Back(other, slot) => self.wait_for_return(thread, other, slot, bytes),
             }
         }
         self.communicate(thread, time.end - call.done_at().max(begin));

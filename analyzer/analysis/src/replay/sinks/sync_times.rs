@@ -212,13 +212,13 @@ impl<'a> SyncTimes<'a> {
         syncs.record(SyncTime::at_once(time_ns));
     }
 
-    /// Returns when all members of `comm` last synchronised.
+    /// Returns the time at which all members of `comm` last synchronised.
     pub fn last_collective(&self, comm: u32) -> Option<Ns> {
         self.collectives.get(comm as usize).map(RecentSyncs::latest_ns).filter(|&time| time > Ns::MIN)
     }
 
-    /// Returns when a thread that waits and the one that ended its wait last synchronised before that did so at `time_ns`, or `Ns::MIN` if
-    /// they never did.
+    /// Returns the last time, before the wait ended at `time_ns`, at which a waiting thread and the one that ended its wait synchronised, or
+    /// `Ns::MIN` if they never did.
     pub fn last_before(&self, waiting: u32, ended_by: u32, time_ns: Ns) -> Ns {
         let mut last = self.pair_syncs(waiting, ended_by).map_or(Ns::MIN, |syncs| syncs.before(time_ns));
         for &comm in &self.used_comms {

@@ -11,7 +11,7 @@ use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::{WaitKey, WaitState, WaitSums};
 use crate::replay::blocking::{BlockingInterval, DelaySource, EndedBy, ExplainedWaits};
 use crate::replay::comm_members::CommMembers;
-use crate::replay::needs::{CallWait, EndedCall};
+use crate::replay::ended_call::{CallWait, EndedCall};
 use crate::replay::scope::ReplayScope;
 use crate::replay::timeline::ParallelPart;
 
@@ -55,7 +55,7 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
         explainer.finish()
     }
 
-    /// Returns when all members of a communicator last synchronised.
+    /// Returns the time at which all members of a communicator last synchronised.
     pub fn last_collective(&self, comm: u32) -> Option<Ns> {
         self.sync_times.last_collective(comm)
     }
@@ -68,19 +68,17 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
     }
 
     /// Returns the counted part of a wait: from `begin` until what it waited for was `done`, and on until that had come.
-    fn counted(&self, key: &WaitKey, (begin, done, end): (Ns, Ns, Ns)) -> WaitSums {
+    fn counted(&self, key: &WaitKey, begin: Ns, done: Ns, end: Ns) -> WaitSums {
         let rank = self.ranks[key.thread as usize];
-        let counts = |begin, end| self.scope.counts(rank, key.kind, key.operation != 0, TimeInterval { begin, end });
-        let count = u64::from(counts(begin, begin.saturating_add(1)) > 0);
-        WaitSums { count, waiting: counts(begin, done), delay: counts(done, end) }
+        let [first, waiting, delay] = [(begin, begin.saturating_add(1)), (begin, done), (done, end)]
+            .map(|(begin, end)| self.scope.counts(rank, key.kind, key.operation != 0, TimeInterval { begin, end }));
+        WaitSums { count: u64::from(first > 0), waiting, delay }
     }
 
     /// A call has waited.
     fn waited(&mut self, call: &EndedCall, wait: CallWait) {
         let TimeInterval { begin, end } = call.time;
-        let waited_for = || call.waited_for();
-        let ns = |at: Ns| (at.min(end) - begin) as f64;
-        let all: f64 = waited_for().map(|need| ns(need.by.at)).sum();
+        let all: f64 = call.waited_for().map(|need| (need.by.at.min(end) - begin) as f64).sum();
         let last = wait.last;
         let key = WaitKey {
             thread: call.thread,
@@ -91,12 +89,12 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
         };
         let waiting = last.by.at.min(wait.until) - begin;
         let sums = WaitSums { count: 1, waiting, delay: wait.until - begin - waiting };
-        let counted = self.counted(&key, (begin, begin + waiting, wait.until));
+        let counted = self.counted(&key, begin, begin + waiting, wait.until);
         let sync_times = &self.sync_times;
-        let sources = waited_for().map(|need| DelaySource {
+        let sources = call.waited_for().map(|need| DelaySource {
             by: need.by,
             since: sync_times.last_before(call.thread, need.by.thread, need.by.at).min(begin),
-            share: ns(need.by.at) / all,
+            share: (need.by.at.min(end) - begin) as f64 / all,
             // Messages of the others may have come long before.
             delay: need.delay.filter(|_| need.by.at == last.by.at),
         });
@@ -107,9 +105,10 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
 }
 
 impl EventSink for WaitAnalysis<'_, '_> {
-    fn on_thread_start(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: TimeInterval) {
+    fn on_thread_start(&mut self, thread: NewThread, _rank_window: TimeInterval) {
+        let NewThread { rank_idx: rank, world_rank, number, begin, goes_on } = thread;
         self.ranks.push(rank);
-        self.sync_times.add_thread(world);
+        self.sync_times.add_thread(world_rank);
         match goes_on {
             None => {
                 let before = TimeInterval::new(0, begin);
@@ -160,7 +159,7 @@ impl EventSink for WaitAnalysis<'_, '_> {
         let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::EarlyEnd };
         let sums = WaitSums { count: 1, waiting: idle.ns(), delay: 0 };
         let source = DelaySource { by, since, share: 1.0, delay: None };
-        let counted = self.counted(&key, (begin, end, end));
+        let counted = self.counted(&key, begin, end, end);
         let in_any_region = self.scope.counts_in_any_region(self.ranks[thread as usize], idle);
         let wait = BlockingInterval { key, begin, sums, counted, in_any_region, by };
         self.explaining.batch.wait(wait, [source].into_iter());

@@ -1,4 +1,4 @@
-//! Lists of ranks that a rank's events name by number: its neighbours in communicators, and the groups of its epochs on windows.
+//! Lists of ranks that a rank's events name by number: its neighbours in communicators, and the groups of its epochs on RMA windows.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct RankLists<'a> {
     /// Numbers of lists by communicator, and by group.
     neighbours: FxHashMap<u32, u32>,
     groups: FxHashMap<u32, u32>,
-    /// By window: whom it accesses, and to whom it is exposed.
+    /// By RMA window: whom it accesses, and to whom it is exposed.
     epochs: FxHashMap<i32, ListSides>,
 }
 

@@ -24,4 +24,4 @@ pub use region_lookup::{RegionLookup, RegionTable};
 pub use source::{RankInput, StepSource};
 pub use step::{CallFacts, CommEvent, CommRole, ParallelPart, StepBatch, TimelineStep};
 pub use step_chunk::{StepChunk, are_packed};
-pub use steps::{RankSteps, RunIds};
+pub use steps::{RankSteps, RunClock, RunIds};

@@ -82,7 +82,8 @@ impl PackedSteps {
         let mut parallel = std::mem::take(&mut batch.parallel).into_iter();
         let mut events = all_events.drain(..);
         let (mut step_shapes, mut event_shapes) = (StepShapes::default(), StepShapes::default());
-        let (mut bytes, mut chunks) = (Vec::with_capacity(16 * most.min(steps.len())), Vec::new());
+        let mut bytes = Vec::with_capacity(16 * most.min(steps.len()));
+        let mut chunks: Vec<(Arc<[u8]>, StepCursor)> = Vec::new();
         let (mut end, mut request) = (0, 0_u32);
         let mut begin = StepCursor { byte: 0, left: 0, end, request };
         for step in steps.drain(..) {
@@ -125,15 +126,18 @@ impl PackedSteps {
         let shapes = Arc::new((step_shapes.all, event_shapes.all));
         let (is_last, thread) = (std::mem::take(&mut batch.last), batch.thread);
         let n = chunks.len();
-        let chunk = |(number, (bytes, at)): (usize, (Arc<[u8]>, StepCursor))| PackedSteps {
-            shapes: Arc::clone(&shapes),
-            end: bytes.len(),
-            bytes,
-            batch: std::mem::replace(&mut batch, StepBatch { thread, ..StepBatch::default() }),
-            last: is_last && number + 1 == n,
-            at,
-        };
-        chunks.into_iter().enumerate().map(chunk).collect()
+        chunks
+            .into_iter()
+            .enumerate()
+            .map(|(number, (bytes, at))| PackedSteps {
+                shapes: Arc::clone(&shapes),
+                end: bytes.len(),
+                bytes,
+                batch: std::mem::replace(&mut batch, StepBatch { thread, ..StepBatch::default() }),
+                last: is_last && number + 1 == n,
+                at,
+            })
+            .collect()
     }
 
     /// The next part; the last one is followed by none.

@@ -43,7 +43,7 @@ impl ParallelParts {
         }
     }
 
-    /// Returns how many parts are of the step that is made now.
+    /// Ends the current step, and returns the number of its parts.
     pub fn end_step(&mut self) -> u16 {
         std::mem::take(&mut self.pending)
     }

@@ -50,11 +50,17 @@ impl<'a, 'scope> StepSource<'a, 'scope> {
     /// matters where threads wait for each other.
     pub fn new(scope: &'a Scope<'scope>, ranks: Vec<RankInput<'scope>>, alone: impl Fn(usize) -> bool) -> Self {
         let many = are_packed(ranks.len());
-        let source = |(rank, RankInput { read, steps }): (usize, RankInput<'scope>)| {
-            let packs = many && alone(rank);
-            RankSource { read, ahead: steps.map(|steps| fetch(scope, steps, packs)), at_hand: None, packs }
-        };
-        StepSource { scope, ranks: ranks.into_iter().enumerate().map(source).collect() }
+        StepSource {
+            scope,
+            ranks: ranks
+                .into_iter()
+                .enumerate()
+                .map(|(rank, RankInput { read, steps })| {
+                    let packs = many && alone(rank);
+                    RankSource { read, ahead: steps.map(|steps| fetch(scope, steps, packs)), at_hand: None, packs }
+                })
+                .collect(),
+        }
     }
 
     /// Goes on with what ranks do after all that was given so far.

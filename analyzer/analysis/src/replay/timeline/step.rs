@@ -37,9 +37,9 @@ pub enum CommRole {
     Collective(CommunicationPattern),
     /// Starts a collective, under a request.
     StartCollective(CommunicationPattern),
-    /// Begins or ends an epoch on a window that not all its ranks enter together.
+    /// Begins or ends an epoch on an RMA window that not all its ranks enter together.
     Epoch(EpochStep),
-    /// Asks for a lock of a window at one target, or at all.
+    /// Asks for a lock of an RMA window at one target, or at all.
     Lock {
         /// True if nobody else may have it meanwhile.
         exclusive: bool,
@@ -59,7 +59,7 @@ pub struct CommEvent {
     /// number of their list, see [`StepBatch::lists`]; of neighbours that of those that send to this rank, after which are those that it
     /// sends to.
     pub peer: u32,
-    /// The message's tag. Of a collective what it is on: 0 the communicator itself, else a window or a file.
+    /// The message's tag. Of a collective what it is on: 0 the communicator itself, else an RMA window or a file.
     pub tag: i32,
     /// The request; NONE where there is none.
     pub request: u32,
@@ -84,9 +84,9 @@ pub struct CallFacts {
     pub sent: u64,
     /// Bytes received, read or given by it: those of messages count in the call in which they have arrived.
     pub received: u64,
-    /// Of a call on a window: how many windows had been made on its communicator before that one. NONE: no window, or not known.
-    pub window: u32,
-    /// True if it asks for a lock of a window that nobody else may have meanwhile.
+    /// Of a call on an RMA window: how many had been made on its communicator before that one. NONE: no window, or not known.
+    pub rma_window: u32,
+    /// True if it asks for a lock of an RMA window that nobody else may have meanwhile.
     pub exclusive: bool,
     /// The request that it tested at its begin and found incomplete; NONE: none, or several.
     pub tested: u32,
@@ -100,7 +100,7 @@ impl CallFacts {
         tag: NO_PEER,
         sent: 0,
         received: 0,
-        window: NONE,
+        rma_window: NONE,
         exclusive: false,
         tested: NONE,
     };

@@ -44,13 +44,19 @@ pub struct RunIds<'a> {
     pub facts: bool,
 }
 
+/// The clock of a rank, and the zero of the run's time on it.
+pub struct RunClock {
+    /// The clock.
+    pub clock: RankClock,
+    /// The begin of the run, in nanoseconds of the clock.
+    pub zero: Ns,
+}
+
 /// Reads a rank's log as batches of steps.
 pub struct RankSteps<'a> {
     ids: RunIds<'a>,
     log: RankLog,
-    clock: RankClock,
-    /// The begin of the run, in nanoseconds of the clock.
-    zero: Ns,
+    clock: RunClock,
     rank: u32,
     definitions: RankDefinitions,
     placer: Option<CallPlacer<'a>>,
@@ -110,12 +116,12 @@ struct LogCommunicator {
 }
 
 impl<'a> RankSteps<'a> {
-    /// Reads `log`, of which `survey` is, its times as times since `zero` nanoseconds of `clock`.
+    /// Reads `log`, of which `survey` is, with times by `clock`.
     pub fn new(
         ids: RunIds<'a>,
         log: RankLog,
         survey: &'a RankSurvey,
-        (clock, zero): (RankClock, Ns),
+        clock: RunClock,
         placer: Option<CallPlacer<'a>>,
     ) -> Self {
         RankSteps {
@@ -124,7 +130,6 @@ impl<'a> RankSteps<'a> {
             lists: RankLists::new(log.header().rank, ids.ranks),
             log,
             clock,
-            zero,
             definitions: RankDefinitions::default(),
             placer,
             threads: FxHashMap::default(),
@@ -334,7 +339,7 @@ impl<'a> RankSteps<'a> {
     }
 
     fn time(&self, ticks: u64) -> Ns {
-        self.clock.nanoseconds(ticks).saturating_sub(self.zero).clamp(-LONGEST, LONGEST)
+        self.clock.clock.nanoseconds(ticks).saturating_sub(self.clock.zero).clamp(-LONGEST, LONGEST)
     }
 
     fn marker(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut StepBatch) {
@@ -429,7 +434,7 @@ impl<'a> RankSteps<'a> {
             tag: if has_tag { record.tag } else { NO_PEER },
             sent,
             received,
-            window: self.window(record),
+            rma_window: self.rma_window(record),
             exclusive: record.flags.contains(CallFlags::EXCLUSIVE),
             tested: if found_nothing { record.request } else { NONE },
         }

@@ -42,8 +42,8 @@ pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
 
 /// Returns whether all ranks go through about as many iterations.
 fn are_as_many(groups: &[Vec<&IterationSeries>]) -> bool {
-    let counts = || groups.iter().flatten().map(|series| series.numbers.len());
-    let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let counts = groups.iter().flatten().map(|series| series.numbers.len());
+    let (fewest, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
     // One that is cut at an end is no other number.
     most <= fewest + 2 || fewest as f64 >= AS_MANY * most as f64
 }

@@ -9,7 +9,7 @@ use super::branches::BranchGroups;
 use super::edges;
 use super::mean::{factors, mean_of_who_computes};
 use super::pace::{BalancedIterations, ComputationPace, IterationMeans, IterationValues};
-use crate::model::{Model, RankModel, RegionIdx};
+use crate::model::{Model, RegionIdx};
 
 /// Seconds that each rank computes in some regions of which none lies in another, inner ones included.
 pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
@@ -30,19 +30,15 @@ pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -
     let means: Vec<Arc<IterationMeans>> =
         regions.iter().map(|&region| Arc::new(means(model, &places, region))).collect();
     let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
-    let of_rank = |(rank, &outside): (&'a RankModel, &f64)| {
-        ComputationPace::new(
-            regions
-                .iter()
-                .zip(&means)
-                .filter_map(|(&region, means)| {
-                    Some(BalancedIterations { series: rank.series(region)?, means: Arc::clone(means) })
-                })
-                .collect(),
-            outside,
-        )
-    };
-    model.ranks.iter().zip(&edges).map(of_rank).collect()
+    let mut paces = Vec::with_capacity(model.ranks.len());
+    for (rank, &outside) in model.ranks.iter().zip(&edges) {
+        let iterations = regions.iter().zip(&means).filter_map(|(&region, means)| {
+            let series = rank.series(region)?;
+            Some(BalancedIterations { series, means: Arc::clone(means) })
+        });
+        paces.push(ComputationPace::new(iterations.collect(), outside));
+    }
+    paces
 }
 
 /// Returns the computation of each rank in a region after balancing, in seconds, by their `times`: the mean of those who compute, because
@@ -73,7 +69,7 @@ pub struct SharedWork {
 }
 
 impl SharedWork {
-    /// Returns which ranks of a run compute where.
+    /// Finds the ranks that compute at each place of the program.
     pub fn new(model: &Model, places: &BranchGroups) -> SharedWork {
         let all_s: f64 = model.inclusive_s(0, Activity::Computation).iter().sum();
         let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.branches_at(region)));
@@ -120,20 +116,19 @@ pub fn balanced_regions(model: &Model, places: &BranchGroups) -> Vec<Vec<f64>> {
 /// computes more is taken away in the regions in which it does, in proportion to that. Regions that ranks pass at one place of the program are one.
 pub fn rank_as_mean(model: &Model, places: &BranchGroups, rank: u32) -> Vec<f64> {
     let mut factors = vec![1.0; model.regions.len()];
-    let over_mean_s = |times: &[f64]| {
-        let own_s = times.get(rank as usize).copied().unwrap_or(0.0);
-        (own_s, own_s - times.iter().sum::<f64>() / times.len().max(1) as f64)
-    };
-    let (_, all_over_s) = over_mean_s(&model.inclusive_s(0, Activity::Computation));
-    let at_places = (0..model.regions.len() as RegionIdx).map(|region| (region, places.branches_at(region)));
-    let excesses: Vec<(Vec<RegionIdx>, f64, f64)> = at_places
-        .filter(|(region, place)| place.first() == Some(region))
-        .map(|(_, place)| {
-            let (own_s, over_s) = over_mean_s(&exclusive_s(model, &place));
-            (place, own_s, over_s)
-        })
-        .filter(|&(_, _, over_s)| over_s > 0.0)
-        .collect();
+    let all_over_s = over_mean_s(&model.inclusive_s(0, Activity::Computation), rank);
+    let mut excesses: Vec<(Vec<RegionIdx>, f64, f64)> = Vec::new();
+    for region in 0..model.regions.len() as RegionIdx {
+        let place = places.branches_at(region);
+        if place.first() != Some(&region) {
+            continue;
+        }
+        let times = exclusive_s(model, &place);
+        let over_s = over_mean_s(&times, rank);
+        if over_s > 0.0 {
+            excesses.push((place, times.get(rank as usize).copied().unwrap_or(0.0), over_s));
+        }
+    }
     let sum_s: f64 = excesses.iter().map(|(_, _, over_s)| over_s).sum();
     if all_over_s > 0.0 && sum_s > 0.0 {
         let taken = (all_over_s / sum_s).min(1.0);
@@ -144,6 +139,12 @@ pub fn rank_as_mean(model: &Model, places: &BranchGroups, rank: u32) -> Vec<f64>
         }
     }
     factors
+}
+
+/// Returns by how much the time of the rank at this place is above the mean of all ranks.
+fn over_mean_s(times: &[f64], rank: u32) -> f64 {
+    let own_s = times.get(rank as usize).copied().unwrap_or(0.0);
+    own_s - times.iter().sum::<f64>() / times.len().max(1) as f64
 }
 
 /// Returns the seconds that each rank computes in some regions, without inner ones.

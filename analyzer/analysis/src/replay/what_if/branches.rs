@@ -36,9 +36,9 @@ impl BranchGroups {
             let mut place = vec![first];
             loop {
                 let between = BranchCalls::find(&place, &left, common);
-                let belongs =
-                    |one: &mut CodeBranch| between.holds(one) || place.iter().any(|known| one.is_beside(known));
-                let found: Vec<CodeBranch> = left.extract_if(.., belongs).collect();
+                let found: Vec<CodeBranch> = left
+                    .extract_if(.., |one| between.holds(one) || place.iter().any(|known| one.is_beside(known)))
+                    .collect();
                 if found.is_empty() {
                     break;
                 }
@@ -62,18 +62,17 @@ impl BranchGroups {
 /// Joins the places of the same code in and around found loops: at the edges of one, for an iteration ends with a call, so that what is computed before the
 /// first, or after the last, lies around the loop; and in loops of ranks that go through different ones.
 fn join_same_code(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
-    let is_loop = |region: RegionIdx| model.regions.get(region as usize).is_some_and(|one| one.found && one.iterated);
     let mut same: BTreeMap<(RegionIdx, &str), Vec<RegionIdx>> = BTreeMap::new();
     for (region, idx) in model.regions.iter().zip(0..).filter(|(region, _)| region.ends.is_some()) {
         let inner = around(model, idx);
-        let outer = if is_loop(inner) { around(model, inner) } else { inner };
+        let outer = if is_found_loop(model, inner) { around(model, inner) } else { inner };
         same.entry((outer, region.name.as_str())).or_default().push(idx);
     }
     for regions in same.values().filter(|regions| regions.len() > 1) {
         for (at, &one) in regions.iter().enumerate() {
             for &other in &regions[at + 1..] {
                 let (inner, others) = (around(model, one), around(model, other));
-                let is_edge = is_loop(inner) != is_loop(others);
+                let is_edge = is_found_loop(model, inner) != is_found_loop(model, others);
                 if is_edge
                     || inner != others
                         && !({ model.ranks.iter().any(|rank| passed(rank, one) > 0 && passed(rank, other) > 0) })
@@ -83,6 +82,10 @@ fn join_same_code(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
             }
         }
     }
+}
+
+fn is_found_loop(model: &Model, region: RegionIdx) -> bool {
+    model.regions.get(region as usize).is_some_and(|one| one.found && one.iterated)
 }
 
 /// Makes the places of two regions one.
@@ -112,12 +115,16 @@ impl CodeBranch {
         passed.contains(&0).then_some(CodeBranch { region, parent, from, to, passed })
     }
 
+    /// Returns the largest number of passes of a rank.
+    fn most_passes(&self) -> u64 {
+        self.passed.iter().copied().max().unwrap_or(0)
+    }
+
     /// Returns whether other ranks pass it as often at the same place: after the same call, or before it.
     fn is_beside(&self, other: &CodeBranch) -> bool {
         let is_near = self.parent == other.parent && (self.from == other.from || self.to == other.to);
-        let often = |branch: &CodeBranch| branch.passed.iter().copied().max().unwrap_or(0);
         is_near
-            && often(self).abs_diff(often(other)) <= 1
+            && self.most_passes().abs_diff(other.most_passes()) <= 1
             && !(self.passed.iter().zip(&other.passed).any(|(own, others)| *own > 0 && *others > 0))
     }
 }
@@ -133,17 +140,17 @@ struct BranchCalls {
 impl BranchCalls {
     fn find(place: &[CodeBranch], left: &[CodeBranch], common: &BTreeSet<String>) -> BranchCalls {
         let parent = place.first().map_or(0, |branch| branch.parent);
-        let steps = || left.iter().filter(|branch| branch.parent == parent);
+        let steps = left.iter().filter(|branch| branch.parent == parent);
         BranchCalls {
             parent,
             after: reached(
                 place.iter().map(|branch| &branch.to),
-                || steps().map(|branch| (&branch.from, &branch.to)),
+                steps.clone().map(|branch| (&branch.from, &branch.to)),
                 common,
             ),
             before: reached(
                 place.iter().map(|branch| &branch.from),
-                || steps().map(|branch| (&branch.to, &branch.from)),
+                steps.map(|branch| (&branch.to, &branch.from)),
                 common,
             ),
         }
@@ -155,16 +162,17 @@ impl BranchCalls {
 }
 
 /// The calls that steps lead to from some, themselves among them, none of them and none on the way one of `common`.
-fn reached<'a, Steps: Iterator<Item = (&'a String, &'a String)>>(
+fn reached<'a>(
     from: impl Iterator<Item = &'a String>,
-    steps: impl Fn() -> Steps,
+    steps: impl Iterator<Item = (&'a String, &'a String)> + Clone,
     common: &BTreeSet<String>,
 ) -> BTreeSet<String> {
     let mut reached: BTreeSet<String> = from.filter(|call| !common.contains(*call)).cloned().collect();
     loop {
-        let is_new = |to: &String| !reached.contains(to) && !common.contains(to);
-        let next: Vec<String> =
-            steps().filter(|(from, to)| reached.contains(*from) && is_new(to)).map(|(_, to)| to.clone()).collect();
+        let next: Vec<String> = (steps.clone())
+            .filter(|(from, to)| reached.contains(*from) && !reached.contains(*to) && !common.contains(*to))
+            .map(|(_, to)| to.clone())
+            .collect();
         if next.is_empty() {
             return reached;
         }
@@ -201,7 +209,7 @@ fn around(model: &Model, region: RegionIdx) -> RegionIdx {
         .unwrap_or(0)
 }
 
-/// Returns how many times a rank passes a region.
+/// Returns the number of times that a rank passes a region.
 fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
     let found = rank.cells.binary_search_by_key(&(region, Activity::Computation), |(key, _)| *key);
     found.ok().and_then(|at| rank.cells.get(at)).map_or(0, |(_, cell)| cell.calls)

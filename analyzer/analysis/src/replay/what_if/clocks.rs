@@ -246,9 +246,9 @@ impl<'a> ReplayClocks<'a> {
     }
 
     /// A thread can't go on before another came back to MPI, as is kept in a slot, and `bytes` bytes have come from there.
-    pub fn wait_for_return(&mut self, thread: u32, (other, slot): (u32, u8), bytes: u64) {
+    pub fn wait_for_return(&mut self, thread: u32, other: u32, slot: u8, bytes: u64) {
         for group in self.groups.iter_mut() {
-            group.wait_for_return(thread, (other, slot), bytes as f64);
+            group.wait_for_return(thread, other, slot, bytes as f64);
         }
     }
 
@@ -363,7 +363,7 @@ mod tests {
             assert_eq!(found, [expected, expected].concat(), "{kind:?}");
             clocks.compute(0, kind, TimeInterval::new(0, 8), &[]);
             clocks.keep_return(0, 1);
-            clocks.wait_for_return(1, (0, 1), 0);
+            clocks.wait_for_return(1, 0, 1, 0);
             let later = clocks.times_s([1].into_iter());
             let both: Vec<f64> = clocks.times_s([0, 1].into_iter());
             assert_eq!(later, both, "{kind:?}");

@@ -8,7 +8,7 @@ use super::threads::ThreadChange;
 /// The network of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReplayNetwork {
-    /// As measured: what calls took besides waiting they take again.
+    /// The measured network: calls take as long as they did besides waiting.
     Measured,
     /// Every call takes no time besides waiting, and messages arrive `latency_s` seconds, and a second for each
     /// `bytes_per_s` bytes, after they are sent. A collective takes the latency for each of the ⌈log2 P⌉ steps of a tree; its
@@ -29,7 +29,7 @@ impl ReplayNetwork {
 /// The duration of computation in a replay: so many times as long as it did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReplayWork<'a> {
-    /// As measured.
+    /// The measured work.
     Measured,
     /// In a region and those in it.
     Region {

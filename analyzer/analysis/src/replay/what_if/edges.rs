@@ -32,11 +32,17 @@ pub(super) fn factors(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
 /// Seconds that a rank, which computes `all_s` seconds in all, computes at the edges of `regions`; `None` where what it computes outside of
 /// their iterations is something else.
 fn edge_s(rank: &RankModel, regions: &[RegionIdx], all_s: f64) -> Option<f64> {
-    let series = || regions.iter().filter_map(|&region| rank.series(region));
-    let iterations = || series().flat_map(|series| &series.seconds[Activity::Computation as usize]).copied();
-    let outside_s = all_s - iterations().sum::<f64>();
-    let known = || iterations().filter(|&own_s| own_s > 0.0);
-    let (shortest_s, longest_s) = (known().fold(f64::MAX, f64::min), known().fold(0.0, f64::max));
-    let is_found = series().any(|series| !series.entering.is_empty());
+    let (mut inside_s, mut shortest_s, mut longest_s) = (0.0, f64::MAX, 0.0_f64);
+    let mut is_found = false;
+    for series in regions.iter().filter_map(|&region| rank.series(region)) {
+        is_found |= !series.entering.is_empty();
+        for &own_s in &series.seconds[Activity::Computation as usize] {
+            inside_s += own_s;
+            if own_s > 0.0 {
+                (shortest_s, longest_s) = (shortest_s.min(own_s), longest_s.max(own_s));
+            }
+        }
+    }
+    let outside_s = all_s - inside_s;
     (is_found && outside_s <= LONGEST * longest_s && SHORTEST * outside_s >= shortest_s).then_some(outside_s)
 }

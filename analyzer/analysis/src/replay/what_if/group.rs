@@ -63,33 +63,35 @@ fn later(clock: f64, other: f64) -> f64 {
 impl<'a> ReplayGroup<'a> {
     /// Creates a group of at most [`WIDTH`] replays, without threads.
     pub fn new(conditions: Vec<ReplayConditions<'a>>) -> ReplayGroup<'a> {
-        let of_network = |what: fn(ReplayNetwork) -> f64| lanes(&conditions, |condition| what(condition.network));
-        let n_regions = |condition: &ReplayConditions| match &condition.work {
+        let n_regions = conditions.iter().map(|condition| match &condition.work {
             ReplayWork::Region { regions, .. } => regions.len(),
             ReplayWork::Measured
             | ReplayWork::Regions(_)
             | ReplayWork::Rank(..)
             | ReplayWork::Times(_)
             | ReplayWork::Threads(_) => 0,
-        };
-        let changes = |region: usize| {
+        });
+        let changed = (0..=n_regions.max().unwrap_or(0)).map(|region| {
             lanes(&conditions, |condition| match &condition.work {
                 ReplayWork::Region { regions, .. } if regions.get(region) != Some(&true) => 0,
                 _ => u64::MAX,
             })
-        };
+        });
         ReplayGroup {
-            measured: of_network(|network| if network == ReplayNetwork::Measured { 1.0 } else { 0.0 }),
-            latency: of_network(|network| match network {
+            measured: lanes(&conditions, |condition| match condition.network {
+                ReplayNetwork::Measured => 1.0,
+                ReplayNetwork::Given { .. } => 0.0,
+            }),
+            latency: lanes(&conditions, |condition| match condition.network {
                 ReplayNetwork::Measured => 0.0,
                 ReplayNetwork::Given { latency_s, .. } => latency_s * 1e9,
             }),
-            per_byte: of_network(|network| match network {
+            per_byte: lanes(&conditions, |condition| match condition.network {
                 ReplayNetwork::Measured => 0.0,
                 // No bytes take no time on the slowest network, either.
                 ReplayNetwork::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
             }),
-            changed: (0..=conditions.iter().map(n_regions).max().unwrap_or(0)).map(changes).collect(),
+            changed: changed.collect(),
             is_regional: conditions.iter().any(|condition| match &condition.work {
                 ReplayWork::Regions(_) | ReplayWork::Rank(..) => true,
                 ReplayWork::Times(times) => times.iter().any(ComputationPace::has_parts),
@@ -255,7 +257,7 @@ impl<'a> ReplayGroup<'a> {
     }
 
     /// A thread can't go on before another came back to MPI, and `bytes` bytes have come from there.
-    pub fn wait_for_return(&mut self, thread: u32, (other, slot): (u32, u8), bytes: f64) {
+    pub fn wait_for_return(&mut self, thread: u32, other: u32, slot: u8, bytes: f64) {
         self.wait(thread, self.clocks[other as usize].returns[usize::from(slot) % RETURNS], bytes, 1.0);
     }
 

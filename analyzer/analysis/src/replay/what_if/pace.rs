@@ -7,7 +7,7 @@
 //!
 //! The times are not copied: a run of thousands of ranks may have thousands of iterations on each.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lbprof_collector::Activity;
@@ -86,6 +86,17 @@ pub struct IterationMeans {
     pub place_of: BTreeMap<RegionIdx, RegionIdx>,
 }
 
+impl IterationMeans {
+    fn first_at_place(&self, region: RegionIdx) -> RegionIdx {
+        self.place_of.get(&region).copied().unwrap_or(region)
+    }
+
+    /// The balanced computation at a place of the program, which has this first region, in an iteration.
+    fn mean_s(&self, first: RegionIdx, number: u32, place: usize) -> f64 {
+        self.parts.get(&first).and_then(|means| means.get(number, place)).unwrap_or(0.0)
+    }
+}
+
 /// A rank's iterations of a region, and what its computation in each is brought to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BalancedIterations<'a> {
@@ -154,9 +165,8 @@ impl<'a> ComputationPace<'a> {
         all.sort_by_key(|&(begin, ..)| begin);
         let mut sequences: Vec<IterationSequence> = Vec::new();
         for (before, &(_, region, place)) in (0..).zip(&all) {
-            let goes_on =
-                |last: &IterationSequence| last.region == region && last.first + (before - last.before) == place;
-            if !sequences.last().is_some_and(goes_on) {
+            let next = sequences.last().map(|last| (last.region, last.first + (before - last.before)));
+            if next != Some((region, place)) {
                 sequences.push(IterationSequence { region, first: place, before });
             }
         }
@@ -224,8 +234,9 @@ impl<'a> ComputationPace<'a> {
 impl BalancedIterations<'_> {
     /// Returns begin and end of an iteration; `None` where that is not known, or nothing was computed in it.
     fn time(&self, place: usize) -> Option<TimeInterval> {
-        let finite = |times: &[f64]| times.get(place).copied().filter(|time| time.is_finite()).map(nanoseconds);
-        let time = TimeInterval::new(finite(&self.series.begin_s)?, finite(&self.series.end_s)?);
+        let [begin, end] = [&self.series.begin_s, &self.series.end_s]
+            .map(|times| times.get(place).copied().filter(|time| time.is_finite()).map(nanoseconds));
+        let time = TimeInterval::new(begin?, end?);
         let computes = self.series.seconds_at(Activity::Computation, place) > 0.0;
         Some(time).filter(|time| computes && !time.is_empty())
     }
@@ -246,37 +257,35 @@ impl BalancedIterations<'_> {
     fn part_factors(&self, place: usize) -> Option<PartFactors> {
         let number = self.series.numbers[place];
         let mean_s = self.means.all.get(number, place)?;
-        let own_s = |column: &Vec<f32>| column.get(place).map_or(0.0, |&own_s| f64::from(own_s));
-        let place_of = |region: &RegionIdx| self.means.place_of.get(region).copied().unwrap_or(*region);
-        let mean_at =
-            |first: RegionIdx| self.means.parts.get(&first).and_then(|means| means.get(number, place)).unwrap_or(0.0);
-        let own_at = |first: RegionIdx| -> f64 {
-            self.series
-                .parts
-                .iter()
-                .filter(|(region, _)| place_of(region) == first)
-                .map(|(_, column)| own_s(column))
-                .sum()
-        };
-        let known_s: f64 = self.series.parts.iter().map(|(_, column)| own_s(column)).sum();
+        let mut known_s = 0.0;
+        // By the first region of a place of the program: what the rank computes there.
+        let mut own_s: BTreeMap<RegionIdx, f64> = BTreeMap::new();
+        for (region, column) in &self.series.parts {
+            let part_s = column.get(place).map_or(0.0, |&part_s| f64::from(part_s));
+            known_s += part_s;
+            *own_s.entry(self.means.first_at_place(*region)).or_default() += part_s;
+        }
         if known_s <= 0.0 {
             return None;
         }
         let rest_s = (self.series.seconds_at(Activity::Computation, place) - known_s).max(0.0);
-        let mean_known_s: f64 = self.means.parts.keys().map(|&first| mean_at(first)).sum();
-        let targets_s = self.series.parts.iter().map(|(region, _)| place_of(region)).collect::<BTreeSet<_>>();
-        let targets_s: f64 = targets_s.into_iter().filter(|&first| own_at(first) > 0.0).map(mean_at).sum();
+        let mean_known_s: f64 = self.means.parts.keys().map(|&first| self.means.mean_s(first, number, place)).sum();
+        let targets = own_s.iter().filter(|(_, own_s)| **own_s > 0.0);
+        let targets_s: f64 = targets.map(|(&first, _)| self.means.mean_s(first, number, place)).sum();
         let rest_target_s = if rest_s > 0.0 { (mean_s - mean_known_s).max(0.0) } else { 0.0 };
         let scale = mean_s / (targets_s + rest_target_s);
         if !scale.is_finite() {
             return None;
         }
-        let factor = |first: RegionIdx| {
-            let own_s = own_at(first);
-            if own_s > 0.0 { scale * mean_at(first) / own_s } else { 1.0 }
-        };
-        let parts = self.series.parts.iter().map(|(region, _)| (*region, factor(place_of(region)))).collect();
-        Some(PartFactors { parts, rest: if rest_s > 0.0 { scale * rest_target_s / rest_s } else { 1.0 } })
+        let parts = self.series.parts.iter().map(|(region, _)| {
+            let first = self.means.first_at_place(*region);
+            let own_s = own_s[&first];
+            (*region, if own_s > 0.0 { scale * self.means.mean_s(first, number, place) / own_s } else { 1.0 })
+        });
+        Some(PartFactors {
+            parts: parts.collect(),
+            rest: if rest_s > 0.0 { scale * rest_target_s / rest_s } else { 1.0 },
+        })
     }
 }
 
@@ -315,7 +324,7 @@ type PacedIntervals = Vec<(TimeInterval, f64)>;
 impl ComputationPace<'_> {
     /// Of iterations of several regions, each with its time and computation, and what this is brought to.
     pub fn of_iterations(regions: Vec<(PacedIntervals, Vec<f64>)>, outside: f64) -> ComputationPace<'static> {
-        let balanced = |(iterations, brought_to): (PacedIntervals, Vec<f64>)| {
+        let balanced = regions.into_iter().map(|(iterations, brought_to)| {
             let (mut series, mut all) = (IterationSeries::default(), IterationValues::default());
             for (place, ((time, own_s), mean_s)) in iterations.into_iter().zip(brought_to).enumerate() {
                 series.numbers.push(place as u32);
@@ -327,8 +336,8 @@ impl ComputationPace<'_> {
             // It lives as long as the test.
             let means = IterationMeans { all, ..IterationMeans::default() };
             BalancedIterations { series: Box::leak(Box::new(series)), means: Arc::new(means) }
-        };
-        ComputationPace::new(regions.into_iter().map(balanced).collect(), outside)
+        });
+        ComputationPace::new(balanced.collect(), outside)
     }
 
     /// The factor at a time, as it is defined: that of the iteration in which it lies.

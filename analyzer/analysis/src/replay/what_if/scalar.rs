@@ -212,16 +212,15 @@ struct ReplayPair {
 impl ReplayPair {
     fn new(conditions: &[ReplayConditions<'static>], windows: &[TimeInterval]) -> Self {
         let begin = windows.iter().map(|window| window.begin).min().unwrap_or(0);
-        let alone = |condition: &ReplayConditions<'static>| ScalarReplay {
+        let alone = conditions.iter().map(|condition| ScalarReplay {
             condition: condition.clone(),
             begin,
             threads: Vec::new(),
             notes: Vec::new(),
-        };
-        let alone = conditions.iter().map(alone).collect();
+        });
         let mut both = ReplayPair {
             together: ReplayClocks::new(conditions.to_vec(), begin),
-            alone,
+            alone: alone.collect(),
             notes: Vec::new(),
             now: [begin; THREADS],
         };
@@ -289,7 +288,7 @@ impl ReplayPair {
             match source {
                 ScalarSource::Note(note) => self.together.wait_for(thread, self.notes[note], bytes, steps),
                 ScalarSource::Return(other, slot) => {
-                    self.together.wait_for_return(thread, (other as u32, slot as u8), bytes);
+                    self.together.wait_for_return(thread, other as u32, slot as u8, bytes);
                 }
             }
         }

@@ -24,7 +24,6 @@ const LEAST_GAIN: f64 = 0.005;
 
 /// Returns the conditions in the replay of `scenario`.
 pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_> {
-    let work = |work| ReplayConditions { network: ReplayNetwork::Measured, work };
     match scenario {
         WhatIfScenario::Ideal => ReplayConditions::IDEAL,
         WhatIfScenario::Measured => ReplayConditions::MEASURED,
@@ -35,32 +34,47 @@ pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_
             let place = BranchGroups::from_model(model).branches_at(region);
             let times = computation_s(model, &place);
             let factors = factors(&times, balanced_s(model, region, &times));
-            work(ReplayWork::Region { regions: with_inner(model, &place), factors })
+            with_work(ReplayWork::Region { regions: with_inner(model, &place), factors })
         }
-        WhatIfScenario::BalancedEach(region) => work(ReplayWork::Times(balanced_each(model, &[region], false))),
+        WhatIfScenario::BalancedEach(region) => with_work(ReplayWork::Times(balanced_each(model, &[region], false))),
         WhatIfScenario::RunBalancedEach => {
-            work(ReplayWork::Times(balanced_each(model, &model.outermost_iterated, true)))
+            with_work(ReplayWork::Times(balanced_each(model, &model.outermost_iterated, true)))
         }
         WhatIfScenario::RegionsBalanced => {
-            work(ReplayWork::Regions(balanced_regions(model, &BranchGroups::from_model(model))))
+            with_work(ReplayWork::Regions(balanced_regions(model, &BranchGroups::from_model(model))))
         }
         WhatIfScenario::RankAsMean(rank) => {
-            work(ReplayWork::Rank(rank, rank_as_mean(model, &BranchGroups::from_model(model), rank)))
+            with_work(ReplayWork::Rank(rank, rank_as_mean(model, &BranchGroups::from_model(model), rank)))
         }
         WhatIfScenario::ThreadsBalanced(asked) => {
             let meant = asked.and_then(|asked| model.asked_threads.regions.get(asked as usize));
-            work(ReplayWork::Threads(ThreadChange::Balanced(meant.map(|region| Arc::from(region.is_meant.as_slice())))))
+            with_work(ReplayWork::Threads(ThreadChange::Balanced(
+                meant.map(|region| Arc::from(region.is_meant.as_slice())),
+            )))
         }
         WhatIfScenario::Spread(asked) => {
             let function = model.asked_threads.functions.get(asked as usize);
             let shares = function.map(|function| function.saved_shares.clone()).unwrap_or_default();
-            work(ReplayWork::Threads(ThreadChange::Spread(shares)))
+            with_work(ReplayWork::Threads(ThreadChange::Spread(shares)))
         }
         WhatIfScenario::Faster(region, times) => {
             let factors = vec![1.0 / times; model.ranks.len()];
-            work(ReplayWork::Region { regions: with_inner(model, &[region]), factors })
+            with_work(ReplayWork::Region { regions: with_inner(model, &[region]), factors })
         }
     }
+}
+
+fn with_work(work: ReplayWork<'_>) -> ReplayConditions<'_> {
+    ReplayConditions { network: ReplayNetwork::Measured, work }
+}
+
+/// Returns whether each iteration of some regions can be balanced, and the ranks' excess in them is more than `least` seconds.
+fn can_balance_each(model: &Model, regions: &[RegionIdx], least: f64) -> bool {
+    let over_s: f64 = regions.iter().map(|&region| excess_each(model, region)).sum();
+    !regions.is_empty()
+        && over_s > least
+        && regions.iter().all(|&region| model.ranks.iter().all(|rank| rank.series(region).is_some()))
+        && alignment::is_known(model, regions)
 }
 
 /// The scenarios that are worth knowing of any run, then those of the user: the ideal and the measured run first; then the
@@ -97,17 +111,10 @@ pub fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     if together && has_several_excesses(model, &places, &work, least) {
         scenarios.push(WhatIfScenario::RegionsBalanced);
     }
-    let moves = |regions: &[RegionIdx]| {
-        let over_s: Vec<f64> = regions.iter().map(|&region| excess_each(model, region)).collect();
-        let is_much = !regions.is_empty() && over_s.iter().sum::<f64>() > least;
-        is_much
-            && regions.iter().all(|&region| model.ranks.iter().all(|rank| rank.series(region).is_some()))
-            && alignment::is_known(model, regions)
-    };
-    if together && moves(&model.outermost_iterated) {
+    if together && can_balance_each(model, &model.outermost_iterated, least) {
         scenarios.push(WhatIfScenario::RunBalancedEach);
     }
-    let main = model.main_loop().filter(|&region| moves(&[region]));
+    let main = model.main_loop().filter(|&region| can_balance_each(model, &[region], least));
     scenarios.extend(main.map(WhatIfScenario::BalancedEach));
     let times = model.inclusive_s(0, Activity::Computation);
     let mean = mean(&times);
@@ -140,13 +147,13 @@ pub fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIfScenario]) -
     scenarios
 }
 
-/// Returns how much of a rank's time threads that work longer than others of their team take, of the rank that loses most.
+/// Returns the seconds that threads with more work than the mean of their team cost a rank: the maximum over ranks.
 fn threads_excess_s(model: &Model) -> f64 {
     let regions = model.ranks.iter().map(|rank| rank.parallel.iter().filter(|region| region.is_of_first));
     regions.map(|of_rank| of_rank.map(longest_thread_excess_s).sum()).fold(0.0, f64::max)
 }
 
-/// Returns how much longer the threads that work longest take in a parallel region than the mean of their teams.
+/// Returns the seconds by which the threads with most work exceed the mean of their teams in a parallel region.
 fn longest_thread_excess_s(region: &ParallelRegion) -> f64 {
     region.longest_s - region.time.useful_s / f64::from(region.team.max(1))
 }

@@ -23,18 +23,18 @@ pub enum ThreadChange {
 }
 
 impl ThreadChange {
-    /// Returns how much shorter an interval of `ns` nanoseconds in which a rank computes in a region is then.
+    /// Returns the nanoseconds that the change saves in `ns` nanoseconds of a rank's computation in a region.
     pub fn saved_ns(&self, rank: u32, region: RegionIdx, ns: Ns, parallel: &[ParallelPart]) -> f64 {
-        let teams = || parallel.iter().filter(|part| part.is_of_team());
+        let teams = parallel.iter().filter(|part| part.is_of_team());
         let saved = match self {
             ThreadChange::Balanced(meant) => {
-                let meant = teams()
+                let meant = teams
                     .filter(|part| meant.as_ref().is_none_or(|meant| meant.get(part.site as usize) == Some(&true)));
                 meant.map(|part| part.excess as f64).sum()
             }
             ThreadChange::Spread(shares) => {
                 let share = shares.get(region as usize).and_then(|by_rank| by_rank.get(rank as usize)).copied();
-                let serial = ns as f64 - teams().map(|part| part.elapsed as f64).sum::<f64>();
+                let serial = ns as f64 - teams.map(|part| part.elapsed as f64).sum::<f64>();
                 serial.max(0.0) * share.unwrap_or(0.0)
             }
         };

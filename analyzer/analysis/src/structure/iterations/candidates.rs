@@ -68,7 +68,7 @@ impl FollowerCounts {
         FollowerCounts(counts)
     }
 
-    /// Returns how many times the most common pair occurs; 0 where no pair occurs twice.
+    /// Returns the number of occurrences of the most common pair, or 0 if no pair occurs twice.
     pub fn most(&self) -> usize {
         self.0.first().map_or(0, |&(_, n)| n)
     }

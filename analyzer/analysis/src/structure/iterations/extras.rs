@@ -183,7 +183,7 @@ impl OuterRounds {
             })
     }
 
-    /// Returns what the calls between visits are to the inner loop, if the code shows it of all of them.
+    /// Returns the role of the calls between visits for the inner loop, if the code shows it for all of them.
     fn role(&self, sequence: &CallSequence, window: &CallWindow, inner: SequenceSymbol) -> Option<CallRole> {
         let end = self.visits.iter().find(|visit| visit.iterations > 1)?.after_first_anchor.start;
         let turn = window.pair_at(end.checked_sub(1)?)?;
@@ -324,7 +324,7 @@ fn common_role(roles: Vec<Option<CallRole>>) -> Option<CallRole> {
     })?
 }
 
-/// Returns how often a symbol occurs in a sorted list.
+/// Counts a symbol in a sorted list.
 fn occurrences(sorted: &[SequenceSymbol], symbol: SequenceSymbol) -> usize {
     sorted.partition_point(|&other| other <= symbol) - sorted.partition_point(|&other| other < symbol)
 }

@@ -181,7 +181,7 @@ fn shared_begin(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
     one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }
 
-/// Returns how many of these symbols none of the kinds shares, as `shared` counts them.
+/// Returns the number of symbols that no kind shares, as `shared` counts them.
 fn unshared(
     symbols: &[SequenceSymbol],
     kinds: &[Vec<SequenceSymbol>],

@@ -36,8 +36,8 @@ pub fn take_rounds(found: &mut [FoundLoop], calls: &[CallInterval]) {
     (one.iterations, one.alike, one.by_rhythm) = (inner.iterations / round, inner.alike, false);
 }
 
-/// Returns how many iterations of `inner`, which end with `end`, are a round by what `of` gives of that call; `None` where they make none, or not
-/// whole ones between other calls.
+/// Returns the number of iterations of `inner`, which end with `end`, in a round, by the value of `of` for that call. Returns `None` if they make no
+/// rounds, or not whole ones between other calls.
 fn round_length(
     calls: &[CallInterval],
     inner: &FoundLoop,

@@ -98,7 +98,7 @@ impl<'a> TimelineObserver<'a> {
 
     fn waits(&mut self, spent: &StateInterval, wait: &InitialWait) {
         let seen = WaitSeen {
-            rank: self.number(spent.thread.rank),
+            rank: self.number(spent.thread.rank_idx),
             begin: spent.interval.begin,
             end: wait.until,
             state: wait.state,
@@ -115,9 +115,9 @@ impl<'a> TimelineObserver<'a> {
         if time.is_empty() {
             return;
         }
-        self.shares.add(self.rows.row_of(spent.thread.rank as usize), state, begin, end);
+        self.shares.add(self.rows.row_of(spent.thread.rank_idx as usize), state, begin, end);
         self.regions.add(spent.kind.region(), time);
-        let rank = self.number(spent.thread.rank);
+        let rank = self.number(spent.thread.rank_idx);
         let span = SpanSeen { rank, begin, end, state, region: spent.kind.region(), site: spent.site };
         match &mut self.spans {
             Some(spans) if spans.len() < MOST_SPANS => spans.push(span),
@@ -139,7 +139,7 @@ impl ReplayObserver for TimelineObserver<'_> {
         let waiting = spent.waiting();
         self.is_in(WAITING, spent, waiting);
         if let Some(blocked) = self.blocked.as_mut().filter(|_| !waiting.is_empty()) {
-            blocked.add(spent.thread.rank, waiting.begin, waiting.end);
+            blocked.add(spent.thread.rank_idx, waiting.begin, waiting.end);
         }
         if let Some(activity) = spent.kind.activity() {
             self.is_in(activity as u8, spent, TimeInterval::new(waiting.end, spent.interval.end));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     fn spent(place: u32, begin: Ns, end: Ns, activity: Activity) -> StateInterval {
-        let thread = ReplayedThread { rank: place, number: 0 };
+        let thread = ReplayedThread { rank_idx: place, number: 0 };
         StateInterval {
             thread,
             interval: TimeInterval { begin, end },

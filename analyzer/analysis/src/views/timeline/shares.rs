@@ -14,7 +14,7 @@ pub(super) struct StateShares {
     ns: [Vec<u64>; STATES],
 }
 
-/// Returns where a bin begins, to the nanosecond.
+/// Returns the start of a bin, rounded to a nanosecond.
 fn bin_edge(bin: usize, bin_ns: f64) -> Ns {
     (bin as f64 * bin_ns).round() as Ns
 }

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Returns what process 0 does.
+/// Runs the command on process 0.
 fn lead(team: ProcessGroup, arguments: &CommandLine) -> Result<ReportExit, TransportFailure> {
     let leader = Arc::new(LeaderProcess::new(team));
     opening::open_with(leader.clone());

@@ -23,9 +23,8 @@ impl MpiTransport {
     /// Creates the transport of this process. MPI must be initialized.
     pub fn new() -> MpiTransport {
         let world = SimpleCommunicator::world();
-        let number = |number: i32| usize::try_from(number).unwrap_or(0);
-        let host = mpi::environment::processor_name().ok();
-        MpiTransport { process: number(world.rank()), processes: number(world.size()), host }
+        let [process, processes] = [world.rank(), world.size()].map(|number| usize::try_from(number).unwrap_or(0));
+        MpiTransport { process, processes, host: mpi::environment::processor_name().ok() }
     }
 }
 

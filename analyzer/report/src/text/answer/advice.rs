@@ -13,7 +13,7 @@ const LEAST: f64 = 0.01;
 /// Share of an excess of CPU time that must be one of instructions, for the rank to have more work for sure.
 const MORE_WORK: f64 = 0.6;
 
-/// Returns what to do, or `None` if there is nothing to advise.
+/// The advice, or `None` if there is none.
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
     let (label, text) = advice(report, situation)?;
     Some(AnswerLine::new(label, text))
@@ -21,7 +21,6 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
 
 fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, String)> {
     use AnswerLabel::{LookAt, Try};
-    let fixed = |label: AnswerLabel, text: &str| Some((label, text.to_owned()));
     match situation {
         RunSituation::NoCores => return without_cores(report),
         RunSituation::OneRank => return fixed(Try, "record more ranks: mpirun -n 4 lb-run PROGRAM"),
@@ -117,7 +116,7 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
     }
 }
 
-/// Returns what helps against one rank's excess.
+/// Advice on one rank's excess of work.
 fn of_excess(report: &Report) -> Option<(AnswerLabel, String)> {
     let worst = report.verdict.worst.as_ref()?;
     let hardware = report.functions.as_ref().and_then(|table| table.program.hardware);
@@ -145,14 +144,18 @@ fn of_excess(report: &Report) -> Option<(AnswerLabel, String)> {
     })
 }
 
-/// Returns whether balance in each iteration gains anything by a replay, or `None` if that was not asked.
-fn each_gains(report: &Report) -> Option<bool> {
-    let is_in_turn = |loss: &&crate::EfficiencyLoss| loss.kind == LossKind::SlowInTurn;
-    let remedy = report.losses.iter().find(is_in_turn)?.remedy.as_ref()?;
-    Some(losses::gains(remedy))
+/// Advice whose text does not depend on figures.
+fn fixed(label: AnswerLabel, text: &str) -> Option<(AnswerLabel, String)> {
+    Some((label, text.to_owned()))
 }
 
-/// Returns that an idle master could work, and what that gains at most: with one rank more, of so many.
+/// Returns whether a replay predicts a gain from balance in each iteration, or `None` if there is no such replay.
+fn each_gains(report: &Report) -> Option<bool> {
+    let in_turn = report.losses.iter().find(|loss| loss.kind == LossKind::SlowInTurn)?;
+    Some(losses::gains(in_turn.remedy.as_ref()?))
+}
+
+/// Advice to let an idle master work, with the maximum gain: that of one more worker.
 fn of_idle_master(report: &Report) -> Option<(AnswerLabel, String)> {
     let master = report.idle_master.as_ref()?;
     let n_ranks = master.workers.len() + 1;
@@ -167,7 +170,7 @@ fn of_idle_master(report: &Report) -> Option<(AnswerLabel, String)> {
     Some((AnswerLabel::LookAt, text))
 }
 
-/// Returns what helps where ranks have no cores.
+/// Advice for ranks without cores of their own.
 fn without_cores(report: &Report) -> Option<(AnswerLabel, String)> {
     let of_threads = report.doubts.iter().find(|doubt| matches!(doubt, ReportDoubt::FewerCores { .. }));
     let text = match of_threads {
@@ -179,7 +182,7 @@ fn without_cores(report: &Report) -> Option<(AnswerLabel, String)> {
     Some((AnswerLabel::Try, text))
 }
 
-/// Returns what to look at where ranks communicate.
+/// Advice on communication.
 fn communication(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, String)> {
     if report.doubts.iter().any(ReportDoubt::is_of_cores) || report.has_unrecorded_partners() {
         return None;
@@ -196,6 +199,10 @@ fn communication(report: &Report, situation: RunSituation) -> Option<(AnswerLabe
             AnswerLabel::LookAt,
             "whether messages move while ranks compute: many MPI libraries move large ones in MPI calls alone; an MPI_Test in the middle of the \
              computation, or the library's progress thread, shows",
+        ),
+        _ if report.losses.iter().any(|loss| loss.kind == LossKind::Communication && !loss.ranks.is_empty()) => (
+            AnswerLabel::LookAt,
+            "whether other ranks can take a part of what that rank sends and receives, or go on meanwhile",
         ),
         _ if report.losses.iter().any(|loss| may_compute(report, loss)) => (
             AnswerLabel::LookAt,

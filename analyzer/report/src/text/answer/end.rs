@@ -13,7 +13,7 @@ use lbprof_analysis::read::open::ranges;
 /// Most groups of ranks that are named.
 const MAX_GROUPS: usize = 3;
 
-/// Returns how far a run is, or how it ended, and in which calls its ranks are.
+/// The progress of a run or its end, and the calls in which its ranks are.
 pub(super) fn ending(report: &Report) -> String {
     let places = places(report);
     let text = match report.facts.seen_at_s {
@@ -25,7 +25,7 @@ pub(super) fn ending(report: &Report) -> String {
     capitalized(&format!("{text}{places}."))
 }
 
-/// Returns how a run ended that did not end by itself.
+/// The end of a run that was interrupted.
 fn ended_early(report: &Report) -> String {
     let aborted = report.ranks.iter().find_map(|row| match row.end_reason {
         Some(EndReason::Abort(code)) => Some(format!("rank {} called MPI_Abort with code {code}; ", row.rank)),
@@ -46,7 +46,7 @@ fn ended_early(report: &Report) -> String {
     format!("{}{who} did not end by MPI_Finalize or exit{how}", aborted.unwrap_or_default())
 }
 
-/// Returns where the ranks are that have not ended, those that differ from most first.
+/// The places of the ranks that have not ended, rare places first.
 fn places(report: &Report) -> String {
     let mut groups: BTreeMap<String, Vec<&RankRow>> = BTreeMap::new();
     for row in report.ranks.iter().filter(|row| row.end_reason.is_none()) {
@@ -64,7 +64,7 @@ fn places(report: &Report) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// Returns where some ranks are, since when, and for whom they wait.
+/// A place with its ranks, the time that they have been there, and the ranks for which they wait.
 fn one_place(report: &Report, place: &str, rows: &[&RankRow]) -> String {
     let ranks: Vec<u32> = rows.iter().map(|row| row.rank).collect();
     let have = if ranks.len() == 1 { "has" } else { "have" };

@@ -16,29 +16,26 @@ use super::place::BEFORE_FIRST_CALL;
 /// Share of the time from which on a gain is named.
 const WORTH_NAMING: f64 = 0.02;
 
-/// Returns what the change that saves most would gain, or `None` if that is little, or advice is withheld.
+/// The gain of the change that saves most, or `None` if it is little, or advice is withheld.
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
     if report.clusters.are_apart() || report.is_only_described() {
         return None;
     }
     let measured_s = report.what_if.measured_s.filter(|measured_s| *measured_s > 0.0)?;
-    let is_much = |row: &&PredictionRow| row.saved_s > WORTH_NAMING * measured_s;
-    let text = match report.what_if.best().filter(is_much) {
-        Some(best) => format!("{}: {}", change(best), from_to(measured_s, best)),
-        None => {
-            let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication);
-            let row =
-                loss.and_then(|loss| loss.remedy.as_ref()).filter(is_much).filter(|_| situation.is_of_network())?;
-            format!("at most {}, if messages took no time", seconds_and_share(measured_s, row))
-        }
-    };
+    let worth_naming_s = WORTH_NAMING * measured_s;
+    if let Some(best) = report.what_if.best().filter(|row| row.saved_s > worth_naming_s) {
+        return Some(AnswerLine::new(AnswerLabel::Gain, format!("{}: {}", change(best), from_to(measured_s, best))));
+    }
+    let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication)?;
+    let row = loss.remedy.as_ref().filter(|row| row.saved_s > worth_naming_s && situation.is_of_network())?;
+    let text = format!("at most {}, if messages took no time", seconds_and_share(measured_s, row));
     Some(AnswerLine::new(AnswerLabel::Gain, text))
 }
 
-/// Returns `1.32 s → 0.67 s (−49 %)`.
+/// `1.32 s → 0.67 s (−49 %)`.
 fn from_to(measured_s: f64, row: &PredictionRow) -> String {
-    let time = |part_s: f64| seconds_like(part_s, measured_s);
-    format!("{} → {} (−{})", time(measured_s), time(row.time_s), short_percent(row.saved_share))
+    let (from, to) = (seconds_like(measured_s, measured_s), seconds_like(row.time_s, measured_s));
+    format!("{from} → {to} (−{})", short_percent(row.saved_share))
 }
 
 fn seconds_and_share(measured_s: f64, row: &PredictionRow) -> String {

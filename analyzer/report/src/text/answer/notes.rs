@@ -31,7 +31,7 @@ pub(super) fn lines(report: &Report, situation: RunSituation) -> Vec<String> {
     notes
 }
 
-/// Returns what the figures say, where they are not the answer.
+/// The judgment by the figures, if they are not the answer.
 fn as_measured(report: &Report, situation: RunSituation) -> Option<String> {
     let sentence = judged(report, RunSituation::from_figures(report));
     let first = match (situation, report.facts.seen_at_s) {
@@ -48,7 +48,7 @@ fn as_measured(report: &Report, situation: RunSituation) -> Option<String> {
     (report.verdict.elapsed_s > 0.0).then(|| format!("{first}{lower}"))
 }
 
-/// Returns that ranks run different code, and which of them the answer is on.
+/// The note that ranks run different code, with the ranks that the answer is about.
 fn of_groups(report: &Report, situation: RunSituation) -> Option<String> {
     let clusters = &report.clusters;
     if !clusters.are_apart() || situation == RunSituation::MasterAndWorkers {
@@ -91,26 +91,25 @@ fn of_groups(report: &Report, situation: RunSituation) -> Option<String> {
     Some(format!("{who}, so they are judged separately{chosen}{waits}"))
 }
 
-/// Returns the doubts that are not the answer.
+/// The doubts that are not the answer itself.
 fn doubts(report: &Report, situation: RunSituation) -> Vec<String> {
-    let is_said = |doubt: &&ReportDoubt| match doubt {
+    let others = report.doubts.iter().filter(|doubt| match doubt {
         ReportDoubt::FewCalls { .. } => situation != RunSituation::FewCalls,
         ReportDoubt::FewerCores { .. } => situation != RunSituation::NoCores,
         _ => true,
-    };
-    report.doubts.iter().filter(is_said).map(|doubt| doubts::sentence(report, doubt)).collect()
+    });
+    others.map(|doubt| doubts::sentence(report, doubt)).collect()
 }
 
-/// Returns how much of the run has no records.
+/// The note that part of the run has no records.
 fn not_recorded(report: &Report) -> Option<String> {
     let verdict = &report.verdict;
-    (verdict.not_recorded_s > 0.01 * verdict.window_s).then(|| {
-        let time = |part_s: f64| seconds_like(part_s, verdict.window_s);
-        format!("recorded are {} of {}", time(verdict.elapsed_s), time(verdict.window_s))
-    })
+    let recorded = seconds_like(verdict.elapsed_s, verdict.window_s);
+    let whole = seconds_like(verdict.window_s, verdict.window_s);
+    (verdict.not_recorded_s > 0.01 * verdict.window_s).then(|| format!("recorded are {recorded} of {whole}"))
 }
 
-/// Returns that the rank with most work waited for a core, too.
+/// The note that the rank with most work also waited for a core.
 fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
     let worst = report.verdict.worst.as_ref().filter(|_| situation != RunSituation::NoCores)?;
     let lost = worst.preempted?;
@@ -128,7 +127,7 @@ fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
     })
 }
 
-/// Returns how many times the mean a rank computes by CPU time, or `None` if that is not known of all ranks.
+/// The CPU time of a rank's computation divided by the mean, or `None` if it is not known for all ranks.
 fn excess_by_cpu_time(report: &Report, rank: u32) -> Option<f64> {
     let cpu_times: Vec<f64> = report.ranks.iter().map(|row| row.computation_cpu_s).collect::<Option<_>>()?;
     let mean_s = cpu_times.iter().sum::<f64>() / cpu_times.len().max(1) as f64;
@@ -136,7 +135,7 @@ fn excess_by_cpu_time(report: &Report, rank: u32) -> Option<f64> {
     (mean_s > 0.0).then(|| cpu_times[position] / mean_s)
 }
 
-/// Returns what the cores of ranks with threads do.
+/// The note on the use of cores by ranks with threads.
 fn of_threads(report: &Report, situation: RunSituation) -> Option<String> {
     let sentence = threads::sentence(report);
     // As the answer, or as what was measured.
@@ -144,7 +143,7 @@ fn of_threads(report: &Report, situation: RunSituation) -> Option<String> {
     (!is_said && !sentence.is_empty()).then_some(sentence)
 }
 
-/// Returns that there are few iterations to judge by.
+/// The note that there are few iterations.
 fn few_iterations(report: &Report, situation: RunSituation) -> Option<String> {
     let iterations = report.iterations.as_ref().filter(|_| situation.is_of_losses())?;
     let each_s = report.verdict.elapsed_s / iterations.count.max(1) as f64;

@@ -1,7 +1,6 @@
 //! Writes the places of the answer: functions, code between calls, and the call in which ranks wait.
 
 use super::{AnswerLabel, AnswerLine};
-use crate::losses::EfficiencyLoss;
 use crate::situation::RunSituation;
 use crate::slow_parts::SlowPart;
 use crate::text::{LONGEST_NAME, code_in_words, functions, place_name, region_name};
@@ -13,13 +12,12 @@ use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 /// Share of the time from which on it is said where a rank computes more than the mean.
 const WORTH_NAMING: f64 = 0.01;
 
-/// The begin of a region's name, for the code before the first MPI call.
+/// The start of a region's name, for the code before the first MPI call.
 pub(super) const BEFORE_FIRST_CALL: &str = "start → ";
 
-/// Returns where the answer lies, or `None` if there is no place to name.
+/// The place that the answer is about, or `None` if there is none to name.
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
     let verdict = &report.verdict;
-    let loss = |kind: LossKind| report.losses.iter().find(|loss| loss.kind == kind);
     let is_by_cpu_time = situation == RunSituation::NoCores && verdict.worst.as_ref().is_some_and(has_function);
     let situation = situation.beside_figures(report);
     let text = match situation {
@@ -28,21 +26,19 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
         RunSituation::StaticExcess | RunSituation::SerialCode | RunSituation::AsleepRank | RunSituation::Threads => {
             of_excess(report, verdict)
         }
-        RunSituation::MovingRank | RunSituation::SlowInTurn => {
-            loss(LossKind::SlowInTurn).and_then(|loss| of_serialization(report, loss))
-        }
+        RunSituation::MovingRank | RunSituation::SlowInTurn => of_serialization(report, LossKind::SlowInTurn),
         RunSituation::SlowInParts => of_parts(report),
-        RunSituation::Chains => loss(LossKind::DependencyChains).and_then(|loss| of_serialization(report, loss)),
-        RunSituation::Serialization => loss(LossKind::Serialization).and_then(|loss| of_serialization(report, loss)),
-        RunSituation::FileAccess => loss(LossKind::FileAccess).and_then(call_and_place),
-        RunSituation::CalledByMpi => loss(LossKind::CalledByMpi).and_then(call_and_place),
-        _ if situation.is_of_network() => loss(LossKind::Communication).and_then(call_and_place),
+        RunSituation::Chains => of_serialization(report, LossKind::DependencyChains),
+        RunSituation::Serialization => of_serialization(report, LossKind::Serialization),
+        RunSituation::FileAccess => call_and_place(report, LossKind::FileAccess),
+        RunSituation::CalledByMpi => call_and_place(report, LossKind::CalledByMpi),
+        _ if situation.is_of_network() => call_and_place(report, LossKind::Communication),
         _ => None,
     };
     text.map(|text| AnswerLine::new(AnswerLabel::Where, text))
 }
 
-/// Returns where the rank that computes longest does so: its functions, then the code between calls.
+/// The places where the rank that computes longest exceeds the mean: its functions, then the code between calls.
 fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
     let worst = verdict.worst.as_ref().filter(|_| verdict.imbalance_s > WORTH_NAMING * verdict.elapsed_s)?;
     // Where a rank is asleep the sentence has said it.
@@ -103,7 +99,6 @@ fn has_function(worst: &LongestRank) -> bool {
 
 /// Returns a region as a place: `in main, after the MPI call on line 19`.
 fn region_in_words(worst: &LongestRank, region: &WorstRegion) -> String {
-    let name = |name: &str| shorten(&clean(name), LONGEST_NAME);
     if region.path == WHOLE_PROGRAM {
         return "outside of marked regions".to_owned();
     }
@@ -120,17 +115,16 @@ fn region_in_words(worst: &LongestRank, region: &WorstRegion) -> String {
             None => format!("in {place}"),
         };
     }
+    let name = shorten(&clean(&region.name), LONGEST_NAME);
     match (region.found, after_one_call(&region.name)) {
         (true, Some(place)) => place,
         (true, None) if region.name.starts_with(BEFORE_FIRST_CALL) => {
-            format!(
-                "in the code before the first MPI call, {}",
-                name(region.name.trim_start_matches(BEFORE_FIRST_CALL))
-            )
+            let first_call = region.name.trim_start_matches(BEFORE_FIRST_CALL);
+            format!("in the code before the first MPI call, {}", shorten(&clean(first_call), LONGEST_NAME))
         }
-        (true, None) if region.name.contains(" → ") => format!("in the code {}", name(&region.name)),
-        (true, None) => format!("between the MPI calls of {}", name(&region.name)),
-        (false, _) => format!("in region {}", name(short_path(&region.path))),
+        (true, None) if region.name.contains(" → ") => format!("in the code {name}"),
+        (true, None) => format!("between the MPI calls of {name}"),
+        (false, _) => format!("in region {}", shorten(&clean(short_path(&region.path)), LONGEST_NAME)),
     }
 }
 
@@ -144,14 +138,15 @@ pub(super) fn after_one_call(name: &str) -> Option<String> {
     })
 }
 
-/// Returns the call of a loss, and where it is.
-fn call_and_place(loss: &EfficiencyLoss) -> Option<String> {
-    let at = loss.at.as_ref()?;
+/// The call of a loss of this kind, and its place.
+fn call_and_place(report: &Report, kind: LossKind) -> Option<String> {
+    let at = report.losses.iter().find(|loss| loss.kind == kind)?.at.as_ref()?;
     Some(format!("MPI_{} at {}", at.operation, place_name(&at.place)))
 }
 
-/// Returns where ranks compute that others wait for, and where they wait.
-fn of_serialization(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
+/// The places of a kind of serialization: where ranks compute for which others wait, and where these wait.
+fn of_serialization(report: &Report, kind: LossKind) -> Option<String> {
+    let loss = report.losses.iter().find(|loss| loss.kind == kind)?;
     let path = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
     let region = path.map(|path| {
         let row = report.regions.iter().find(|row| row.path == path);

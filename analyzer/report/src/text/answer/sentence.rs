@@ -3,7 +3,7 @@
 use super::end::ending;
 use super::phrases::{capitalized, members, named_ranks, short_percent};
 use crate::excess_iterations::ExcessIterations;
-use crate::situation::{CallAmounts, RunSituation, SlowestTurn, single_cause, turns_of_slowest};
+use crate::situation::{CallAmounts, RunSituation, single_cause, turns_of_slowest};
 use crate::text::{functions, threads};
 use crate::verdict::{GOOD_BALANCE, LongestRank, LossKind};
 use crate::words::{bytes, percent, plural, seconds, seconds_like};
@@ -30,7 +30,7 @@ pub(super) fn sentence(report: &Report, situation: RunSituation) -> String {
     }
 }
 
-/// Returns what the figures say of a run, whatever its end.
+/// The judgment of a run by its figures, whatever its end.
 pub(super) fn judged(report: &Report, situation: RunSituation) -> String {
     match situation {
         RunSituation::Nothing if report.ranks.is_empty() || report.data.unknown_share > 0.5 => {
@@ -50,7 +50,7 @@ pub(super) fn judged(report: &Report, situation: RunSituation) -> String {
     }
 }
 
-/// Returns what the figures are of, where data are missing: the begin of a sentence.
+/// The part of the run that the figures describe, if data are missing, as the start of a sentence.
 fn of_what(report: &Report) -> String {
     let data = &report.data;
     let all = plural(u64::from(report.facts.n_ranks), "rank");
@@ -74,7 +74,7 @@ fn of_what(report: &Report) -> String {
     }
 }
 
-/// Returns how much is lost, and of what: `Half of the time (50 %) is lost`.
+/// The lost share of the time: `Half of the time (50 %) is lost`.
 fn how_much(report: &Report) -> String {
     let share = report.verdict.lost_share.unwrap_or(0.0);
     let per_cent = short_percent(share);
@@ -93,7 +93,7 @@ fn how_much(report: &Report) -> String {
     }
 }
 
-/// Returns how many times the mean a rank works: `twice`, `1.6 times`.
+/// A multiple of the mean: `twice`, `1.6 times`.
 pub(super) fn factor_in_words(factor: f64) -> String {
     match factor {
         two if (two - 2.0).abs() < 0.05 => "twice".to_owned(),
@@ -104,13 +104,14 @@ pub(super) fn factor_in_words(factor: f64) -> String {
     }
 }
 
-/// Returns in which iterations a rank has its excess, where that is not in most: `, from iteration 50 on`.
+/// The iterations in which a rank has its excess, unless they are most of them: `, from iteration 50 on`.
 fn when(report: &Report, worst: &LongestRank) -> String {
     let rows = report.iterations.as_ref().map_or(&[][..], |iterations| &iterations.rows);
-    let is_last = |last: u32| rows.iter().all(|row| row.iteration <= last + 1);
     match worst.iterations {
         None => String::new(),
-        Some(ExcessIterations::Range { first, last }) if is_last(last) => format!(", from iteration {first} on"),
+        Some(ExcessIterations::Range { first, last }) if rows.iter().all(|row| row.iteration <= last + 1) => {
+            format!(", from iteration {first} on")
+        }
         Some(ExcessIterations::Range { first, last }) => format!(", in iterations {first}-{last}"),
         Some(ExcessIterations::Periodic { distance: 2 }) => ", in every second iteration".to_owned(),
         Some(ExcessIterations::Periodic { distance: 3 }) => ", in every third iteration".to_owned(),
@@ -119,7 +120,7 @@ fn when(report: &Report, worst: &LongestRank) -> String {
     }
 }
 
-/// Returns who waits for slow ranks: `rank 1 waits for it`, `the others wait for them`.
+/// The ranks that wait for slow ranks: `rank 1 waits for it`, `the others wait for them`.
 fn who_waits(report: &Report, slow: &[u32]) -> String {
     let all: Vec<u32> = match &report.verdict.cluster {
         Some(cluster) => cluster.ranks.clone(),
@@ -132,10 +133,9 @@ fn who_waits(report: &Report, slow: &[u32]) -> String {
     }
 }
 
-/// Returns why most is lost, as the second half of a sentence.
+/// The cause of the largest loss, as the second half of a sentence.
 fn why(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
-    let time = |part_s: f64| seconds_like(part_s, verdict.elapsed_s);
     match situation {
         RunSituation::StaticExcess => excess(report),
         RunSituation::SerialCode | RunSituation::AsleepRank => alone(report, situation),
@@ -166,16 +166,16 @@ fn why(report: &Report, situation: RunSituation) -> String {
                 RunSituation::LargeMessages => "moving large messages",
                 _ => "waiting for large messages that were started before",
             };
-            format!(" to {what}{}", calls_in_words(report, &time))
+            format!(" to {what}{}", calls_in_words(report))
         }
         _ if report.has_unrecorded_partners() => {
             " to communication, and to waiting for processes that were not recorded".to_owned()
         }
-        _ => format!(" to communication{}", calls_in_words(report, &time)),
+        _ => format!(" to communication{}", calls_in_words(report)),
     }
 }
 
-/// Returns that one rank has more work than the others.
+/// The cause that slow ranks have more work than the others.
 fn excess(report: &Report) -> String {
     let Some(worst) = &report.verdict.worst else { return " to load imbalance".to_owned() };
     let factor = factor_in_words(worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE));
@@ -185,7 +185,7 @@ fn excess(report: &Report) -> String {
     format!(": {} {has} {factor} the average work{each}{when}, and {}", named_ranks(&slow), who_waits(report, &slow))
 }
 
-/// Returns that one rank works or sleeps while the others have nothing to do.
+/// The cause that a rank works or sleeps while the others have nothing to do.
 fn alone(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
     let Some(worst) = &verdict.worst else { return " to load imbalance".to_owned() };
@@ -201,14 +201,14 @@ fn alone(report: &Report, situation: RunSituation) -> String {
     format!(": {named} {are} asleep or waiting for I/O for much of {how_long}{when}, and {others}")
 }
 
-/// Returns how long a rank computes where most of its excess lies.
+/// The computation of a rank in the region with most of its excess.
 fn time_of(report: &Report, worst: &LongestRank) -> f64 {
     let Some(region) = &worst.region else { return worst.computation_s };
     let row = report.regions.iter().find(|row| row.path == region.path);
     region.excess_s + row.map_or(0.0, |row| row.mean_in_s(Activity::Computation))
 }
 
-/// Returns that ranks access files.
+/// The cause that ranks access files.
 fn file_access(report: &Report) -> String {
     let loss = report.losses.iter().find(|loss| loss.kind == LossKind::FileAccess);
     match loss.and_then(single_cause) {
@@ -217,19 +217,19 @@ fn file_access(report: &Report) -> String {
     }
 }
 
-/// Returns how a slow rank moves.
+/// Describes the turns in which ranks are the slowest.
 fn moving(report: &Report) -> String {
     let turns = turns_of_slowest(report);
-    let name = |turn: &SlowestTurn| match turn.first == turn.last {
+    let named = turns.iter().take(MAX_TURNS).map(|turn| match turn.first == turn.last {
         true => format!("rank {} in iteration {}", turn.rank, turn.first),
         false => format!("rank {} in iterations {}-{}", turn.rank, turn.first, turn.last),
-    };
-    let named: Vec<String> = turns.iter().take(MAX_TURNS).map(name).collect();
+    });
+    let named: Vec<String> = named.collect();
     let more = if turns.len() > MAX_TURNS { " …" } else { "" };
     format!(": one rank at a time has more work ({}{more}), and the others wait for it", named.join(", "))
 }
 
-/// Returns the ranks that a loss is laid to most: ` (ranks 3, 0, 2)`; empty where it is not laid to few.
+/// The ranks that cause most of a loss: ` (ranks 3, 0, 2)`. Empty if many ranks do.
 fn first_ranks(report: &Report, kind: LossKind) -> String {
     let loss = report.losses.iter().find(|loss| loss.kind == kind);
     let ranks = loss.map_or(&[][..], |loss| loss.ranks.as_slice());
@@ -242,9 +242,12 @@ fn first_ranks(report: &Report, kind: LossKind) -> String {
     }
 }
 
-/// Returns the call that most communication is in, how often it is made and what it carries.
-fn calls_in_words(report: &Report, time: &dyn Fn(f64) -> String) -> String {
+/// Describes the call with most communication: how often it is made, the size of its messages and its time.
+fn calls_in_words(report: &Report) -> String {
     let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication);
+    if let Some((at, &(rank, _))) = loss.and_then(|loss| loss.at.as_ref().zip(loss.ranks.first())) {
+        return format!(": {} for rank {rank}, which is mostly in MPI_{}", who_waits(report, &[rank]), at.operation);
+    }
     let Some((loss, amounts)) = loss.and_then(|loss| Some((loss, CallAmounts::new(report, loss)?))) else {
         return String::new();
     };
@@ -257,7 +260,10 @@ fn calls_in_words(report: &Report, time: &dyn Fn(f64) -> String) -> String {
     let each = seconds(amounts.seconds_each);
     let spent = match amounts.calls_each {
         0 | 1 => format!("which takes {each}"),
-        n => format!("which take {each} each, {} in all", time(amounts.seconds_each * n as f64)),
+        n => {
+            let in_all = seconds_like(amounts.seconds_each * n as f64, report.verdict.elapsed_s);
+            format!("which take {each} each, {in_all} in all")
+        }
     };
     format!(": each rank makes {calls} of {operation}{size}, {spent}")
 }
@@ -288,7 +294,7 @@ fn second_part(report: &Report) -> String {
     format!("; {} of the time {by}{what}", short_percent(second.share))
 }
 
-/// Returns that the workers work and the master is idle.
+/// The answer if the workers work and the master is idle.
 fn master_and_workers(report: &Report) -> String {
     let Some(master) = &report.idle_master else { return String::new() };
     let share = short_percent(report.verdict.efficiency.times.parallel().unwrap_or(0.0));
@@ -300,7 +306,7 @@ fn master_and_workers(report: &Report) -> String {
     format!("Master and workers: {workers} {work}; rank {} hands out work and is idle, as masters are.", master.rank)
 }
 
-/// Returns that there is little to gain.
+/// The answer if there is little to gain.
 fn well_used(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
     let times = &verdict.efficiency.times;
@@ -341,13 +347,13 @@ fn gain_at_most(share: f64) -> String {
     }
 }
 
-/// Returns that there are too few calls to judge.
+/// The answer if there are too few calls to judge the run.
 fn few_calls(report: &Report) -> String {
     let doubt = report.doubts.iter().find(|doubt| matches!(doubt, ReportDoubt::FewCalls { .. }));
     doubt.map(|doubt| crate::text::doubt(report, doubt)).unwrap_or_default()
 }
 
-/// Returns that one rank shows nothing of balance.
+/// The answer for a single rank, which shows nothing about balance.
 fn one_rank(report: &Report) -> String {
     let times = &report.verdict.efficiency.times;
     let elapsed = seconds_like(times.elapsed_s, times.elapsed_s);
@@ -355,7 +361,7 @@ fn one_rank(report: &Report) -> String {
     format!("There is one rank, so there is no balance to judge: it computes {computes} of {elapsed}.")
 }
 
-/// Returns that ranks had no cores, and what their CPU time says.
+/// The answer if ranks lacked cores, with the balance of their CPU time.
 fn without_cores(report: &Report) -> String {
     let first = "Ranks had no cores of their own, so the times say little about the program";
     let mut by_cpu: Vec<(f64, u32)> =
@@ -376,7 +382,7 @@ fn without_cores(report: &Report) -> String {
     }
 }
 
-/// Returns that most of the run is set-up.
+/// The answer if most of the run is set-up.
 fn set_up(report: &Report) -> String {
     let Some(table) = &report.lifetime else { return String::new() };
     let described = seconds_like(report.data.elapsed_s, table.elapsed_s);

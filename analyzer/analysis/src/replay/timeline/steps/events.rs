@@ -79,17 +79,17 @@ impl RankSteps<'_> {
     fn epoch(&mut self, record: &Record, step: EpochStep) -> CommEvent {
         let peer = self.lists.epoch(record, step, &self.definitions);
         let (comm, _) = self.peer(record.comm, record.peer);
-        self.on_window(record, CommRole::Epoch(step), (comm, peer))
+        self.rma_event(record, CommRole::Epoch(step), comm, peer)
     }
 
     /// A lock, or its end; `None`: with nobody, for its target is MPI_PROC_NULL.
     fn lock(&mut self, record: &Record, role: CommRole) -> Option<CommEvent> {
         let is_nobody = record.peer < 0 && record.peer != NO_PEER;
-        let target = self.peer(record.comm, record.peer);
-        (!is_nobody).then(|| self.on_window(record, role, target))
+        let (comm, target) = self.peer(record.comm, record.peer);
+        (!is_nobody).then(|| self.rma_event(record, role, comm, target))
     }
 
-    fn on_window(&self, record: &Record, role: CommRole, (comm, peer): (u32, u32)) -> CommEvent {
+    fn rma_event(&self, record: &Record, role: CommRole, comm: u32, peer: u32) -> CommEvent {
         let (tag, mode) = (self.object(record, CollectiveScope::Window), SendMode::Standard);
         CommEvent { role, comm, peer, tag, request: NONE, bytes: 0, mode, any: false }
     }
@@ -179,20 +179,20 @@ impl RankSteps<'_> {
         CommEvent { role, comm, peer, tag, request: record.request, bytes, mode: SendMode::Standard, any: false }
     }
 
-    /// Returns the object that a collective is on: 0 the communicator; windows and files by how many were made on it before.
+    /// Returns the object that a collective is on: 0 the communicator; RMA windows and files by how many were made on it before.
     fn object(&self, record: &Record, on: CollectiveScope) -> i32 {
         let (objects, bit) = match on {
             CollectiveScope::Communicator => return 0,
-            CollectiveScope::Window => (&self.definitions.windows, 1),
+            CollectiveScope::Window => (&self.definitions.rma_windows, 1),
             CollectiveScope::File => (&self.definitions.files, 0),
         };
         made_before(objects, record.tag as u32).map_or(-1, |before| 2 + 2 * before as i32 + bit)
     }
 
-    /// The number of the window that a call is on among those of its communicator; NONE: it is on none, or on one that is not known.
-    pub(super) fn window(&self, record: &Record) -> u32 {
+    /// The number of the RMA window that a call is on among those of its communicator; NONE: it is on none, or on one that is not known.
+    pub(super) fn rma_window(&self, record: &Record) -> u32 {
         match record.activity() {
-            Activity::OneSided => made_before(&self.definitions.windows, record.tag as u32).unwrap_or(NONE),
+            Activity::OneSided => made_before(&self.definitions.rma_windows, record.tag as u32).unwrap_or(NONE),
             _ => NONE,
         }
     }
@@ -214,7 +214,7 @@ impl RankSteps<'_> {
     }
 }
 
-/// Returns the number of windows, or files, created earlier on the same communicator, which all ranks count alike; `None`: it is not known.
+/// Returns the number of RMA windows, or files, created earlier on the same communicator, which all ranks count alike; `None`: it is not known.
 fn made_before(objects: &BTreeMap<u32, MpiObject>, id: u32) -> Option<u32> {
     let comm = objects.get(&id)?.comm;
     Some(objects.range(..id).filter(|(_, object)| object.comm == comm).count() as u32)

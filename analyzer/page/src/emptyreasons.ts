@@ -1,4 +1,4 @@
-// Why panels are empty, and what to do: reasons that several panels have.
+// Reasons why panels are empty, with advice, that several panels share.
 
 /** Waits, timeline and predictions need the events of each call. */
 export const NOT_REPLAYED = "Single calls were not replayed: they were recorded as sums (record with LBPROF_MODE=events), or --no-blocking was given (make the page without it).";

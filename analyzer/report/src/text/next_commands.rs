@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use lbprof_collector::ProblemKind;
 use wildmatch::WildMatch;
 
 use super::{BOLD, DIM, TextOptions};
@@ -29,7 +28,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// Options of lb-report that show more of what matters here, and what each shows.
+/// Options of lb-report that show more details of this run, with their descriptions.
 fn commands(report: &Report) -> Vec<(String, &'static str)> {
     let mut commands = Vec::new();
     let good = matches!(report.verdict.kind, VerdictKind::Good | VerdictKind::Doubtful | VerdictKind::Nothing);
@@ -52,30 +51,31 @@ fn commands(report: &Report) -> Vec<(String, &'static str)> {
     commands
 }
 
-/// Returns whether ranks of several hosts communicate, each on a core of its own: else what calls take is hardly the network's.
+/// Returns whether ranks of several hosts communicate, each on a core of its own. Otherwise the time of calls is hardly due to the network.
 fn is_on_hosts(report: &Report) -> bool {
     let several = report.ranks.windows(2).any(|two| two[0].host != two[1].host);
-    let lacks = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);
-    several && !report.problems.iter().any(lacks)
+    several && !report.problems.iter().any(ProblemRow::is_of_cores)
 }
 
-/// The region of the largest loss that has one, in the shortest way that --region takes; `None` where it is all of the program.
+/// The region of the largest loss that has one, in the shortest form that --region accepts, or `None` if it is the whole program.
 fn largest_region(report: &Report) -> Option<String> {
     let loss = report.losses.iter().find(|loss| matches!(loss.kind, LossKind::Imbalance | LossKind::Control))?;
     let path = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM)?;
-    let is_end = |end: &str| {
-        let ends = |path: &str| path == end || path.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'));
-        report.regions.iter().filter(|row| ends(&row.path)).count() == 1
-    };
-    let ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]).rev();
-    let shortest = ends.into_iter().find(|end| is_end(end)).unwrap_or(path);
+    let mut ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]).rev();
+    let unique = ends.find(|end| report.regions.iter().filter(|row| has_end(&row.path, end)).count() == 1);
+    let shortest = unique.unwrap_or(path);
     // What would need more than quotes to be taken literally is better typed by hand.
     let literal = !shortest.contains(['\'', '*', '?']) && clean(shortest) == shortest;
-    let paths = || report.regions.iter().map(|row| row.path.as_str());
-    literal.then(|| short_pattern(shortest, paths()).unwrap_or_else(|| shortest.to_owned()))
+    let paths = report.regions.iter().map(|row| row.path.as_str());
+    literal.then(|| short_pattern(shortest, paths).unwrap_or_else(|| shortest.to_owned()))
 }
 
-/// A region's name, if it is long, with `*` in place of the arguments of templates; `None` where other `paths` fit that, too.
+/// Returns whether the last names of a path are those of `end`.
+fn has_end(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
+/// A long name of a region with `*` for the arguments of templates, or `None` if other `paths` match it, too.
 fn short_pattern<'a>(name: &str, paths: impl Iterator<Item = &'a str>) -> Option<String> {
     const LONG: usize = 80;
     let short = without_template_arguments(name);

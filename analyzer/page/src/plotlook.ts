@@ -1,14 +1,14 @@
-// What all charts that uPlot draws have in common.
+// The look of axes and the labels of all charts that uPlot draws.
 import uPlot from "uplot";
 import { colour } from "./theme";
 
-/** How axes look in the theme of now. */
+/** The style of axes in the current theme. */
 export function axisLook(): uPlot.Axis {
     const lines = { stroke: colour("line"), width: 1 };
     return { stroke: colour("dim"), grid: lines, ticks: lines, font: "11px system-ui, sans-serif" };
 }
 
-/** Says what the picture in an element shows to those who do not see it. */
+/** Describes the picture in an element for screen readers. */
 export function label(element: HTMLElement, text: string): void {
     const canvas = element.querySelector("canvas");
     canvas?.setAttribute("role", "img");

@@ -1,4 +1,4 @@
-// Outlines what a link points out in a picture: a row, some columns, or where both meet.
+// Outlines the row or columns of a picture that a link points to, or the cells where both meet.
 import { markRow } from "./outliers";
 import type { Plot } from "./picture";
 import { colour } from "./theme";

@@ -65,7 +65,7 @@ impl From<&IterationGroup> for GroupRow {
 }
 
 /// `rows` in groups of equally many, the last of which may have fewer; at most `most` groups, at least 1.
-pub fn grouped(rows: &[IterationRow], most: usize) -> Vec<IterationGroup> {
+pub fn group_iterations(rows: &[IterationRow], most: usize) -> Vec<IterationGroup> {
     rows.chunks(rows.len().div_ceil(most.max(1)).max(1)).filter_map(IterationGroup::from_rows).collect()
 }
 
@@ -103,8 +103,8 @@ mod tests {
     fn few_iterations_are_reported_one_by_one() {
         let rows: Vec<IterationRow> = (3..8).map(|number| row(number, f64::from(number) / 3.0, 1)).collect();
         let alone = |row: &IterationRow| IterationGroup { count: 1, row: *row, peak_s: row.max_s };
-        assert_eq!(grouped(&rows, 5), rows.iter().map(alone).collect::<Vec<_>>());
-        assert_eq!(grouped(&[], 5), []);
+        assert_eq!(group_iterations(&rows, 5), rows.iter().map(alone).collect::<Vec<_>>());
+        assert_eq!(group_iterations(&[], 5), []);
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
             IterationGroup { count: 3, row: IterationRow { ranks: 3, ..row(2, 3.0, 1) }, peak_s: 6.0 },
             IterationGroup { count: 2, row: row(6, 6.0, 0), peak_s: 8.0 },
         ];
-        assert_eq!(grouped(&rows, 2), expected);
+        assert_eq!(group_iterations(&rows, 2), expected);
         let sum = |times: &mut dyn Iterator<Item = f64>| times.sum::<f64>();
         assert_eq!(
             sum(&mut expected.iter().map(|one| one.count as f64 * one.row.max_s)),
@@ -128,7 +128,7 @@ mod tests {
     fn what_is_not_known_is_in_no_mean() {
         let rows = [IterationRow { is_known: false, ..row(0, 0.0, 7) }, row(1, 3.0, 1), row(2, 5.0, 1)];
         let means = IterationGroup { count: 3, row: IterationRow { ranks: 3, ..row(0, 4.0, 1) }, peak_s: 5.0 };
-        assert_eq!(grouped(&rows, 1), [means]);
-        assert!(!grouped(&rows, 3)[0].row.is_known);
+        assert_eq!(group_iterations(&rows, 1), [means]);
+        assert!(!group_iterations(&rows, 3)[0].row.is_known);
     }
 }

@@ -38,7 +38,7 @@ impl<'a> ThreadLocator<'a> {
         ThreadLocator { walk, rest: records.iter(), begin, end, region: 0, before, own, known_from }
     }
 
-    /// Returns where it was at `ticks`, which are not before those that were asked for before; after the last record where that leaves it.
+    /// The place of the thread at `ticks`, which never decrease from call to call; after the last record, the place where that leaves it.
     /// `None` while paused, and before the first record's time. As samples stand for the time before them, `ticks` belong to what ends
     /// then.
     pub fn place_at(&mut self, ticks: u64) -> Option<Place> {

@@ -22,11 +22,10 @@ pub fn leave_out_unbegun(records: &mut [Record]) -> usize {
 /// before, what has begun meanwhile, and the first that has begun since, because its other fields may have been stored before.
 pub fn leave_out_lost(records: &mut [Record], replaced: [u64; 2]) -> usize {
     let [before, after] = replaced;
-    let begun = |record: &&Record| record.begin != 0;
-    let first = records.iter().rposition(|record| begun(&record) && record.begin <= before).unwrap_or(0);
-    let later = |record: &Record| begun(&record) && after < record.begin;
+    // A slot whose record has not begun has the time 0.
+    let first = records.iter().rposition(|record| (1..=before).contains(&record.begin)).unwrap_or(0);
     let rest = records.get(first..).unwrap_or_default();
-    let last = rest.iter().position(later).map_or(records.len(), |at| first + at);
+    let last = rest.iter().position(|record| after < record.begin).map_or(records.len(), |at| first + at);
     let (mut follows_lost, mut previous_end) = (false, 0);
     keep(records, |at, record| {
         let follows_lost = std::mem::replace(&mut follows_lost, record.begin == 0);
@@ -42,9 +41,9 @@ pub fn leave_out_lost(records: &mut [Record], replaced: [u64; 2]) -> usize {
 
 /// Returns whether a slot at the begin or end of a page holds nothing, although all slots have held records: the page was lost.
 pub fn has_lost_pages(records: &[Record]) -> bool {
+    let mut at_page_ends = records.chunks(IN_PAGE).flat_map(|page| [page.first(), page.last()]).flatten();
     // SAFETY: a valid reference; somebody else may empty the file at any time.
-    let is_empty = |record: &Record| unsafe { (&raw const record.begin).read_volatile() == 0 };
-    records.chunks(IN_PAGE).any(|page| page.first().is_some_and(is_empty) || page.last().is_some_and(is_empty))
+    at_page_ends.any(|record| unsafe { (&raw const record.begin).read_volatile() == 0 })
 }
 
 /// Moves those to the front that `stays` chooses, in their order, and empties the other slots. How many stay.

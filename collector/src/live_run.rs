@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use crate::blocks::BlockScanner;
 use crate::folder::{RunFileNames, RunFolder};
 use crate::format::LogHeader;
-use crate::place::{LogPlace, RingPlace};
+use crate::log_paths::{LogPlace, RingPlace};
+use crate::log_source::{LogBytes, LogSource};
 use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers};
 use crate::salvage::SalvagedRing;
-use crate::source::{LogBytes, LogSource};
 
 /// The logs and rings of a run that may still be recorded.
 pub struct LiveRun {
@@ -55,12 +55,12 @@ impl LiveRun {
         Ok(())
     }
 
-    /// Returns how many ranks the run has, as far as one of its logs says; 0 where there is none.
+    /// The number of ranks of the run by one of its logs, or 0 if there is none.
     pub fn n_ranks(&self) -> usize {
         self.logs.values().next().map_or(0, |log| log.header.n_ranks as usize)
     }
 
-    /// Returns how many ranks record, as far as one of their logs says; 0 where there is none.
+    /// The number of ranks that record by one of their logs, or 0 if there is none.
     pub fn n_recorded(&self) -> usize {
         let recorded = self.logs.values().next().map_or(0, |log| log.header.recorded_ranks.len() as usize);
         // An empty list stands for all.
@@ -133,7 +133,7 @@ impl LiveLog {
         Ok(length.saturating_sub(self.position))
     }
 
-    /// Returns what a ring of this rank holds beyond the part of the log that was read, with call sites as the log numbers them; `None` where the
+    /// The records in a ring of this rank that come after the part of the log that was read, with call sites as the log numbers them; `None` where the
     /// ring is gone or of another run.
     pub fn beyond(&self, ring: &RingPlace) -> Option<SalvagedRing> {
         let mut ring = ring.read().ok()??;

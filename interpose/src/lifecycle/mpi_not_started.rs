@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::harmless::{enter, guard};
-use crate::lifecycle::kept::BEFORE;
+use crate::lifecycle::process_state::BEFORE;
 use crate::run::settings::RecorderSettings;
 use crate::run::{job, launcher};
 use crate::state::stage::{RecordingState, state};
@@ -188,7 +188,7 @@ fn numbered<'a>(memory: &'a mut [u8], folder: &Path, number: u32) -> Option<&'a 
     CStr::from_bytes_until_nul(memory).ok()
 }
 
-/// Returns when the file at `path` was last written, or `None` if there is none.
+/// The time at which the file at `path` was last written, or `None` if there is none.
 fn modified_unix_s(path: &CStr) -> Option<i64> {
     // SAFETY: the path ends with zero; the structure is filled where the call succeeds.
     unsafe {

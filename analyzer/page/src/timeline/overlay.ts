@@ -1,4 +1,4 @@
-// What lies above the timeline: messages, the chosen wait and the rank that ended it.
+// Draws messages, the chosen wait and the rank that ended it on top of the timeline.
 import type { Plot } from "../picture";
 import { colour } from "../theme";
 import type { Messages } from "../views";

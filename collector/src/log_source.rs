@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
+use crate::log_paths::{LogPlace, open_file};
 use crate::node::file::FrameReader;
-use crate::place::{LogPlace, open_file};
 use crate::problem::{Problem, ProblemKind};
 use crate::reader::{LogReader, OpenError};
-use crate::sparse::DataOnly;
+use crate::sparse_file::DataOnly;
 use crate::words::CountedNoun;
 
 /// The bytes of a rank's log.
@@ -41,12 +41,12 @@ impl LogSource {
         }
     }
 
-    /// Returns what is wrong with the log of `rank`, as its place shows before it is read.
+    /// The problems of the log of `rank` that its place shows before it is read.
     pub(crate) fn problems(&self, rank: u32) -> Vec<Problem> {
         let LogSource::Frames(frames) = self else { return Vec::new() };
         let (chain, name) = (frames.parts(), frames.node().name());
         let mut problems = Vec::new();
-        let mut note = |kind, count, detail| problems.push(Problem { kind, rank: Some(rank), count, detail });
+
         if let Some((first, _)) = chain.gaps.first() {
             let bytes = chain.missing();
             let several = if chain.gaps.len() > 1 {
@@ -58,10 +58,11 @@ impl LogSource {
                 "missing in {name}: {} of its log, from byte {first} of the log{several}",
                 CountedNoun(bytes, "byte")
             );
-            note(ProblemKind::Damaged, bytes, detail);
+            problems.push(Problem { kind: ProblemKind::Damaged, rank: Some(rank), count: bytes, detail });
         }
         if chain.in_conflict > 0 {
-            note(ProblemKind::PartsInConflict, chain.in_conflict, format!("in {name}"));
+            let (kind, detail) = (ProblemKind::PartsInConflict, format!("in {name}"));
+            problems.push(Problem { kind, rank: Some(rank), count: chain.in_conflict, detail });
         }
         problems
     }

@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all.
+//! Files and folders that appear complete or not at all: they are written under temporary names first.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -25,7 +25,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::R
     Ok(())
 }
 
-/// A file in a folder that has no name of its own yet.
+/// Creates a file in a folder, under a temporary name.
 fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".lb-report-");
@@ -45,20 +45,20 @@ pub struct WholeFolder {
 }
 
 impl WholeFolder {
-    /// The folder at `path`, which is made where it is missing.
+    /// Opens the folder at `path`, and creates it if it is missing.
     pub fn create(path: &Path) -> io::Result<WholeFolder> {
         let is_new = !path.exists();
         fs::create_dir_all(path)?;
         Ok(WholeFolder { path: path.to_owned(), is_new, files: RefCell::default() })
     }
 
-    /// A folder that is there.
+    /// Opens an existing folder.
     pub fn existing(path: &Path) -> io::Result<WholeFolder> {
         fs::metadata(path)?;
         Ok(WholeFolder { path: path.to_owned(), is_new: false, files: RefCell::default() })
     }
 
-    /// A file that will have this name.
+    /// Opens a file that will have this name.
     pub fn file(&self, name: &str) -> io::Result<File> {
         let new = new_file(&self.path)?;
         let file = new.reopen()?;
@@ -116,17 +116,17 @@ impl NewFolder {
         Ok(NewFolder { path: path.to_owned(), parent: parent.to_owned(), temporary })
     }
 
-    /// Returns the folder around it.
+    /// Returns the parent folder.
     pub fn parent(&self) -> &Path {
         &self.parent
     }
 
-    /// Returns where to make and fill it.
+    /// The path at which to create and fill it.
     pub fn unfinished(&self) -> PathBuf {
         self.temporary.path().join("folder")
     }
 
-    /// Gives it its name.
+    /// Gives the folder its name.
     ///
     /// Errors: what the system says.
     pub fn finish(self) -> io::Result<()> {

@@ -57,7 +57,7 @@ pub unsafe fn created(parent: Word, comm: Word, birth: CommOrigin) -> &'static C
     }
 }
 
-/// Returns what is known of `comm`, with which a call has succeeded; it is defined in the log if it was not before.
+/// The facts about `comm`, with which a call has succeeded. It is defined in the log if it was not before.
 #[cold]
 pub fn known_or_defined(comm: Word) -> &'static CommInfo {
     if let Some(info) = table::get(comm) {
@@ -221,12 +221,11 @@ fn uid_of(parent: Option<ParentId>, salt: IdSalt, group: &[u32], remote: &[u32])
 
 /// The definition of a rank's neighbours in communicator `id`, whose ranks are those of the world in `group`; `None`: it has none.
 fn named(id: u32, topology: &TopologyNeighbours, group: &[u32]) -> Option<Definition> {
-    let world = |ranks: &[Option<u32>]| {
-        let there = ranks.iter().flatten();
-        RankList::from_ranks(there.map(|&rank| group.get(rank as usize).copied().unwrap_or(NONE)))
-    };
     topology.is_there.then(|| {
-        let (sources, destinations) = (world(&topology.sources), world(&topology.destinations));
+        let [sources, destinations] = [&topology.sources, &topology.destinations].map(|ranks| {
+            let there = ranks.iter().flatten();
+            RankList::from_ranks(there.map(|&rank| group.get(rank as usize).copied().unwrap_or(NONE)))
+        });
         Definition::Neighbours(NeighbourRanks { comm: id, sources, destinations })
     })
 }

@@ -3,14 +3,14 @@
 use lbprof_collector::definition::Definition;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::gap_survey::CpuSample;
-use lbprof_collector::placing::ThreadLocator;
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{
     CodeAddress, MAX_SAMPLES, Place, ProcessorCounts, Sample, SampleHead, SamplePlaces, SampledThread,
 };
+use lbprof_collector::thread_positions::ThreadLocator;
 
 use crate::log::OpenLog;
-use crate::sampling::chain::{SampleUnwinder, UnwoundChain};
+use crate::sampling::call_chain::{SampleUnwinder, UnwoundChain};
 use crate::sampling::clock::SampleClock;
 use crate::system::clock::sample_instant;
 use crate::system::perf::{KernelRecord, PerfEvent, RawCounts, RawSample};
@@ -224,19 +224,17 @@ fn sample(raw: RawSample, ticks: u64, counts: Option<ProcessorCounts>) -> Sample
     Sample { ticks, location: CodeAddress::outside(raw.address), call_path: NONE, weight_ns: raw.period_ns, counts }
 }
 
-/// Returns what was counted since the sample before; where the counters were another's for a part of that time, extrapolated.
+/// The counts since the sample before, extrapolated if another event had the counters for a part of that time.
 fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<ProcessorCounts> {
     let now = now?;
     let before = std::mem::replace(before, now);
     let enabled = now.enabled_ns.wrapping_sub(before.enabled_ns);
     let running = now.running_ns.wrapping_sub(before.running_ns);
-    let whole = |now: u64, before: u64| {
-        let counted = now.wrapping_sub(before);
-        if running == enabled || running == 0 {
-            return counted;
-        }
-        (u128::from(counted) * u128::from(enabled) / u128::from(running)) as u64
+    let counted = [now.instructions.wrapping_sub(before.instructions), now.cycles.wrapping_sub(before.cycles)];
+    let [instructions, cycles] = match running {
+        0 => counted,
+        _ if running == enabled => counted,
+        _ => counted.map(|count| (u128::from(count) * u128::from(enabled) / u128::from(running)) as u64),
     };
-    let instructions = whole(now.instructions, before.instructions);
-    Some(ProcessorCounts { instructions, cycles: whole(now.cycles, before.cycles) })
+    Some(ProcessorCounts { instructions, cycles })
 }

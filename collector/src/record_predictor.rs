@@ -119,8 +119,20 @@ pub(crate) struct RecordEntry {
     pub context: u32,
 }
 
+/// Two words as one.
+#[inline(always)]
+fn pair(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+/// Three fields as one word.
+#[inline(always)]
+fn kinds(operation: u16, flags: CallFlags, count: u32) -> u64 {
+    u64::from(operation) | u64::from(flags.0) << 16 | u64::from(count) << 32
+}
+
 impl RecordEntry {
-    /// Returns what the first record of `context`, whose index is `index`, is guessed to be.
+    /// The guess at the first record of `context`, whose index is `index`.
     fn predict_first(index: u32, context: &CallContext) -> RecordEntry {
         let mut entry = RecordEntry {
             call_site: context.call_site,
@@ -148,14 +160,11 @@ impl RecordEntry {
         self.request.wrapping_add(recent.newest & self.relative)
     }
 
-    /// Returns whether `record` is such a record, whatever its times.
+    /// True if `record` is such a record, whatever its times.
     #[inline(always)]
     pub(crate) fn is(&self, record: &Record, recent: RecentRecords) -> bool {
         // One word after the other without a branch: most often all are equal.
-        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        let kinds = |operation: u16, flags: CallFlags, count: u32| {
-            u64::from(operation) | u64::from(flags.0) << 16 | u64::from(count) << 32
-        };
+
         let differences = (self.call_site ^ record.call_site)
             | (self.sent ^ record.sent)
             | (self.received ^ record.received)
@@ -272,7 +281,7 @@ impl RecordPredictor {
     }
 }
 
-/// Returns how many bytes hold `value`: 0 for 0, to 8.
+/// The number of bytes that hold `value`: from 0 for 0 to 8.
 #[inline(always)]
 pub(crate) fn significant_bytes(value: u64) -> usize {
     (71 - value.leading_zeros() as usize) / 8

@@ -17,9 +17,9 @@ use crate::definition::Definition;
 use crate::folder::RunFolder;
 use crate::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_HEADER, PREAMBLE_BYTES};
 use crate::index::{self, INDEX_MAGIC, INDEX_TAIL_BYTES, IndexEntry};
-use crate::place::LogPlace;
+use crate::log_paths::LogPlace;
+use crate::log_source::LogBytes;
 use crate::reader::{contents, definitions, summary};
-use crate::source::LogBytes;
 use crate::summary::ThreadSummary;
 
 /// Bytes read at a log's end at first: of a short log that is all of it.
@@ -62,7 +62,7 @@ impl RunFolder {
         Ok(log.index()?.map(|(entries, _)| entries))
     }
 
-    /// Returns what the log of `rank` ends with; `None` where it has no index.
+    /// Reads the trailer of the log of `rank`, or returns `None` if it has no index.
     ///
     /// Errors: what is wrong with it.
     pub fn at_end(&self, rank: u32) -> Result<Option<AtEnd>, AtEndError> {
@@ -235,7 +235,7 @@ impl AtEndBytes {
         Ok(())
     }
 
-    /// Returns what comes after the index: definitions alone.
+    /// Reads the blocks after the index, which are definitions alone.
     fn after(&self, mut at: u64, all: &mut Vec<Definition>) -> Result<(), AtEndError> {
         while at < self.length {
             let Some(bytes) = self.block_bytes(at)? else {
@@ -250,10 +250,9 @@ impl AtEndBytes {
 
 /// Checks that the summaries agree with the blocks of records and profiles: the same threads, as many records, in the same time.
 fn agree(entries: &[IndexEntry], summaries: &[ThreadSummary]) -> Result<(), AtEndError> {
-    let is_of_records = |kind: u8| kind == BlockKind::Records as u8 || kind == BlockKind::Profile as u8;
     // By thread: where its records begin, when, where the next one would be, and when.
     let mut threads: BTreeMap<u32, [u64; 4]> = BTreeMap::new();
-    for entry in entries.iter().filter(|entry| is_of_records(entry.kind)) {
+    for entry in entries.iter().filter(|entry| entry.has_records()) {
         let [.., next, end] = threads.entry(entry.thread).or_insert([entry.first, entry.begin, entry.first, 0]);
         if *next != entry.first {
             return wrong(format!("records of thread {} are missing before its record {}", entry.thread, entry.first));

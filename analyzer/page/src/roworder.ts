@@ -1,10 +1,10 @@
-// In which order the rows of matrices are shown: by rank, by load, by host, by cluster.
+// Orders of the rows of matrices: by rank, load, host or cluster.
 import type { PackedNumbers } from "./packed";
 import type { Views } from "./views";
 
 export type Order = "rank" | "load" | "host" | "cluster";
 
-/** Row numbers in the order asked for; rows that are equal in it stand by rank. */
+/** Row numbers in the wanted order. Rows that are equal in it are ordered by rank. */
 export function rowOrder(views: Views, order: Order, load: (row: number) => number): number[] {
     const rows = Array.from({ length: views.ranks.rows }, (_, row) => row);
     const keys: Record<Order, (row: number) => number> = {
@@ -17,7 +17,7 @@ export function rowOrder(views: Views, order: Order, load: (row: number) => numb
     return rows.sort((a, b) => key(a) - key(b) || a - b);
 }
 
-/** Sum of a row of a matrix; what is not recorded counts nothing. */
+/** Sum of a row of a matrix. Missing values count as zero. */
 export function rowSum(matrix: PackedNumbers, columns: number, row: number): number {
     let sum = 0;
     for (let i = row * columns; i < (row + 1) * columns; i++) {

@@ -72,10 +72,10 @@ impl SampleUnwinder {
         }
         let at = InterruptedRegisters { pc: address as usize, sp: stack.sp, bp: stack.bp };
         let path = unwind::walk_from(at, self.depth, &mut self.rules, |address| stack.word(address));
-        let is_inside = |caller: &usize| own_code::is_wrapper(*caller) || self.mpi.contains(caller);
-        let outside = path.callers.iter().rposition(is_inside).map_or(0, |last| last + 1);
+        let last_inside = path.callers.iter().rposition(|caller| self.is_inside(*caller));
+        let outside = last_inside.map_or(0, |last| last + 1);
         let around = path.callers.get(outside..).unwrap_or_default();
-        let called = path.callers.split(is_inside).next().unwrap_or_default();
+        let called = path.callers.split(|caller| self.is_inside(*caller)).next().unwrap_or_default();
         let mut callers = Vec::new();
         if let Some(mpi_call) = path.callers.iter().rfind(|caller| self.mpi.contains(caller))
             && let Some(depth) = self.callback_depth(address as usize, called, around)
@@ -89,7 +89,12 @@ impl SampleUnwinder {
         (!callers.is_empty()).then_some(UnwoundChain { callers, is_cut: path.end == PathEnd::Cut })
     }
 
-    /// Returns how many of the innermost `callers`, which are not MPI's, lie in a function of the program that MPI has called, or in functions that this one
+    /// True for an address in the MPI library or in a wrapper of ours.
+    fn is_inside(&self, caller: usize) -> bool {
+        own_code::is_wrapper(caller) || self.mpi.contains(&caller)
+    }
+
+    /// The number of the innermost `callers`, which are not MPI's, lie in a function of the program that MPI has called, or in functions that this one
     /// has called; `None` if MPI has called none. The program's are also the libraries of the calls `around`, which call MPI.
     fn callback_depth(&self, address: usize, callers: &[usize], around: &[usize]) -> Option<usize> {
         if self.mpi.contains(&address) {

@@ -1,4 +1,4 @@
-// The window of time that all views with a time axis show. It stands in the address, so that a view can be sent to others.
+// The time window that all views with a time axis show. It is part of the address, so that a view can be shared.
 import { formatAddress, parseAddress, type Address, type TimeWindow } from "./address";
 
 export type { TimeWindow } from "./address";
@@ -8,12 +8,12 @@ type Listener = (window: TimeWindow | null) => void;
 let shown: TimeWindow | null = null;
 const listeners = new Map<unknown, Listener>();
 
-/** What the address says. */
+/** The current address. */
 export function address(): Address {
     return parseAddress(window.location.hash);
 }
 
-/** The window; null: all of the run. */
+/** The window, or null if it is the whole run. */
 export function timeWindow(): TimeWindow | null {
     return shown;
 }

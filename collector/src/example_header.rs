@@ -5,7 +5,6 @@ use crate::format::{ClockSource, LogHeader, RecordingMode};
 
 /// The header of a rank's log, whose ticks are nanoseconds of CLOCK_MONOTONIC.
 pub fn header(rank: u32, n_ranks: u32) -> LogHeader {
-    let instant = |ticks| ClockPair { ticks, monotonic_ns: ticks };
     LogHeader {
         run_id: 1,
         rank,
@@ -20,7 +19,7 @@ pub fn header(rank: u32, n_ranks: u32) -> LogHeader {
         started_unix_s: 1_700_000_000,
         recorded_ranks: RankList::default(),
         mode: RecordingMode::Events,
-        instants: [instant(0), instant(1_000_000)],
+        instants: [0, 1_000_000].map(|ticks| ClockPair { ticks, monotonic_ns: ticks }),
         settings: Vec::new(),
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct UndefinedIds {
 }
 
 impl UndefinedIds {
-    /// Returns how many ids were never defined.
+    /// The number of ids that were never defined.
     pub(crate) fn count(&self) -> usize {
         self.missing.len()
     }

@@ -49,7 +49,7 @@ pub enum RingPlace {
 }
 
 impl RingPlace {
-    /// Returns what messages call it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
             RingPlace::File(path, _) => {
@@ -59,7 +59,7 @@ impl RingPlace {
         }
     }
 
-    /// Returns what is in it.
+    /// Reads the ring, or returns `None` if it is of another version.
     ///
     /// Errors: what the system says.
     pub fn read(&self) -> io::Result<Option<SalvagedRing>> {

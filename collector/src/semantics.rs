@@ -58,7 +58,7 @@ pub enum OperationSemantics {
     Epoch(EpochStep),
     /// Locks a window at one target, or at all.
     Lock,
-    /// Unlocks it. Like a flush it moves data: whether it waits for another rank cannot be known.
+    /// Unlocks it. Like a flush it moves data. Whether it waits for another rank is not recorded; the replay infers it from the end of the call.
     Unlock,
 }
 

@@ -9,8 +9,8 @@
 //! | [`model`] | plain data: ranks × regions × activities × iterations, in seconds, on one clock; loops, waits, predictions |
 //! | [`structure`] | the first pass: which calls follow which, and the loops and regions found in them; symbols |
 //! | [`profile`] | the second pass: records → regions × activities × ranks × iterations |
-//! | [`metrics`] | pure functions from times to figures, a file for each section of docs/metrics.md |
 //! | [`replay`] | the third pass: all ranks on one timeline: matching, wait states, their causes, critical path, what-if clocks |
+//! | [`metrics`] | pure functions from times to figures, a file for each section of docs/metrics.md |
 //! | [`select`] | the part of the run that everything is computed from |
 //! | [`views`] | matrices of bounded size for pages: what ranks did when and where, iterations by columns |
 //! | [`analyse`] | the passes over a run, in their order |

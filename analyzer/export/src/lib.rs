@@ -1,10 +1,10 @@
 //! A run in forms that other programs read: a file for each.
 //!
 //! Some are made from the sums. Others need what ranks do when, which nothing keeps: an
-//! [`ExportFormat`](lbprof_analysis::analyse::exported::ExportFormat) is passed it while the ranks are followed.
+//! [`EventExport`](lbprof_analysis::analyse::exported::EventExport) is passed it while the ranks are followed.
 //!
 //! ```text
-//!   replay ─→ ScopeObserver ─→ RegionObserver ─→ ExportFormat ─→ its file
+//!   replay ─→ ScopeObserver ─→ RegionObserver ─→ EventExport ─→ its file
 //!             (ranks, time)    (a region)
 //! ```
 

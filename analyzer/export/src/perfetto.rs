@@ -37,7 +37,7 @@ use self::packets::{
     TrackDescriptor, TrackEvent,
 };
 use self::used_names::UsedNames;
-use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
+use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
 use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::replay_results::ReplayedThread;
@@ -269,7 +269,7 @@ fn pid(rank: u32) -> i32 {
     i32::try_from(rank).unwrap_or(i32::MAX - 1) + 1
 }
 
-impl<W: Write + Send> ExportFormat for PerfettoWriter<W> {
+impl<W: Write + Send> EventExport for PerfettoWriter<W> {
     fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         let calls = part.calls();

@@ -17,7 +17,7 @@ const COMMAND: &str = "UPDATE_SCHEMA=1 cargo test -p lb-report schema";
 
 /// Returns a schema that says that it is generated.
 fn mark_generated(mut schema: Schema) -> Value {
-    let note = format!("Generated from analyzer/report/src/ by `{COMMAND}`; do not edit.");
+    let note = format!("Generated from analyzer/report/src/ and analyzer/study/src/ by `{COMMAND}`; do not edit.");
     schema.insert("$comment".to_owned(), note.into());
     let mut value = schema.to_value();
     on_one_line(&mut value);

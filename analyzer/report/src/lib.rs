@@ -1,7 +1,10 @@
 //! The contents of a report as data: made from the model once, formatted by [`text`] and [`json`], which compute nothing.
 //!
 //! Each table or part is a file: its rows and the function that makes them from the model. It is a field of [`Report`], and
-//! has a file of the same name in `text/` and in `json/`.
+//! most have a file of the same name in `text/`; the JSON is the rows themselves (`json/mod.rs`).
+//!
+//! Metrics of one run are functions of the analysis (`metrics/`). What is computed here is what rows say about one another: a share, a
+//! rank above the mean, which loss is the largest.
 
 #![forbid(unsafe_code)]
 
@@ -27,6 +30,7 @@ pub mod iteration_groups;
 pub mod iterations;
 pub mod lifetime;
 pub mod loops;
+pub mod loss_kind;
 pub mod losses;
 pub mod overheads;
 pub mod problems;
@@ -212,7 +216,7 @@ impl Report {
         if let Some(iterations) = &iterations {
             verdict.find_excess_iterations(iterations);
         }
-        if verdict.parts.iter().any(|part| part.kind == verdict::LossKind::SlowInParts) {
+        if verdict.parts.iter().any(|part| part.kind == loss_kind::LossKind::SlowInParts) {
             verdict.slow_parts = slow_parts::slow_parts(model, &regions, functions.as_ref());
         }
         let threads = ThreadTable::new(model, names);
@@ -282,7 +286,7 @@ impl Report {
         }
         // What a network without costs would save is then mostly that ranks have no core, or that others are late of which nothing is known.
         if self.doubts.iter().any(ReportDoubt::is_of_cores) || self.has_unrecorded_partners() {
-            let of_network = self.losses.iter_mut().filter(|loss| loss.kind == verdict::LossKind::Communication);
+            let of_network = self.losses.iter_mut().filter(|loss| loss.kind == loss_kind::LossKind::Communication);
             for loss in of_network {
                 loss.take_remedy();
             }

@@ -1,7 +1,8 @@
 //! The run's losses, each by itself: how much, through whom, where, and what would be gained without it.
 //!
-//! They are the parts of the verdict: load imbalance, the two kinds of serialization, communication, the recorder. So all losses
-//! together are what is lost. The part that is load imbalance is split by the regions in which the rank that computes longest exceeds the
+//! They are the parts of the verdict: load imbalance, the kinds of serialization, communication, the recorder. So all losses
+//! together are what is lost. Of communication, file access and the program's own code within MPI are losses of their own; of
+//! imbalance, the control of parallelism. The part that is load imbalance is split by the regions in which the rank that computes longest exceeds the
 //! mean. Where the ranks were followed, the causes of waiting (docs/metrics.md §4) show which ranks are waited for, and at which call.
 //!
 //! Where ranks do not share one work, or others than the selected are waited for, balance says little: then a loss is what causes waiting.
@@ -15,8 +16,9 @@ use serde::Serialize;
 
 use super::blocking::{BlockingTable, CauseRow, site_of_line};
 use super::functions::{CalledBackRow, ExplainedExcess, SampledFunctions};
+use super::loss_kind::LossKind;
 use super::serial;
-use super::verdict::{LossKind, Verdict};
+use super::verdict::Verdict;
 use super::what_if::{PredictionRow, WhatIfTable};
 use super::{RegionRow, SiteRow};
 use lbprof_analysis::metrics::blocking::{CauseClass, waited_because_of};
@@ -33,7 +35,7 @@ const LEAST: f64 = 0.01;
 /// MPI calls on other ranks.
 const MUCH_CALLED: f64 = 0.1;
 
-/// Share of what the rank that is waited for most causes, from which on another rank causes much, too.
+/// Share of what the rank that is waited for most causes, above which another rank also counts as a major cause.
 const MUCH: f64 = 0.5;
 
 /// Share of what is lost to communication that waiting for one rank's calls must have for that to be the cause.
@@ -261,7 +263,7 @@ fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: Vec<Effic
     rest
 }
 
-/// Splits the loss to communication into communication proper, functions that MPI calls, and file access. A better network would save nothing of the latter.
+/// Splits the loss to communication into communication proper, functions that MPI calls, and file access. A better network would save nothing of the last two.
 fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: EfficiencyLoss) -> [EfficiencyLoss; 3] {
     let all_s = all.lost_s;
     let calls = inputs.sites.iter().filter(|row| row.activity == Activity::Io);
@@ -400,7 +402,8 @@ fn waits_for(inputs: &LossInputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
 }
 
 /// Finds the prediction for the change that would reduce a loss in a region: to balance it. If one rank causes it all, it is average work on that rank
-/// if no replay balances the region, or if this saves much more: a replay cannot give others evenly what they hardly do.
+/// if no replay balances the region, or if this saves much more: a replay cannot give others evenly what they hardly do. Where even work in each iteration
+/// saves much more than either, as of a rank that is slow in some iterations only, it is that.
 fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<PredictionRow> {
     let of_region = what_if
         .rows
@@ -411,9 +414,15 @@ fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<P
         let mut of_ranks = what_if.rows.iter().filter(|row| matches!(row.scenario, WhatIfScenario::RankAsMean(_)));
         of_ranks.find(|row| row.rank == Some(rank)).filter(|row| what_if.is_gain(row))
     });
-    match (of_region, of_rank) {
-        (Some(region), Some(rank)) if rank.saved_s > MUCH_MORE * region.saved_s => Some(rank.clone()),
-        (of_region, of_rank) => of_region.or(of_rank).cloned(),
+    let of_sums = match (of_region, of_rank) {
+        (Some(region), Some(rank)) if rank.saved_s > MUCH_MORE * region.saved_s => Some(rank),
+        (of_region, of_rank) => of_region.or(of_rank),
+    };
+    let mut of_iterations = what_if.rows.iter().filter(|row| row.scenario == WhatIfScenario::RunBalancedEach);
+    let of_iterations = of_iterations.find(|row| what_if.is_gain(row));
+    match (of_sums, of_iterations) {
+        (Some(sums), Some(each)) if each.saved_s > MUCH_MORE * sums.saved_s => Some(each.clone()),
+        (of_sums, _) => of_sums.cloned(),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use super::loss_kind::LossKind;
 use super::losses::EfficiencyLoss;
 use super::threads::GOOD_EFFICIENCY;
-use super::verdict::{LongestRank, LossKind, VerdictKind};
+use super::verdict::{LongestRank, VerdictKind};
 use super::{Report, ReportDoubt};
 use crate::iteration::IterationRow;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::excess_iterations::ExcessIterations;
 use super::functions::{ExplainedExcess, SampledFunctions};
+use super::loss_kind::LossKind;
 use super::serial;
 use super::slow_parts::SlowPart;
 use super::threads::GOOD_EFFICIENCY;
@@ -23,7 +24,7 @@ use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::CodePlace;
 
-/// Share of a cluster's computation below which its waiting for other clusters is not worth a word.
+/// Share of a cluster's computation below which its waiting for other clusters is not reported.
 const LITTLE: f64 = 0.01;
 
 /// Seconds that are nothing but rounding.
@@ -141,7 +142,7 @@ pub enum VerdictKind {
     /// Serialization: ranks depend on each other in chains.
     #[serde(rename = "dependency chains")]
     DependencyChains,
-    /// Serialization of which it is not known which of the two it is.
+    /// Serialization whose kind is unknown.
     #[serde(rename = "serialization")]
     Serialization,
     /// Communication.
@@ -150,57 +151,6 @@ pub enum VerdictKind {
     /// Threads of ranks that idle outside of MPI: at most 95 % of the time of all cores is work, and more is lost to threads than to MPI.
     #[serde(rename = "threads")]
     Threads,
-}
-
-/// The kind of a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum LossKind {
-    /// Load imbalance: a rank computes longer than the mean. By cause: ranks wait for another's computation.
-    #[serde(rename = "imbalance")]
-    Imbalance,
-    /// Serialization: in different iterations different ranks are the slowest.
-    #[serde(rename = "slow in turn")]
-    SlowInTurn,
-    /// Serialization: in different parts of an iteration different ranks are the slowest.
-    #[serde(rename = "slow in parts")]
-    SlowInParts,
-    /// Serialization: ranks depend on each other in chains within iterations.
-    #[serde(rename = "dependency chains")]
-    DependencyChains,
-    /// Serialization of which it is not known which of the two it is.
-    #[serde(rename = "serialization")]
-    Serialization,
-    /// Imbalance in computation that only parallel work needs.
-    #[serde(rename = "control of parallelism")]
-    Control,
-    /// Data transfer, and calls besides waiting; where the ideal time is not known, all waiting that is not due to imbalance, too.
-    #[serde(rename = "communication")]
-    Communication,
-    /// Access to files through MPI besides waiting for other ranks, and waiting for ranks that access files. The verdict counts it as communication.
-    #[serde(rename = "file access")]
-    FileAccess,
-    /// Functions of the program that MPI calls, as for a user-defined reduction. The verdict counts it as communication.
-    #[serde(rename = "called by MPI")]
-    CalledByMpi,
-    /// Writing the log, and waiting for ranks that do, or of which nothing is known.
-    #[serde(rename = "recorder")]
-    Recorder,
-}
-
-impl LossKind {
-    /// The verdict if this loss is the largest, or `None` if it is not the program's fault.
-    fn of_verdict(self) -> Option<VerdictKind> {
-        match self {
-            LossKind::Imbalance | LossKind::Control => Some(VerdictKind::Imbalance),
-            LossKind::SlowInTurn => Some(VerdictKind::SlowInTurn),
-            LossKind::SlowInParts => Some(VerdictKind::SlowInParts),
-            LossKind::DependencyChains => Some(VerdictKind::DependencyChains),
-            LossKind::Serialization => Some(VerdictKind::Serialization),
-            LossKind::Communication | LossKind::FileAccess | LossKind::CalledByMpi => Some(VerdictKind::Communication),
-            LossKind::Recorder => None,
-        }
-    }
 }
 
 /// A part of what is lost.

@@ -298,7 +298,7 @@ impl WhatIfTable {
         let measured_s = replayed_s(followed, WhatIfScenario::Measured);
         let (all_is_known, on_demand) = (followed.counts.all_is_known(), followed.counts.hands_out_work);
         let mut rows: Vec<PredictionRow> = Vec::new();
-        for &(scenario, time_s) in followed.replays.iter().filter(|_| all_is_known) {
+        for &(scenario, time_s) in followed.scenario_times.iter().filter(|_| all_is_known) {
             // What the user asked for is answered, although ranks run different code.
             let is_asked = model.asked.contains(&scenario);
             if scenario.is_redistribution() && (on_demand || !is_asked && mixes_codes(model, clusters, scenario)) {
@@ -419,7 +419,7 @@ const LEAST_OF_NOTE: f64 = 0.01;
 
 /// Returns the time of the replay of a scenario.
 fn replayed_s(followed: &ReplayResults, scenario: WhatIfScenario) -> Option<f64> {
-    followed.replays.iter().find(|(replayed, _)| *replayed == scenario).map(|&(_, time_s)| time_s)
+    followed.scenario_times.iter().find(|(replayed, _)| *replayed == scenario).map(|&(_, time_s)| time_s)
 }
 
 impl PredictionRow {

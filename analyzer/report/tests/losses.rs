@@ -1,7 +1,7 @@
 //! What is lost by what: also where no change of the network or the balance would save it.
 
 use lbprof_collector::{Operation, ProblemKind};
-use lbprof_report::verdict::LossKind;
+use lbprof_report::loss_kind::LossKind;
 use lbprof_report::{Report, text};
 use lbprof_simulator::scenario::Scenario;
 

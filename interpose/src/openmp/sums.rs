@@ -15,9 +15,9 @@ use lbprof_collector::record::NONE;
 
 use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
-use crate::log::{self, LOG, OpenLog};
+use crate::log::{self, LOG};
 use crate::openmp::region_code::RegionCode;
-use crate::openmp::{marks, mutexes, placement};
+use crate::openmp::{marks, placement};
 use crate::recording::call_path;
 use crate::state::thread::RecorderThread;
 use crate::unwind::PathCall;
@@ -56,11 +56,6 @@ static IDS: AtomicU32 = AtomicU32::new(0);
 
 /// Threads of the largest team so far.
 static LARGEST: AtomicU32 = AtomicU32::new(0);
-
-/// Time at which sums are to be written again, in ticks.
-static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
-/// Seconds between two times.
-const WRITE_S: f64 = 1.0;
 
 /// The site of the region of this code that the calling thread starts; `None`: there can be no more of them.
 ///
@@ -227,10 +222,6 @@ pub unsafe fn add<'a>(
     increase(&sums.elapsed, end.saturating_sub(begin));
     increase(&sums.longest, longest);
     increase(&sums.instances, 1);
-    if end > NEXT_WRITE.load(Relaxed) {
-        // SAFETY: the caller's promise.
-        unsafe { write_in_time(thread, end) };
-    }
     Some(ParallelInstance {
         begin,
         end,
@@ -325,29 +316,8 @@ impl TeamSums {
     }
 }
 
-/// Writes the sums, which is to be done once in a second: a killed process loses what was added since.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-#[cold]
-#[inline(never)]
-unsafe fn write_in_time(thread: *mut RecorderThread, now: u64) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        enter::recording(thread, || {
-            critical(|| {
-                let mut log = LOG.lock();
-                if let Some(log) = log.as_deref_mut().and_then(Option::as_mut) {
-                    NEXT_WRITE.store(now + (WRITE_S * 1e9 * log.ticks_of_ns()) as u64, Relaxed);
-                    write(log);
-                }
-            });
-        });
-    }
-}
-
-/// Writes the sums that the log lacks.
-pub fn write(log: &mut OpenLog) {
+/// The sums that the log lacks.
+pub fn unwritten() -> Vec<Definition> {
     let mut sums = Vec::new();
     let mut sites = 0;
     for place in &SITES {
@@ -364,8 +334,5 @@ pub fn write(log: &mut OpenLog) {
     if sites == MAX_SITES {
         guard::count(ProblemKind::TooMany, 1);
     }
-    sums.extend(mutexes::unwritten());
-    if !sums.is_empty() {
-        log.define(&sums);
-    }
+    sums
 }

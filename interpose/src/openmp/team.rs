@@ -16,6 +16,7 @@ use crate::openmp::marks;
 use crate::openmp::region_code::RegionCode;
 use crate::openmp::runtime::{self, RuntimeFunction};
 use crate::openmp::sums::{self, RegionSite};
+use crate::openmp::written_sums;
 use crate::recording::mpi_time;
 use crate::state::parallel::{MemberSlot, ReportedRegion};
 use crate::state::thread::{self, RecorderThread};
@@ -235,6 +236,7 @@ pub unsafe fn finish<'a>(
     unsafe {
         if let Some(instance) = sums::add(thread, site, times, team.clone()) {
             marks::end(thread, &instance, team);
+            written_sums::write_if_due(thread, instance.end);
         }
     }
 }

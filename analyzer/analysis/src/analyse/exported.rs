@@ -28,7 +28,7 @@ impl ExportSelection<'_> {
 
 /// A file of what ranks do when. All that it gets comes from [`ReplayObserver`], in the order in which ranks are followed: of a thread that is the order
 /// of time. What it keeps must not grow with events.
-pub trait ExportFormat: ReplayObserver {
+pub trait EventExport: ReplayObserver {
     /// Before anything else: what the part has.
     ///
     /// Errors: it cannot be made of that.
@@ -42,7 +42,7 @@ pub trait ExportFormat: ReplayObserver {
 
 /// Passes on what lies in a region.
 pub struct RegionObserver<'a> {
-    format: &'a mut dyn ExportFormat,
+    format: &'a mut dyn EventExport,
     /// By index of the region, whether it is or lies in the one that is wanted; `None`: all are.
     regions: Option<Vec<bool>>,
     /// True if the interval that came last does.
@@ -51,7 +51,7 @@ pub struct RegionObserver<'a> {
 
 impl<'a> RegionObserver<'a> {
     /// Passes to `format` what lies in the region of `part`.
-    pub fn new(part: &ExportSelection, format: &'a mut dyn ExportFormat) -> Self {
+    pub fn new(part: &ExportSelection, format: &'a mut dyn EventExport) -> Self {
         let regions = part.region.map(|region| {
             (0..part.model.regions.len() as u32).map(|idx| part.model.chain(idx).contains(&region)).collect()
         });

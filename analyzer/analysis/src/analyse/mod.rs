@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lbprof_collector::format::RecordingMode;
 
-use self::exported::{ExportFormat, ExportSelection, RegionObserver};
+use self::exported::{EventExport, ExportSelection, RegionObserver};
 use self::observers::{RequiredObservers, RunObservers};
 use self::replay_job::ReplayWishes;
 use crate::metrics::cluster::{self};
@@ -162,7 +162,7 @@ pub fn export_part(
     run: &RecordedRun,
     selection: &Selection,
     options: &AnalysisOptions,
-    format: &mut dyn ExportFormat,
+    format: &mut dyn EventExport,
     report: impl Fn(AnalysisStage) + Sync,
 ) -> Result<Analysis, AnalysisError> {
     analyse_with(run, selection, options, Some(format), &report)
@@ -172,7 +172,7 @@ fn analyse_with(
     run: &RecordedRun,
     selection: &Selection,
     options: &AnalysisOptions,
-    format: Option<&mut dyn ExportFormat>,
+    format: Option<&mut dyn EventExport>,
     report: ProgressReport,
 ) -> Result<Analysis, AnalysisError> {
     let follows = options.asked.is_some();

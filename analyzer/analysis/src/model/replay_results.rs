@@ -78,7 +78,7 @@ impl ReplayResults {
 
     /// T_ideal by replay (docs/metrics.md §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
     pub fn t_ideal_s(&self) -> Option<f64> {
-        let ideal = self.replays.iter().find(|(scenario, _)| *scenario == WhatIfScenario::Ideal);
+        let ideal = self.scenario_times.iter().find(|(scenario, _)| *scenario == WhatIfScenario::Ideal);
         ideal.filter(|_| self.counts.all_is_known()).map(|&(_, time_s)| time_s)
     }
 }
@@ -138,7 +138,7 @@ pub struct ReplayResults {
     /// Waits in the part of the run that was selected, and their causes wherever they lie.
     pub blocking: BlockingTimes,
     /// Predictions: each what-if scenario with the time of the part in seconds; none for a region.
-    pub replays: Vec<(WhatIfScenario, f64)>,
+    pub scenario_times: Vec<(WhatIfScenario, f64)>,
     /// The critical path of the part, by thread and kind; of a region none.
     pub critical_path: Vec<CriticalPathEntry>,
     /// The code by which ranks' first threads make others wait, where they were sampled.

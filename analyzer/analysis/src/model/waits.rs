@@ -77,6 +77,24 @@ pub enum WaitState {
 }
 
 impl WaitState {
+    /// All wait states. Their order is that of their numbers in Paraver's files.
+    pub const ALL: [WaitState; 14] = [
+        WaitState::LateSender,
+        WaitState::LateReceiver,
+        WaitState::Barrier,
+        WaitState::NxN,
+        WaitState::LateBroadcast,
+        WaitState::EarlyReduce,
+        WaitState::EarlyScan,
+        WaitState::Epoch,
+        WaitState::Neighbours,
+        WaitState::Post,
+        WaitState::Complete,
+        WaitState::Lock,
+        WaitState::LateBegin,
+        WaitState::EarlyEnd,
+    ];
+
     /// The name in reports and JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -129,5 +147,18 @@ impl AddAssign for WaitSums {
         self.count += count;
         self.waiting += waiting;
         self.delay += delay;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WaitState;
+
+    #[test]
+    fn all_wait_states_are_listed_in_their_order_with_their_names_in_json() {
+        for (number, state) in WaitState::ALL.into_iter().enumerate() {
+            assert_eq!(state as usize, number, "{state:?}");
+            assert_eq!(serde_json::to_value(state).unwrap(), state.name());
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The needs of a call and its wait for them: the output of matching, and the input of the sinks.
+//! The needs of a call, and the wait that is found from them: the output of matching, and the input of the sinks.
 
 use lbprof_collector::Operation;
 use lbprof_collector::semantics::CompletionEffect;
@@ -10,7 +10,7 @@ use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 
-/// Something that a call waits for.
+/// A dependency of a call's completion on another thread.
 #[derive(Clone, Copy, Debug)]
 pub struct CallNeed {
     /// The thread that satisfies the need, and when.
@@ -21,17 +21,17 @@ pub struct CallNeed {
     pub bytes: u64,
     /// Steps of the network until it is there.
     pub hops: u32,
-    /// Why the call waits for it.
+    /// Wait state of a call that waits for it.
     pub state: WaitState,
     /// The delay of the message after it.
     pub delay: Option<RegionState>,
     /// True if the call can't have ended before: clocks that say so are wrong.
     pub certain: bool,
-    /// True if it was waited for, not only found.
+    /// True if the call waits for it where it is not satisfied yet; false if the call only tests.
     pub waits: bool,
 }
 
-/// The clocks of who does what is needed.
+/// The clocks of the thread that satisfies a need.
 #[derive(Clone, Copy, Debug)]
 pub enum NeedClock {
     /// Clocks that were noted.
@@ -58,12 +58,12 @@ pub struct EndedCall<'a> {
 /// The wait of a call, from its begin.
 #[derive(Clone, Copy, Debug)]
 pub struct CallWait<'a> {
-    /// Until when.
+    /// End of the wait: of the call where it waited for a message, else the event that satisfied the need.
     pub until: Ns,
     /// The need whose satisfaction ended the wait: the last, or the first for calls that complete some of their requests.
     pub last: &'a CallNeed,
-    /// True if it ended with that alone, whatever else came later.
-    alone: bool,
+    /// True if that need alone ended the call, as for calls that complete some of their requests.
+    first_suffices: bool,
 }
 
 impl<'a> EndedCall<'a> {
@@ -84,8 +84,8 @@ impl<'a> EndedCall<'a> {
     /// Returns the needs that the call waited for.
     #[inline]
     pub fn waited_for(&self) -> impl Iterator<Item = &'a CallNeed> + Clone {
-        let alone = self.wait.filter(|wait| wait.alone).map(|wait| wait.last);
-        self.waits().filter(move |need| alone.is_none_or(|last| std::ptr::eq(*need, last)))
+        let first = self.wait.filter(|wait| wait.first_suffices).map(|wait| wait.last);
+        self.waits().filter(move |need| first.is_none_or(|last| std::ptr::eq(*need, last)))
     }
 
     /// Returns the needs that others satisfied during the wait.
@@ -97,16 +97,16 @@ impl<'a> EndedCall<'a> {
 
     #[inline]
     fn find_wait(&self) -> Option<CallWait<'a>> {
-        let alone = Operation::completes(self.step.operation) == CompletionEffect::Some;
-        if alone && self.needs.iter().any(|need| need.by.at <= self.time.begin) {
+        let first_suffices = Operation::completes(self.step.operation) == CompletionEffect::Some;
+        if first_suffices && self.needs.iter().any(|need| need.by.at <= self.time.begin) {
             // One of those that it completed was there already.
             return None;
         }
-        let last = match alone {
+        let last = match first_suffices {
             true => self.waits().min_by_key(|need| need.by.at)?,
             false => self.waits().max_by_key(|need| need.by.at)?,
         };
         let until = if last.delay.is_some() { self.time.end } else { last.by.at.min(self.time.end) };
-        Some(CallWait { until, last, alone })
+        Some(CallWait { until, last, first_suffices })
     }
 }

@@ -13,7 +13,7 @@ use crate::model::region_state::{Ns, RegionState};
 use crate::model::replay_results::ReplayedThread;
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::read::open::RecordedRun;
-use crate::replay::what_if::ReplayConditions;
+use crate::replay::what_if::ScenarioConditions;
 use crate::structure::survey::CallSurvey;
 
 /// A part of a run: ranks, a window of time of each, a region.
@@ -150,7 +150,7 @@ impl ReplayScope {
     }
 
     /// A condition of the part's model as one of the whole run's.
-    pub fn condition<'a>(&self, condition: ReplayConditions<'a>) -> ReplayConditions<'a> {
+    pub fn condition<'a>(&self, condition: ScenarioConditions<'a>) -> ScenarioConditions<'a> {
         condition.in_whole(&self.region_of, &self.rank_idx_of)
     }
 }

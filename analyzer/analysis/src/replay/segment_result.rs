@@ -16,7 +16,7 @@ pub struct SegmentResult {
     /// Waits and the critical path.
     pub explained: ExplainedWaits,
     /// Predicted time of each scenario, in nanoseconds.
-    pub replays_ns: Vec<ExactNs>,
+    pub scenario_times: Vec<ExactNs>,
     /// Unmatched operations and corrections.
     pub counts: ReplayCounts,
     /// Work that was handed out on demand.
@@ -32,12 +32,12 @@ pub struct SegmentResult {
 impl SegmentResult {
     /// Merges the result of the segments that follow. Their grouping does not matter, their order does.
     pub fn merge(mut self, after: SegmentResult) -> SegmentResult {
-        for (all, more) in self.replays_ns.iter_mut().zip(after.replays_ns) {
+        for (all, more) in self.scenario_times.iter_mut().zip(after.scenario_times) {
             *all += more;
         }
         SegmentResult {
             explained: self.explained.and(after.explained),
-            replays_ns: self.replays_ns,
+            scenario_times: self.scenario_times,
             counts: self.counts.and(after.counts),
             on_demand: self.on_demand.and(after.on_demand),
             segments: self.segments + after.segments,
@@ -48,7 +48,7 @@ impl SegmentResult {
 
     /// Converts the merged result of all segments into that of the run, with the scenarios that were replayed.
     pub fn of_run(self, model: &Model, scenarios: Vec<WhatIfScenario>) -> ReplayResults {
-        let SegmentResult { explained, replays_ns, counts, on_demand, segments, threads, elapsed } = self;
+        let SegmentResult { explained, scenario_times, counts, on_demand, segments, threads, elapsed } = self;
         let ExplainedWaits { waits, paths, delays, kept } = explained;
         let blocking = waits.finish();
         let on_path = paths.into_iter().take(1).flat_map(|path| path.sums);
@@ -58,7 +58,10 @@ impl SegmentResult {
             threads,
             delaying_code: delays.scaled(&blocking.causes),
             blocking,
-            replays: scenarios.into_iter().zip(replays_ns.into_iter().map(|ns| ns.number() * 1e-9)).collect(),
+            scenario_times: scenarios
+                .into_iter()
+                .zip(scenario_times.into_iter().map(|ns| ns.number() * 1e-9))
+                .collect(),
             critical_path: on_path
                 .map(|((thread, kind), ns)| CriticalPathEntry { thread, kind, ns: ns.number() })
                 .collect(),

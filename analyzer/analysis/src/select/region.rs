@@ -109,8 +109,10 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
         .collect();
     model.alone = None;
     if let Some(followed) = &mut model.followed {
-        let replays = std::mem::take(&mut followed.replays).into_iter();
-        followed.replays.extend(replays.filter_map(|(scenario, time_s)| Some((inside.scenario(scenario)?, time_s))));
+        let replays = std::mem::take(&mut followed.scenario_times).into_iter();
+        followed
+            .scenario_times
+            .extend(replays.filter_map(|(scenario, time_s)| Some((inside.scenario(scenario)?, time_s))));
     }
     model.asked = model.asked.iter().filter_map(|&scenario| inside.scenario(scenario)).collect();
     (model.loops, model.without_loop) = (Vec::new(), NoLoopReason::Nothing);

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
+use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
 use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::replay_results::ReplayedThread;
@@ -284,7 +284,7 @@ fn location_of(thread: ReplayedThread) -> u64 {
     u64::from(thread.number) << 32 | u64::from(thread.rank_idx)
 }
 
-impl ExportFormat for Otf2Trace {
+impl EventExport for Otf2Trace {
     fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model: &Model = part.model;
         self.regions = TraceRegions::new(model);

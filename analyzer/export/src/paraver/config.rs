@@ -36,24 +36,6 @@ pub const STATES: [(u8, &str, [u8; 3]); 18] = [
     (17, "Memory transfer", [255, 0, 96]),
 ];
 
-/// Wait states, whose place here plus 1 is the value of their event.
-pub const WAIT_STATES: [WaitState; 14] = [
-    WaitState::LateSender,
-    WaitState::LateReceiver,
-    WaitState::Barrier,
-    WaitState::NxN,
-    WaitState::LateBroadcast,
-    WaitState::EarlyReduce,
-    WaitState::EarlyScan,
-    WaitState::Epoch,
-    WaitState::Neighbours,
-    WaitState::Post,
-    WaitState::Complete,
-    WaitState::Lock,
-    WaitState::LateBegin,
-    WaitState::EarlyEnd,
-];
-
 /// The names in a `.pcf` file.
 #[derive(Clone, Debug, Default)]
 pub struct ConfigNames {
@@ -136,7 +118,7 @@ impl ConfigNames {
             let path = self.regions.get(region as usize).map_or("", String::as_str);
             event(out, &[(ITERATION + region, &format!("Iteration of {path}, plus 1"))], [(0, "End".to_owned())])?;
         }
-        let states = (1..).zip(WAIT_STATES).map(|(value, state)| (value, state.name().to_owned()));
+        let states = (1..).zip(WaitState::ALL).map(|(value, state)| (value, state.name().to_owned()));
         event(out, &[(WAIT_STATE, "Wait state")], states.chain([(0, "End".to_owned())]))?;
         let ranks = self.ranks.iter().map(|&rank| (rank.saturating_add(1), format!("rank {rank}")));
         event(out, &[(DELAY_SOURCE, "Rank that ended the wait")], ranks.chain([(0, "End".to_owned())]))

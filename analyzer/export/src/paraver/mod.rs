@@ -26,11 +26,11 @@ use jiff::tz::TimeZone;
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
-use self::config::{ConfigNames, WAIT_STATES, write_rows};
+use self::config::{ConfigNames, write_rows};
 use self::layout::ParaverLayout;
 use self::operations::{ParaverCallEvent, values};
 use crate::external_sort::LineSorter;
-use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
+use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::waits::WaitState;
@@ -228,7 +228,7 @@ impl ParaverWriter {
 
     fn wait(&mut self, state: &StateInterval) {
         let Some(wait) = state.wait.filter(|wait| wait.until > state.interval.begin) else { return };
-        let value = WAIT_STATES.iter().position(|&one| one == wait.state).map_or(0, |at| at as u64 + 1);
+        let value = WaitState::ALL.iter().position(|&one| one == wait.state).map_or(0, |at| at as u64 + 1);
         let source = wait.by.map_or(0, |rank| u64::from(rank) + 1);
         self.event(state.thread, state.interval.begin, &[(WAIT_STATE, value), (DELAY_SOURCE, source)]);
         self.event(state.thread, wait.until.min(state.interval.end), &[(WAIT_STATE, 0), (DELAY_SOURCE, 0)]);
@@ -242,7 +242,7 @@ fn date(unix_s: u64) -> String {
     format!("{:02}/{:02}/{:04} at {:02}:{:02}", time.day(), time.month(), time.year(), time.hour(), time.minute())
 }
 
-impl ExportFormat for ParaverWriter {
+impl EventExport for ParaverWriter {
     fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         self.layout = ParaverLayout::from_model(model);

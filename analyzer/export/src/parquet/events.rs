@@ -8,7 +8,7 @@ use parquet::data_type::ByteArray;
 
 use super::table::{ColumnKind, ParquetCell, ParquetColumn, ParquetTable};
 use super::{TableDescription, column, optional};
-use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
+use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
 use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::replay::{MatchedMessage, ReplayObserver, StateInterval};
@@ -215,7 +215,7 @@ impl<W: Write + Send> ReplayObserver for EventTables<W> {
     }
 }
 
-impl<W: Write + Send> ExportFormat for EventTables<W> {
+impl<W: Write + Send> EventExport for EventTables<W> {
     fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         self.ranks = model.ranks.iter().map(|rank| rank.rank).collect();

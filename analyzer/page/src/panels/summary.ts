@@ -65,7 +65,7 @@ function labelTarget(label: AnswerLabel, data: Data): Target | null {
 }
 
 /** Situations in which no rank stands out in the sum. */
-const WITHOUT_SLOW_RANK: RunSituation[] = ["balanced", "master and workers", "nothing", "moving rank", "slow in turn", "chains", "serialization"];
+const WITHOUT_SLOW_RANK: RunSituation[] = ["balanced", "master and workers", "nothing", "moving rank", "slow in turn", "slow in parts", "chains", "serialization"];
 
 /** The ranks that stand out: the one that computes longest, else those that cause the largest loss. */
 function slowRanks({ verdict, losses }: Report): number[] {

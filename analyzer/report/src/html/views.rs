@@ -1,4 +1,4 @@
-//! The page's own data, "views", version 2. docs/page-data.md describes every key; its tables are generated from these structs (`json/schema.rs`).
+//! The page's own data, "views", version 2. docs/page-data.md describes every key; its tables are generated from these structs (`schema.rs`).
 
 use std::io;
 

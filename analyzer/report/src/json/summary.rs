@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use crate::Report;
 use crate::efficiency::EfficiencyRow;
+use crate::loss_kind::LossKind;
 use crate::situation::RunSituation;
 use crate::text::{self, AnswerText};
-use crate::verdict::LossKind;
 use crate::words::shorten;
 
 /// Name and version of the schema.

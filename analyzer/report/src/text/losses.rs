@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use super::{BOLD, DIM, TextOptions, code_in_words, functions, place_name, region_name};
 use crate::doubts::ReportDoubt;
+use crate::loss_kind::LossKind;
 use crate::losses::{EfficiencyLoss, LossAt};
 use crate::situation::may_compute;
-use crate::verdict::{LossKind, UndividedReason};
+use crate::verdict::UndividedReason;
 use crate::what_if::PredictionRow;
 use crate::words::{percent, percent_or_dash, seconds_like, short_path, shorten, wrap};
 use crate::{ProblemRow, Report};

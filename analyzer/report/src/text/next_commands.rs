@@ -5,8 +5,9 @@ use std::fmt::Write;
 use wildmatch::WildMatch;
 
 use super::{BOLD, DIM, TextOptions};
+use crate::loss_kind::LossKind;
 use crate::short_name::without_template_arguments;
-use crate::verdict::{LossKind, VerdictKind};
+use crate::verdict::VerdictKind;
 use crate::words::{clean, width};
 use crate::{ProblemRow, Report};
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;

@@ -5,8 +5,9 @@
 
 use lbprof_analysis::metrics::blocking::{CauseClass, WaitsByClass};
 use lbprof_report::loops::LoopConfidence;
+use lbprof_report::loss_kind::LossKind;
 use lbprof_report::text;
-use lbprof_report::verdict::{LossKind, UndividedReason};
+use lbprof_report::verdict::UndividedReason;
 
 use super::run::Run;
 use CauseClass::{Communication, Control, Imbalance, MessageDelay};

@@ -94,7 +94,7 @@ fn beside_a_rank_with_sums_the_others_are_followed() {
     let late = WaitState::LateSender;
     assert!((run.waits(late) - whole.waits(late)).abs() < 1e-6 && run.waits(late) > 5.0);
     assert_eq!(run.waits(WaitState::Barrier), 0.0, "rank 2 may have been the last");
-    assert!(run.followed().replays.is_empty());
+    assert!(run.followed().scenario_times.is_empty());
 }
 
 /// Makes the block of records with this number in a rank's log unreadable.

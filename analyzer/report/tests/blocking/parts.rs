@@ -92,7 +92,8 @@ fn balancing_in_a_window_is_of_its_work() {
     let dir = written(Script::parse(text).unwrap().scenario().unwrap());
     let run = part(dir.path(), &window(60.0, None));
     assert!((run.elapsed_ms() - 40.0).abs() < 1e-6);
-    let balanced = run.followed().replays.iter().find(|(one, _)| matches!(one, WhatIfScenario::Balanced(_))).unwrap().1;
+    let balanced =
+        run.followed().scenario_times.iter().find(|(one, _)| matches!(one, WhatIfScenario::Balanced(_))).unwrap().1;
     assert!((balanced * 1e3 - 30.0).abs() < 1e-6, "{balanced} s");
     let iterations = Selection {
         from: Some("iteration=2".parse().unwrap()),
@@ -177,7 +178,8 @@ fn what_a_rank_computes_behind_its_window_takes_as_long_as_it_did() {
         "{} ms",
         later.replay_ms(WhatIfScenario::Ideal)
     );
-    let balanced = run.followed().replays.iter().find(|(one, _)| matches!(one, WhatIfScenario::Balanced(_))).unwrap().1;
+    let balanced =
+        run.followed().scenario_times.iter().find(|(one, _)| matches!(one, WhatIfScenario::Balanced(_))).unwrap().1;
     // Rank 0 computes 15 in place of 10, and 40 as before.
     assert!((balanced * 1e3 - 55.0).abs() < 1e-5, "{balanced} s");
 }

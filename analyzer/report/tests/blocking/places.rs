@@ -7,7 +7,7 @@ use super::run::Run;
 /// What balancing a region of code between calls gives, by the region's name, in milliseconds.
 fn balanced_ms(run: &Run) -> Vec<(String, f64)> {
     let name = |region: u32| run.model.regions[region as usize].path.clone();
-    let balanced = run.followed().replays.iter().filter_map(|&(scenario, time_s)| match scenario {
+    let balanced = run.followed().scenario_times.iter().filter_map(|&(scenario, time_s)| match scenario {
         WhatIfScenario::Balanced(region) => Some((name(region), time_s * 1e3)),
         _ => None,
     });

@@ -154,7 +154,7 @@ fn balancing_each_iteration_never_prolongs_a_run_and_saves_no_more_than_is_lost(
         let (measured_ms, lost_ms) =
             (run.replay_ms(WhatIfScenario::Measured), run.elapsed_ms() - program.mean_of_all());
         assert!((measured_ms - run.elapsed_ms()).abs() < 1e-3, "{name}: nothing changed takes {measured_ms} ms");
-        for &(scenario, time_s) in &run.followed().replays {
+        for &(scenario, time_s) in &run.followed().scenario_times {
             let saved_ms = measured_ms - time_s * 1e3;
             assert!(saved_ms <= lost_ms + 1e-3, "{name}: {scenario:?} saves {saved_ms} ms of {lost_ms} ms lost");
         }
@@ -186,7 +186,7 @@ fn balance_in_each_iteration_saves_no_less_than_balance_of_totals() {
     with_programs(|name, program| {
         let run = Run::of(&program.script(|_, _| 1.0));
         let saved_ms = |wanted: fn(&WhatIfScenario) -> bool| {
-            let replays = run.followed().replays.iter().filter(|(scenario, _)| wanted(scenario));
+            let replays = run.followed().scenario_times.iter().filter(|(scenario, _)| wanted(scenario));
             replays.map(|&(_, time_s)| run.replay_ms(WhatIfScenario::Measured) - time_s * 1e3).fold(0.0, f64::max)
         };
         let each_ms = saved_ms(|scenario| matches!(scenario, WhatIfScenario::RunBalancedEach));
@@ -245,8 +245,8 @@ fn nothing_is_balanced_among_ranks_with_loops_of_their_own() {
             WhatIfScenario::Balanced(0) | WhatIfScenario::RunBalancedEach | WhatIfScenario::RankAsMean(_)
         )
     };
-    let asked = || run.followed().replays.iter().map(|&(scenario, _)| scenario);
-    assert!(!asked().any(of_all), "{:?}", run.followed().replays);
+    let asked = || run.followed().scenario_times.iter().map(|&(scenario, _)| scenario);
+    assert!(!asked().any(of_all), "{:?}", run.followed().scenario_times);
     let page = plain(&report, 100).replace("\n  ", " ");
     assert!(page.contains("balancing is predicted only among the ranks of one loop"), "{page}");
     // In the loop of the three that work they can share: 40 in place of 30, 20 a step.
@@ -315,7 +315,11 @@ fn balance_in_each_iteration_is_not_predicted_where_it_is_not_known_which_of_the
     let rotating = "compute 6\nif ($i+4-$r)%4 == 0\ncompute 6\nend";
     let run = Run::found(&unmarked_pipeline(rotating));
     assert!(run.model.main_loop().is_some());
-    assert!(!run.followed().replays.iter().any(|&(scenario, _)| is_each(scenario)), "{:?}", run.followed().replays);
+    assert!(
+        !run.followed().scenario_times.iter().any(|&(scenario, _)| is_each(scenario)),
+        "{:?}",
+        run.followed().scenario_times
+    );
     let text = plain(&report_on(&run.model), 100).replace("\n  ", " ");
     assert!(text.contains("balance in each iteration is not predicted"), "{text}");
     // Marked, they are known.

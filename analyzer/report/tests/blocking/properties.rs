@@ -210,7 +210,8 @@ fn balancing_every_region_in_each_iteration_never_prolongs_a_run() {
         lines.iter().enumerate().for_each(|(rank, line)| text += &format!("rank {rank}:\n{line}"));
         let run = Run::of(&text);
         let measured_ms = run.replay_ms(WhatIfScenario::Measured);
-        let asked = run.followed().replays.iter().find(|(scenario, _)| *scenario == WhatIfScenario::RunBalancedEach);
+        let asked =
+            run.followed().scenario_times.iter().find(|(scenario, _)| *scenario == WhatIfScenario::RunBalancedEach);
         let each_ms = asked.unwrap_or_else(|| panic!("script {seed} has an imbalance")).1 * 1e3;
         assert!(each_ms <= measured_ms + 1e-3, "script {seed}: {each_ms} ms of {measured_ms}");
         assert!((each_ms - balanced_ms).abs() < 1e-2, "script {seed}: {each_ms} ms instead of {balanced_ms}");

@@ -69,7 +69,7 @@ fn balancing_what_is_unequal_saves_what_was_waited() {
     let balanced: Vec<f64> = [0, step]
         .into_iter()
         .filter_map(|region| {
-            let found = run.followed().replays.iter().find(|(one, _)| *one == WhatIfScenario::Balanced(region));
+            let found = run.followed().scenario_times.iter().find(|(one, _)| *one == WhatIfScenario::Balanced(region));
             found.map(|one| one.1 * 1e3)
         })
         .collect();

@@ -141,7 +141,7 @@ impl Run {
     }
 
     pub fn replay_ms(&self, scenario: WhatIfScenario) -> f64 {
-        let found = self.followed().replays.iter().find(|(one, _)| *one == scenario);
+        let found = self.followed().scenario_times.iter().find(|(one, _)| *one == scenario);
         found.unwrap_or_else(|| panic!("{scenario:?} was not asked")).1 * 1e3
     }
 }

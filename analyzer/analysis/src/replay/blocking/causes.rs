@@ -47,17 +47,17 @@ pub struct ThreadWait<'a> {
 #[derive(Default)]
 pub struct CauseFinder {
     paths: WaitPaths,
-    /// Nanoseconds of the wait that were caused, by number of what is done; all 0 between waits.
+    /// Nanoseconds of the wait that were caused, indexed by the number of the thread's state; all 0 between waits.
     caused: Vec<f64>,
     found: Vec<StateDuration>,
-    /// Parts of the wait that who ended it caused by computing himself, where they are asked for.
+    /// Parts of the wait caused by the ending thread's own computation, where they are asked for.
     own: Vec<OwnCause>,
     /// True if they are.
     pub wants_own: bool,
 }
 
 impl CauseFinder {
-    /// The parts of the last wait that who ended it caused by computing himself.
+    /// The parts of the last wait caused by the ending thread's own computation.
     pub fn own_causes(&self) -> &[OwnCause] {
         &self.own
     }

@@ -21,8 +21,10 @@ use crate::model::replay_results::CriticalPathEntry;
 /// Nanoseconds on a path, by thread and kind.
 type PathSums = FxHashMap<(u32, RegionState), f64>;
 
-/// Of how many paths others may find that they join them, and up to which change over to another thread.
+/// Paths that are kept for others to join.
 const MOST_TRAILS: usize = 4;
+
+/// Changes to another thread that are kept of each.
 const MOST_JOINTS: usize = 1 << 10;
 
 /// A path that others may join: those to the same time mostly have all but their last part in common.

@@ -68,8 +68,8 @@ pub struct PathToEnd {
 }
 
 impl PathToEnd {
-    /// Puts that of `before` in front which ends where this begins: the first, where that thread came to the cut before the last did.
-    fn put_behind(mut self, before: &[PathToEnd]) -> PathToEnd {
+    /// Prepends the path of `before` that ends where this one begins: the first, where that thread came to the cut before the last did.
+    fn prepend(mut self, before: &[PathToEnd]) -> PathToEnd {
         if let Some(before) = before.iter().find(|path| path.end == self.origin).or(before.first()) {
             add_each(&mut self.sums, before.sums.clone());
             self.origin = before.origin;
@@ -82,7 +82,7 @@ impl ExplainedWaits {
     /// This and what came after it: the critical path goes on there.
     pub fn and(mut self, after: ExplainedWaits) -> ExplainedWaits {
         self.waits.add(after.waits);
-        self.paths = after.paths.into_iter().map(|path| path.put_behind(&self.paths)).collect();
+        self.paths = after.paths.into_iter().map(|path| path.prepend(&self.paths)).collect();
         let (delays, kept) = (self.delays.and(after.delays), self.kept.max(after.kept));
         ExplainedWaits { delays, kept, ..self }
     }

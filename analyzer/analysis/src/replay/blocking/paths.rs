@@ -106,9 +106,9 @@ impl WaitPaths {
             if thread != threads.0 || own == 0.0 {
                 continue;
             }
-            if let Some(his) = states.find(threads.1, kind) {
-                let common = own.min(self.amounts[his.index()].other);
-                self.amounts[his.index()].other -= common;
+            if let Some(theirs) = states.find(threads.1, kind) {
+                let common = own.min(self.amounts[theirs.index()].other);
+                self.amounts[theirs.index()].other -= common;
                 self.amounts[mine.index()].own -= common;
             }
         }

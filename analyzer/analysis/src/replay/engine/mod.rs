@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   scheduler.rs   the thread that resumes next ─→ begin  a call starts: EventMatcher::start_event
-//!                                               └→ end    a call ends:   EventMatcher::needs_of, end_event
+//!                                               └→ end    a call ends:   EventMatcher::resolve_needs, end_event
 //!   both report the thread's activity to the sinks; the scheduler resumes the threads that the matcher wakes
 //! ```
 
@@ -25,7 +25,7 @@ use super::segment_result::SegmentResult;
 use super::sinks::{ContinuedThread, EventSink, EventSinks, ExplanationQueue, NewThread, ObserverSink, WaitAnalysis};
 use super::thread::ReplayThread;
 use super::timeline::{CommEvent, RankInput, StepSource, TimelineStep};
-use super::what_if::{ReplayClocks, ReplayConditions};
+use super::what_if::{ScenarioClocks, ScenarioConditions};
 use crate::model::Model;
 use crate::model::exact_sum::ExactNs;
 use crate::model::interval::TimeInterval;
@@ -33,7 +33,7 @@ use crate::model::region_state::Ns;
 use crate::model::replay_results::{ReplayCounts, ReplayedThread};
 use crate::read::pass::FoldProgress;
 
-/// Steps after which what they were is handed over to be explained.
+/// Steps in a batch that is handed to the explanation of waits.
 const HAND_OVER_AFTER: u64 = 1 << 13;
 
 /// The context that all ranks are replayed in.
@@ -44,8 +44,8 @@ pub(super) struct ReplaySetting<'a> {
     pub members: CommMembers<'a>,
     /// The part of it in which waits count.
     pub scope: &'a ReplayScope,
-    /// Of replays.
-    pub conditions: Vec<ReplayConditions<'a>>,
+    /// Of the what-if scenarios.
+    pub conditions: Vec<ScenarioConditions<'a>>,
     /// Samples of the ranks' first threads, by place.
     pub samples: Arc<Vec<Vec<TimedSample>>>,
     /// By place of the rank: whether its log can't be read.
@@ -118,7 +118,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             scheduler: ThreadScheduler::new(source, model),
             matcher: EventMatcher::new(model, members, unread),
             sinks: EventSinks {
-                clocks: ReplayClocks::new(setting.conditions.clone(), scope.begin),
+                clocks: ScenarioClocks::new(setting.conditions.clone(), scope.begin),
                 waits: WaitAnalysis::new(scope, members, explaining),
                 observer: match observer {
                     Some(observer) => ObserverSink::new(observer),
@@ -254,11 +254,11 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         }
     }
 
-    /// The call ends that does nothing with others at its end.
+    /// Ends a call that does nothing with other ranks at its end.
     fn end_without(&mut self, thread: u32, step: &TimelineStep) {
         let begun = self.scheduler.threads()[thread as usize].begun;
         let time = TimeInterval::new(begun, step.end.max(begun));
-        // Correcting the times of an earlier call may have left none of it; but one that had none, as MPI_Finalize at the end of the window, is no part of the run.
+        // A clock correction may shrink a call to nothing; a call recorded without length, as MPI_Finalize at the end of the window, is no part of the run.
         if step.begin < step.end || !time.is_empty() {
             self.sinks.on_call(&EndedCall { thread, step, time, needs: &[], wait: None });
         }
@@ -273,7 +273,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             return false;
         }
         let time = self.corrected(thread, step);
-        self.matcher.needs_progress(self.scheduler.threads(), thread, time, &mut self.needs);
+        self.matcher.defer_until_progress(self.scheduler.threads(), thread, time, &mut self.needs);
         self.sinks.on_call(&EndedCall::new(thread, step, time, &self.needs.all));
         let own = &self.scheduler.threads()[thread as usize];
         for (i, event) in events.iter().enumerate() {
@@ -288,7 +288,11 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         self.needs.clear();
         let own = &self.scheduler.threads()[thread as usize];
         events.iter().enumerate().all(|(i, event)| {
-            self.matcher.needs_of(&CurrentCallEvent { thread, own, step, event, i }, &mut self.needs, &mut self.sinks)
+            self.matcher.resolve_needs(
+                &CurrentCallEvent { thread, own, step, event, i },
+                &mut self.needs,
+                &mut self.sinks,
+            )
         })
     }
 
@@ -311,7 +315,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
 
     /// Returns the result up to `cut`, which all ranks have reached.
     pub fn finish_at(self, cut: &ConsistentCut) -> SegmentResult {
-        let replays_ns =
+        let scenario_times =
             exact(self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, |rank| rank.end - cut.last)));
         let threads = (0..).zip(self.scheduler.threads());
         let lasts: Vec<u32> = threads.filter(|(_, one)| one.begun == cut.last).map(|(at, _)| at).collect();
@@ -319,7 +323,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         let (matched, on_demand) = self.matcher.finish();
         SegmentResult {
             explained,
-            replays_ns,
+            scenario_times,
             counts: self.counts.and(matched),
             on_demand,
             segments: 1,
@@ -353,7 +357,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         let (matched, on_demand) = self.matcher.finish();
         SegmentResult {
             explained,
-            replays_ns: exact(self.sinks.clocks.times_ns(firsts.into_iter())),
+            scenario_times: exact(self.sinks.clocks.times_ns(firsts.into_iter())),
             counts: self.counts.and(matched),
             on_demand,
             segments: 1,

@@ -2,7 +2,8 @@
 //!
 //! Messages from one sender to one receiver with the same communicator and tag do not overtake each other, and receives that match the same
 //! message take it in the order in which they were posted. The n-th send of such a channel therefore belongs to the n-th receive from it. The
-//! channel of a receive from any source or with any tag may be unknown until the receive ends; until then it is in no queue.
+//! channel of a receive from any source or with any tag may be unknown until the receive ends; until then it is in no queue, so that a later receive
+//! from that very channel may be given its message.
 
 use std::hash::{Hash, Hasher};
 
@@ -52,7 +53,7 @@ pub struct TransferSide {
     pub at: Ns,
     /// The thread's state at that time.
     pub kind: RegionState,
-    /// Its clocks in the replays then.
+    /// Its clocks in the scenarios then.
     pub noted: NotedClocks,
     /// Bytes that it sends; 0 of a receive.
     pub bytes: u64,
@@ -65,8 +66,8 @@ pub struct TransferSide {
 /// Bytes above which a message is taken to need both sides in MPI while the run's calls say nothing of such messages.
 pub const SENT_AT_ONCE: u64 = 4096;
 
-/// Bytes up to which all MPIs known send a message at once. Receives and synchronous sends up to this size are not asked about progress;
-/// standard sends of all sizes are.
+/// Bytes up to which all MPIs known send a message at once. Receives and synchronous sends up to this size are exempt from the check for progress;
+/// standard sends are not.
 pub const ALWAYS_SENT_AT_ONCE: u64 = 64;
 
 impl TransferSide {

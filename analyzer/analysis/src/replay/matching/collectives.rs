@@ -167,8 +167,7 @@ impl OpenCollectives {
     }
 }
 
-/// A member that was on the way of a rooted collective came after the call began; what comes after that is not more than one in so many parts of the
-/// wait.
+/// A member that was on the way of a rooted collective came after the call began; the rest of the call takes at most 1/N of the wait.
 const MAX_AFTER: Ns = 4;
 
 impl CollectiveInstance {
@@ -189,7 +188,7 @@ impl CollectiveInstance {
         is_just_before.then_some(*last)
     }
 
-    /// A collective instance that nobody has entered yet.
+    /// A collective instance opened by `first`, which [`CollectiveInstance::add`] then counts.
     pub fn new(first: CollectiveEntry, operation: u16, pattern: CommunicationPattern, noted: NotedClocks) -> Self {
         CollectiveInstance {
             operation,
@@ -227,11 +226,11 @@ impl CollectiveInstance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::what_if::ReplayClocks;
+    use crate::replay::what_if::ScenarioClocks;
 
     #[test]
     fn a_call_waited_for_a_member_on_the_way_that_came_just_before_its_end() {
-        let noted = ReplayClocks::new(Vec::new(), 0).note(0);
+        let noted = ScenarioClocks::new(Vec::new(), 0).note(0);
         let entry = |rank, at| CollectiveEntry { world_rank: rank, member: rank, thread: rank, at };
         let rooted = |pattern| {
             let mut instance = CollectiveInstance::new(entry(0, 100), 0, pattern, noted);
@@ -255,7 +254,7 @@ mod tests {
 
     #[test]
     fn instances_behind_one_that_never_ends_cost_no_more_the_more_there_are() {
-        let noted = ReplayClocks::new(Vec::new(), 0).note(0);
+        let noted = ScenarioClocks::new(Vec::new(), 0).note(0);
         let mut collectives = OpenCollectives::default();
         let enter = |collectives: &mut OpenCollectives, rank| {
             let entry = CollectiveEntry { world_rank: rank, member: 0, thread: rank, at: 0 };

@@ -13,7 +13,7 @@ use bincode::{Decode, Encode};
 
 use crate::model::region_state::Ns;
 
-/// Less than one part in so many of the computation is no considerable one.
+/// Less than 1/N of the computation is negligible.
 const SMALL: Ns = 20;
 
 /// The part of each thread in handing out work on demand.

@@ -206,7 +206,7 @@ impl EventMatcher<'_> {
     }
 
     /// A call that awaits others needs each of them, and waits for the last.
-    pub(super) fn needs_signals(
+    pub(super) fn resolve_signals(
         &mut self,
         at: &CurrentCallEvent,
         id: AwaitedId,
@@ -232,16 +232,20 @@ impl EventMatcher<'_> {
             bytes,
             certain,
             waits: waits && Some(i) == last,
-            ..needs_moment(EndedBy { thread: sent.thread, at: sent.at }, NeedClock::Noted(sent.noted), state_of(signal))
+            ..need_of_event(
+                EndedBy { thread: sent.thread, at: sent.at },
+                NeedClock::Noted(sent.noted),
+                state_of(signal),
+            )
         }));
         true
     }
 
-    /// A lock waits for the last that held one which does not go with it, if that gave it back meanwhile.
-    pub(super) fn needs_lock(&self, at: &CurrentCallEvent, exclusive: bool) -> Option<CallNeed> {
+    /// A lock waits for the last holder of a conflicting lock, if that released it meanwhile.
+    pub(super) fn need_of_lock(&self, at: &CurrentCallEvent, exclusive: bool) -> Option<CallNeed> {
         let release = self.released(at, exclusive, TimeInterval::new(at.own.begun, at.ends()))?;
         let by = EndedBy { thread: release.thread, at: release.at };
-        Some(needs_moment(by, NeedClock::Noted(release.noted), WaitState::Lock))
+        Some(need_of_event(by, NeedClock::Noted(release.noted), WaitState::Lock))
     }
 
     /// Ends a call that requested a lock.
@@ -282,8 +286,8 @@ impl EventMatcher<'_> {
     }
 }
 
-/// Returns the need for something done by a thread: nothing but that comes over the network.
-fn needs_moment(by: EndedBy, clocks: NeedClock, state: WaitState) -> CallNeed {
+/// Returns a need that is an event on another thread, without a message.
+fn need_of_event(by: EndedBy, clocks: NeedClock, state: WaitState) -> CallNeed {
     CallNeed { by, clocks, bytes: 0, hops: 1, state, delay: None, certain: false, waits: true }
 }
 

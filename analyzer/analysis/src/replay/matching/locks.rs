@@ -113,12 +113,12 @@ impl RmaLocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::what_if::ReplayClocks;
+    use crate::replay::what_if::ScenarioClocks;
 
     #[test]
     fn a_lock_waits_for_those_that_it_does_not_go_with() {
         const WINDOW: RmaWindow = (0, 3);
-        let mut clocks = ReplayClocks::new(Vec::new(), 0);
+        let mut clocks = ScenarioClocks::new(Vec::new(), 0);
         let mut locks = RmaLocks::default();
         let mut give_back = |locks: &mut RmaLocks, rank: u32, target: u32, exclusive: bool, at: Ns| {
             locks.lock(WINDOW, target, rank, exclusive);

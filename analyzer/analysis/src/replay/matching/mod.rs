@@ -4,7 +4,7 @@
 //!   starts.rs   matches the start of a call with the events of other ranks ─┬→ channels.rs     messages
 //!   needs.rs    determines what the call needs before it can end            ├→ collectives.rs  collective instances
 //!   progress.rs infers whether its messages depend on the other rank        ├→ signals.rs      neighbours, epochs (epochs.rs)
-//!   ends.rs     forgets what no later call can refer to                     └→ locks.rs        locks of RMA windows
+//!   ends.rs     reports messages; forgets what no later call refers to      └→ locks.rs        locks of RMA windows
 //!   requests.rs, started.rs  operations that requests stand for; demand.rs  work that is handed out on demand
 //! ```
 //!
@@ -124,7 +124,7 @@ pub struct EventMatcher<'a> {
     collectives: OpenCollectives,
     signals: OpenSignals,
     locks: RmaLocks,
-    /// Signals that started access epochs wait for, by rank and RMA window.
+    /// Signals that started access epochs wait for, by index of the rank and RMA window (communicator, number).
     accesses: FxHashMap<(u32, u32, i32), AwaitedId>,
     /// World ranks whose epochs on an RMA window (communicator, number) can't be counted on to match those of others any more.
     unknown: FxHashSet<(u32, u32, i32)>,
@@ -211,7 +211,7 @@ impl<'a> EventMatcher<'a> {
             && self.ranks.iter().all(|rank| rank.requests.is_empty() && !rank.broken)
     }
 
-    /// Returns the counts; what found no other side, too. And what was handed out on demand.
+    /// Returns the counts, unmatched events included, and the work that was handed out on demand.
     pub fn finish(self) -> (ReplayCounts, OnDemand) {
         let (sends, receives) = self.channels.left();
         let (neighbours, epochs) = self.signals.left();

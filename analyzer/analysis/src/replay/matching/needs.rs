@@ -58,7 +58,7 @@ impl CallNeeds {
 
 impl EventMatcher<'_> {
     /// Finds what an event of a call needs before the call can end; `false`: others have to be followed first.
-    pub fn needs_of(&mut self, at: &CurrentCallEvent, needs: &mut CallNeeds, sinks: &mut EventSinks) -> bool {
+    pub fn resolve_needs(&mut self, at: &CurrentCallEvent, needs: &mut CallNeeds, sinks: &mut EventSinks) -> bool {
         let waits = !matches!(at.event.role, CommRole::Found | CommRole::Epoch(EpochStep::Test));
         match at.event.role {
             CommRole::Cancelled => {
@@ -66,13 +66,13 @@ impl EventMatcher<'_> {
                 self.keep(at, pending);
                 true
             }
-            CommRole::Probe => self.needs_any(at, needs),
+            CommRole::Probe => self.resolve_probe(at, needs),
             CommRole::Seen => {
                 let pending = self.ranks[at.own.rank_idx as usize].requests.look(at.event.request);
-                pending.into_iter().all(|started| self.needs_of_started(at, started, waits, needs))
+                pending.into_iter().all(|started| self.resolve_started(at, started, waits, needs))
             }
             CommRole::Lock { exclusive } => {
-                needs.all.extend(self.needs_lock(at, exclusive));
+                needs.all.extend(self.need_of_lock(at, exclusive));
                 needs.target = self.first_thread(at.event.peer);
                 true
             }
@@ -81,30 +81,30 @@ impl EventMatcher<'_> {
                 let first = self.find_what_any_received(at, first, sinks);
                 let second = self.find_what_any_received(at, second, sinks);
                 self.keep(at, [first, second]);
-                self.needs_of_started(at, first, waits, needs)
-                    && (matches!(second, StartedOperation::Nothing) || self.needs_of_started(at, second, waits, needs))
+                self.resolve_started(at, first, waits, needs)
+                    && (matches!(second, StartedOperation::Nothing) || self.resolve_started(at, second, waits, needs))
             }
             CommRole::Send
             | CommRole::Recv
             | CommRole::StartSend
             | CommRole::Ready
             | CommRole::StartRecv
-            | CommRole::StartRecvAny => self.needs_of_own(at, waits, needs),
+            | CommRole::StartRecvAny => self.resolve_own(at, waits, needs),
             CommRole::Unlock => {
                 needs.target = self.first_thread(at.event.peer);
-                self.needs_of_own(at, waits, needs)
+                self.resolve_own(at, waits, needs)
             }
             CommRole::Collective(_) | CommRole::StartCollective(_) | CommRole::Epoch(_) => {
-                self.needs_of_own(at, waits, needs)
+                self.resolve_own(at, waits, needs)
             }
         }
     }
 
     /// Adds the needs of an event that is over with the call that started it.
     #[inline]
-    fn needs_of_own(&mut self, at: &CurrentCallEvent, waits: bool, needs: &mut CallNeeds) -> bool {
+    fn resolve_own(&mut self, at: &CurrentCallEvent, waits: bool, needs: &mut CallNeeds) -> bool {
         let Some([started, _]) = self.started(at) else { return true };
-        let is_done = self.needs_of_started(at, started, waits, needs);
+        let is_done = self.resolve_started(at, started, waits, needs);
         if at.event.role == CommRole::Send {
             let receiver = self.first_thread(at.event.peer);
             if let Some(send) = needs.sends.last_mut() {
@@ -150,7 +150,7 @@ impl EventMatcher<'_> {
         StartedOperation::Transfer { id: self.channels.post(channel, side), sends: false }
     }
 
-    fn needs_of_started(
+    fn resolve_started(
         &mut self,
         at: &CurrentCallEvent,
         started: StartedOperation,
@@ -159,18 +159,18 @@ impl EventMatcher<'_> {
     ) -> bool {
         match started {
             StartedOperation::Transfer { id, sends: true } => {
-                self.needs_receiver(id, waits, needs);
+                self.resolve_receiver(id, waits, needs);
                 true
             }
-            StartedOperation::Transfer { id, sends: false } => self.needs_sender(at, id, waits, needs),
-            StartedOperation::Collective(id) => self.needs_members(at, id, waits, needs),
-            StartedOperation::AwaitedSignals(id) => self.needs_signals(at, id, waits, needs),
+            StartedOperation::Transfer { id, sends: false } => self.resolve_sender(at, id, waits, needs),
+            StartedOperation::Collective(id) => self.resolve_members(at, id, waits, needs),
+            StartedOperation::AwaitedSignals(id) => self.resolve_signals(at, id, waits, needs),
             StartedOperation::Any(_) | StartedOperation::Nothing => true,
         }
     }
 
     /// A synchronous send needs its receive. Whether another waited for it is found when all else that the call needs is known.
-    fn needs_receiver(&mut self, id: TransferId, waits: bool, needs: &mut CallNeeds) {
+    fn resolve_receiver(&mut self, id: TransferId, waits: bool, needs: &mut CallNeeds) {
         let &MessageTransfer { sent: Some(sent), posted, .. } = self.channels.get(id) else { return };
         match sent.mode {
             SendMode::Standard => {
@@ -178,18 +178,18 @@ impl EventMatcher<'_> {
             }
             SendMode::Synchronous => {
                 if let Some(posted) = posted {
-                    needs.add_side(needs_message(&posted, sent.bytes, WaitState::LateReceiver, waits), id);
+                    needs.add_side(need_of_message(&posted, sent.bytes, WaitState::LateReceiver, waits), id);
                 }
             }
             SendMode::Buffered => {}
         }
     }
 
-    fn needs_sender(&mut self, at: &CurrentCallEvent, id: TransferId, waits: bool, needs: &mut CallNeeds) -> bool {
+    fn resolve_sender(&mut self, at: &CurrentCallEvent, id: TransferId, waits: bool, needs: &mut CallNeeds) -> bool {
         let transfer = self.channels.get_mut(id);
         match transfer.sent {
             Some(sent) => {
-                needs.add_side(needs_message(&sent, sent.bytes, WaitState::LateSender, waits), id);
+                needs.add_side(need_of_message(&sent, sent.bytes, WaitState::LateSender, waits), id);
                 true
             }
             None if at.own.gives_up => true,
@@ -201,11 +201,11 @@ impl EventMatcher<'_> {
     }
 
     /// A probe needs the first message that nobody receives yet.
-    fn needs_any(&mut self, at: &CurrentCallEvent, needs: &mut CallNeeds) -> bool {
+    fn resolve_probe(&mut self, at: &CurrentCallEvent, needs: &mut CallNeeds) -> bool {
         let Some(channel) = self.channel(at, false) else { return true };
         match self.channels.peek(channel) {
             Some(sent) => {
-                needs.all.push(needs_message(&sent, sent.bytes, WaitState::LateSender, true));
+                needs.all.push(need_of_message(&sent, sent.bytes, WaitState::LateSender, true));
                 true
             }
             None if at.own.gives_up => true,
@@ -216,7 +216,7 @@ impl EventMatcher<'_> {
         }
     }
 
-    fn needs_members(&mut self, at: &CurrentCallEvent, id: CollectiveId, waits: bool, needs: &mut CallNeeds) -> bool {
+    fn resolve_members(&mut self, at: &CurrentCallEvent, id: CollectiveId, waits: bool, needs: &mut CallNeeds) -> bool {
         let instance = self.collectives.get(id);
         if instance.mixed {
             return true;
@@ -249,7 +249,7 @@ impl EventMatcher<'_> {
             | CommunicationPattern::Prefix
             | CommunicationPattern::Neighbours => instance.noted,
         };
-        // Where that is the thread itself, it waited for nobody, but would where it had come earlier, or the others later.
+        // Kept even if this rank was the last: in a scenario ranks may enter in another order. For the same reason a scan notes the clocks of all that entered.
         if let Some(needed) = needed.filter(|needed| certain || needed.at <= at.ends()) {
             needs.all.push(CallNeed {
                 by: EndedBy { thread: needed.thread, at: needed.at },
@@ -305,7 +305,7 @@ enum EnteredRanks {
 }
 
 /// A message needs its other side: a receive the send, without which nothing can have arrived, a send its receive.
-pub(super) fn needs_message(other: &TransferSide, bytes: u64, state: WaitState, waits: bool) -> CallNeed {
+pub(super) fn need_of_message(other: &TransferSide, bytes: u64, state: WaitState, waits: bool) -> CallNeed {
     CallNeed {
         by: EndedBy { thread: other.thread, at: other.at },
         clocks: NeedClock::Noted(other.noted),
@@ -322,7 +322,7 @@ fn latest(entries: &[CollectiveEntry], which: impl Fn(&CollectiveEntry) -> bool)
     entries.iter().filter(|entry| which(entry)).max_by_key(|entry| entry.at).copied()
 }
 
-/// Why a call of a kind waits in `instance`; what a persistent one is only the kind shows.
+/// The wait state of a call in `instance`. For a persistent collective the activity comes from `kind`.
 fn state_of(instance: &CollectiveInstance, kind: RegionState) -> WaitState {
     let activity = match Operation::semantics(instance.operation) {
         OperationSemantics::Start => kind.activity(),

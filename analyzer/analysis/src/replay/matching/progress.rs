@@ -16,7 +16,7 @@
 
 use super::EventMatcher;
 use super::channels::{OpenTransfers, SENT_AT_ONCE, TransferId};
-use super::needs::{CallNeeds, CompleteSend, needs_message};
+use super::needs::{CallNeeds, CompleteSend, need_of_message};
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
@@ -24,7 +24,7 @@ use crate::replay::blocking::EndedBy;
 use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::thread::{ReplayThread, ThreadPresence};
 
-/// A call that has waited for another rank ends soon after it: what comes then is not more than one in so many parts of the wait.
+/// A call that has waited for another rank ends soon after it: the rest of the call takes at most 1/N of the wait.
 const MOST_AFTER: Ns = 4;
 
 /// Tolerance for a small message, which seldom waits for anything but its send: it would often end just after something by chance.
@@ -41,19 +41,19 @@ const MOST_BY_CHANCE: u32 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AwaitedSide {
     /// A send, for its receive.
-    Receive,
+    ReceivePosted,
     /// A send, for the receiver to be in MPI.
-    Receiver,
+    ReceiverInMpi,
     /// A receive, for the sender to be in MPI.
-    Sender,
+    SenderInMpi,
 }
 
 /// Observed waits of messages of about one size within a host, or between hosts.
 #[derive(Clone, Copy, Debug, Default)]
 struct WaitCounts {
-    /// Calls that ended just after that, with nothing else to wait for.
+    /// Calls that ended just after the event, with nothing else to wait for.
     waited: u32,
-    /// Calls that ended without.
+    /// Calls that ended before the event. Calls that fit neither count in neither.
     did_not: u32,
 }
 
@@ -75,22 +75,28 @@ impl Default for MessageCoupling {
 }
 
 impl MessageCoupling {
-    fn seen(&mut self, what: AwaitedSide, like: MessageClass) -> &mut WaitCounts {
-        let size = (64 - like.bytes.leading_zeros()).min(63) as usize;
-        &mut self.0[what as usize][usize::from(like.same_host)][size]
+    fn seen(&mut self, side: AwaitedSide, class: MessageClass) -> &mut WaitCounts {
+        let size = (64 - class.bytes.leading_zeros()).min(63) as usize;
+        &mut self.0[side as usize][usize::from(class.same_host)][size]
     }
 
     /// Returns whether such messages wait for it: as was seen of most, else where they are large.
-    fn wait(&mut self, what: AwaitedSide, like: MessageClass) -> bool {
-        let WaitCounts { waited, did_not } = *self.seen(what, like);
-        waited > did_not || waited == did_not && like.bytes > SENT_AT_ONCE
+    fn is_coupled(&mut self, side: AwaitedSide, class: MessageClass) -> bool {
+        let WaitCounts { waited, did_not } = *self.seen(side, class);
+        waited > did_not || waited == did_not && class.bytes > SENT_AT_ONCE
     }
 }
 
 impl EventMatcher<'_> {
-    /// Adds what the sends that are complete with a thread's call needed of their receivers; moves what was needed of another rank to when
-    /// that came back to MPI, where the message could not move before. `time`: of the call.
-    pub fn needs_progress(&mut self, threads: &[ReplayThread], thread: u32, time: TimeInterval, needs: &mut CallNeeds) {
+    /// Adds what the sends that are complete with a thread's call needed of their receivers; defers needs until the other rank re-enters MPI, where the
+    /// message could not move before. `time`: of the call.
+    pub fn defer_until_progress(
+        &mut self,
+        threads: &[ReplayThread],
+        thread: u32,
+        time: TimeInterval,
+        needs: &mut CallNeeds,
+    ) {
         if needs.sends.is_empty() && needs.coupled.is_empty() && needs.target.is_none() {
             return;
         }
@@ -98,14 +104,14 @@ impl EventMatcher<'_> {
         let n_waits = &mut self.counts.progress_waits;
         let mut progress = CallMessages { coupling, channels, hosts, threads, thread, time, n_waits };
         while let Some(send) = needs.sends.pop() {
-            progress.needs_of_send(send, needs);
+            progress.add_need_of_send(send, needs);
         }
         if let Some(need) = needs.target.and_then(|target| progress.need_of_target(target)) {
             needs.all.push(need);
         }
         for i in 0..needs.coupled.len() {
             let (need, id) = needs.coupled[i];
-            progress.needs_return(need, id, &mut needs.all);
+            progress.defer_until_return(need, id, &mut needs.all);
         }
     }
 }
@@ -132,10 +138,10 @@ struct AwaitedEvent {
 
 impl CallMessages<'_> {
     /// A message moves while both sides are in MPI: a large one, and a smaller one where the calls show that.
-    fn needs_return(&mut self, i: usize, id: TransferId, needs: &mut [CallNeed]) {
+    fn defer_until_return(&mut self, i: usize, id: TransferId, needs: &mut [CallNeed]) {
         let CallNeed { by, state, bytes, .. } = needs[i];
         let TimeInterval { begin, end } = self.time;
-        let what = if state == WaitState::LateSender { AwaitedSide::Sender } else { AwaitedSide::Receiver };
+        let side = if state == WaitState::LateSender { AwaitedSide::SenderInMpi } else { AwaitedSide::ReceiverInMpi };
         let class = self.class(by.thread, bytes);
         let since = by.at.max(begin);
         let transfer = *self.channels.get(id);
@@ -151,7 +157,7 @@ impl CallMessages<'_> {
             ThreadPresence::Away if transfer.is_over_at(end) => return,
             ThreadPresence::Away => (None, 0),
         };
-        if self.record_wait(AwaitedEvent { side: what, class, at }, since, needs)
+        if self.record_wait(AwaitedEvent { side, class, at }, since, needs)
             && let Some(at) = at
         {
             needs[i].by.at = at;
@@ -160,7 +166,7 @@ impl CallMessages<'_> {
         }
     }
 
-    /// A lock is granted, and accesses under it are done, by the target of them, in some MPIs once that is in MPI. So much the end of the call shows:
+    /// A lock is granted, and accesses under it are done, by the target of them, in some MPIs once that is in MPI. The end of the call reveals this:
     ///
     /// ```text
     ///   target    |== compute ================|call|
@@ -188,18 +194,18 @@ impl CallMessages<'_> {
     }
 
     /// A send may be complete only when its receive is posted, or when its receiver has looked after its messages.
-    fn needs_of_send(&mut self, send: CompleteSend, needs: &mut CallNeeds) {
+    fn add_need_of_send(&mut self, send: CompleteSend, needs: &mut CallNeeds) {
         let TimeInterval { begin, end } = self.time;
         let Some(other) = send.to.filter(|&other| other != self.thread) else { return };
         let transfer = *self.channels.get(send.id);
         let Some(sent) = transfer.sent else { return };
         let class = self.class(other, sent.bytes);
         let posted = transfer.posted.filter(|posted| posted.at <= end);
-        let receive = AwaitedEvent { side: AwaitedSide::Receive, class, at: posted.map(|posted| posted.at) };
+        let receive = AwaitedEvent { side: AwaitedSide::ReceivePosted, class, at: posted.map(|posted| posted.at) };
         if self.record_wait(receive, begin, &needs.all)
             && let Some(posted) = posted
         {
-            let need = needs_message(&posted, sent.bytes, WaitState::LateReceiver, send.waits);
+            let need = need_of_message(&posted, sent.bytes, WaitState::LateReceiver, send.waits);
             needs.add_side(need, send.id);
             return;
         }
@@ -210,12 +216,12 @@ impl CallMessages<'_> {
             ThreadPresence::Back { at, slot } => (Some(at), slot),
             ThreadPresence::Away => (None, 0),
         };
-        if self.record_wait(AwaitedEvent { side: AwaitedSide::Receiver, class, at }, begin, &needs.all)
+        if self.record_wait(AwaitedEvent { side: AwaitedSide::ReceiverInMpi, class, at }, begin, &needs.all)
             && let Some(at) = at
         {
             let by = EndedBy { thread: other, at };
             let delay = Some(RegionState::delay(sent.kind.region()));
-            let need = needs_message(&sent, sent.bytes, WaitState::LateReceiver, send.waits);
+            let need = need_of_message(&sent, sent.bytes, WaitState::LateReceiver, send.waits);
             needs.all.push(CallNeed { by, delay, clocks: NeedClock::Back(other, slot), ..need });
             *self.n_waits += 1;
         }
@@ -224,9 +230,9 @@ impl CallMessages<'_> {
     /// Returns whether the call waited from `begin` for what was at a time within it, as far as that can be known; `None`: it had not been
     /// when the call ended. `needs`: all that it needed.
     fn record_wait(&mut self, awaited: AwaitedEvent, begin: Ns, needs: &[CallNeed]) -> bool {
-        let AwaitedEvent { side: what, class: like, at } = awaited;
+        let AwaitedEvent { side, class, at } = awaited;
         let Some(at) = at else {
-            self.coupling.seen(what, like).did_not += 1;
+            self.coupling.seen(side, class).did_not += 1;
             return false;
         };
         if at <= begin {
@@ -234,15 +240,15 @@ impl CallMessages<'_> {
         }
         let last = needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
         let most_after =
-            if what == AwaitedSide::Sender && like.bytes <= SENT_AT_ONCE { MAX_AFTER_SMALL } else { MOST_AFTER };
+            if side == AwaitedSide::SenderInMpi && class.bytes <= SENT_AT_ONCE { MAX_AFTER_SMALL } else { MOST_AFTER };
         let is_enough = MIN_UNEXPLAINED * (at - last) >= self.time.end - begin;
         let has_waited = at > last && is_enough && most_after * (self.time.end - at) <= at - last;
-        let seen = self.coupling.seen(what, like);
+        let seen = self.coupling.seen(side, class);
         seen.waited += u32::from(has_waited);
         // Some wait, and others of about the same size do not. Of small ones that most did not a few may seem to by chance.
-        let is_usual =
-            like.bytes > SENT_AT_ONCE || what == AwaitedSide::Sender && MOST_BY_CHANCE * seen.waited >= seen.did_not;
-        has_waited && is_usual || self.coupling.wait(what, like)
+        let is_usual = class.bytes > SENT_AT_ONCE
+            || side == AwaitedSide::SenderInMpi && MOST_BY_CHANCE * seen.waited >= seen.did_not;
+        has_waited && is_usual || self.coupling.is_coupled(side, class)
     }
 
     fn class(&self, other: u32, bytes: u64) -> MessageClass {
@@ -259,8 +265,8 @@ impl CallMessages<'_> {
         }
     }
 
-    /// Returns the return to MPI of a thread that was there for no more than a moment at a time, and left without having looked after the
-    /// message: the call ended just after it had come back.
+    /// Returns the thread's last re-entry into MPI, if its earlier visit was too short to move the message: the call ended just after it had come
+    /// back.
     ///
     /// ```text
     ///   sender    |== compute ==|send ..............|

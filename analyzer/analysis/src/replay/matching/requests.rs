@@ -70,12 +70,12 @@ mod tests {
     use super::*;
     use crate::model::region_state::RegionState;
     use crate::replay::matching::channels::{OpenTransfers, TransferSide};
-    use crate::replay::what_if::ReplayClocks;
+    use crate::replay::what_if::ScenarioClocks;
 
     #[test]
     fn each_request_stands_for_what_was_started_under_it_however_many_are_open() {
         let mut channels = OpenTransfers::default();
-        let noted = ReplayClocks::new(Vec::new(), 0).note(0);
+        let noted = ScenarioClocks::new(Vec::new(), 0).note(0);
         let mut any = |at| {
             let mode = SendMode::Standard;
             let side = TransferSide { thread: 0, at, kind: RegionState(0), noted, bytes: 0, mode, request: 0 };

@@ -239,7 +239,7 @@ impl OpenSignals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::what_if::ReplayClocks;
+    use crate::replay::what_if::ScenarioClocks;
 
     fn route(from: u32) -> SignalRoute {
         SignalRoute { comm: 0, on: 0, from, to: 9, signal: SignalKind::Entered }
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn the_nth_awaited_is_the_nth_sent_whichever_comes_first() {
-        let mut clocks = ReplayClocks::new(Vec::new(), 0);
+        let mut clocks = ScenarioClocks::new(Vec::new(), 0);
         let mut signals = OpenSignals::default();
         let mut sent = |at| SentSignal { thread: 0, at, noted: clocks.note(0) };
         let expect = |signals: &mut OpenSignals, from: &[u32]| {

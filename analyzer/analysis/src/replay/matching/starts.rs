@@ -71,7 +71,7 @@ impl EventMatcher<'_> {
     }
 
     /// Partitions of a send are ready (MPI-4.1 §4.2.2): it is from now on that its message can have come. Which partition it was, no
-    /// record says: who finds one that has come had to wait for the latest so far, who completes the request for the last.
+    /// record says: a test that finds one has waited for the latest so far, and completing the request waits for the last.
     #[cold]
     fn mark_ready(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) {
         let requests = &self.ranks[at.own.rank_idx as usize].requests;
@@ -96,6 +96,7 @@ impl EventMatcher<'_> {
         sinks: &mut EventSinks,
     ) -> StartedOperation {
         let (own, event, thread) = (at.own, at.event, at.thread);
+        // A negative number: the window or file of the collective is not known.
         if event.comm == NONE || event.tag < 0 {
             self.counts.unmatched_collectives += 1;
             return StartedOperation::Nothing;

@@ -33,7 +33,7 @@ use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
 use crate::replay::observer::ReplayObserver;
 use crate::replay::segment_result::SegmentResult;
 use crate::replay::timeline::{RankInput, StepChunk};
-use crate::replay::what_if::ReplayConditions;
+use crate::replay::what_if::ScenarioConditions;
 use crate::transport::{ProcessGroup, TransportFailure};
 
 /// A command from process 0 to all processes.
@@ -228,7 +228,7 @@ pub fn follow_share(
     team.gather(ready)?;
     let ReplayCommand::Start(samples) = team.received_broadcast()? else { return Ok(()) };
     let ReplayOptions { scope, scenarios, observer, most_kept, segment_steps, .. } = options;
-    let (_, conditions): (Vec<WhatIfScenario>, Vec<ReplayConditions>) = scenarios.into_iter().unzip();
+    let (_, conditions): (Vec<WhatIfScenario>, Vec<ScenarioConditions>) = scenarios.into_iter().unzip();
     let setting = setting(model, scope, conditions, samples, most_kept);
     let reading = SegmentReading::new(logs, places.start, model.ranks.len(), leading(&setting, segment_steps));
     let following = SegmentReplay { surveyed, ids, setting: &setting, progress: &|_| () };

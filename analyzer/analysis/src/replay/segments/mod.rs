@@ -34,7 +34,7 @@ use super::engine::{ReplayEngine, ReplaySetting};
 use super::observer::{ObserverState, ReplayObserver, SegmentObserver};
 use super::segment_result::SegmentResult;
 use super::timeline::RunIds;
-use super::what_if::ReplayConditions;
+use super::what_if::ScenarioConditions;
 use crate::model::replay_results::ReplayResults;
 use crate::model::what_if::WhatIfScenario;
 use crate::read::pass::FoldProgress;
@@ -68,7 +68,7 @@ pub fn follow(
         None => (None, samples),
     };
     let ReplayOptions { scope, scenarios, observer, most_kept, segment_steps, .. } = options;
-    let (scenarios, conditions): (Vec<WhatIfScenario>, Vec<ReplayConditions>) = scenarios.into_iter().unzip();
+    let (scenarios, conditions): (Vec<WhatIfScenario>, Vec<ScenarioConditions>) = scenarios.into_iter().unzip();
     let mut setting = setting(model, scope, conditions, samples, most_kept);
     if team.is_none() {
         setting.unread = logs.iter().map(Option::is_none).collect();

@@ -17,7 +17,7 @@ use crate::replay::engine::ReplaySetting;
 use crate::replay::observer::ReplayObserver;
 use crate::replay::scope::ReplayScope;
 use crate::replay::timeline::{RankSteps, RegionLookup, RegionTable, RunClock, RunIds, are_packed};
-use crate::replay::what_if::ReplayConditions;
+use crate::replay::what_if::ScenarioConditions;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
 use crate::structure::{CallPlacer, RunStructure};
@@ -48,7 +48,7 @@ pub struct ReplayOptions<'a> {
     /// The part of the run in which waits count.
     pub scope: &'a ReplayScope,
     /// The what-if scenarios, and the conditions of their replays.
-    pub scenarios: Vec<(WhatIfScenario, ReplayConditions<'a>)>,
+    pub scenarios: Vec<(WhatIfScenario, ScenarioConditions<'a>)>,
     /// The observer of the replay.
     pub observer: Option<&'a mut dyn ReplayObserver>,
     /// The code that samples hit, where it is wanted by what code ranks make others wait.
@@ -107,7 +107,7 @@ impl LookupTables {
 pub(super) fn setting<'a>(
     model: &'a Model,
     scope: &'a ReplayScope,
-    conditions: Vec<ReplayConditions<'a>>,
+    conditions: Vec<ScenarioConditions<'a>>,
     samples: Vec<Vec<TimedSample>>,
     most_kept: usize,
 ) -> ReplaySetting<'a> {

@@ -12,7 +12,7 @@ use crate::model::replay_results::CriticalPathEntry;
 use crate::profile::gather;
 use crate::read::open::RecordedRun;
 use crate::replay::scope::ReplayScope;
-use crate::replay::what_if::{ReplayNetwork, ReplayWork};
+use crate::replay::what_if::{ScenarioNetwork, ScenarioWork};
 use crate::replay::{MatchedMessage, StateInterval};
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::{CallSurvey, survey};
@@ -71,13 +71,13 @@ impl SurveyedTestRun {
     fn follow(&self, steps: usize, observer: Option<&mut dyn ReplayObserver>) -> ReplayResults {
         let SurveyedTestRun { run, survey, structure, model, .. } = self;
         let scope = ReplayScope::whole_run(model);
-        let given = ReplayNetwork::Given { latency_s: 3e-4, bytes_per_s: 1e6 };
+        let given = ScenarioNetwork::Given { latency_s: 3e-4, bytes_per_s: 1e6 };
         let conditions = [
-            ReplayConditions::IDEAL,
-            ReplayConditions::MEASURED,
-            ReplayConditions { network: given, work: ReplayWork::Measured },
-            ReplayConditions { network: ReplayNetwork::Measured, work: ReplayWork::Rank(1, vec![0.5; 8]) },
-            ReplayConditions { network: ReplayNetwork::IDEAL, work: ReplayWork::Rank(0, vec![3.0; 8]) },
+            ScenarioConditions::IDEAL,
+            ScenarioConditions::MEASURED,
+            ScenarioConditions { network: given, work: ScenarioWork::Measured },
+            ScenarioConditions { network: ScenarioNetwork::Measured, work: ScenarioWork::Rank(1, vec![0.5; 8]) },
+            ScenarioConditions { network: ScenarioNetwork::IDEAL, work: ScenarioWork::Rank(0, vec![3.0; 8]) },
         ];
         let scenarios = conditions.into_iter().map(|condition| (WhatIfScenario::Ideal, condition)).collect();
         let observer = observer.map(|observer| &mut *observer as &mut dyn ReplayObserver);
@@ -109,8 +109,8 @@ fn are_same(one: &ReplayResults, other: &ReplayResults) -> Result<(), TestCaseEr
     for (key, &ns) in &one.blocking.pairs {
         prop_assert!(close(ns, other.blocking.pairs[key]), "{:?}", key);
     }
-    for ((_, a), (_, b)) in one.replays.iter().zip(&other.replays) {
-        prop_assert!((a - b).abs() < 1e-11, "replays {:?} {:?}", one.replays, other.replays);
+    for ((_, a), (_, b)) in one.scenario_times.iter().zip(&other.scenario_times) {
+        prop_assert!((a - b).abs() < 1e-11, "replays {:?} {:?}", one.scenario_times, other.scenario_times);
     }
     let lacks = |all: &ReplayResults, others: &ReplayResults| -> Vec<CriticalPathEntry> {
         all.critical_path.iter().copied().filter(|part| !others.critical_path.contains(part)).collect()
@@ -141,7 +141,7 @@ proptest! {
         // be cut is read again.
         prop_assert_eq!(&cut.blocking.causes, &watched.blocking.causes);
         prop_assert_eq!(&cut.blocking.waits, &watched.blocking.waits);
-        prop_assert_eq!(&cut.replays, &watched.replays);
+        prop_assert_eq!(&cut.scenario_times, &watched.scenario_times);
         prop_assert_eq!(&cut.critical_path, &watched.critical_path);
         prop_assert_eq!((cut.counts, cut.segments, cut.elapsed), (watched.counts, watched.segments, watched.elapsed));
     }

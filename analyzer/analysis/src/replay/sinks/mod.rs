@@ -24,7 +24,7 @@ pub use wait_analysis::WaitAnalysis;
 use super::ended_call::EndedCall;
 use super::observer::RequestOutcome;
 use super::timeline::ParallelPart;
-use super::what_if::{NotedClocks, ReplayClocks};
+use super::what_if::{NotedClocks, ScenarioClocks};
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 
@@ -92,7 +92,7 @@ pub struct RequestEnd {
 
 /// Takes the events of the replay, in the order in which threads are followed: of a thread that is the order of time.
 pub trait EventSink {
-    /// A further thread begins, whose rank has this window; its number is the next one.
+    /// A further thread begins, whose rank has this window; its index among all threads is the next one.
     fn on_thread_start(&mut self, thread: NewThread, rank_window: TimeInterval);
 
     /// A thread was outside of MPI, some of the time in parallel regions, and enters a call; the time may have no length.
@@ -104,7 +104,7 @@ pub trait EventSink {
     /// A call is over.
     fn on_call(&mut self, call: &EndedCall);
 
-    /// Two threads synchronised.
+    /// Two threads synchronised. Follows [`EventSink::on_call`] of the collector.
     fn on_pair_sync(&mut self, _sync: PairSync) {}
 
     /// Called when all members of a communicator synchronised.
@@ -126,7 +126,7 @@ pub trait EventSink {
 /// The consumers of a replay.
 pub struct EventSinks<'a, 'scope> {
     /// Of what-if scenarios.
-    pub clocks: ReplayClocks<'a>,
+    pub clocks: ScenarioClocks<'a>,
     /// Of waits and their causes.
     pub waits: WaitAnalysis<'a, 'scope>,
     /// Of an observer.

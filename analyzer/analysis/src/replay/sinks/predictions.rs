@@ -5,11 +5,11 @@ use crate::model::interval::TimeInterval;
 use crate::model::region_state::RegionState;
 use crate::replay::ended_call::{CallNeed, EndedCall, NeedClock};
 use crate::replay::timeline::ParallelPart;
-use crate::replay::what_if::ReplayClocks;
+use crate::replay::what_if::ScenarioClocks;
 
-impl EventSink for ReplayClocks<'_> {
+impl EventSink for ScenarioClocks<'_> {
     fn on_thread_start(&mut self, thread: NewThread, rank_window: TimeInterval) {
-        // What it goes on with is all that its clocks show: those of all ranks did the same when the last had entered.
+        // At a cut all clocks restart at the last entry into the collective.
         let since = thread.goes_on.map_or(0, |goes_on| goes_on.since);
         self.add_thread(thread.rank_idx, thread.begin - since, rank_window);
     }

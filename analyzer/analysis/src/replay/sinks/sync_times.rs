@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   synchronisation by            available_ns                     collected_ns
-//!   a message, for its receiver   the send begins                  the call ends that completes the receive
+//!   a message, for its receiver   the send begins²                 the call ends that completes the receive
 //!   a message, for its sender¹    the receive is posted            the call ends that completes the send
 //!   a rooted collective, a scan,  the needed rank enters           the call ends that completes it
 //!     neighbours
@@ -14,8 +14,10 @@
 //!   a collective of all, a fence  the last rank enters             the same: no member can leave it before
 //! ```
 //!
-//! ¹ If the send is synchronous, or standard and of more than 4096 bytes, and the receive is posted during the call that completes the send,
-//! whether or not that call was seen to wait.
+//! ¹ If the send is synchronous, or standard and of more than 4096 bytes (`SENT_AT_ONCE`), and the receive is posted during the call that completes
+//! the send, whether or not that call was seen to wait. A smaller send may be seen to wait (`progress.rs`); that synchronises nothing.
+//!
+//! ² Not before the collecting call begins, as below.
 //!
 //! T* is the latest available time of those that were collected before the event, for only these can have influenced it:
 //!
@@ -67,7 +69,7 @@ pub struct PairSync {
     collector: u32,
     /// Both times.
     time: SyncTime,
-    /// The two times where the source waits for the collector later, or `None` if that came later than what was available.
+    /// The two times where the source waits for the collector later, or `None` if it was there before the collector's call began.
     time_of_source: Option<SyncTime>,
 }
 

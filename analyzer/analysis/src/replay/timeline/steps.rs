@@ -1,4 +1,6 @@
 //! A rank's log as steps, in the ids of the run: `events.rs` has what they do with other ranks.
+//!
+//! A loop of polls is one step that waits from its first poll to the one that found something, so that polling is a wait like any other.
 
 mod events;
 

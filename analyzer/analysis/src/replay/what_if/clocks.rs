@@ -8,8 +8,8 @@
 //! is its clock at the end of its window; a call that continues there counts for no more than it lasted until then. Clocks go on after the
 //! window, because other threads may wait, and computation takes its measured time.
 
-use super::conditions::{ReplayConditions, ReplayWork};
-use super::group::{ReplayGroup, ThreadClocks, WIDTH};
+use super::conditions::{ScenarioConditions, ScenarioWork};
+use super::group::{ScenarioGroup, ThreadClocks, WIDTH};
 
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
@@ -32,8 +32,8 @@ struct ThreadFacts {
 
 /// The clocks of all threads in all replays.
 #[derive(Debug, Default)]
-pub struct ReplayClocks<'a> {
-    groups: Vec<ReplayGroup<'a>>,
+pub struct ScenarioClocks<'a> {
+    groups: Vec<ScenarioGroup<'a>>,
     threads: Vec<ThreadFacts>,
     /// Notes that there are, and those that are free.
     notes: u32,
@@ -44,16 +44,16 @@ pub struct ReplayClocks<'a> {
     changes_threads: bool,
 }
 
-impl<'a> ReplayClocks<'a> {
+impl<'a> ScenarioClocks<'a> {
     /// Clocks for replays under these conditions of what begins at a time, without threads yet.
-    pub fn new(conditions: Vec<ReplayConditions<'a>>, begin: Ns) -> Self {
-        let changes_threads = conditions.iter().any(|condition| matches!(condition.work, ReplayWork::Threads(_)));
+    pub fn new(conditions: Vec<ScenarioConditions<'a>>, begin: Ns) -> Self {
+        let changes_threads = conditions.iter().any(|condition| matches!(condition.work, ScenarioWork::Threads(_)));
         let mut conditions = conditions.into_iter().peekable();
         let mut groups = Vec::new();
         while conditions.peek().is_some() {
-            groups.push(ReplayGroup::new(conditions.by_ref().take(WIDTH).collect()));
+            groups.push(ScenarioGroup::new(conditions.by_ref().take(WIDTH).collect()));
         }
-        ReplayClocks { groups, begin, changes_threads, ..ReplayClocks::default() }
+        ScenarioClocks { groups, begin, changes_threads, ..ScenarioClocks::default() }
     }
 
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
@@ -266,7 +266,7 @@ impl<'a> ReplayClocks<'a> {
 
     /// The time of each replay: the latest clock of any of the threads at the end of its window, in nanoseconds.
     pub fn times_ns(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
-        let replays = self.groups.iter().map(ReplayGroup::replays).sum();
+        let replays = self.groups.iter().map(ScenarioGroup::replays).sum();
         let mut latest = vec![0.0_f64; replays];
         for thread in threads {
             let now = self.groups.iter().flat_map(|group| group.thread_clocks(thread).now);
@@ -281,7 +281,7 @@ impl<'a> ReplayClocks<'a> {
 }
 
 #[cfg(test)]
-impl ReplayClocks<'_> {
+impl ScenarioClocks<'_> {
     /// The time of each replay in seconds.
     pub fn times_s(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
         self.times_ns(threads).into_iter().map(|ns| ns * 1e-9).collect()
@@ -294,13 +294,13 @@ mod tests {
 
     use super::super::threads::ThreadChange;
     use super::*;
-    use crate::replay::what_if::ReplayNetwork;
+    use crate::replay::what_if::ScenarioNetwork;
 
     #[test]
     fn no_bytes_and_no_work_take_no_time_however_slow_both_are() {
-        let network = ReplayNetwork::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
-        let slow = ReplayWork::Rank(1, vec![f64::INFINITY]);
-        let mut clocks = ReplayClocks::new(vec![ReplayConditions { network, work: slow }], 0);
+        let network = ScenarioNetwork::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
+        let slow = ScenarioWork::Rank(1, vec![f64::INFINITY]);
+        let mut clocks = ScenarioClocks::new(vec![ScenarioConditions { network, work: slow }], 0);
         for rank in 0..2 {
             clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
         }
@@ -316,9 +316,9 @@ mod tests {
 
     #[test]
     fn threads_that_work_equally_long_shorten_the_computation_that_their_regions_are_in() {
-        let conditions = [ReplayWork::Measured, ReplayWork::Threads(ThreadChange::Balanced(None))];
-        let conditions = conditions.map(|work| ReplayConditions { network: ReplayNetwork::Measured, work });
-        let mut clocks = ReplayClocks::new(conditions.to_vec(), 0);
+        let conditions = [ScenarioWork::Measured, ScenarioWork::Threads(ThreadChange::Balanced(None))];
+        let conditions = conditions.map(|work| ScenarioConditions { network: ScenarioNetwork::Measured, work });
+        let mut clocks = ScenarioClocks::new(conditions.to_vec(), 0);
         clocks.add_thread(0, 0, TimeInterval::new(0, Ns::MAX));
         let parts = [ParallelPart {
             site: 3,
@@ -337,13 +337,13 @@ mod tests {
 
     #[test]
     fn what_a_scenario_changes_takes_as_many_times_as_long_and_nothing_else_does() {
-        let work = |work| ReplayConditions { network: ReplayNetwork::IDEAL, work };
-        let region = ReplayWork::Region { regions: vec![false, true], factors: vec![0.5, 4.0] };
+        let work = |work| ScenarioConditions { network: ScenarioNetwork::IDEAL, work };
+        let region = ScenarioWork::Region { regions: vec![false, true], factors: vec![0.5, 4.0] };
         let conditions = [
-            work(ReplayWork::Measured),
+            work(ScenarioWork::Measured),
             work(region),
-            work(ReplayWork::Rank(1, vec![0.25; 2])),
-            ReplayConditions::MEASURED,
+            work(ScenarioWork::Rank(1, vec![0.25; 2])),
+            ScenarioConditions::MEASURED,
         ];
         // The regions 0 and 1, one that the scenario about regions does not know, and time that is no computation.
         let unknown = RegionState::unknown(1);
@@ -354,7 +354,7 @@ mod tests {
         for (kind, expected) in kinds.zip(expected) {
             // Twice, so that the conditions are more than go side by side.
             let twice = [conditions.clone(), conditions.clone()].concat();
-            let mut clocks = ReplayClocks::new(twice, 0);
+            let mut clocks = ScenarioClocks::new(twice, 0);
             for rank in 0..2 {
                 clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
             }

@@ -7,12 +7,12 @@ use super::threads::ThreadChange;
 
 /// The network of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ReplayNetwork {
+pub enum ScenarioNetwork {
     /// The measured network: calls take as long as they did besides waiting.
     Measured,
     /// Every call takes no time besides waiting, and messages arrive `latency_s` seconds, and a second for each
     /// `bytes_per_s` bytes, after they are sent. A collective takes the latency for each of the ⌈log2 P⌉ steps of a tree; its
-    /// bytes take no time.
+    /// bytes take no time. A neighbourhood collective costs what its messages do.
     Given {
         /// Seconds; 0: ideal.
         latency_s: f64,
@@ -21,14 +21,14 @@ pub enum ReplayNetwork {
     },
 }
 
-impl ReplayNetwork {
+impl ScenarioNetwork {
     /// Latency 0, bandwidth ∞.
-    pub const IDEAL: ReplayNetwork = ReplayNetwork::Given { latency_s: 0.0, bytes_per_s: f64::INFINITY };
+    pub const IDEAL: ScenarioNetwork = ScenarioNetwork::Given { latency_s: 0.0, bytes_per_s: f64::INFINITY };
 }
 
 /// The duration of computation in a replay: so many times as long as it did.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ReplayWork<'a> {
+pub enum ScenarioWork<'a> {
     /// The measured work.
     Measured,
     /// In a region and those in it.
@@ -50,11 +50,11 @@ pub enum ReplayWork<'a> {
 
 /// Conditions of a replay.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ReplayConditions<'a> {
+pub struct ScenarioConditions<'a> {
     /// The network.
-    pub network: ReplayNetwork,
+    pub network: ScenarioNetwork,
     /// The computation.
-    pub work: ReplayWork<'a>,
+    pub work: ScenarioWork<'a>,
 }
 
 /// Numbers by index of the region and place of the rank in the whole, of those in the part; `absent` for ranks that this does not have.
@@ -79,13 +79,13 @@ fn by_region_in_whole(
         .collect()
 }
 
-impl<'a> ReplayConditions<'a> {
+impl<'a> ScenarioConditions<'a> {
     /// Converts the work to a model that contains the condition's model as a part: by index of the region, and by place of the rank, in the
     /// whole, those in the part. What the part does not have is as measured.
-    pub fn in_whole(self, regions: &Arc<[Option<u32>]>, ranks: &[Option<u32>]) -> ReplayConditions<'a> {
+    pub fn in_whole(self, regions: &Arc<[Option<u32>]>, ranks: &[Option<u32>]) -> ScenarioConditions<'a> {
         let work = match self.work {
-            ReplayWork::Measured => ReplayWork::Measured,
-            ReplayWork::Region { regions: own, factors } => ReplayWork::Region {
+            ScenarioWork::Measured => ScenarioWork::Measured,
+            ScenarioWork::Region { regions: own, factors } => ScenarioWork::Region {
                 regions: regions
                     .iter()
                     .map(|at| at.and_then(|at| own.get(at as usize).copied()).unwrap_or(false))
@@ -95,34 +95,34 @@ impl<'a> ReplayConditions<'a> {
                     .map(|at| at.and_then(|at| factors.get(at as usize).copied()).unwrap_or(1.0))
                     .collect(),
             },
-            ReplayWork::Regions(own) => ReplayWork::Regions(by_region_in_whole(&own, 1.0, regions, ranks)),
-            ReplayWork::Threads(ThreadChange::Spread(own)) => {
-                ReplayWork::Threads(ThreadChange::Spread(by_region_in_whole(&own, 0.0, regions, ranks)))
+            ScenarioWork::Regions(own) => ScenarioWork::Regions(by_region_in_whole(&own, 1.0, regions, ranks)),
+            ScenarioWork::Threads(ThreadChange::Spread(own)) => {
+                ScenarioWork::Threads(ThreadChange::Spread(by_region_in_whole(&own, 0.0, regions, ranks)))
             }
-            ReplayWork::Threads(balanced) => ReplayWork::Threads(balanced),
-            ReplayWork::Times(mut times) => ReplayWork::Times(
+            ScenarioWork::Threads(balanced) => ScenarioWork::Threads(balanced),
+            ScenarioWork::Times(mut times) => ScenarioWork::Times(
                 ranks
                     .iter()
                     .map(|at| at.and_then(|at| times.get_mut(at as usize)).map(std::mem::take).unwrap_or_default())
                     .map(|pace| pace.in_whole(regions))
                     .collect(),
             ),
-            ReplayWork::Rank(one, own) => match ranks.iter().position(|&at| at == Some(one)) {
-                Some(at) => ReplayWork::Rank(
+            ScenarioWork::Rank(one, own) => match ranks.iter().position(|&at| at == Some(one)) {
+                Some(at) => ScenarioWork::Rank(
                     at as u32,
                     regions.iter().map(|at| at.and_then(|at| own.get(at as usize).copied()).unwrap_or(1.0)).collect(),
                 ),
-                None => ReplayWork::Measured,
+                None => ScenarioWork::Measured,
             },
         };
-        ReplayConditions { work, ..self }
+        ScenarioConditions { work, ..self }
     }
 
     /// The measured computation on an ideal network: its time is T_ideal.
-    pub const IDEAL: ReplayConditions<'static> =
-        ReplayConditions { network: ReplayNetwork::IDEAL, work: ReplayWork::Measured };
+    pub const IDEAL: ScenarioConditions<'static> =
+        ScenarioConditions { network: ScenarioNetwork::IDEAL, work: ScenarioWork::Measured };
 
     /// Everything as it was: its time is the measured one.
-    pub const MEASURED: ReplayConditions<'static> =
-        ReplayConditions { network: ReplayNetwork::Measured, work: ReplayWork::Measured };
+    pub const MEASURED: ScenarioConditions<'static> =
+        ScenarioConditions { network: ScenarioNetwork::Measured, work: ScenarioWork::Measured };
 }

@@ -1,6 +1,6 @@
 //! The clocks of all threads in a few scenarios, kept in arrays so that the processor computes them together.
 
-use super::conditions::{ReplayConditions, ReplayNetwork, ReplayWork};
+use super::conditions::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
 use super::pace::{ComputationPace, PartFactors};
 use super::threads::ThreadChange;
 use crate::model::region_state::{Ns, RegionState};
@@ -29,9 +29,9 @@ pub struct ThreadClocks {
 
 /// A group of replays that run side by side.
 #[derive(Debug)]
-pub struct ReplayGroup<'a> {
+pub struct ScenarioGroup<'a> {
     /// Duration of computation by replay.
-    work: Vec<ReplayWork<'a>>,
+    work: Vec<ScenarioWork<'a>>,
     /// 1 where calls take what they took besides waiting, else 0.
     measured: Lanes,
     /// Of the network, in nanoseconds.
@@ -60,42 +60,42 @@ fn later(clock: f64, other: f64) -> f64 {
     if other > clock { other } else { clock }
 }
 
-impl<'a> ReplayGroup<'a> {
+impl<'a> ScenarioGroup<'a> {
     /// Creates a group of at most [`WIDTH`] replays, without threads.
-    pub fn new(conditions: Vec<ReplayConditions<'a>>) -> ReplayGroup<'a> {
+    pub fn new(conditions: Vec<ScenarioConditions<'a>>) -> ScenarioGroup<'a> {
         let n_regions = conditions.iter().map(|condition| match &condition.work {
-            ReplayWork::Region { regions, .. } => regions.len(),
-            ReplayWork::Measured
-            | ReplayWork::Regions(_)
-            | ReplayWork::Rank(..)
-            | ReplayWork::Times(_)
-            | ReplayWork::Threads(_) => 0,
+            ScenarioWork::Region { regions, .. } => regions.len(),
+            ScenarioWork::Measured
+            | ScenarioWork::Regions(_)
+            | ScenarioWork::Rank(..)
+            | ScenarioWork::Times(_)
+            | ScenarioWork::Threads(_) => 0,
         });
         let changed = (0..=n_regions.max().unwrap_or(0)).map(|region| {
             lanes(&conditions, |condition| match &condition.work {
-                ReplayWork::Region { regions, .. } if regions.get(region) != Some(&true) => 0,
+                ScenarioWork::Region { regions, .. } if regions.get(region) != Some(&true) => 0,
                 _ => u64::MAX,
             })
         });
-        ReplayGroup {
+        ScenarioGroup {
             measured: lanes(&conditions, |condition| match condition.network {
-                ReplayNetwork::Measured => 1.0,
-                ReplayNetwork::Given { .. } => 0.0,
+                ScenarioNetwork::Measured => 1.0,
+                ScenarioNetwork::Given { .. } => 0.0,
             }),
             latency: lanes(&conditions, |condition| match condition.network {
-                ReplayNetwork::Measured => 0.0,
-                ReplayNetwork::Given { latency_s, .. } => latency_s * 1e9,
+                ScenarioNetwork::Measured => 0.0,
+                ScenarioNetwork::Given { latency_s, .. } => latency_s * 1e9,
             }),
             per_byte: lanes(&conditions, |condition| match condition.network {
-                ReplayNetwork::Measured => 0.0,
+                ScenarioNetwork::Measured => 0.0,
                 // No bytes take no time on the slowest network, either.
-                ReplayNetwork::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
+                ScenarioNetwork::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
             }),
             changed: changed.collect(),
             is_regional: conditions.iter().any(|condition| match &condition.work {
-                ReplayWork::Regions(_) | ReplayWork::Rank(..) => true,
-                ReplayWork::Times(times) => times.iter().any(ComputationPace::has_parts),
-                ReplayWork::Measured | ReplayWork::Region { .. } | ReplayWork::Threads(_) => false,
+                ScenarioWork::Regions(_) | ScenarioWork::Rank(..) => true,
+                ScenarioWork::Times(times) => times.iter().any(ComputationPace::has_parts),
+                ScenarioWork::Measured | ScenarioWork::Region { .. } | ScenarioWork::Threads(_) => false,
             }),
             work: conditions.into_iter().map(|condition| condition.work).collect(),
             changed_ranks: Vec::new(),
@@ -130,7 +130,7 @@ impl<'a> ReplayGroup<'a> {
         let ThreadClocks { factors, .. } = &mut self.clocks[thread as usize];
         let mut until = Ns::MAX;
         for (lane, (factor, work)) in factors.iter_mut().zip(&self.work).enumerate() {
-            let ReplayWork::Times(times) = work else { continue };
+            let ScenarioWork::Times(times) = work else { continue };
             let begun = &mut self.reached[thread as usize][lane];
             let (now, next);
             let pace = times.get(rank as usize);
@@ -184,7 +184,7 @@ impl<'a> ReplayGroup<'a> {
     pub fn shorten(&mut self, thread: u32, saved: impl Fn(&ThreadChange) -> f64) {
         let clocks = &mut self.clocks[thread as usize];
         for (work, now) in self.work.iter().zip(&mut clocks.now) {
-            if let ReplayWork::Threads(change) = work {
+            if let ScenarioWork::Threads(change) = work {
                 *now -= saved(change);
             }
         }
@@ -197,15 +197,18 @@ impl<'a> ReplayGroup<'a> {
         let parts = &self.parts[thread as usize];
         for ((factor, work), parts) in self.clocks[thread as usize].factors.iter_mut().zip(&self.work).zip(parts) {
             let own = match work {
-                ReplayWork::Regions(by_region) => {
+                ScenarioWork::Regions(by_region) => {
                     by_region.get(region as usize).and_then(|factors| factors.get(rank as usize)).copied()
                 }
-                ReplayWork::Rank(one, by_region) if *one == rank => by_region.get(region as usize).copied(),
-                ReplayWork::Times(times) => match (parts, times.get(rank as usize)) {
+                ScenarioWork::Rank(one, by_region) if *one == rank => by_region.get(region as usize).copied(),
+                ScenarioWork::Times(times) => match (parts, times.get(rank as usize)) {
                     (Some(parts), Some(pace)) => Some(parts.of_region(pace.own_region(region))),
                     _ => continue,
                 },
-                ReplayWork::Measured | ReplayWork::Region { .. } | ReplayWork::Rank(..) | ReplayWork::Threads(_) => {
+                ScenarioWork::Measured
+                | ScenarioWork::Region { .. }
+                | ScenarioWork::Rank(..)
+                | ScenarioWork::Threads(_) => {
                     continue;
                 }
             };
@@ -279,10 +282,10 @@ fn lanes<T, N: Copy + Default>(replays: &[T], what: impl Fn(&T) -> N) -> [N; WID
 }
 
 /// Returns the factor of a rank's computation, in regions that the replay changes.
-fn factor(work: &ReplayWork, rank: u32) -> f64 {
+fn factor(work: &ScenarioWork, rank: u32) -> f64 {
     match work {
-        ReplayWork::Measured => 1.0,
-        ReplayWork::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
-        ReplayWork::Regions(_) | ReplayWork::Rank(..) | ReplayWork::Times(_) | ReplayWork::Threads(_) => 1.0,
+        ScenarioWork::Measured => 1.0,
+        ScenarioWork::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
+        ScenarioWork::Regions(_) | ScenarioWork::Rank(..) | ScenarioWork::Times(_) | ScenarioWork::Threads(_) => 1.0,
     }
 }

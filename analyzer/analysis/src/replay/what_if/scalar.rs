@@ -1,11 +1,11 @@
-//! A simple version of [`ReplayClocks`] for tests: one scenario and one number at a time, as the definition says. Tests compare both.
+//! A simple version of [`ScenarioClocks`] for tests: one scenario and one number at a time, as the definition says. Tests compare both.
 
 use lbprof_collector::Activity;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::clocks::{NotedClocks, ReplayClocks};
-use super::conditions::{ReplayConditions, ReplayNetwork, ReplayWork};
+use super::clocks::{NotedClocks, ScenarioClocks};
+use super::conditions::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
 use super::group::RETURNS;
 use super::pace::ComputationPace;
 use crate::model::interval::TimeInterval;
@@ -13,7 +13,7 @@ use crate::model::region_state::{Ns, RegionState};
 
 /// The clocks of all threads in one replay.
 struct ScalarReplay {
-    condition: ReplayConditions<'static>,
+    condition: ScenarioConditions<'static>,
     /// Begin of the first window.
     begin: Ns,
     threads: Vec<ScalarThread>,
@@ -33,7 +33,7 @@ struct ScalarThread {
 
 impl ScalarReplay {
     fn is_measured(&self) -> bool {
-        self.condition.network == ReplayNetwork::Measured
+        self.condition.network == ScenarioNetwork::Measured
     }
 
     fn add_thread(&mut self, rank: u32, late: Ns, window: TimeInterval) {
@@ -46,21 +46,21 @@ impl ScalarReplay {
         let one = &self.threads[thread];
         match &self.condition.work {
             _ if one.at_end.is_some() => 1.0,
-            ReplayWork::Measured => 1.0,
-            ReplayWork::Region { regions, factors } if regions.get(region as usize) == Some(&true) => {
+            ScenarioWork::Measured => 1.0,
+            ScenarioWork::Region { regions, factors } if regions.get(region as usize) == Some(&true) => {
                 factors[one.rank as usize]
             }
-            ReplayWork::Region { .. } => 1.0,
-            ReplayWork::Regions(by_region) => by_region
+            ScenarioWork::Region { .. } => 1.0,
+            ScenarioWork::Regions(by_region) => by_region
                 .get(region as usize)
                 .and_then(|factors| factors.get(one.rank as usize))
                 .copied()
                 .unwrap_or(1.0),
-            ReplayWork::Rank(rank, factors) if *rank == one.rank => {
+            ScenarioWork::Rank(rank, factors) if *rank == one.rank => {
                 factors.get(region as usize).copied().unwrap_or(1.0)
             }
-            ReplayWork::Rank(..) | ReplayWork::Threads(_) => 1.0,
-            ReplayWork::Times(paces) => paces[one.rank as usize].plain(middle),
+            ScenarioWork::Rank(..) | ScenarioWork::Threads(_) => 1.0,
+            ScenarioWork::Times(paces) => paces[one.rank as usize].plain(middle),
         }
     }
 
@@ -90,8 +90,8 @@ impl ScalarReplay {
 
     fn waits(&mut self, thread: usize, from: f64, bytes: u64, steps: u32) {
         let delay_ns = match self.condition.network {
-            ReplayNetwork::Measured => 0.0,
-            ReplayNetwork::Given { latency_s, bytes_per_s } => {
+            ScenarioNetwork::Measured => 0.0,
+            ScenarioNetwork::Given { latency_s, bytes_per_s } => {
                 (latency_s * 1e9 + bytes as f64 * (1e9 / bytes_per_s)) * f64::from(steps)
             }
         };
@@ -148,12 +148,12 @@ enum ScalarEvent {
 const THREADS: usize = 3;
 const NOTES: usize = 4;
 
-fn network() -> impl Strategy<Value = ReplayNetwork> {
+fn network() -> impl Strategy<Value = ScenarioNetwork> {
     let bytes_per_s = prop_oneof![Just(f64::INFINITY), 1e6..1e11];
     prop_oneof![
-        Just(ReplayNetwork::Measured),
-        Just(ReplayNetwork::IDEAL),
-        (0.0..1e-4, bytes_per_s).prop_map(|(latency_s, bytes_per_s)| ReplayNetwork::Given { latency_s, bytes_per_s }),
+        Just(ScenarioNetwork::Measured),
+        Just(ScenarioNetwork::IDEAL),
+        (0.0..1e-4, bytes_per_s).prop_map(|(latency_s, bytes_per_s)| ScenarioNetwork::Given { latency_s, bytes_per_s }),
     ]
 }
 
@@ -172,14 +172,14 @@ fn pace() -> impl Strategy<Value = ComputationPace<'static>> {
     })
 }
 
-fn work() -> impl Strategy<Value = ReplayWork<'static>> {
+fn work() -> impl Strategy<Value = ScenarioWork<'static>> {
     prop_oneof![
-        Just(ReplayWork::Measured),
+        Just(ScenarioWork::Measured),
         (vec(any::<bool>(), 0..4), vec(0.0..3.0, THREADS))
-            .prop_map(|(regions, factors)| ReplayWork::Region { regions, factors }),
-        (0..THREADS as u32, vec(0.0..3.0, 0..4)).prop_map(|(rank, factors)| ReplayWork::Rank(rank, factors)),
-        vec(vec(0.0..3.0, THREADS), 0..4).prop_map(ReplayWork::Regions),
-        vec(pace(), THREADS).prop_map(ReplayWork::Times),
+            .prop_map(|(regions, factors)| ScenarioWork::Region { regions, factors }),
+        (0..THREADS as u32, vec(0.0..3.0, 0..4)).prop_map(|(rank, factors)| ScenarioWork::Rank(rank, factors)),
+        vec(vec(0.0..3.0, THREADS), 0..4).prop_map(ScenarioWork::Regions),
+        vec(pace(), THREADS).prop_map(ScenarioWork::Times),
     ]
 }
 
@@ -202,7 +202,7 @@ fn event() -> impl Strategy<Value = ScalarEvent> {
 
 /// Does the same in all replays, together and one by one.
 struct ReplayPair {
-    together: ReplayClocks<'static>,
+    together: ScenarioClocks<'static>,
     alone: Vec<ScalarReplay>,
     notes: Vec<NotedClocks>,
     /// Until when each thread is done.
@@ -210,7 +210,7 @@ struct ReplayPair {
 }
 
 impl ReplayPair {
-    fn new(conditions: &[ReplayConditions<'static>], windows: &[TimeInterval]) -> Self {
+    fn new(conditions: &[ScenarioConditions<'static>], windows: &[TimeInterval]) -> Self {
         let begin = windows.iter().map(|window| window.begin).min().unwrap_or(0);
         let alone = conditions.iter().map(|condition| ScalarReplay {
             condition: condition.clone(),
@@ -219,7 +219,7 @@ impl ReplayPair {
             notes: Vec::new(),
         });
         let mut both = ReplayPair {
-            together: ReplayClocks::new(conditions.to_vec(), begin),
+            together: ScenarioClocks::new(conditions.to_vec(), begin),
             alone: alone.collect(),
             notes: Vec::new(),
             now: [begin; THREADS],
@@ -304,8 +304,8 @@ proptest! {
         windows in vec((0..300_i64, 0..1500_i64).prop_map(|(begin, ns)| TimeInterval::new(begin, begin + ns)), THREADS),
         events in vec(event(), 0..60),
     ) {
-        let conditions: Vec<ReplayConditions<'static>> =
-            conditions.into_iter().map(|(network, work)| ReplayConditions { network, work }).collect();
+        let conditions: Vec<ScenarioConditions<'static>> =
+            conditions.into_iter().map(|(network, work)| ScenarioConditions { network, work }).collect();
         let mut both = ReplayPair::new(&conditions, &windows);
         for event in events { both.apply(event); }
         let alone: Vec<f64> = both.alone.iter().map(ScalarReplay::time_s).collect();

@@ -10,62 +10,63 @@ use super::balance::{
     SharedWork, balanced_each, balanced_regions, balanced_s, computation_s, excess_each, exclusive_s, rank_as_mean,
 };
 use super::branches::BranchGroups;
-use super::conditions::{ReplayConditions, ReplayNetwork, ReplayWork};
+use super::conditions::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
 use super::mean::{factors, mean_of_who_computes};
 use super::threads::ThreadChange;
 use crate::model::threads::ParallelRegion;
 use crate::model::{Model, OwnLoops, RegionIdx};
 
-/// Most regions, and most ranks, that are asked about unasked.
+/// Most regions, and most ranks, that default scenarios are about.
 const MOST: usize = 4;
 
-/// Share of the elapsed time that must be to gain at most, for a scenario to be replayed unasked.
+/// Minimum potential gain, as a share of the elapsed time, for a default scenario.
 const LEAST_GAIN: f64 = 0.005;
 
 /// Returns the conditions in the replay of `scenario`.
-pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_> {
+pub fn condition(scenario: WhatIfScenario, model: &Model) -> ScenarioConditions<'_> {
     match scenario {
-        WhatIfScenario::Ideal => ReplayConditions::IDEAL,
-        WhatIfScenario::Measured => ReplayConditions::MEASURED,
-        WhatIfScenario::Network(latency_s, bytes_per_s) => {
-            ReplayConditions { network: ReplayNetwork::Given { latency_s, bytes_per_s }, work: ReplayWork::Measured }
-        }
+        WhatIfScenario::Ideal => ScenarioConditions::IDEAL,
+        WhatIfScenario::Measured => ScenarioConditions::MEASURED,
+        WhatIfScenario::Network(latency_s, bytes_per_s) => ScenarioConditions {
+            network: ScenarioNetwork::Given { latency_s, bytes_per_s },
+            work: ScenarioWork::Measured,
+        },
         WhatIfScenario::Balanced(region) => {
             let place = BranchGroups::from_model(model).branches_at(region);
             let times = computation_s(model, &place);
             let factors = factors(&times, balanced_s(model, region, &times));
-            with_work(ReplayWork::Region { regions: with_inner(model, &place), factors })
+            with_work(ScenarioWork::Region { regions: with_inner(model, &place), factors })
         }
-        WhatIfScenario::BalancedEach(region) => with_work(ReplayWork::Times(balanced_each(model, &[region], false))),
+        WhatIfScenario::BalancedEach(region) => with_work(ScenarioWork::Times(balanced_each(model, &[region], false))),
         WhatIfScenario::RunBalancedEach => {
-            with_work(ReplayWork::Times(balanced_each(model, &model.outermost_iterated, true)))
+            with_work(ScenarioWork::Times(balanced_each(model, &model.outermost_iterated, true)))
         }
         WhatIfScenario::RegionsBalanced => {
-            with_work(ReplayWork::Regions(balanced_regions(model, &BranchGroups::from_model(model))))
+            with_work(ScenarioWork::Regions(balanced_regions(model, &BranchGroups::from_model(model))))
         }
         WhatIfScenario::RankAsMean(rank) => {
-            with_work(ReplayWork::Rank(rank, rank_as_mean(model, &BranchGroups::from_model(model), rank)))
+            with_work(ScenarioWork::Rank(rank, rank_as_mean(model, &BranchGroups::from_model(model), rank)))
         }
         WhatIfScenario::ThreadsBalanced(asked) => {
             let meant = asked.and_then(|asked| model.asked_threads.regions.get(asked as usize));
-            with_work(ReplayWork::Threads(ThreadChange::Balanced(
+            with_work(ScenarioWork::Threads(ThreadChange::Balanced(
                 meant.map(|region| Arc::from(region.is_meant.as_slice())),
             )))
         }
         WhatIfScenario::Spread(asked) => {
             let function = model.asked_threads.functions.get(asked as usize);
             let shares = function.map(|function| function.saved_shares.clone()).unwrap_or_default();
-            with_work(ReplayWork::Threads(ThreadChange::Spread(shares)))
+            with_work(ScenarioWork::Threads(ThreadChange::Spread(shares)))
         }
         WhatIfScenario::Faster(region, times) => {
             let factors = vec![1.0 / times; model.ranks.len()];
-            with_work(ReplayWork::Region { regions: with_inner(model, &[region]), factors })
+            with_work(ScenarioWork::Region { regions: with_inner(model, &[region]), factors })
         }
     }
 }
 
-fn with_work(work: ReplayWork<'_>) -> ReplayConditions<'_> {
-    ReplayConditions { network: ReplayNetwork::Measured, work }
+fn with_work(work: ScenarioWork<'_>) -> ScenarioConditions<'_> {
+    ScenarioConditions { network: ScenarioNetwork::Measured, work }
 }
 
 /// Returns whether each iteration of some regions can be balanced, and the ranks' excess in them is more than `least` seconds.

@@ -2,9 +2,10 @@
 
 use super::phrases::{named_ranks, short_percent};
 use super::{AnswerLabel, AnswerLine};
+use crate::loss_kind::LossKind;
 use crate::situation::{RunSituation, may_compute, single_cause};
 use crate::text::losses;
-use crate::verdict::{LossKind, UndividedReason};
+use crate::verdict::UndividedReason;
 use crate::{Report, ReportDoubt};
 
 /// Share of the time from which on balance helps.

@@ -2,9 +2,9 @@
 
 use super::{AnswerLabel, AnswerLine};
 use crate::Report;
+use crate::loss_kind::LossKind;
 use crate::situation::RunSituation;
 use crate::text::region_name;
-use crate::verdict::LossKind;
 use crate::what_if::PredictionRow;
 use crate::words::seconds_like;
 use lbprof_analysis::model::what_if::WhatIfScenario;

@@ -1,10 +1,11 @@
 //! Writes the places of the answer: functions, code between calls, and the call in which ranks wait.
 
 use super::{AnswerLabel, AnswerLine};
+use crate::loss_kind::LossKind;
 use crate::situation::RunSituation;
 use crate::slow_parts::SlowPart;
 use crate::text::{LONGEST_NAME, code_in_words, functions, place_name, region_name};
-use crate::verdict::{LongestRank, LossKind, WorstRegion};
+use crate::verdict::{LongestRank, WorstRegion};
 use crate::words::{clean, short_path, shorten};
 use crate::{Report, Verdict};
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;

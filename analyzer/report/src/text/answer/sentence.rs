@@ -3,9 +3,10 @@
 use super::end::ending;
 use super::phrases::{capitalized, members, named_ranks, short_percent};
 use crate::excess_iterations::ExcessIterations;
+use crate::loss_kind::LossKind;
 use crate::situation::{CallAmounts, RunSituation, single_cause, turns_of_slowest};
 use crate::text::{functions, threads};
-use crate::verdict::{GOOD_BALANCE, LongestRank, LossKind};
+use crate::verdict::{GOOD_BALANCE, LongestRank};
 use crate::words::{bytes, percent, plural, seconds, seconds_like};
 use crate::{LifetimeTable, Report, ReportDoubt};
 use lbprof_collector::Activity;

@@ -1,0 +1,55 @@
+//! Writes the sums of regions and mutexes to the log, once a second and at the end: a killed process loses what was added since.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::harmless::enter;
+use crate::harmless::signals::critical;
+use crate::log::{LOG, OpenLog};
+use crate::openmp::{mutexes, sums};
+use crate::state::thread::RecorderThread;
+
+/// Time at which sums are to be written again, in ticks.
+static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
+
+/// Seconds between two times.
+const WRITE_S: f64 = 1.0;
+
+/// Writes the sums that the log lacks.
+pub fn write(log: &mut OpenLog) {
+    let mut unwritten = sums::unwritten();
+    unwritten.extend(mutexes::unwritten());
+    if !unwritten.is_empty() {
+        log.define(&unwritten);
+    }
+}
+
+/// Writes the sums if a second has passed at `now`.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[inline(always)]
+pub unsafe fn write_if_due(thread: *mut RecorderThread, now: u64) {
+    if now > NEXT_WRITE.load(Relaxed) {
+        // SAFETY: the caller's promise.
+        unsafe { write_now(thread, now) };
+    }
+}
+
+/// # Safety
+/// As [`write_if_due`].
+#[cold]
+#[inline(never)]
+unsafe fn write_now(thread: *mut RecorderThread, now: u64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        enter::recording(thread, || {
+            critical(|| {
+                let mut log = LOG.lock();
+                if let Some(log) = log.as_deref_mut().and_then(Option::as_mut) {
+                    NEXT_WRITE.store(now + (WRITE_S * 1e9 * log.ticks_of_ns()) as u64, Relaxed);
+                    write(log);
+                }
+            });
+        });
+    }
+}

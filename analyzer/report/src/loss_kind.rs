@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use super::verdict::VerdictKind;
-
 /// The kind of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -38,19 +36,4 @@ pub enum LossKind {
     /// Writing the log, and waiting for ranks that do, or of which nothing is known.
     #[serde(rename = "recorder")]
     Recorder,
-}
-
-impl LossKind {
-    /// The verdict if this loss is the largest, or `None` if it is not the program's fault.
-    pub(super) fn of_verdict(self) -> Option<VerdictKind> {
-        match self {
-            LossKind::Imbalance | LossKind::Control => Some(VerdictKind::Imbalance),
-            LossKind::SlowInTurn => Some(VerdictKind::SlowInTurn),
-            LossKind::SlowInParts => Some(VerdictKind::SlowInParts),
-            LossKind::DependencyChains => Some(VerdictKind::DependencyChains),
-            LossKind::Serialization => Some(VerdictKind::Serialization),
-            LossKind::Communication | LossKind::FileAccess | LossKind::CalledByMpi => Some(VerdictKind::Communication),
-            LossKind::Recorder => None,
-        }
-    }
 }

@@ -153,6 +153,21 @@ pub enum VerdictKind {
     Threads,
 }
 
+impl VerdictKind {
+    /// The verdict if losses of this kind are the largest, or `None` if they are not the program's fault.
+    fn from_loss(kind: LossKind) -> Option<VerdictKind> {
+        match kind {
+            LossKind::Imbalance | LossKind::Control => Some(VerdictKind::Imbalance),
+            LossKind::SlowInTurn => Some(VerdictKind::SlowInTurn),
+            LossKind::SlowInParts => Some(VerdictKind::SlowInParts),
+            LossKind::DependencyChains => Some(VerdictKind::DependencyChains),
+            LossKind::Serialization => Some(VerdictKind::Serialization),
+            LossKind::Communication | LossKind::FileAccess | LossKind::CalledByMpi => Some(VerdictKind::Communication),
+            LossKind::Recorder => None,
+        }
+    }
+}
+
 /// A part of what is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -482,7 +497,7 @@ fn kind(times: &EfficiencyTimes, parts: &[VerdictPart]) -> VerdictKind {
     match times.parallel().filter(|parallel| *parallel > 0.0) {
         None => VerdictKind::Nothing,
         Some(parallel) if parallel >= GOOD_EFFICIENCY => VerdictKind::Good,
-        Some(_) => parts.iter().find_map(|part| part.kind.of_verdict()).unwrap_or(VerdictKind::Imbalance),
+        Some(_) => parts.iter().find_map(|part| VerdictKind::from_loss(part.kind)).unwrap_or(VerdictKind::Imbalance),
     }
 }
 

@@ -77,7 +77,7 @@ pub enum WaitState {
 }
 
 impl WaitState {
-    /// All wait states. Their order is that of their numbers in Paraver's files.
+    /// The list of all wait states. Their order is that of their numbers in Paraver's files.
     pub const ALL: [WaitState; 14] = [
         WaitState::LateSender,
         WaitState::LateReceiver,

@@ -336,13 +336,13 @@ test("threads have a picture of regions × threads, and the lifetime a bar", asy
     const place = { function: "assemble", file: "/home/user/g.c", line: 13, module: "/home/user/g", offset: 16, callers: [] };
     const row = (team, useful) => ({
         ...place, of_first_thread: true, team, ranks: 2, instances: 20, elapsed_s: 1, useful_s: useful.reduce((a, b) => a + b), mpi_s: 0, idle_for_mpi_s: 0,
-        imbalance_s: team - useful.reduce((a, b) => a + b), mutex_s: 0, ordered_s: 0, tasks_s: 0, fork_join_s: 0, longest_s: 1,
+        imbalance_s: team - useful.reduce((a, b) => a + b), mutex_s: 0, ordered_s: 0, tasks_s: 0, fork_join_s: 0, longest_s: 1, mutexes: [],
         threads: useful.map((useful_s, thread) => ({ thread, useful_s, mpi_s: 0, waits_s: 0, longest: useful_s === 1 ? 20 : 0 })),
     });
     const part = (phase, median_s) => ({ phase, ranks: 4, median_s, max_s: median_s, max_rank: 0 });
     const threads = {
         cores: 8, min_cores: 4, max_cores: 4, core_time_s: 8, parallel: 0.5, mpi: 0.9, load_balance: 0.95, communication: 0.95, threads: 0.6, serial: 0.9, thread_balance: 0.7,
-        waits: 1, fork_join: 0.99, useful_s: 4, other_masters_s: 0, losses: [{ kind: "thread-imbalance", core_s: 2, share: 0.25, at: place, heavy_thread: { thread: 3, against_others: 3 } }],
+        waits: 1, fork_join: 0.99, useful_s: 4, other_masters_s: 0, losses: [{ kind: "thread-imbalance", core_s: 2, share: 0.25, at: place, heavy_thread: { thread: 3, against_others: 3 }, mutex: null }],
         regions: [row(4, [0.25, 0.25, 0.25, 1]), row(2, [1, 0.5])],
     };
     const lifetime = { elapsed_s: 1.4304, described_share: 0.3, parts: [part("before MPI_Init", 0.6), part("MPI_Init", 0.3), part("MPI_Finalize", 0.1)] };

@@ -33,6 +33,12 @@ const LAUNCHERS: [&[u8]; 2] = [b"GOMP_parallel", b"__kmpc_fork_call"];
 /// Bytes of names at most; larger tables are not read, so that starting stays quick.
 const MAX_NAMES: u64 = 32 << 20;
 
+/// Bytes that are read at once: few, for the process may be near its limit of memory.
+const PIECE: usize = 1 << 16;
+
+/// Most names that are kept.
+const MAX_KEPT: usize = 1024;
+
 /// A symbol of a file of 64 bits, and its bytes.
 const SYMBOL_BYTES: usize = 24;
 
@@ -54,13 +60,6 @@ pub fn critical_section(offset: usize) -> Option<String> {
     sections.iter().find(|(address, _)| *address == offset).map(|(_, name)| name.clone())
 }
 
-/// Returns the bytes of a file at a position.
-fn bytes_at(file: &File, at: u64, length: u64) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(length).ok()?];
-    file.read_exact_at(&mut bytes, at).ok()?;
-    Some(bytes)
-}
-
 /// Returns the little-endian number of `N` bytes at a position.
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
     let mut whole = [0; 8];
@@ -68,41 +67,99 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(whole))
 }
 
+/// Bytes of a file.
+#[derive(Clone, Copy)]
+struct FilePart {
+    at: u64,
+    length: u64,
+}
+
+impl FilePart {
+    /// The part that a section's header (Elf64_Shdr) gives.
+    fn of_section(header: &[u8]) -> Option<FilePart> {
+        Some(FilePart { at: number::<8>(header, 24)?, length: number::<8>(header, 32)? })
+    }
+}
+
+/// Reads a section's header.
+fn section_header(file: &File, at: u64) -> Option<[u8; 64]> {
+    let mut header = [0; 64];
+    file.read_exact_at(&mut header, at).ok()?;
+    Some(header)
+}
+
 /// Finds the symbols in a file. `None`: it has no table of symbols, or not one that can be read.
 fn read_file(file: &File) -> Option<OpenmpSymbols> {
     /// Type of a section with all symbols.
     const SYMTAB: u64 = 2;
-    let head = bytes_at(file, 0, 64)?;
+    let mut head = [0; 64];
+    file.read_exact_at(&mut head, 0).ok()?;
     if head.get(..5)? != b"\x7fELF\x02" {
         return None;
     }
     let (table_at, entry_bytes, n) = (number::<8>(&head, 40)?, number::<2>(&head, 58)?, number::<2>(&head, 60)?);
-    let table = bytes_at(file, table_at, entry_bytes * n)?;
-    let sections: Vec<&[u8]> = table.chunks_exact((entry_bytes as usize).max(64)).collect();
-    let symtab = sections.iter().find(|section| number::<4>(section, 4) == Some(SYMTAB))?;
-    let names = sections.get(number::<4>(symtab, 40)? as usize)?;
-    let (names_at, names_bytes) = (number::<8>(names, 24)?, number::<8>(names, 32)?);
-    let (symbols_at, symbols_bytes) = (number::<8>(symtab, 24)?, number::<8>(symtab, 32)?);
-    if names_bytes > MAX_NAMES || symbols_bytes > 4 * MAX_NAMES {
+    let symtab = (0..n)
+        .filter_map(|idx| section_header(file, table_at.checked_add(idx * entry_bytes)?))
+        .find(|header| number::<4>(header, 4) == Some(SYMTAB))?;
+    let names =
+        FilePart::of_section(&section_header(file, table_at.checked_add(number::<4>(&symtab, 40)? * entry_bytes)?)?)?;
+    let symbols = FilePart::of_section(&symtab)?;
+    if names.length > MAX_NAMES || symbols.length > 4 * MAX_NAMES {
         return None;
     }
-    let names = bytes_at(file, names_at, names_bytes)?;
+    let names = find_names(file, names)?;
     // Most programs have none of these names, so that their symbols need not be read.
-    let has_any = LAUNCHERS.iter().copied().chain([&b"gomp_critical_user_"[..]]).any(|name| contains(&names, name));
-    if !has_any {
-        return Some(OpenmpSymbols::default());
-    }
-    let symbols = bytes_at(file, symbols_at, symbols_bytes)?;
-    let mut found = OpenmpSymbols::default();
-    for symbol in symbols.chunks_exact(SYMBOL_BYTES) {
-        let name_at = number::<4>(symbol, 0)? as usize;
-        let is_defined = number::<2>(symbol, 6)? != 0;
-        let name = names.get(name_at..)?.split(|&byte| byte == 0).next()?;
-        if is_defined && LAUNCHERS.contains(&name) {
-            found.has_runtime = true;
-        } else if is_defined && let Some(section) = section_name(name) {
-            found.sections.push((number::<8>(symbol, 8)? as usize, section));
+    if names.is_empty() { Some(OpenmpSymbols::default()) } else { find_symbols(file, symbols, &names) }
+}
+
+/// Finds the names of run-time libraries' functions and of critical sections in a table of names, each with its position there, ascending.
+fn find_names(file: &File, table: FilePart) -> Option<Vec<(u64, Vec<u8>)>> {
+    let mut found = Vec::new();
+    let mut piece = vec![0; PIECE];
+    let mut done = 0;
+    while done < table.length {
+        let length = (table.length - done).min(PIECE as u64) as usize;
+        let bytes = piece.get_mut(..length)?;
+        file.read_exact_at(bytes, table.at.checked_add(done)?).ok()?;
+        // A name that the piece cuts off is read again with the next one, unless it is longer than a piece.
+        let whole = bytes.iter().rposition(|&byte| byte == 0).map_or(length, |last| last + 1);
+        let names = bytes.get(..whole)?;
+        if LAUNCHERS.iter().copied().chain([&b"gomp_critical_user_"[..]]).any(|name| contains(names, name)) {
+            let mut at = done;
+            for name in names.split(|&byte| byte == 0) {
+                let is_wanted = LAUNCHERS.contains(&name) || section_name(name).is_some();
+                if is_wanted && found.len() < MAX_KEPT {
+                    found.push((at, name.to_vec()));
+                }
+                at += name.len() as u64 + 1;
+            }
         }
+        done += whole as u64;
+    }
+    Some(found)
+}
+
+/// Finds the defined symbols that have these names.
+fn find_symbols(file: &File, table: FilePart, names: &[(u64, Vec<u8>)]) -> Option<OpenmpSymbols> {
+    let mut found = OpenmpSymbols::default();
+    let mut piece = vec![0; PIECE / SYMBOL_BYTES * SYMBOL_BYTES];
+    let mut done = 0;
+    while done < table.length {
+        let length = (table.length - done).min(piece.len() as u64) as usize;
+        let symbols = piece.get_mut(..length)?;
+        file.read_exact_at(symbols, table.at.checked_add(done)?).ok()?;
+        for symbol in symbols.chunks_exact(SYMBOL_BYTES) {
+            let name_at = number::<4>(symbol, 0)?;
+            let is_defined = number::<2>(symbol, 6)? != 0;
+            let Ok(idx) = names.binary_search_by_key(&name_at, |(at, _)| *at) else { continue };
+            let name = names.get(idx)?.1.as_slice();
+            if is_defined && LAUNCHERS.contains(&name) {
+                found.has_runtime = true;
+            } else if is_defined && let Some(section) = section_name(name) {
+                found.sections.push((number::<8>(symbol, 8)? as usize, section));
+            }
+        }
+        done += length as u64;
     }
     Some(found)
 }

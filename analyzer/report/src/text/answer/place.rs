@@ -69,19 +69,24 @@ fn of_parts(report: &Report) -> Option<String> {
 /// Returns `rank 0 in forces (md.c:12)`.
 fn part_in_words(report: &Report, part: &SlowPart) -> String {
     let function = part.explained.as_ref().and_then(functions::decisive);
-    let row = report.regions.iter().find(|row| row.path == part.region);
-    let place = match (function, row) {
-        (Some(function), _) => format!("in {}", functions::label(function)),
-        (None, _) if part.region == WHOLE_PROGRAM => "outside of marked regions".to_owned(),
-        (None, Some(row)) if row.found && row.between.is_none() && after_one_call(&row.name).is_some() => {
-            after_one_call(&row.name).unwrap_or_default()
-        }
-        (None, Some(row)) if row.between.is_some() => {
-            format!("in {}", code_in_words(&row.name, row.between.as_deref()))
-        }
-        (None, _) => format!("in {}", region_name(&part.region)),
+    let place = match function {
+        Some(function) => format!("in {}", functions::label(function)),
+        None if part.region == WHOLE_PROGRAM => "outside of marked regions".to_owned(),
+        None => place_of_region(report, &part.region),
     };
     format!("rank {} {place}", part.rank)
+}
+
+/// Returns the region of a path as a place: `in main, from the call in forces (h.c:9) to the call in fields (h.c:10)`.
+fn place_of_region(report: &Report, path: &str) -> String {
+    let row = report.regions.iter().find(|row| row.path == path);
+    let between = row.and_then(|row| row.between.as_deref());
+    let name = row.map_or(path, |row| row.name.as_str());
+    match row.filter(|row| row.found && between.is_none()).and_then(|row| after_one_call(&row.name)) {
+        Some(place) => place,
+        None if between.is_some() => format!("in {}", code_in_words(name, between)),
+        None => format!("in {}", region_name(path)),
+    }
 }
 
 /// Returns a verdict whose slow rank computes longer in functions alone: how long it had no core says nothing.
@@ -149,16 +154,7 @@ fn call_and_place(report: &Report, kind: LossKind) -> Option<String> {
 fn of_serialization(report: &Report, kind: LossKind) -> Option<String> {
     let loss = report.losses.iter().find(|loss| loss.kind == kind)?;
     let path = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
-    let region = path.map(|path| {
-        let row = report.regions.iter().find(|row| row.path == path);
-        let between = row.and_then(|row| row.between.as_deref());
-        let name = row.map_or(path, |row| row.name.as_str());
-        match row.filter(|row| row.found && between.is_none()).and_then(|row| after_one_call(&row.name)) {
-            Some(place) => format!("mostly {place}"),
-            None if between.is_some() => format!("mostly in {}", code_in_words(name, between)),
-            None => format!("mostly in {}", region_name(path)),
-        }
-    });
+    let region = path.map(|path| format!("mostly {}", place_of_region(report, path)));
     let at = loss.at.as_ref().map(|at| format!("ranks wait in MPI_{} at {}", at.operation, place_name(&at.place)));
     match (region, at) {
         (Some(region), Some(at)) => Some(format!("{region}; {at}")),

@@ -41,7 +41,7 @@ pub fn analysed(
     common: &CommonOptions,
 ) -> anyhow::Result<Analysis> {
     let analysis = passes(run, options, common, processor::allow_for, |options, show| {
-        analyse::analyse_part(run, selection, options, show)
+        analyse::analyse(run, selection, options, show)
     });
     processor::writes();
     Ok(analysis?)

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lbprof_analysis::analyse::{AnalysisOptions, analyse, analyse_part};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse};
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_analysis::structure::symbols;
@@ -40,7 +40,10 @@ fn everything() -> Scenario {
 /// Reads the folder in every way; all that may come of it is an error or a report.
 fn read_all(dir: &std::path::Path) {
     let Ok(run) = RecordedRun::open(Some(dir)) else { return };
-    let model = analyse(&run, &AnalysisOptions { symbols: false, ..AnalysisOptions::default() }, |_| ()).unwrap().model;
+    let model =
+        analyse(&run, &Selection::default(), &AnalysisOptions { symbols: false, ..AnalysisOptions::default() }, |_| ())
+            .unwrap()
+            .model;
     let report = report_on(&model);
     assert!(!plain(&report, 80).is_empty());
     assert!(serde_json::from_str::<serde_json::Value>(&json(&report)).is_ok());
@@ -62,7 +65,7 @@ fn read_part(run: &RecordedRun, region: Option<String>) {
         activities: Some("mpi".parse().expect("activities")),
     };
     let options = AnalysisOptions { symbols: false, ..AnalysisOptions::default() };
-    if let Ok(analysis) = analyse_part(run, &part, &options, |_| ()) {
+    if let Ok(analysis) = analyse(run, &part, &options, |_| ()) {
         assert!(!plain(&report_on(&analysis.model), 80).is_empty());
     }
 }

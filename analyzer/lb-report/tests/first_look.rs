@@ -8,6 +8,7 @@ use assert_cmd::Command;
 use lbprof_analysis::analyse::{AnalysisOptions, analyse};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::read::open::RecordedRun;
+use lbprof_analysis::select::Selection;
 use lbprof_collector::ProblemKind;
 use lbprof_collector::folder::RunFolder;
 use lbprof_collector::format::{BlockHead, BlockKind, log_name};
@@ -31,7 +32,9 @@ fn model_of(dir: &Path, is_first_look: bool) -> Model {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let run = if is_first_look { run.first_look() } else { run };
     let mut model =
-        analyse(&run, &AnalysisOptions { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model;
+        analyse(&run, &Selection::default(), &AnalysisOptions { asked: None, statistics: false, ..marked() }, |_| ())
+            .unwrap()
+            .model;
     // What functions compute, and so why a rank computes longer, events alone show.
     model.ranks.iter_mut().for_each(|rank| rank.samples = Default::default());
     model.lines.clear();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use lbprof_analysis::analyse::{AnalysisOptions, analyse_part};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse};
 use lbprof_analysis::model::sites::CallSiteTable;
 use lbprof_analysis::read::definitions::RankDefinitions;
 use lbprof_analysis::read::open::RecordedRun;
@@ -24,7 +24,7 @@ use lbprof_test_runs::{marked, written};
 
 fn report(dir: &Path, selection: &Selection) -> Report {
     let run = RecordedRun::open(Some(dir)).unwrap();
-    let analysis = analyse_part(&run, selection, &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
+    let analysis = analyse(&run, selection, &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
     let report = Report::new(&analysis.model, &analysis.names);
     report.functions.iter().for_each(check_sums);
     report
@@ -241,7 +241,7 @@ fn only_what_is_computed_while_others_wait_for_it_delays_them() {
     }));
     let run = RecordedRun::open(Some(dir.path())).unwrap();
     let options = AnalysisOptions { symbols: true, asked: Some(Vec::new()), ..marked() };
-    let analysis = analyse_part(&run, &Selection::default(), &options, |_| ()).unwrap();
+    let analysis = analyse(&run, &Selection::default(), &options, |_| ()).unwrap();
     let table = Report::new(&analysis.model, &analysis.names).functions.unwrap();
     for (rank, truth) in
         [(0, [("halo", 60.0 * 3e-3), ("sort", 60.0 * 2e-3)].as_slice()), (1, &[("force", 60.0 * 5e-3)])]
@@ -398,7 +398,7 @@ fn samples_lie_in_the_code_between_calls_that_was_found() {
     }));
     let run = RecordedRun::open(Some(dir.path())).unwrap();
     let options = AnalysisOptions { symbols: true, ..AnalysisOptions::default() };
-    let analysis = analyse_part(&run, &Selection::default(), &options, |_| ()).unwrap();
+    let analysis = analyse(&run, &Selection::default(), &options, |_| ()).unwrap();
     let table = Report::new(&analysis.model, &analysis.names).functions.unwrap();
     // The first iteration is not in the loop that is found.
     for (function, truth_s) in [("force", 39.0 * 7e-3), ("sort", 39.0 * 4e-3)] {

@@ -6,6 +6,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use lbprof_analysis::analyse::{AnalysisOptions, analyse};
 use lbprof_analysis::read::open::RecordedRun;
+use lbprof_analysis::select::Selection;
 use lbprof_collector::ProblemKind;
 use lbprof_collector::format::log_name;
 use lbprof_collector::node::frame::{node_name, node_rings_name};
@@ -43,7 +44,10 @@ fn in_node_files(ranks_a_node: u32) -> TempDir {
 /// The JSON report on the run in `dir`, without the folder's name.
 fn report_in(dir: &Path) -> String {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
-    let model = analyse(&run, &AnalysisOptions { symbols: false, ..AnalysisOptions::default() }, |_| ()).unwrap().model;
+    let model =
+        analyse(&run, &Selection::default(), &AnalysisOptions { symbols: false, ..AnalysisOptions::default() }, |_| ())
+            .unwrap()
+            .model;
     json(&report_on(&model)).replace(dir.to_str().unwrap(), "DIR")
 }
 
@@ -176,7 +180,7 @@ proptest! {
         let length = (bytes.len() as f64 * part) as usize;
         fs::write(&path, &bytes[..length]).unwrap();
         let Ok(run) = RecordedRun::open(Some(dir.path())) else { return Ok(()) };
-        let model = analyse(&run, &AnalysisOptions { symbols: false, ..AnalysisOptions::default() }, |_| ()).unwrap().model;
+        let model = analyse(&run, &Selection::default(), &AnalysisOptions { symbols: false, ..AnalysisOptions::default() }, |_| ()).unwrap().model;
         let report = report_on(&model);
         let serious = |kind: &str| ["MissingRank", "EndMissing", "Truncated", "Gap", "Damaged"].contains(&kind);
         let whole: Value = serde_json::from_str(&report_in(in_node_files(6).path())).unwrap();

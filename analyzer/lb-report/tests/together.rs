@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lbprof_analysis::analyse::{AnalysisError, AnalysisOptions, analyse_part};
+use lbprof_analysis::analyse::{AnalysisError, AnalysisOptions, analyse};
 use lbprof_analysis::read::distributed_run::LeaderProcess;
 use lbprof_analysis::read::open::{DistributedOpenError, RecordedRun};
 use lbprof_analysis::select::Selection;
@@ -61,7 +61,7 @@ fn report(run: RecordedRun, wanted: &RunRequest) -> Result<RunOutput, AnalysisEr
     let (run, asked) = (run.polling(*polling), (!first_look).then(Vec::new));
     let segment_steps = segment_steps.or(Some(SEGMENT_STEPS));
     let options = AnalysisOptions { symbols: false, asked, watch: true, segment_steps, ..AnalysisOptions::default() };
-    let analysis = analyse_part(&run, selection, &options, |_| ())?;
+    let analysis = analyse(&run, selection, &options, |_| ())?;
     let mut bytes = Vec::new();
     json::write(&Report::new(&analysis.model, &analysis.names), &ListBounds::ALL, &mut bytes)
         .expect("writing to memory");

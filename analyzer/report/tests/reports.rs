@@ -361,7 +361,9 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let dir = written(one_slow_rank());
     let run = RecordedRun::open(Some(dir.path())).unwrap().first_look();
     let first_look = report_on(
-        &analyse(&run, &AnalysisOptions { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model,
+        &analyse(&run, &Selection::default(), &AnalysisOptions { asked: None, statistics: false, ..marked() }, |_| ())
+            .unwrap()
+            .model,
     );
     let (path, build_id) = (program.path.to_str().unwrap(), &program.build_id);
     let teams = ranks_with_teams(|script| script.program(path, build_id).sampled(1000).compute_at(force, 20.0));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lbprof_analysis::analyse::{AnalysisOptions, analyse_part};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::read::open::RecordedRun;
@@ -422,7 +422,7 @@ fn unmarked() -> Scenario {
 fn found_part_in(dir: &Path, selection: &Selection) -> Model {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let options = AnalysisOptions { symbols: false, ..AnalysisOptions::default() };
-    let model = analyse_part(&run, selection, &options, |_| ()).expect("the run has the part").model;
+    let model = analyse(&run, selection, &options, |_| ()).expect("the run has the part").model;
     check_invariants(&model);
     model
 }
@@ -713,7 +713,7 @@ fn the_main_loop_is_the_users_choice() {
     let run = RecordedRun::open(Some(dir.path())).unwrap();
     let chosen = |name: &str, selection: &Selection| {
         let options = AnalysisOptions { iteration_region: Some(name.into()), ..lbprof_test_runs::marked() };
-        analyse_part(&run, selection, &options, |_| ()).map(|analysis| report_on(&analysis.model))
+        analyse(&run, selection, &options, |_| ()).map(|analysis| report_on(&analysis.model))
     };
     let loop_of = |report: Report| report.iterations.map(|one| (one.region, one.rows.len()));
     assert_eq!(loop_of(report_on(&model_in(dir.path()))), Some(("main/long".into(), 3)));

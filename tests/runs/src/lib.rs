@@ -5,7 +5,7 @@ pub mod md;
 
 use std::path::Path;
 
-use lbprof_analysis::analyse::{AnalysisOptions, analyse, analyse_part};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse};
 use lbprof_analysis::metrics::program_tree::ProgramTree;
 use lbprof_analysis::metrics::{load_balance, overhead};
 use lbprof_analysis::model::Model;
@@ -47,7 +47,7 @@ pub fn model_asking(dir: &Path, asked: &[&str]) -> Model {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let asked = asked.iter().map(|one| one.parse().expect("a scenario")).collect();
     let options = AnalysisOptions { asked: Some(asked), ..marked() };
-    let model = analyse(&run, &options, |_| ()).unwrap().model;
+    let model = analyse(&run, &Selection::default(), &options, |_| ()).unwrap().model;
     check_invariants(&model);
     model
 }
@@ -55,7 +55,7 @@ pub fn model_asking(dir: &Path, asked: &[&str]) -> Model {
 /// The model of the run in `dir`, of which the time between unsuccessful polls is taken for what `polling` says.
 pub fn model_polling(dir: &Path, polling: PollGapRule) -> Model {
     let run = RecordedRun::open(Some(dir)).expect("the run opens").polling(polling);
-    let model = analyse(&run, &marked(), |_| ()).unwrap().model;
+    let model = analyse(&run, &Selection::default(), &marked(), |_| ()).unwrap().model;
     check_invariants(&model);
     model
 }
@@ -63,7 +63,7 @@ pub fn model_polling(dir: &Path, polling: PollGapRule) -> Model {
 /// The model of a part of the run in `dir`, or why there is none.
 pub fn try_part_in(dir: &Path, selection: &Selection) -> Result<Model, String> {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
-    let analysis = analyse_part(&run, selection, &marked(), |_| ());
+    let analysis = analyse(&run, selection, &marked(), |_| ());
     let model = analysis.map_err(|error| error.to_string())?.model;
     check_invariants(&model);
     Ok(model)
@@ -89,7 +89,7 @@ pub fn found_model_of(scenario: Scenario, wanted: StructureOptions) -> Model {
     let dir = written(scenario);
     let run = RecordedRun::open(Some(dir.path())).expect("the run opens");
     let options = AnalysisOptions { symbols: false, wanted, ..AnalysisOptions::default() };
-    let model = analyse_part(&run, &Selection::default(), &options, |_| ()).expect("all of the run").model;
+    let model = analyse(&run, &Selection::default(), &options, |_| ()).expect("all of the run").model;
     check_invariants(&model);
     model
 }
@@ -231,6 +231,7 @@ fn check_tree(model: &Model) {
 /// The report on the run in `dir`, with the names of the functions that samples hit.
 pub fn sampled_report(dir: &Path) -> Report {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
-    let analysis = analyse(&run, &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
+    let analysis =
+        analyse(&run, &Selection::default(), &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
     Report::new(&analysis.model, &analysis.names)
 }

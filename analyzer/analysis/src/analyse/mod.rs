@@ -13,16 +13,16 @@ use self::observers::{RequiredObservers, RunObservers};
 use self::replay_job::ReplayWishes;
 use crate::metrics::cluster::{self};
 use crate::metrics::findings::findings;
-use crate::model::Model;
 use crate::model::replay_results::ReplayResults;
 use crate::model::statistics::RunStatistics;
 use crate::model::what_if::WhatIfScenario;
+use crate::model::{Model, RegionIdx};
 use crate::profile::gather;
 use crate::read::open::RecordedRun;
 use crate::read::pass::FoldProgress;
 use crate::read::spawned;
 use crate::replay::what_if::{condition, plan, plan_within};
-use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow};
+use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow, follow_in_order};
 use crate::select::scenario::AskedScenario;
 use crate::select::{Selection, SelectionError, region};
 use crate::structure::code_readers::CodeReaders;
@@ -113,46 +113,20 @@ pub struct Analysis {
     pub watched: Option<TimelineView>,
 }
 
-/// Analyses `run`; `show` is called with what is done, from any thread.
+/// Analyses the part of `run` that `selection` asks for; `report` is called with what is being done, from any thread.
 ///
-/// Errors: what is asked about the run does not have; a process that failed.
+/// Ranks are replayed through all of their time, and with them all others: whom they wait for, and what for, may lie outside of the part.
+///
+/// Errors: what is asked the run does not have; a process that failed.
 pub fn analyse(
-    run: &RecordedRun,
-    options: &AnalysisOptions,
-    report: impl Fn(AnalysisStage) + Sync,
-) -> Result<Analysis, AnalysisError> {
-    let first = RunPreparation::new(run, options, &report)?;
-    let mut model = first.gather(run)?;
-    model.found = findings(&model);
-    choose_loop(&mut model, options)?;
-    let mut watched = None;
-    if options.asked.is_some() {
-        model.asked = asked(&mut model, &first.names, options)?;
-        let all = ReplayScope::whole_run(&model);
-        let scenarios = plan(&model, &model.asked);
-        let wanted = RequiredObservers::from_options(options);
-        let wishes =
-            ReplayWishes { observers: wanted, scenarios, is_shared: true, segment_steps: options.segment_steps };
-        let found = first.follow_watched(&model, &all, &model, wishes)?;
-        let followed;
-        (followed, watched, model.statistics) = found;
-        model.followed = followed;
-    }
-    Ok(Analysis { model, names: first.names, watched })
-}
-
-/// Analyses the part of `run` that `selection` asks for; `show` is called with what is done, from any thread.
-///
-/// Ranks are followed through all of their time, and with them all others: whom they wait for, and what for, may lie outside of the part.
-///
-/// Errors: what the run does not have.
-pub fn analyse_part(
     run: &RecordedRun,
     selection: &Selection,
     options: &AnalysisOptions,
     report: impl Fn(AnalysisStage) + Sync,
 ) -> Result<Analysis, AnalysisError> {
-    analyse_with(run, selection, options, None, &report)
+    let mut part = SelectedPart::new(run, selection, options, &report)?;
+    let watched = if options.asked.is_some() { part.replay(options)? } else { None };
+    Ok(part.finish(watched))
 }
 
 /// Exports a part without predictions: what ranks do in the part goes to `format`.
@@ -165,79 +139,104 @@ pub fn export_part(
     format: &mut dyn EventExport,
     report: impl Fn(AnalysisStage) + Sync,
 ) -> Result<Analysis, AnalysisError> {
-    analyse_with(run, selection, options, Some(format), &report)
+    let mut part = SelectedPart::new(run, selection, options, &report)?;
+    if options.asked.is_some() {
+        part.export(options, format)?;
+    }
+    Ok(part.finish(None))
 }
 
-fn analyse_with(
-    run: &RecordedRun,
-    selection: &Selection,
-    options: &AnalysisOptions,
-    format: Option<&mut dyn EventExport>,
-    report: ProgressReport,
-) -> Result<Analysis, AnalysisError> {
-    let follows = options.asked.is_some();
-    let narrows = selection.needs_all() || follows && selection.ranks.is_some();
-    let base = if narrows { run } else { &selection.ranks_of(run, &[])? };
-    let first = RunPreparation::new(base, options, report)?;
-    let mut all = first.gather(base)?;
-    choose_loop(&mut all, options)?;
-    let (part, mut model) = match narrows {
-        true => first.part(selection, &all, options)?,
-        false => (base.clone(), std::mem::take(&mut all)),
-    };
-    // The outermost one is all of the run.
-    let region = selection.region.as_ref().map(|name| region::find(&model, name)).transpose()?.filter(|&one| one != 0);
-    let mut watched = None;
-    if follows {
-        model.asked = asked(&mut model, &first.names, options)?;
-        let all = if narrows { &all } else { &model };
-        let scope = ReplayScope::part(all, &first.survey, &part, &model, region);
-        let (followed, statistics);
-        (followed, watched, statistics) = match format {
-            Some(format) => {
-                let part = ExportSelection { model: &model, places: &first.names.places, region };
-                format.on_start(&part)?;
-                loop {
-                    let observer = &mut RegionObserver::new(&part, format);
-                    let options = ReplayOptions { observer: Some(observer), ..ReplayOptions::new(&scope) };
-                    let followed = first.follow(all, options)?;
-                    if !format.again() {
-                        break (followed, None, None);
-                    }
-                }
-            }
-            None => {
-                let wanted = if region.is_none() {
-                    RequiredObservers::from_options(options)
-                } else {
-                    RequiredObservers::default()
-                };
-                let scenarios = region
-                    .map_or_else(|| plan(&model, &model.asked), |region| plan_within(&model, region, &model.asked));
-                let wishes = ReplayWishes {
-                    observers: wanted,
-                    scenarios,
-                    is_shared: !narrows,
-                    segment_steps: options.segment_steps,
-                };
-                first.follow_watched(all, &scope, &model, wishes)?
+/// A selected part of a run after the second pass.
+struct SelectedPart<'a> {
+    selection: &'a Selection,
+    first: RunPreparation<'a>,
+    /// The model of the whole run; `None` where that is the part.
+    whole: Option<Model>,
+    /// The logs of the part.
+    part: RecordedRun,
+    /// The model of the part.
+    model: Model,
+    /// The selected region; `None` where it is all of the run.
+    region: Option<RegionIdx>,
+}
+
+impl<'a> SelectedPart<'a> {
+    fn new(
+        run: &RecordedRun,
+        selection: &'a Selection,
+        options: &AnalysisOptions,
+        report: StageReport<'a>,
+    ) -> Result<Self, AnalysisError> {
+        let narrows = selection.needs_all() || options.asked.is_some() && selection.ranks.is_some();
+        let base = if narrows { run.clone() } else { selection.ranks_of(run, &[])? };
+        let first = RunPreparation::new(base, options, report)?;
+        let mut all = first.gather(&first.run)?;
+        choose_loop(&mut all, options)?;
+        let (whole, part, model) = if narrows {
+            let (part, model) = first.part(selection, &all, options)?;
+            (Some(all), part, model)
+        } else {
+            (None, first.run.clone(), all)
+        };
+        // The outermost one is all of the run.
+        let region = selection.region.as_ref().map(|name| region::find(&model, name)).transpose()?;
+        Ok(SelectedPart { selection, first, whole, part, model, region: region.filter(|&one| one != 0) })
+    }
+
+    /// Replays the run with what-if scenarios. Returns the timeline, where it is wanted.
+    fn replay(&mut self, options: &AnalysisOptions) -> Result<Option<TimelineView>, AnalysisError> {
+        self.model.asked = asked(&mut self.model, &self.first.names, options)?;
+        let (all, model) = (self.whole.as_ref().unwrap_or(&self.model), &self.model);
+        let scope = ReplayScope::part(all, &self.first.survey, &self.part, model, self.region);
+        let (observers, scenarios) = match self.region {
+            None => (RequiredObservers::from_options(options), plan(model, &model.asked)),
+            Some(region) => (RequiredObservers::default(), plan_within(model, region, &model.asked)),
+        };
+        let is_shared = self.whole.is_none();
+        let wishes = ReplayWishes { observers, scenarios, is_shared, segment_steps: options.segment_steps };
+        let ObservedReplay { results, watched, statistics } = self.first.replay(all, &scope, model, wishes)?;
+        (self.model.followed, self.model.statistics) = (results, statistics);
+        Ok(watched)
+    }
+
+    /// Replays the run for an export, as often as that needs.
+    fn export(&mut self, options: &AnalysisOptions, format: &mut dyn EventExport) -> Result<(), AnalysisError> {
+        self.model.asked = asked(&mut self.model, &self.first.names, options)?;
+        let (all, model) = (self.whole.as_ref().unwrap_or(&self.model), &self.model);
+        let scope = ReplayScope::part(all, &self.first.survey, &self.part, model, self.region);
+        let exported = ExportSelection { model, places: &self.first.names.places, region: self.region };
+        format.on_start(&exported)?;
+        let followed = loop {
+            let results = self.first.replay_in_order(all, &scope, &mut RegionObserver::new(&exported, format));
+            if !format.again() {
+                break results;
             }
         };
-        model.followed = followed;
-        model.statistics = statistics;
+        self.model.followed = followed;
+        Ok(())
     }
-    // Whether the data are sound is judged by all of the ranks' time.
-    all.ranks.retain(|rank| model.ranks.binary_search_by_key(&rank.rank, |kept| kept.rank).is_ok());
-    all.facts.selected.ranks.clone_from(&model.facts.selected.ranks);
-    model.found = findings(if narrows { &all } else { &model });
-    (model.facts.selected.from, model.facts.selected.to) = (selection.from, selection.to);
-    if let Some(region) = region {
-        let run_s = model.elapsed_s();
-        model = region::within(model, region);
-        model.facts.selected.run_s = Some(run_s);
+
+    /// Returns the analysis of the part.
+    fn finish(self, watched: Option<TimelineView>) -> Analysis {
+        let SelectedPart { selection, first, whole, mut model, region, .. } = self;
+        // Whether the data are sound is judged by all of the ranks' time.
+        model.found = match whole {
+            Some(mut whole) => {
+                whole.ranks.retain(|rank| model.ranks.binary_search_by_key(&rank.rank, |kept| kept.rank).is_ok());
+                whole.facts.selected.ranks.clone_from(&model.facts.selected.ranks);
+                findings(&whole)
+            }
+            None => findings(&model),
+        };
+        (model.facts.selected.from, model.facts.selected.to) = (selection.from, selection.to);
+        if let Some(region) = region {
+            let run_s = model.elapsed_s();
+            model = region::within(model, region);
+            model.facts.selected.run_s = Some(run_s);
+        }
+        model.facts.selected.activities = selection.activities.as_ref().map(|set| set.0.clone());
+        Analysis { model, names: first.names, watched }
     }
-    model.facts.selected.activities = selection.activities.as_ref().map(|set| set.0.clone());
-    Ok(Analysis { model, names: first.names, watched })
 }
 
 /// Makes the region that the user names the main loop's.
@@ -269,35 +268,36 @@ fn clusters(model: &Model, places: &[CodePlace], options: &AnalysisOptions) -> V
         .collect()
 }
 
-/// The receiver of progress reports.
-type ProgressReport<'a> = &'a (dyn Fn(AnalysisStage) + Sync);
+/// The receiver of the stages of an analysis.
+type StageReport<'a> = &'a (dyn Fn(AnalysisStage) + Sync);
 
-/// The results of the replay, the timeline and the statistics; of each nothing where ranks were not followed, or it was not wanted.
-type ReplayOutcome = (Option<ReplayResults>, Option<TimelineView>, Option<RunStatistics>);
+/// The output of a replay and its observers; of each nothing where ranks were not replayed, or it was not wanted.
+#[derive(Default)]
+struct ObservedReplay {
+    results: Option<ReplayResults>,
+    watched: Option<TimelineView>,
+    statistics: Option<RunStatistics>,
+}
 
 /// The results of the first pass, before the profile is gathered.
 struct RunPreparation<'a> {
-    run: &'a RecordedRun,
-    report: ProgressReport<'a>,
+    run: RecordedRun,
+    report: StageReport<'a>,
     survey: CallSurvey,
     structure: RunStructure,
     names: ResolvedNames,
 }
 
 impl<'a> RunPreparation<'a> {
-    fn new(
-        run: &'a RecordedRun,
-        options: &AnalysisOptions,
-        report: ProgressReport<'a>,
-    ) -> Result<Self, TransportFailure> {
-        let survey = survey(run, |progress| report(AnalysisStage::Surveying(progress)))?;
+    fn new(run: RecordedRun, options: &AnalysisOptions, report: StageReport<'a>) -> Result<Self, TransportFailure> {
+        let survey = survey(&run, &|progress| report(AnalysisStage::Surveying(progress)))?;
         report(AnalysisStage::Naming);
         let names = match options.symbols {
             true => symbols::resolve(&survey.sites, &options.code_readers, options.names_within),
             false => symbols::unnamed(&survey.sites),
         };
         report(AnalysisStage::Finding);
-        let structure = RunStructure::find(run, &survey, &names, &options.wanted);
+        let structure = RunStructure::find(&run, &survey, &names, &options.wanted);
         Ok(RunPreparation { run, report, survey, structure, names })
     }
 
@@ -309,7 +309,7 @@ impl<'a> RunPreparation<'a> {
         options: &AnalysisOptions,
     ) -> Result<(RecordedRun, Model), AnalysisError> {
         let clusters = if selection.needs_clusters() { clusters(all, &self.names.places, options) } else { Vec::new() };
-        let part = selection.part_of(self.run, &self.survey, all, &clusters)?;
+        let part = selection.part_of(&self.run, &self.survey, all, &clusters)?;
         let mut model = self.gather(&part)?;
         choose_loop(&mut model, options)?;
         match model.uncut_ranks.first() {
@@ -324,48 +324,67 @@ impl<'a> RunPreparation<'a> {
     }
 
     /// Replays the whole run, whose model is `all`, with observers and scenarios for its part `model`, which lies in `scope`.
-    fn follow_watched(
+    fn replay(
         &self,
         all: &Model,
         scope: &ReplayScope,
         model: &Model,
         mut wishes: ReplayWishes,
-    ) -> Result<ReplayOutcome, TransportFailure> {
+    ) -> Result<ObservedReplay, TransportFailure> {
+        if self.has_only_sums() {
+            return Ok(ObservedReplay::default());
+        }
         // Calls that were recorded as sums cannot be replayed.
         if self.survey.profiles {
             wishes.scenarios.clear();
         }
         let input = || replay_job::encode_job(all, &self.structure, self.code(), &wishes);
-        let mut observers = RunObservers::new(model, wishes.observers);
+        let observers = RunObservers::new(model, wishes.observers);
+        let mut observer = (!observers.is_empty()).then(|| ScopeObserver::new(scope, observers));
         let options = ReplayOptions {
             scenarios: wishes.scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
-            observer: observers.any(),
             code: self.code(),
             segment_steps: wishes.segment_steps,
             input: wishes.is_shared.then_some(&input),
             ..ReplayOptions::new(scope)
         };
-        let followed = self.follow(all, options)?;
-        let (watched, statistics) = observers.finish(followed.is_some());
-        Ok((followed, watched, statistics))
+        let results = follow(self.surveyed(all), options, observer.as_mut(), &self.replay_report())?;
+        let (watched, statistics) = observer.map(ScopeObserver::into_inner).unwrap_or_default().finish();
+        Ok(ObservedReplay { results: Some(results), watched, statistics })
     }
 
-    /// Follows the ranks of the run, of which `all` is; nothing where the calls of all ranks were recorded as sums, which say nothing of who waited for
-    /// whom.
-    fn follow(&self, all: &Model, options: ReplayOptions) -> Result<Option<ReplayResults>, TransportFailure> {
-        if self.run.headers.iter().all(|header| header.mode == RecordingMode::Profile) {
-            return Ok(None);
+    /// Replays the whole run, whose model is `all`, and shows to an observer what lies in `scope`, in the order of time.
+    fn replay_in_order(
+        &self,
+        all: &Model,
+        scope: &ReplayScope,
+        observer: &mut dyn ReplayObserver,
+    ) -> Option<ReplayResults> {
+        if self.has_only_sums() {
+            return None;
         }
-        let scope = options.scope;
-        let mut part = options.observer.map(|observer| ScopeObserver::new(scope, observer));
-        let observer = part.as_mut().map(|part| part as &mut dyn ReplayObserver);
-        let surveyed = SurveyedRun { run: self.run, survey: &self.survey, structure: &self.structure, model: all };
-        let options = ReplayOptions { observer, ..options };
-        follow(surveyed, options, |progress| (self.report)(AnalysisStage::Following(progress))).map(Some)
+        let mut observer = ScopeObserver::new(scope, observer);
+        let options = ReplayOptions::new(scope);
+        Some(follow_in_order(self.surveyed(all), options, &mut observer, &self.replay_report()))
+    }
+
+    /// Returns whether the calls of all ranks were recorded as sums, which say nothing of who waited for whom.
+    fn has_only_sums(&self) -> bool {
+        self.run.headers.iter().all(|header| header.mode == RecordingMode::Profile)
+    }
+
+    /// Returns the run with the results of the first two passes.
+    fn surveyed<'s>(&'s self, model: &'s Model) -> SurveyedRun<'s> {
+        SurveyedRun { run: &self.run, survey: &self.survey, structure: &self.structure, model }
+    }
+
+    /// Returns the receiver of the replay's progress.
+    fn replay_report(&self) -> impl Fn(FoldProgress) + Sync {
+        |progress| (self.report)(AnalysisStage::Following(progress))
     }
 
     fn gather(&self, run: &RecordedRun) -> Result<Model, TransportFailure> {
-        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, |progress| {
+        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, &|progress| {
             (self.report)(AnalysisStage::AddingUp(progress))
         })?;
         model.problems.extend(self.names.problems.iter().cloned());

@@ -6,9 +6,8 @@ use super::AnalysisOptions;
 use crate::metrics::statistics::StatisticsObserver;
 use crate::model::Model;
 use crate::model::statistics::RunStatistics;
-use crate::replay::{MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval};
-use crate::transport::codec::{decoded, encoded};
-use crate::views::{TimelineObserver, TimelineView};
+use crate::replay::{MatchedMessage, ReplayObserver, SegmentObserver, StateInterval};
+use crate::views::{TimelineObservations, TimelineObserver, TimelineView};
 
 /// The observers that the user's options require.
 #[derive(Clone, Copy, Default, Encode, Decode)]
@@ -40,17 +39,14 @@ impl<'a> RunObservers<'a> {
         }
     }
 
-    /// Itself, if there is one.
-    pub(super) fn any(&mut self) -> Option<&mut dyn ReplayObserver> {
-        (self.watch.is_some() || self.statistics.is_some()).then_some(self as &mut dyn ReplayObserver)
+    /// Returns whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.watch.is_none() && self.statistics.is_none()
     }
 
-    /// Returns the observations, if ranks were replayed.
-    pub(super) fn finish(self, are_followed: bool) -> (Option<TimelineView>, Option<RunStatistics>) {
-        (
-            self.watch.filter(|_| are_followed).map(TimelineObserver::finish),
-            self.statistics.filter(|_| are_followed).map(StatisticsObserver::finish),
-        )
+    /// Returns the timeline and the statistics of the run.
+    pub(super) fn finish(self) -> (Option<TimelineView>, Option<RunStatistics>) {
+        (self.watch.map(TimelineObserver::finish), self.statistics.map(StatisticsObserver::finish))
     }
 }
 
@@ -72,53 +68,38 @@ impl ReplayObserver for RunObservers<'_> {
             statistics.on_message(message);
         }
     }
+}
 
-    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        let observers = [
-            self.watch.as_ref().map(ReplayObserver::fork_for_segment),
-            self.statistics.as_ref().map(ReplayObserver::fork_for_segment),
-        ];
-        Some(Box::new(SegmentObservers(observers.map(Option::flatten))))
+impl SegmentObserver for RunObservers<'_> {
+    type Observations = RunObservations;
+
+    fn fork(&self) -> Self {
+        RunObservers {
+            watch: self.watch.as_ref().map(TimelineObserver::fork),
+            statistics: self.statistics.as_ref().map(StatisticsObserver::fork),
+        }
     }
 
-    fn merge(&mut self, seen: ObserverState) {
-        let Some([watched, statistics]) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
-        for (watch, seen) in self.watch.iter_mut().zip(watched) {
-            watch.merge(seen);
+    fn merge(&mut self, later: RunObservations) {
+        if let (Some(watch), Some(later)) = (&mut self.watch, later.watched) {
+            watch.merge(later);
         }
-        for (statistics, seen) in self.statistics.iter_mut().zip(statistics) {
-            statistics.merge(seen);
+        if let (Some(statistics), Some(later)) = (&mut self.statistics, later.statistics) {
+            statistics.merge(later);
+        }
+    }
+
+    fn into_observations(self) -> RunObservations {
+        RunObservations {
+            watched: self.watch.map(TimelineObserver::into_observations),
+            statistics: self.statistics.map(StatisticsObserver::into_observations),
         }
     }
 }
 
-/// The observers of a segment, in the order of [`RunObservers`].
-struct SegmentObservers<'a>([Option<Box<dyn SegmentObserver + 'a>>; 2]);
-
-impl ReplayObserver for SegmentObservers<'_> {
-    fn on_interval(&mut self, state: &StateInterval) {
-        for observer in self.0.iter_mut().flatten() {
-            observer.on_interval(state);
-        }
-    }
-
-    fn on_message(&mut self, message: &MatchedMessage) {
-        for observer in self.0.iter_mut().flatten() {
-            observer.on_message(message);
-        }
-    }
-
-    fn merge(&mut self, seen: ObserverState) {
-        let Some(seen) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
-        let own = self.0.iter_mut().zip(seen).filter_map(|(observer, seen)| observer.as_mut().zip(seen));
-        for (observer, seen) in own {
-            observer.merge(seen);
-        }
-    }
-}
-
-impl SegmentObserver for SegmentObservers<'_> {
-    fn into_state(self: Box<Self>) -> ObserverState {
-        encoded(&self.0.map(|observer| observer.map(SegmentObserver::into_state)))
-    }
+/// What the observers saw in consecutive segments of a run.
+#[derive(Encode, Decode)]
+pub(super) struct RunObservations {
+    watched: Option<TimelineObservations>,
+    statistics: Option<RunStatistics>,
 }

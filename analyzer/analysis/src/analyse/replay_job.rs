@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::model::what_if::WhatIfScenario;
 use crate::read::open::RecordedRun;
 use crate::replay::what_if::condition;
-use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow_share};
+use crate::replay::{ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow_share};
 use crate::structure::RunStructure;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
@@ -61,15 +61,14 @@ impl ReplayJob {
         let ReplayJob { model, structure, code, scenarios, segment_steps, .. } = self;
         let survey = own.with_sites(model.sites.clone());
         let scope = ReplayScope::whole_run(model);
-        let mut observers = RunObservers::new(model, self.observers);
-        let mut part = observers.any().map(|observers| ScopeObserver::new(&scope, observers));
+        let observers = RunObservers::new(model, self.observers);
+        let observer = (!observers.is_empty()).then(|| ScopeObserver::new(&scope, observers));
         let options = ReplayOptions {
             scenarios: scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
-            observer: part.as_mut().map(|part| part as &mut dyn ReplayObserver),
             code: code.as_ref(),
             segment_steps: *segment_steps,
             ..ReplayOptions::new(&scope)
         };
-        follow_share(team, SurveyedRun { run, survey: &survey, structure, model }, options)
+        follow_share(team, SurveyedRun { run, survey: &survey, structure, model }, options, observer.as_ref())
     }
 }

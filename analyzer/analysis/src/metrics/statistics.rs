@@ -11,8 +11,7 @@ use crate::model::region_state::Ns;
 use crate::model::statistics::{
     CommunicatorCalls, MessageVolume, RunStatistics, STATES, TIME_WINDOWS, TimeWindows, WAITING,
 };
-use crate::replay::{MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval};
-use crate::transport::codec::{decoded, encoded};
+use crate::replay::{MatchedMessage, ReplayObserver, SegmentObserver, StateInterval};
 
 /// Most pairs of ranks whose messages are listed: 40 MB.
 const MOST_PAIRS: usize = 1 << 20;
@@ -34,13 +33,6 @@ impl<'a> StatisticsObserver<'a> {
             let time_windows = TimeWindows::new(n as usize, length, model.ranks.len());
             StatisticsObserver { model, found: RunStatistics { time_windows, ..RunStatistics::default() } }
         })
-    }
-
-    /// Returns an observer with the same settings and no observations.
-    fn anew(&self) -> Self {
-        let TimeWindows { length, states, .. } = &self.found.time_windows;
-        let time_windows = TimeWindows::new(states.len(), *length, self.model.ranks.len());
-        StatisticsObserver { model: self.model, found: RunStatistics { time_windows, ..RunStatistics::default() } }
     }
 
     /// Returns the statistics.
@@ -123,21 +115,23 @@ impl ReplayObserver for StatisticsObserver<'_> {
         self.found.message_sizes.count(message.bytes);
         sent(&mut self.found, (message.from, message.to), MessageVolume { messages: 1, bytes: message.bytes });
     }
-
-    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        Some(Box::new(self.anew()))
-    }
-
-    fn merge(&mut self, seen: ObserverState) {
-        if let Some(seen) = decoded(&seen) {
-            add(&mut self.found, seen);
-        }
-    }
 }
 
 impl SegmentObserver for StatisticsObserver<'_> {
-    fn into_state(self: Box<Self>) -> ObserverState {
-        encoded(&self.found)
+    type Observations = RunStatistics;
+
+    fn fork(&self) -> Self {
+        let TimeWindows { length, states, .. } = &self.found.time_windows;
+        let time_windows = TimeWindows::new(states.len(), *length, self.model.ranks.len());
+        StatisticsObserver { model: self.model, found: RunStatistics { time_windows, ..RunStatistics::default() } }
+    }
+
+    fn merge(&mut self, later: RunStatistics) {
+        add(&mut self.found, later);
+    }
+
+    fn into_observations(self) -> RunStatistics {
+        self.found
     }
 }
 

@@ -52,7 +52,7 @@ use crate::profile::sums::ThreadSums;
 use crate::read::definitions::RankDefinitions;
 use crate::read::distributed_run::RecordPass;
 use crate::read::open::RecordedRun;
-use crate::read::pass::{self, FoldProgress, MergeHigher, RankPass};
+use crate::read::pass::{self, MergeHigher, ProgressReport, RankPass};
 use crate::read::span::TickSpan;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
@@ -76,7 +76,7 @@ pub fn gather(
     survey: &CallSurvey,
     structure: &RunStructure,
     code: &SampledCode,
-    progress: impl Fn(FoldProgress) + Sync,
+    progress: ProgressReport,
 ) -> Result<Model, TransportFailure> {
     let part = pass::fold(
         run,
@@ -134,7 +134,7 @@ pub(crate) fn gather_part(
             run,
             &run.headers,
             |header: &LogHeader| RankGather::new(run, header, survey, structure, code),
-            |_| (),
+            &|_| (),
         ),
     }
 }

@@ -48,6 +48,9 @@ pub enum FoldProgress {
     Rank,
 }
 
+/// The receiver of a pass's progress.
+pub type ProgressReport<'a> = &'a (dyn Fn(FoldProgress) + Sync);
+
 /// Folds all ranks of `run` and merges the parts in the order of ranks; `None` where no log could be opened again. Where several processes
 /// opened the run, each folds its ranks: `pass` is which one it is, `input` what the others have to know for it.
 ///
@@ -59,7 +62,7 @@ pub(crate) fn fold<P: RankPass>(
     pass: RecordPass,
     input: impl FnOnce() -> Vec<u8>,
     start: impl Fn(&LogHeader) -> P + Sync,
-    progress: impl Fn(FoldProgress) + Sync,
+    progress: ProgressReport,
 ) -> Result<Option<P::Output>, TransportFailure>
 where
     P::Output: Encode + Decode<()>,
@@ -71,7 +74,7 @@ where
     };
     let own = run.own_headers();
     let scale = ProgressScale::new(own.len(), run.headers.len());
-    let output = fold_ranks(run, own, &start, |done| scale.show(done, &progress));
+    let output = fold_ranks(run, own, &start, &|done| scale.show(done, progress));
     match team.reduce(Ok(PartialFold { output }), PartialFold::merge)? {
         Some(part) => Ok(part.output),
         None => Ok(fold_ranks(run, &run.headers, start, progress)),
@@ -106,7 +109,7 @@ impl ProgressScale {
         ProgressScale { own: own.max(1) as u64, all: all as u64, done: AtomicU64::new(0) }
     }
 
-    fn show(&self, done: FoldProgress, progress: &impl Fn(FoldProgress)) {
+    fn show(&self, done: FoldProgress, progress: ProgressReport) {
         match done {
             FoldProgress::Records(n) => progress(FoldProgress::Records(n.saturating_mul(self.all) / self.own)),
             FoldProgress::Rank => {
@@ -124,18 +127,13 @@ pub(crate) fn fold_ranks<P: RankPass>(
     run: &RecordedRun,
     headers: &[LogHeader],
     start: impl Fn(&LogHeader) -> P + Sync,
-    progress: impl Fn(FoldProgress) + Sync,
+    progress: ProgressReport,
 ) -> Option<P::Output> {
-    headers.par_iter().map(|header| fold_rank(run, header, start(header), &progress)).reduce_with(MergeHigher::merge)
+    headers.par_iter().map(|header| fold_rank(run, header, start(header), progress)).reduce_with(MergeHigher::merge)
 }
 
 /// Folds the rank that `header` is of.
-fn fold_rank<P: RankPass>(
-    run: &RecordedRun,
-    header: &LogHeader,
-    mut pass: P,
-    progress: &impl Fn(FoldProgress),
-) -> P::Output {
+fn fold_rank<P: RankPass>(run: &RecordedRun, header: &LogHeader, mut pass: P, progress: ProgressReport) -> P::Output {
     match run.items(header) {
         Ok(mut log) => {
             while let Some(item) = log.next_item() {

@@ -31,11 +31,11 @@ mod thread;
 pub mod timeline;
 pub mod what_if;
 
-pub use segments::{ReplayOptions, SurveyedRun, decline_share, follow, follow_share};
+pub use segments::{ReplayOptions, SurveyedRun, decline_share, follow, follow_in_order, follow_share};
 #[cfg(test)]
 mod tests;
 pub use observer::{
-    CancelledMessage, EndedRequest, InitialWait, MatchedMessage, ObserverState, ReplayObserver, RequestOutcome,
-    SegmentObserver, StateInterval, TeamInterval, TeamThreadInterval,
+    CancelledMessage, EndedRequest, InitialWait, MatchedMessage, ReplayObserver, RequestOutcome, SegmentObserver,
+    StateInterval, TeamInterval, TeamThreadInterval,
 };
 pub use scope::{ReplayScope, ScopeObserver};

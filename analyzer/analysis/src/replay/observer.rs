@@ -28,70 +28,48 @@ pub trait ReplayObserver: Send {
 
     /// The call that was reported last begins or ends an epoch on an RMA window with these world ranks, the caller apart.
     fn on_epoch_step(&mut self, _ranks: &[u32]) {}
-
-    /// Creates an observer for a segment of the run, which is replayed in parallel with others. `None`: this one has to be shown all of it,
-    /// in the order of time.
-    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        None
-    }
-
-    /// Adds the state of a later segment's observer; segments come in the order of time. The observer of a segment may take in those of the segments
-    /// after it, too, and has then seen what one observer of all of them would have.
-    fn merge(&mut self, _seen: ObserverState) {}
 }
 
-/// Receives what threads do in a segment of the run.
-pub trait SegmentObserver: ReplayObserver {
-    /// Returns the observations, for [`ReplayObserver::merge`] of the observer that created this one.
-    fn into_state(self: Box<Self>) -> ObserverState;
-}
+/// An observer that needs not see all of a run in the order of time: each segment is shown to a fork of it, on another core or in another process,
+/// and the observations of the forks are merged.
+pub trait SegmentObserver: ReplayObserver + Sync + Sized {
+    /// The observations of one or more consecutive segments.
+    type Observations: Encode + Decode<()> + Send;
 
-/// The observations of a segment, as bytes ([`crate::transport::codec`]): another process may have followed it.
-pub type ObserverState = Vec<u8>;
+    /// Creates an observer with the same settings and no observations.
+    fn fork(&self) -> Self;
 
-/// The functions of an observer that passes all on to the one that it points to.
-macro_rules! pass_events_on {
-    () => {
-        fn on_interval(&mut self, state: &StateInterval) {
-            (**self).on_interval(state);
-        }
+    /// Adds what a fork observed in the segments that follow those of this observer. It has then seen what one observer of all of them would have.
+    fn merge(&mut self, later: Self::Observations);
 
-        fn on_team(&mut self, team: &TeamInterval) {
-            (**self).on_team(team);
-        }
-
-        fn on_team_thread(&mut self, thread: &TeamThreadInterval) {
-            (**self).on_team_thread(thread);
-        }
-
-        fn on_message(&mut self, message: &MatchedMessage) {
-            (**self).on_message(message);
-        }
-
-        fn on_request_end(&mut self, ended: &EndedRequest) {
-            (**self).on_request_end(ended);
-        }
-
-        fn on_epoch_step(&mut self, ranks: &[u32]) {
-            (**self).on_epoch_step(ranks);
-        }
-
-        fn merge(&mut self, seen: ObserverState) {
-            (**self).merge(seen);
-        }
-    };
+    /// Returns the observations, for [`SegmentObserver::merge`] of another fork or of the observer of the whole run.
+    fn into_observations(self) -> Self::Observations;
 }
 
 impl<W: ReplayObserver + ?Sized> ReplayObserver for &mut W {
-    pass_events_on!();
-
-    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        (**self).fork_for_segment()
+    fn on_interval(&mut self, state: &StateInterval) {
+        (**self).on_interval(state);
     }
-}
 
-impl ReplayObserver for Box<dyn SegmentObserver + '_> {
-    pass_events_on!();
+    fn on_team(&mut self, team: &TeamInterval) {
+        (**self).on_team(team);
+    }
+
+    fn on_team_thread(&mut self, thread: &TeamThreadInterval) {
+        (**self).on_team_thread(thread);
+    }
+
+    fn on_message(&mut self, message: &MatchedMessage) {
+        (**self).on_message(message);
+    }
+
+    fn on_request_end(&mut self, ended: &EndedRequest) {
+        (**self).on_request_end(ended);
+    }
+
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        (**self).on_epoch_step(ranks);
+    }
 }
 
 /// A thread's interval in one state: it computed, was in a call, or waited outside of its rank's window.

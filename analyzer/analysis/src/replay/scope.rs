@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::observer::{
-    EndedRequest, InitialWait, MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval,
-    TeamInterval, TeamThreadInterval,
+    EndedRequest, InitialWait, MatchedMessage, ReplayObserver, SegmentObserver, StateInterval, TeamInterval,
+    TeamThreadInterval,
 };
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
@@ -169,6 +169,11 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
         ScopeObserver { scope, observer, inside: false }
     }
 
+    /// Returns the observer that it reports to.
+    pub fn into_inner(self) -> W {
+        self.observer
+    }
+
     /// Returns the part of an interval that lies in the scope.
     fn cut(&self, state: &StateInterval) -> Option<StateInterval> {
         let rank_idx = self.scope.rank_idx_of.get(state.thread.rank_idx as usize).copied().flatten()?;
@@ -256,19 +261,20 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
             self.observer.on_epoch_step(ranks);
         }
     }
-
-    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        let observer = self.observer.fork_for_segment()?;
-        Some(Box::new(ScopeObserver { scope: self.scope, observer, inside: false }))
-    }
-
-    fn merge(&mut self, seen: ObserverState) {
-        self.observer.merge(seen);
-    }
 }
 
-impl SegmentObserver for ScopeObserver<'_, Box<dyn SegmentObserver + '_>> {
-    fn into_state(self: Box<Self>) -> ObserverState {
-        self.observer.into_state()
+impl<W: SegmentObserver> SegmentObserver for ScopeObserver<'_, W> {
+    type Observations = W::Observations;
+
+    fn fork(&self) -> Self {
+        ScopeObserver::new(self.scope, self.observer.fork())
+    }
+
+    fn merge(&mut self, later: W::Observations) {
+        self.observer.merge(later);
+    }
+
+    fn into_observations(self) -> W::Observations {
+        self.observer.into_observations()
     }
 }

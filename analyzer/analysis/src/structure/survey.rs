@@ -18,7 +18,7 @@ use crate::model::sites::CallSiteTable;
 use crate::read::definitions::RankDefinitions;
 use crate::read::distributed_run::RecordPass;
 use crate::read::open::RecordedRun;
-use crate::read::pass::{self, FoldProgress, MergeHigher, RankPass};
+use crate::read::pass::{self, MergeHigher, ProgressReport, RankPass};
 use crate::structure::call_kinds::{CallKind, CallKinds};
 use crate::transport::TransportFailure;
 
@@ -107,7 +107,7 @@ pub struct SitePair {
 /// Surveys `run`.
 ///
 /// Errors: of several processes that read it together, one failed.
-pub fn survey(run: &RecordedRun, progress: impl Fn(FoldProgress) + Sync) -> Result<CallSurvey, TransportFailure> {
+pub fn survey(run: &RecordedRun, progress: ProgressReport) -> Result<CallSurvey, TransportFailure> {
     let found = pass::fold(
         run,
         RecordPass::Survey,
@@ -120,7 +120,7 @@ pub fn survey(run: &RecordedRun, progress: impl Fn(FoldProgress) + Sync) -> Resu
 
 /// Surveys the ranks of `run` that this process has: a part of the run's survey. `None`: it has none.
 pub(crate) fn survey_part(run: &RecordedRun) -> Option<CallSurvey> {
-    pass::fold_ranks(run, &run.headers, |header| RankPassState::new(header, run.is_first_look), |_| ())
+    pass::fold_ranks(run, &run.headers, |header| RankPassState::new(header, run.is_first_look), &|_| ())
 }
 
 fn renumbered(site: Option<u32>, indices: &[u32]) -> Option<u32> {

@@ -22,4 +22,4 @@ pub use matrix::Matrix;
 pub use pairs::PairView;
 pub use regions::RegionView;
 pub use rows::RankRows;
-pub use timeline::{TimelineObserver, TimelineView};
+pub use timeline::{TimelineObservations, TimelineObserver, TimelineView};

@@ -31,7 +31,7 @@ use crate::model::exact_sum::ExactNs;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::replay_results::{ReplayCounts, ReplayedThread};
-use crate::read::pass::FoldProgress;
+use crate::read::pass::{FoldProgress, ProgressReport};
 
 /// Steps in a batch that is handed to the explanation of waits.
 const HAND_OVER_AFTER: u64 = 1 << 13;
@@ -162,7 +162,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
 
     /// Follows all ranks to `cut`, which is the end of what is there. Whether all that was begun is over there, so that
     /// whoever goes on from there needs to know nothing of what was before.
-    pub fn follow_to(&mut self, cut: &ConsistentCut, progress: impl Fn(FoldProgress)) -> bool {
+    pub fn follow_to(&mut self, cut: &ConsistentCut, progress: ProgressReport) -> bool {
         self.run(false, progress);
         let threads = self.scheduler.threads();
         !self.scheduler.any_waits()
@@ -176,12 +176,12 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     }
 
     /// Follows all ranks to their ends.
-    pub fn follow_to_end(&mut self, progress: impl Fn(FoldProgress)) {
+    pub fn follow_to_end(&mut self, progress: ProgressReport) {
         self.run(true, progress);
     }
 
     /// Follows all ranks. `to_end`: what is there is all that they do, so that who waits for others then goes on without.
-    fn run(&mut self, to_end: bool, progress: impl Fn(FoldProgress)) {
+    fn run(&mut self, to_end: bool, progress: ProgressReport) {
         let mut reported = self.counts.steps;
         loop {
             let mut first = self.scheduler.pop_first();

@@ -23,14 +23,14 @@ use bincode::{Decode, Encode};
 use super::rank_reading::{CutMark, StepsUpToCut};
 use super::reading::{ReplaySegment, SegmentReading};
 use super::surveyed_run::{LocalRanks, LookupTables, ReplayOptions, SurveyedRun, leading, own_places, setting};
-use super::{JoinedSegments, SegmentOutcome, SegmentOutput, SegmentReplay, at_a_time, with_observers};
+use super::{MergedSegments, SegmentOutcome, SegmentOutput, SegmentReplay, at_a_time, with_observers};
 use crate::model::region_state::Ns;
 use crate::model::what_if::WhatIfScenario;
 use crate::read::distributed_run::RecordPass;
 use crate::read::pass::FoldProgress;
 use crate::replay::blocking::TimedSample;
 use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
-use crate::replay::observer::ReplayObserver;
+use crate::replay::observer::SegmentObserver;
 use crate::replay::segment_result::SegmentResult;
 use crate::replay::timeline::{RankInput, StepChunk};
 use crate::replay::what_if::ScenarioConditions;
@@ -99,16 +99,19 @@ struct LocalSegment {
 
 /// The merged results of consecutive segments, up to the first without a cut at its end.
 #[derive(Encode, Decode)]
-struct ReplayedSegments {
+struct ReplayedSegments<T> {
     /// The merged results, or `None` if there is no segment with a cut at its end.
-    output: Option<SegmentOutput>,
+    output: Option<SegmentOutput<T>>,
     /// Start of the segment without a cut at its end, if any.
     not_cut: Option<Option<Arc<ConsistentCut>>>,
 }
 
-impl ReplayedSegments {
+impl<T> ReplayedSegments<T> {
     /// Merges the outcomes of consecutive segments. `observer` must not have seen any of them.
-    fn from_outcomes(all: Vec<SegmentOutcome>, observer: Option<&dyn ReplayObserver>) -> ReplayedSegments {
+    fn from_outcomes<W>(all: Vec<SegmentOutcome<T>>, observer: Option<&W>) -> ReplayedSegments<T>
+    where
+        W: SegmentObserver<Observations = T>,
+    {
         let none = ReplayedSegments { output: None, not_cut: None };
         all.into_iter().fold(none, |earlier, outcome| match outcome {
             Ok(output) => earlier.merge(ReplayedSegments { output: Some(output), not_cut: None }, observer),
@@ -117,7 +120,10 @@ impl ReplayedSegments {
     }
 
     /// Merges the segments that follow, unless `self` already stops at a missing cut.
-    fn merge(self, later: ReplayedSegments, observer: Option<&dyn ReplayObserver>) -> ReplayedSegments {
+    fn merge<W>(self, later: ReplayedSegments<T>, observer: Option<&W>) -> ReplayedSegments<T>
+    where
+        W: SegmentObserver<Observations = T>,
+    {
         if self.not_cut.is_some() {
             return self;
         }
@@ -129,14 +135,18 @@ impl ReplayedSegments {
     }
 }
 
-impl SegmentOutput {
+impl<T> SegmentOutput<T> {
     /// Merges the output of the segments that follow.
-    fn merge(self, later: SegmentOutput, observer: Option<&dyn ReplayObserver>) -> SegmentOutput {
-        let observed = observer.and_then(ReplayObserver::fork_for_segment).map(|mut merged| {
-            for state in [self.observed, later.observed].into_iter().flatten() {
-                merged.merge(state);
+    fn merge<W>(self, later: SegmentOutput<T>, observer: Option<&W>) -> SegmentOutput<T>
+    where
+        W: SegmentObserver<Observations = T>,
+    {
+        let observed = observer.map(|observer| {
+            let mut merged = observer.fork();
+            for observed in [self.observed, later.observed].into_iter().flatten() {
+                merged.merge(observed);
             }
-            merged.into_state()
+            merged.into_observations()
         });
         SegmentOutput { result: self.result.merge(later.result), observed }
     }
@@ -158,12 +168,9 @@ pub(super) fn find_team<'a>(
     surveyed: SurveyedRun<'a>,
     options: &ReplayOptions,
 ) -> Result<Option<&'a ProcessGroup>, TransportFailure> {
-    let has_segments = options.observer.as_ref().is_none_or(|observer| observer.fork_for_segment().is_some());
     match (&surveyed.run.together, options.input) {
         (Some(together), Some(input))
-            if together.team().is_some_and(|team| team.processes() > 1)
-                && has_segments
-                && options.can_cut(surveyed.model) =>
+            if together.team().is_some_and(|team| team.processes() > 1) && options.can_cut(surveyed.model) =>
         {
             together.begin(RecordPass::Follow, surveyed.run.part(), input())
         }
@@ -206,14 +213,15 @@ fn stop_others_on_failure<T>(team: &ProcessGroup, done: Result<T, TransportFailu
 /// Replays segments of a run for process 0.
 ///
 /// Errors: another process has ended. Failures of this process are reported to process 0.
-pub fn follow_share(
+pub fn follow_share<W: SegmentObserver>(
     team: &ProcessGroup,
     surveyed: SurveyedRun,
     options: ReplayOptions,
+    observer: Option<&W>,
 ) -> Result<(), TransportFailure> {
     let model = surveyed.model;
     let tables = LookupTables::new(model);
-    let ids = tables.ids(surveyed, options.observer.is_some());
+    let ids = tables.ids(surveyed, observer.is_some());
     let places = own_places(surveyed);
     let ready = team.guarded(|| {
         let ranks = LocalRanks::open(surveyed, ids, places.clone(), &options);
@@ -227,17 +235,17 @@ pub fn follow_share(
     };
     team.gather(ready)?;
     let ReplayCommand::Start(samples) = team.received_broadcast()? else { return Ok(()) };
-    let ReplayOptions { scope, scenarios, observer, most_kept, segment_steps, .. } = options;
+    let ReplayOptions { scope, scenarios, most_kept, segment_steps, .. } = options;
     let (_, conditions): (Vec<WhatIfScenario>, Vec<ScenarioConditions>) = scenarios.into_iter().unzip();
     let setting = setting(model, scope, conditions, samples, most_kept);
     let reading = SegmentReading::new(logs, places.start, model.ranks.len(), leading(&setting, segment_steps));
-    let following = SegmentReplay { surveyed, ids, setting: &setting, progress: &|_| () };
-    let mut worker = SegmentWorker { team, following: &following, reading, at: Vec::new(), last: None };
+    let replay = SegmentReplay { surveyed, ids, setting: &setting, progress: &|_| () };
+    let mut worker = SegmentWorker { team, replay: &replay, reading, at: Vec::new(), last: None };
     loop {
         match team.received_broadcast()? {
             ReplayCommand::ReadLeader(n) => drop(worker.read_leader(n)?),
             ReplayCommand::ReadOthers(marks) => drop(worker.read_others(&marks)?),
-            ReplayCommand::Replay(cuts) => drop(worker.replay(&cuts, observer.as_deref())?),
+            ReplayCommand::Replay(cuts) => drop(worker.replay(&cuts, observer)?),
             ReplayCommand::ReadRemainder => drop(worker.read_remainder()?),
             ReplayCommand::Start(_) | ReplayCommand::Stop => return Ok(()),
         }
@@ -252,36 +260,39 @@ pub fn decline_share(team: &ProcessGroup, failure: TransportFailure) -> Result<(
     team.received_broadcast::<ReplayCommand>().map(drop)
 }
 
-impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
+impl<'a> SegmentReplay<'a> {
     /// Replays all segments in cooperation with the other processes, as process 0.
-    pub(super) fn replay_distributed<'w>(
+    pub(super) fn replay_distributed<W: SegmentObserver>(
         &self,
         team: &ProcessGroup,
         reading: SegmentReading<'a>,
-        observer: Option<&'w mut (dyn ReplayObserver + 'w)>,
+        observer: Option<&mut W>,
     ) -> Result<SegmentResult, TransportFailure> {
-        let mut worker = SegmentWorker { team, following: self, reading, at: Vec::new(), last: None };
-        let mut found = JoinedSegments { part: None, observer };
-        let rest = stop_others_on_failure(team, worker.replay_to_last_cut(&mut found))?;
+        let mut worker = SegmentWorker { team, replay: self, reading, at: Vec::new(), last: None };
+        let mut merged = MergedSegments { result: None, observer };
+        let rest = stop_others_on_failure(team, worker.replay_to_last_cut(&mut merged))?;
         team.broadcast(&ReplayCommand::Stop)?;
         drop(worker);
-        Ok(self.to_end(rest, found))
+        Ok(merged.with_last(self, rest))
     }
 }
 
 /// The part of the distributed replay that one process performs.
-struct SegmentWorker<'s, 'a, P> {
+struct SegmentWorker<'s, 'a> {
     team: &'s ProcessGroup,
-    following: &'s SegmentReplay<'a, P>,
+    replay: &'s SegmentReplay<'a>,
     reading: SegmentReading<'a>,
     /// The last cut, or `None` before the first one, and the state of the local ranks there.
     last: Option<CutPoint>,
     at: Vec<RankAtCut>,
 }
 
-impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
+impl<'a> SegmentWorker<'_, 'a> {
     /// Replays all segments that end with a cut, as process 0. Returns the remainder of the run.
-    fn replay_to_last_cut(&mut self, found: &mut JoinedSegments) -> Result<ReplaySegment<'a>, TransportFailure> {
+    fn replay_to_last_cut<W: SegmentObserver>(
+        &mut self,
+        merged: &mut MergedSegments<W>,
+    ) -> Result<ReplaySegment<'a>, TransportFailure> {
         let n = at_a_time() * self.team.processes();
         loop {
             self.team.broadcast(&ReplayCommand::ReadLeader(n))?;
@@ -295,18 +306,18 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
                 .filter_map(|(mark, last)| Some(CutPoint { comm: mark.comm, last: last? }))
                 .collect();
             self.team.broadcast(&ReplayCommand::Replay(cuts.clone()))?;
-            let followed = self.replay(&cuts, found.observer.as_deref())?;
+            let followed = self.replay(&cuts, merged.observer.as_deref())?;
             if let Some(ReplayedSegments { output, not_cut }) = followed {
                 if let Some(output) = output {
-                    found.add(output);
+                    merged.add(output);
                 }
                 if let Some(from) = not_cut {
-                    return Ok(self.following.rest_from(from));
+                    return Ok(self.replay.rest_from(from));
                 }
             }
             // Without any cut the other processes have nothing to read.
             if is_last && self.last.is_none() {
-                return Ok(self.following.rest_from(None));
+                return Ok(self.replay.rest_from(None));
             }
             if is_last {
                 self.team.broadcast(&ReplayCommand::ReadRemainder)?;
@@ -319,7 +330,7 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
                     Some(steps) => {
                         ReplaySegment { from, inputs: steps.into_iter().flatten().map(read).collect(), to: None }
                     }
-                    None => self.following.rest_from(from),
+                    None => self.replay.rest_from(from),
                 });
             }
         }
@@ -338,11 +349,11 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
     }
 
     /// Replays some of the segments up to `cuts`. Returns the merged results of all processes to process 0.
-    fn replay(
+    fn replay<W: SegmentObserver>(
         &mut self,
         cuts: &[CutPoint],
-        observer: Option<&dyn ReplayObserver>,
-    ) -> Result<Option<ReplayedSegments>, TransportFailure> {
+        observer: Option<&W>,
+    ) -> Result<Option<ReplayedSegments<W::Observations>>, TransportFailure> {
         let (own, processes) = (self.team.process(), self.team.processes());
         let first_cuts: Vec<usize> = (0..=processes).map(|process| cuts.len() * process / processes).collect();
         let before = first_cuts[own].checked_sub(1).map_or(self.last, |before| cuts.get(before).copied());
@@ -354,7 +365,7 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
         let followed = shares.and_then(|shares| {
             self.team.guarded(|| {
                 Ok(ReplayedSegments::from_outcomes(
-                    self.following.segments(with_observers(observer, join_segments(shares, before, cuts))),
+                    self.replay.segments(with_observers(observer, join_segments(shares, before, cuts))),
                     observer,
                 ))
             })
@@ -363,7 +374,7 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
         let all = self.team.reduce(followed, |lower, higher| lower.merge(higher, observer))?;
         let all_steps: u64 = all.iter().flat_map(|all| &all.output).map(|output| output.result.counts.steps).sum();
         // This process has shown its own.
-        (self.following.progress)(FoldProgress::Records(all_steps.saturating_sub(own_steps)));
+        (self.replay.progress)(FoldProgress::Records(all_steps.saturating_sub(own_steps)));
         Ok(all)
     }
 

@@ -14,7 +14,6 @@ use crate::replay::blocking::{MAX_INTERVALS, TimedSample};
 use crate::replay::comm_members::CommMembers;
 use crate::replay::consistent_cut::communicators_of_all;
 use crate::replay::engine::ReplaySetting;
-use crate::replay::observer::ReplayObserver;
 use crate::replay::scope::ReplayScope;
 use crate::replay::timeline::{RankSteps, RegionLookup, RegionTable, RunClock, RunIds, are_packed};
 use crate::replay::what_if::ScenarioConditions;
@@ -49,8 +48,6 @@ pub struct ReplayOptions<'a> {
     pub scope: &'a ReplayScope,
     /// The what-if scenarios, and the conditions of their replays.
     pub scenarios: Vec<(WhatIfScenario, ScenarioConditions<'a>)>,
-    /// The observer of the replay.
-    pub observer: Option<&'a mut dyn ReplayObserver>,
     /// The code that samples hit, where it is wanted by what code ranks make others wait.
     pub code: Option<&'a SampledCode>,
     /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`ReplayResults::kept`](crate::model::replay_results::ReplayResults::kept).
@@ -67,7 +64,6 @@ impl<'a> ReplayOptions<'a> {
         ReplayOptions {
             scope,
             scenarios: Vec::new(),
-            observer: None,
             code: None,
             most_kept: MAX_INTERVALS,
             segment_steps: None,

@@ -60,38 +60,51 @@ impl SurveyedTestRun {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path());
         let run = RecordedRun::open(Some(dir.path())).unwrap();
-        let survey = survey(&run, |_| ()).unwrap();
+        let survey = survey(&run, &|_| ()).unwrap();
         let names = symbols::unnamed(&survey.sites);
         let structure = RunStructure::find(&run, &survey, &names, &structure::StructureOptions::default());
-        let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ()).unwrap();
+        let model = gather(&run, &survey, &structure, &SampledCode::default(), &|_| ()).unwrap();
         SurveyedTestRun { _dir: dir, run, survey, structure, model }
     }
 
-    /// Follows it in segments of so many steps of all ranks.
-    fn follow(&self, steps: usize, observer: Option<&mut dyn ReplayObserver>) -> ReplayResults {
+    /// Follows it in segments of so many steps of all ranks, each with a fork of the observer.
+    fn follow<W: SegmentObserver>(&self, steps: usize, observer: Option<&mut W>) -> ReplayResults {
+        let scope = ReplayScope::whole_run(&self.model);
+        follow(self.surveyed(), options(&scope, steps), observer, &|_| ()).unwrap()
+    }
+
+    /// Follows it in segments of so many steps of all ranks, one after another.
+    fn follow_in_order(&self, steps: usize, observer: &mut dyn ReplayObserver) -> ReplayResults {
+        let scope = ReplayScope::whole_run(&self.model);
+        follow_in_order(self.surveyed(), options(&scope, steps), observer, &|_| ())
+    }
+
+    fn surveyed(&self) -> SurveyedRun<'_> {
         let SurveyedTestRun { run, survey, structure, model, .. } = self;
-        let scope = ReplayScope::whole_run(model);
-        let given = ScenarioNetwork::Given { latency_s: 3e-4, bytes_per_s: 1e6 };
-        let conditions = [
-            ScenarioConditions::IDEAL,
-            ScenarioConditions::MEASURED,
-            ScenarioConditions { network: given, work: ScenarioWork::Measured },
-            ScenarioConditions { network: ScenarioNetwork::Measured, work: ScenarioWork::Rank(1, vec![0.5; 8]) },
-            ScenarioConditions { network: ScenarioNetwork::IDEAL, work: ScenarioWork::Rank(0, vec![3.0; 8]) },
-        ];
-        let scenarios = conditions.into_iter().map(|condition| (WhatIfScenario::Ideal, condition)).collect();
-        let observer = observer.map(|observer| &mut *observer as &mut dyn ReplayObserver);
-        let options = ReplayOptions { scenarios, observer, segment_steps: Some(steps), ..ReplayOptions::new(&scope) };
-        follow(SurveyedRun { run, survey, structure, model }, options, |_| ()).unwrap()
+        SurveyedRun { run, survey, structure, model }
     }
 }
 
-/// Follows a run in segments of so many steps of all ranks, without and with an observer.
+/// Several what-if scenarios, in segments of so many steps.
+fn options(scope: &ReplayScope, steps: usize) -> ReplayOptions<'_> {
+    let given = ScenarioNetwork::Given { latency_s: 3e-4, bytes_per_s: 1e6 };
+    let conditions = [
+        ScenarioConditions::IDEAL,
+        ScenarioConditions::MEASURED,
+        ScenarioConditions { network: given, work: ScenarioWork::Measured },
+        ScenarioConditions { network: ScenarioNetwork::Measured, work: ScenarioWork::Rank(1, vec![0.5; 8]) },
+        ScenarioConditions { network: ScenarioNetwork::IDEAL, work: ScenarioWork::Rank(0, vec![3.0; 8]) },
+    ];
+    let scenarios = conditions.into_iter().map(|condition| (WhatIfScenario::Ideal, condition)).collect();
+    ReplayOptions { scenarios, segment_steps: Some(steps), ..ReplayOptions::new(scope) }
+}
+
+/// Follows a run in segments of so many steps of all ranks, side by side and one after another with an observer.
 fn followed(write: impl Fn(&std::path::Path), steps: usize) -> (ReplayResults, ReplayResults, RecordingObserver) {
     let known = SurveyedTestRun::new(write);
     let mut seen = RecordingObserver::default();
-    let alone = known.follow(steps, None);
-    (alone, known.follow(steps, Some(&mut seen)), seen.sorted())
+    let alone = known.follow(steps, None::<&mut StatisticsObserver>);
+    (alone, known.follow_in_order(steps, &mut seen), seen.sorted())
 }
 
 /// The same but for the last digits of sums.

@@ -28,7 +28,7 @@ pub use crate::model::statistics::STATES;
 use crate::model::{Model, RegionIdx};
 use crate::structure::symbols::CodePlace;
 use lbprof_collector::words::GroupedNumber;
-pub use observer::TimelineObserver;
+pub use observer::{TimelineObservations, TimelineObserver};
 
 /// The state of waiting; the others have the numbers of their activities.
 pub const WAITING: u8 = statistics::WAITING as u8;

@@ -13,8 +13,7 @@ use super::{MessageSeen, STATES, SpanSeen, TimelineView, WAITING, WaitSeen};
 use crate::model::Model;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
-use crate::replay::{InitialWait, MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval};
-use crate::transport::codec::{decoded, encoded};
+use crate::replay::{InitialWait, MatchedMessage, ReplayObserver, SegmentObserver, StateInterval};
 
 /// Most bins in which a row's time is given, and of all rows together.
 const MOST_BINS: usize = 20_000;
@@ -47,14 +46,16 @@ pub struct TimelineObserver<'a> {
 impl<'a> TimelineObserver<'a> {
     /// Of the ranks of `model`; `None` where there is no time to show.
     pub fn new(model: &'a Model) -> Option<Self> {
-        let rows = RankRows::new(model.ranks.iter().map(|rank| rank.rank).collect());
         let end = (model.window_s().1 * 1e9).round() as Ns;
-        if end <= 0 || rows.is_empty() {
-            return None;
-        }
+        (end > 0 && !model.ranks.is_empty()).then(|| TimelineObserver::up_to(model, end))
+    }
+
+    /// Creates an observer of the time up to `end`, which is more than 0.
+    fn up_to(model: &'a Model, end: Ns) -> Self {
+        let rows = RankRows::new(model.ranks.iter().map(|rank| rank.rank).collect());
         let bins = (MOST_CELLS / rows.len()).clamp(1, MOST_BINS).min(end as usize);
         let calls = model.ranks.iter().fold(0, |sum: u64, rank| sum.saturating_add(rank.calls));
-        Some(TimelineObserver {
+        TimelineObserver {
             model,
             bins,
             end,
@@ -66,7 +67,7 @@ impl<'a> TimelineObserver<'a> {
             blocked: BlockedIterations::new(model, &rows),
             wait: None,
             rows,
-        })
+        }
     }
 
     /// Returns the observations.
@@ -150,13 +151,17 @@ impl ReplayObserver for TimelineObserver<'_> {
         let ended_wait = self.wait.is_some_and(|wait| wait.by == Some(message.from));
         self.messages.add((ended_wait, message.received - message.sent), *message);
     }
+}
 
-    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        Some(Box::new(TimelineObserver::new(self.model)?))
+impl SegmentObserver for TimelineObserver<'_> {
+    type Observations = TimelineObservations;
+
+    fn fork(&self) -> Self {
+        TimelineObserver::up_to(self.model, self.end)
     }
 
-    fn merge(&mut self, seen: ObserverState) {
-        let Some(SegmentSeen { shares, regions, waits, messages, spans, blocked }) = decoded(&seen) else { return };
+    fn merge(&mut self, later: TimelineObservations) {
+        let TimelineObservations { shares, regions, waits, messages, spans, blocked } = later;
         self.shares.join(&shares);
         self.regions.join(&regions);
         self.waits.join(waits);
@@ -172,25 +177,23 @@ impl ReplayObserver for TimelineObserver<'_> {
             all.join(&more);
         }
     }
-}
 
-impl SegmentObserver for TimelineObserver<'_> {
-    fn into_state(self: Box<Self>) -> ObserverState {
-        let TimelineObserver { shares, regions, waits, messages, spans, blocked, .. } = *self;
-        encoded(&SegmentSeen {
+    fn into_observations(self) -> TimelineObservations {
+        let TimelineObserver { shares, regions, waits, messages, spans, blocked, .. } = self;
+        TimelineObservations {
             shares: shares.cells(),
             regions: regions.cells(),
             waits: waits.of_segment(),
             messages: messages.of_segment(),
             spans,
             blocked: blocked.as_ref().map(BlockedIterations::cells),
-        })
+        }
     }
 }
 
 /// The observations in a segment of the run.
 #[derive(Encode, Decode)]
-struct SegmentSeen {
+pub struct TimelineObservations {
     shares: [CellTimes; STATES],
     regions: CellTimes,
     waits: LongestOfSegment<Ns, WaitSeen>,

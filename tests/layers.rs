@@ -73,7 +73,10 @@ impl Modules {
                 continue;
             }
             let name = child.ident.to_string();
-            let places = [folder.join(format!("{name}.rs")), folder.join(&name).join("mod.rs")];
+            let places = match named_path(&child.attrs) {
+                Some(place) => vec![path.with_file_name(place)],
+                None => vec![folder.join(format!("{name}.rs")), folder.join(&name).join("mod.rs")],
+            };
             let Some(place) = places.into_iter().find(|place| place.exists()) else { continue };
             self.add([module.clone(), vec![name]].concat(), place);
         }
@@ -126,6 +129,16 @@ impl Modules {
         };
         self.files.iter().map(imported).collect()
     }
+}
+
+/// The file that a module is in where `#[path]` names it.
+fn named_path(attributes: &[syn::Attribute]) -> Option<String> {
+    let named = attributes.iter().find(|attribute| attribute.path().is_ident("path"))?;
+    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &named.meta.require_name_value().ok()?.value
+    else {
+        return None;
+    };
+    Some(text.value())
 }
 
 /// A path that a file names.
@@ -283,6 +296,31 @@ fn no_module_imports_one_that_imports_it() {
         let circles = circles_of_folders(&Modules::of(&source(root)).edges());
         assert!(circles.is_empty(), "{root}: {circles:#?}");
     }
+}
+
+/// The pairs of a folder's own module and a file or folder in it that use each other.
+fn folders_that_use_their_users(edges: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
+    let mut pairs = BTreeSet::new();
+    for (module, imported) in edges {
+        for depth in 0..module.len() {
+            let (folder, child) = (&module[..depth], &module[..=depth]);
+            let back = edges.get(folder).is_some_and(|used| used.iter().any(|used| used.starts_with(child)));
+            if imported.iter().any(|used| used == folder) && back {
+                pairs.insert(format!("{} and {}", folder.join("::"), child.join("::")));
+            }
+        }
+    }
+    pairs.into_iter().collect()
+}
+
+#[test]
+fn no_folders_module_uses_a_file_that_uses_it() {
+    let mut all = Vec::new();
+    for root in ROOTS {
+        let pairs = folders_that_use_their_users(&Modules::of(&source(root)).edges());
+        all.extend(pairs.into_iter().map(|pair| format!("{root}: {pair}")));
+    }
+    assert!(all.is_empty(), "{}: {all:#?}", all.len());
 }
 
 /// Which modules of the crate at `root` import one that comes after them in `order`, or are not in it.

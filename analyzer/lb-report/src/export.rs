@@ -93,6 +93,47 @@ enum ExportFormat {
     Talp,
 }
 
+/// What an export needs, and what writes it.
+struct FormatTraits {
+    /// True if the run must have recorded its calls one by one.
+    needs_events: bool,
+    output: OutputForm,
+    write: fn(&RecordedRun, &Selection, &ExportArguments) -> anyhow::Result<Analysis>,
+}
+
+/// The form of what is written; with it, the advice where no file is named for it.
+#[derive(Clone, Copy)]
+enum OutputForm {
+    /// Text, which standard output may take.
+    Text,
+    /// Binary data, which standard output may take unless it is a terminal.
+    Binary(&'static str),
+    /// One or more files.
+    Files(&'static str),
+}
+
+impl ExportFormat {
+    /// The table of the formats.
+    fn traits(self) -> FormatTraits {
+        let (needs_events, output, write): (_, _, fn(&_, &_, &_) -> _) = match self {
+            ExportFormat::Folded => (false, OutputForm::Text, folded),
+            ExportFormat::Otf2 => (true, OutputForm::Files("an archive is a folder: name a new one: -o trace"), otf2),
+            ExportFormat::Paraver => {
+                (true, OutputForm::Files("a trace is three files: name the first: -o run.prv"), paraver)
+            }
+            ExportFormat::Parquet => {
+                (false, OutputForm::Files("the tables are several files: name a folder for them: -o tables"), parquet)
+            }
+            ExportFormat::Perfetto => {
+                (true, OutputForm::Binary("a trace is no text: name a file for it: -o run.pftrace"), perfetto)
+            }
+            ExportFormat::Speedscope => (false, OutputForm::Text, speedscope),
+            ExportFormat::Talp => (false, OutputForm::Text, talp),
+        };
+        FormatTraits { needs_events, output, write }
+    }
+}
+
 /// Parses the weight of stacks.
 fn weights() -> impl TypedValueParser<Value = StackWeight> {
     let values = StackWeight::ALL.map(|weight| PossibleValue::new(weight.name()).help(weight.meaning()));
@@ -110,15 +151,11 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
     let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
     let ExportArguments { ranks, from, to, region, .. } = arguments;
     let selection = Selection { ranks: ranks.clone(), from: *from, to: *to, region: region.clone(), activities: None };
-    let analysis = match arguments.format {
-        ExportFormat::Folded => folded(&run, &selection, arguments)?,
-        ExportFormat::Otf2 => otf2(&run, &selection, arguments)?,
-        ExportFormat::Paraver => paraver(&run, &selection, arguments)?,
-        ExportFormat::Parquet => parquet(&run, &selection, arguments)?,
-        ExportFormat::Perfetto => perfetto(&run, &selection, arguments)?,
-        ExportFormat::Speedscope => speedscope(&run, &selection, arguments)?,
-        ExportFormat::Talp => talp(&run, &selection, arguments)?,
-    };
+    let traits = arguments.format.traits();
+    if traits.needs_events {
+        needs_events(&run)?;
+    }
+    let analysis = (traits.write)(&run, &selection, arguments)?;
     let report = Report::new(&analysis.model, &analysis.names);
     Ok(ReportExit::for_completeness(report.data.complete))
 }
@@ -191,7 +228,6 @@ fn needs_samples(analysis: &Analysis) -> anyhow::Result<()> {
 }
 
 fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
-    needs_events(run)?;
     let (mut analysis, mut left_out) = (None, None);
     let written = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
         write_file(&arguments.file(), |out| {
@@ -222,7 +258,6 @@ fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArgument
 
 /// Writes the three files of a Paraver trace.
 fn paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
-    needs_events(run)?;
     let path = arguments.file();
     let stem = if path.extension().is_some_and(|end| end == "prv") { path.with_extension("") } else { path.clone() };
     let (folder, name) = (stem.parent().unwrap_or(Path::new("")), stem.file_name());
@@ -252,7 +287,6 @@ fn open_trace(folder: &WholeFolder, name: &str) -> io::Result<TraceFiles<File>> 
 
 /// Writes an OTF2 archive, which is a folder, with OTF2's library.
 fn otf2(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
-    needs_events(run)?;
     let library = Otf2Library::open()?;
     let path = arguments.file();
     let folder = NewFolder::create(&path).with_context(|| path.display().to_string())?;
@@ -303,15 +337,10 @@ impl ExportArguments {
     /// Returns advice if the format needs a file that was not given.
     fn missing_output_advice(&self) -> Option<&'static str> {
         let is_none = self.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
-        match self.format {
-            ExportFormat::Folded | ExportFormat::Speedscope | ExportFormat::Talp => None,
-            ExportFormat::Otf2 => is_none.then_some("an archive is a folder: name a new one: -o trace"),
-            ExportFormat::Paraver => is_none.then_some("a trace is three files: name the first: -o run.prv"),
-            ExportFormat::Parquet => {
-                is_none.then_some("the tables are several files: name a folder for them: -o tables")
-            }
-            ExportFormat::Perfetto => (is_none && io::stdout().is_terminal())
-                .then_some("a trace is no text: name a file for it: -o run.pftrace"),
+        match self.format.traits().output {
+            OutputForm::Text => None,
+            OutputForm::Binary(advice) => (is_none && io::stdout().is_terminal()).then_some(advice),
+            OutputForm::Files(advice) => is_none.then_some(advice),
         }
     }
 

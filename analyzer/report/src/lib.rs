@@ -32,6 +32,7 @@ pub mod lifetime;
 pub mod loops;
 pub mod loss_kind;
 pub mod losses;
+mod numbers;
 pub mod overheads;
 pub mod problems;
 pub mod ranks;
@@ -45,6 +46,7 @@ pub mod threads;
 pub mod verdict;
 pub mod what_if;
 pub mod windows;
+mod withheld_advice;
 
 pub mod csv;
 pub mod html;
@@ -87,6 +89,7 @@ use lbprof_analysis::structure::symbols::ResolvedNames;
 pub use lifetime::LifetimeTable;
 pub use loops::{LoopRow, LoopTable};
 pub use losses::EfficiencyLoss;
+pub(crate) use numbers::{fraction, largest};
 pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
 pub use ranks::RankRow;
@@ -277,29 +280,6 @@ impl Report {
         report
     }
 
-    /// Removes predicted gains and praise that the data do not justify.
-    fn withhold_advice(&mut self) {
-        if self.is_only_described() {
-            for loss in &mut self.losses {
-                loss.take_remedy();
-            }
-        }
-        // What a network without costs would save is then mostly that ranks have no core, or that others are late of which nothing is known.
-        if self.doubts.iter().any(ReportDoubt::is_of_cores) || self.has_unrecorded_partners() {
-            let of_network = self.losses.iter_mut().filter(|loss| loss.kind == loss_kind::LossKind::Communication);
-            for loss in of_network {
-                loss.take_remedy();
-            }
-        }
-        let computing: Vec<bool> = self.losses.iter().map(|loss| situation::may_compute(self, loss)).collect();
-        for (loss, _) in self.losses.iter_mut().zip(computing).filter(|(_, computes)| *computes) {
-            loss.take_remedy();
-        }
-        if self.verdict.kind == VerdictKind::Good && (!self.doubts.is_empty() || self.is_only_described()) {
-            self.verdict.kind = VerdictKind::Doubtful;
-        }
-    }
-
     /// Returns whether the recorded ranks may have waited for processes that were not recorded.
     pub fn has_unrecorded_partners(&self) -> bool {
         let are_calls_missing = self.blocking.as_ref().is_some_and(|table| table.counts.not_recorded > 0);
@@ -318,15 +298,4 @@ impl Report {
     pub fn severity(&self) -> Option<Severity> {
         self.problems.iter().map(|problem| problem.kind.severity()).max()
     }
-}
-
-/// `part` as a fraction of `whole`, or 0 if the whole is nothing.
-pub(crate) fn fraction(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { part / whole } else { 0.0 }
-}
-
-/// Index of the largest value, the first of several, or `None` if all are zero.
-pub(crate) fn largest(values: &[f64]) -> Option<usize> {
-    let max = values.iter().copied().fold(0.0, f64::max);
-    values.iter().position(|&value| value == max && max > 0.0)
 }

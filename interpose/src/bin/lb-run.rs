@@ -13,6 +13,7 @@
 //! | `replace` | becoming the program |
 //! | `report_after` | staying as the program's parent, and the report at its end |
 //! | `shell` | completions, the manual |
+//! | `launch_exit`, `messages`, `launcher_variables` | exit codes, what is said, what launchers say |
 
 // Without Rust's start-up, which would change what the program inherits: it ignores SIGPIPE and opens closed descriptors.
 #![cfg_attr(not(test), no_main)]
@@ -21,8 +22,14 @@
 mod inspect;
 #[path = "../run/job.rs"]
 mod job;
+#[path = "lb-run/launch_exit.rs"]
+mod launch_exit;
+#[path = "lb-run/launcher_variables.rs"]
+mod launcher_variables;
 #[path = "lb-run/library.rs"]
 mod library;
+#[path = "lb-run/messages.rs"]
+mod messages;
 #[path = "lb-run/options.rs"]
 mod options;
 #[path = "../system/perf/descriptor.rs"]
@@ -37,35 +44,12 @@ mod shell;
 mod warm_up;
 
 use std::ffi::{OsString, c_char, c_int};
-use std::fmt::Arguments;
-use std::io::Write;
 
 use crate::inspect::RecordingObstacle;
+use crate::launch_exit::LaunchExit;
+use crate::launcher_variables::is_zero;
+use crate::messages::say;
 use crate::report_after::ForkRole;
-
-/// The exit code of lb-run if it does not become the program. Codes of 125 and above are those of `env` and shells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-enum LaunchExit {
-    /// A text about lb-run itself was requested and printed.
-    Good = 0,
-    /// The manual or completions could not be printed.
-    Unwritten = 1,
-    /// The command line was wrong.
-    Usage = 2,
-    /// liblbprof.so was not found.
-    Library = 125,
-    /// The program was found, but cannot be executed.
-    NotExecutable = 126,
-    /// The program was not found.
-    NotFound = 127,
-}
-
-/// Says one line on standard error, in one piece, for ranks share it.
-fn say(message: Arguments) {
-    // Nobody may be listening: that is no reason not to go on.
-    let _ = std::io::stderr().write_all(format!("lb-run: {message}\n").as_bytes());
-}
 
 /// Returns whether this is the first rank, as far as the launcher says: what holds for all ranks is said once.
 fn is_first_rank() -> bool {
@@ -81,11 +65,6 @@ fn is_first_rank() -> bool {
         "JSM_NAMESPACE_RANK",
     ];
     is_zero(&RANK)
-}
-
-/// Returns whether the number that a launcher gives in one of these variables is 0; so too where none is set.
-fn is_zero(variables: &[&str]) -> bool {
-    variables.iter().find_map(|name| std::env::var(name).ok()).is_none_or(|number| number.trim() == "0")
 }
 
 fn run() -> LaunchExit {

@@ -8,7 +8,7 @@ use lbprof_collector::record::NONE;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::log::is_writing_records;
-use crate::openmp::WANTS_EACH_THREAD;
+use crate::openmp::switch::WANTS_EACH_THREAD;
 use crate::recording::room::append;
 use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;

@@ -20,24 +20,22 @@ pub mod region_code;
 pub mod reporting;
 pub mod runtime;
 pub mod sums;
+mod switch;
 pub mod tasks;
 pub mod team;
 pub mod waits;
 mod written_sums;
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::problem::ProblemKind;
 
 use crate::log::{self, OpenLog};
 use crate::run::settings::RegionRecording;
-use crate::state::stage::{RecordingState, state};
 use crate::system::symbols;
-
-static WANTED: AtomicBool = AtomicBool::new(false);
-/// True if the times of each thread are to be recorded, for each instance.
-static WANTS_EACH_THREAD: AtomicBool = AtomicBool::new(false);
+pub use switch::is_on;
+use switch::{WANTED, WANTS_EACH_THREAD};
 
 /// Recording starts.
 pub fn start(recording: RegionRecording) {
@@ -50,17 +48,6 @@ pub fn start(recording: RegionRecording) {
     if wanted {
         ompt::register();
     }
-}
-
-/// Returns whether regions are to be measured as soon as recording has started.
-fn is_wanted() -> bool {
-    WANTED.load(Relaxed)
-}
-
-/// Returns whether regions are measured now.
-#[inline(always)]
-pub fn is_on() -> bool {
-    WANTED.load(Relaxed) && state() == RecordingState::Recording
 }
 
 /// Recording ends: the log gets the sums that it lacks.

@@ -6,6 +6,7 @@
 //!
 //! Where an interpreter runs Python's functions in one of its own, [`python`] finds them; [`StackPath::with`] puts them where they belong.
 
+mod depth;
 mod objects;
 pub mod python;
 mod rule;
@@ -13,14 +14,12 @@ pub mod runtime;
 
 use std::ops::Range;
 
+pub use depth::MAX_DEPTH;
 pub use rule::RuleCache;
 
 use rule::{RuleBase, RuleLocation, SavedRegister};
 
 use crate::processor::{BYTES_OF_CALL, code_address};
-
-/// Frames of a path at most: what is further out is cut off.
-pub const MAX_DEPTH: usize = 256;
 
 /// A word of the stack and what it held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,14 +2,14 @@
 
 pub mod exported;
 mod observers;
+mod options;
 pub(crate) mod replay_job;
-
-use std::time::Duration;
 
 use lbprof_collector::format::RecordingMode;
 
 use self::exported::{EventExport, ExportSelection, RegionObserver};
 use self::observers::{RequiredObservers, RunObservers};
+pub use self::options::AnalysisOptions;
 use self::replay_job::ReplayWishes;
 use crate::metrics::cluster::{self};
 use crate::metrics::findings::findings;
@@ -23,58 +23,13 @@ use crate::read::pass::FoldProgress;
 use crate::read::spawned;
 use crate::replay::what_if::{condition, plan, plan_within};
 use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow, follow_in_order};
-use crate::select::scenario::AskedScenario;
 use crate::select::{Selection, SelectionError, region};
-use crate::structure::code_readers::CodeReaders;
+use crate::structure::RunStructure;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::{CallSurvey, survey};
 use crate::structure::symbols::{self, CodePlace, ResolvedNames};
-use crate::structure::{RunStructure, StructureOptions};
 use crate::transport::TransportFailure;
 use crate::views::TimelineView;
-
-/// The settings of an analysis.
-#[derive(Clone, Debug)]
-pub struct AnalysisOptions {
-    /// True if to look up functions and lines.
-    pub symbols: bool,
-    /// Processor time after which no more of them are looked up.
-    pub names_within: Duration,
-    /// The readers that look up call sites.
-    pub code_readers: CodeReaders,
-    /// The structure to find beyond what the program marks.
-    pub wanted: StructureOptions,
-    /// The region whose iterations are the main loop's, by its name, where the user says so.
-    pub iteration_region: Option<String>,
-    /// The radius within which ranks are neighbours in a cluster, if the user gives it.
-    pub cluster_radius: Option<f64>,
-    /// Requested what-if scenarios; `None`: ranks are not followed.
-    pub asked: Option<Vec<AskedScenario>>,
-    /// True if to keep what ranks did when, for a page.
-    pub watch: bool,
-    /// True if to look at calls and messages one by one, for what they add up to.
-    pub statistics: bool,
-    /// Steps of all ranks together in a segment of the third pass, for tests; `None`: as many as serve best.
-    pub segment_steps: Option<usize>,
-}
-
-impl Default for AnalysisOptions {
-    /// Returns the settings that find everything.
-    fn default() -> Self {
-        AnalysisOptions {
-            symbols: true,
-            names_within: symbols::MOST_TIME,
-            code_readers: CodeReaders::default(),
-            wanted: StructureOptions::default(),
-            iteration_region: None,
-            cluster_radius: None,
-            asked: Some(Vec::new()),
-            watch: false,
-            statistics: true,
-            segment_steps: None,
-        }
-    }
-}
 
 /// The work that is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,6 +33,7 @@ mod loop_group;
 mod loops;
 mod machine_code;
 pub mod named;
+mod options;
 mod placer;
 pub mod region_path;
 pub mod sampled_code;
@@ -52,6 +53,7 @@ use std::collections::HashMap;
 use crate::model::loops::Loop;
 use crate::model::loops::NoLoopReason;
 
+pub use options::StructureOptions;
 pub use placer::{CallPlacer, FoundRegion, PlacedCall};
 
 use crate::read::open::RecordedRun;
@@ -59,24 +61,6 @@ use crate::structure::survey::{CallSurvey, CallToken};
 use crate::structure::symbols::ResolvedNames;
 use segments::CodeSegments;
 pub use segments::{CodePath, OTHER};
-
-/// The structure to find, and the user's hints.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StructureOptions {
-    /// True if to look for loops and regions at all.
-    pub detect: bool,
-    /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`; with `/3` after it where every third
-    /// of these calls does.
-    pub loop_at: Option<String>,
-    /// So many levels within the main loop that is found the one is that is taken; around it, if negative.
-    pub level: i32,
-}
-
-impl Default for StructureOptions {
-    fn default() -> Self {
-        StructureOptions { detect: true, loop_at: None, level: 0 }
-    }
-}
 
 /// Loops and regions of a run, for all its ranks.
 #[derive(Clone, Debug, Default, Encode, Decode)]

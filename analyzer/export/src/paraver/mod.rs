@@ -13,6 +13,7 @@
 //! 0, an end at a time is before what begins then.
 
 mod config;
+mod event_types;
 mod layout;
 mod operations;
 
@@ -27,6 +28,7 @@ use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
 use self::config::{ConfigNames, write_rows};
+use self::event_types::{DELAY_SOURCE, ITERATION, PARALLEL, REGION, TEAM, WAIT_STATE};
 use self::layout::ParaverLayout;
 use self::operations::{ParaverCallEvent, values};
 use crate::external_sort::LineSorter;
@@ -37,21 +39,6 @@ use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::{Communicator, RankModel, RegionIdx};
 use lbprof_analysis::replay::{MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
 use lbprof_analysis::select::SelectionError;
-
-/// Event type of regions, as of user functions: the number of the region plus 1 where it begins, 0 where it ends.
-const REGION: u32 = 60_000_019;
-
-/// Event type of parallel regions, as of functions that OpenMP runs: the place of the region's name plus 1 where an instance begins, 0 where it ends; and of the
-/// threads of its team.
-const PARALLEL: u32 = 60_000_018;
-const TEAM: u32 = 60_000_033;
-
-/// Event type of the iterations of the first region, to which the number of the region is added: that of the iteration plus 1, then 0.
-const ITERATION: u32 = 91_000_000;
-
-/// Event type of wait states, and of the rank that ended the wait, plus 1.
-const WAIT_STATE: u32 = 90_900_001;
-const DELAY_SOURCE: u32 = 90_900_002;
 
 /// Of the communicator, bytes and root of a collective.
 const SEND_SIZE: u32 = 50_100_001;

@@ -14,6 +14,9 @@ use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::replay::{MatchedMessage, ReplayObserver, StateInterval};
 use lbprof_analysis::select::SelectionError;
 
+/// Tables of events.
+pub const EVENTS: [TableDescription; 3] = [WAITS, MESSAGES, CALLS];
+
 /// Table with a row per wait.
 pub const WAITS: TableDescription = TableDescription { name: "waits", row: "a wait of a thread", columns: waits };
 

@@ -5,12 +5,15 @@ use std::io::{self, Write};
 use lbprof_collector::Activity;
 
 use super::table::{ColumnKind, ParquetCell, ParquetColumn, ParquetTable};
-use super::{SUMS, TableDescription, by_activity, column, optional};
+use super::{TableDescription, by_activity, column, optional};
 use crate::AnalysedRun;
 use crate::source_path::source_path;
 use lbprof_analysis::model::{CallTotals as Sums, Model, RankModel, SiteTotalsKey};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
+
+/// Tables made of the sums, which every run has.
+pub const SUMS: [TableDescription; 4] = [RANKS, REGIONS, CALL_PATHS, ITERATIONS];
 
 /// Table with a row per rank.
 pub const RANKS: TableDescription = TableDescription { name: "ranks", row: "a rank", columns: ranks };

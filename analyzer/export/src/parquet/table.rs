@@ -12,6 +12,9 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
 
+/// The format of the files: the value of the key `schema`.
+pub const SCHEMA: &str = "lbprof-parquet/1";
+
 /// Rows of a group: so many are in memory at a time.
 const GROUP: usize = 1 << 16;
 

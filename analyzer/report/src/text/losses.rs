@@ -158,7 +158,7 @@ fn is_in_answer(report: &Report, loss: &EfficiencyLoss, rank: u32) -> bool {
 }
 
 /// Returns whether a predicted saving is large enough to be reported.
-pub(in crate::text) fn gains(row: &PredictionRow) -> bool {
+pub(super) fn gains(row: &PredictionRow) -> bool {
     row.saved_share > NOTHING
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Made of [`RunMetrics`]s alone; `text`, `json`, `markdown` and `junit` only format a [`RunComparison`].
 
+mod change;
 pub mod condition;
 pub mod functions;
 pub mod json;
@@ -14,93 +15,21 @@ pub mod reasons;
 pub mod regions;
 mod remarks;
 mod same_code;
+mod sides;
 pub mod text;
 mod words;
 
 use crate::RunMetrics;
+use change::ChangeJudge;
+pub use change::FigureChange;
 use functions::FunctionChange;
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
-use lbprof_analysis::metrics::median::median;
 use noise::{NoiseLimits, mean};
 pub use parts::{AffectedRanks, TimeContribution};
 use reasons::Parts;
 use regions::RegionList;
-
-/// A run, and what the user calls it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct NamedRun {
-    /// Its folder, or its place in a study.
-    pub name: String,
-    /// Its figures.
-    pub run: RunMetrics,
-}
-
-/// A run, or repeated runs, on one side of a comparison.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ComparisonSide {
-    /// The runs; at least one, or all figures are 0.
-    pub runs: Vec<NamedRun>,
-}
-
-impl ComparisonSide {
-    /// Returns a figure of each run.
-    pub fn values(&self, of: impl Fn(&RunMetrics) -> f64) -> Vec<f64> {
-        self.runs.iter().map(|named| of(&named.run)).collect()
-    }
-
-    /// The median of a figure over the runs, or `None` unless all have it.
-    pub fn median(&self, of: impl Fn(&RunMetrics) -> Option<f64>) -> Option<f64> {
-        let values: Option<Vec<f64>> = self.runs.iter().map(|named| of(&named.run)).collect();
-        median(&values?)
-    }
-
-    /// A ratio of each run, or `None` unless all have it.
-    fn known_values(&self, of: OfTimes) -> Option<Vec<f64>> {
-        self.runs.iter().map(|named| of(&named.run.times)).collect()
-    }
-}
-
-/// The two sides of a comparison.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ComparisonSides {
-    /// The runs to compare with.
-    pub base: ComparisonSide,
-    /// The runs to be compared with the base.
-    pub new: ComparisonSide,
-}
-
-/// A figure on both sides: one value a run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FigureChange {
-    /// Of each base run.
-    pub base: Vec<f64>,
-    /// Of each new run.
-    pub new: Vec<f64>,
-    /// True if the difference is beyond noise.
-    pub beyond_noise: bool,
-}
-
-impl FigureChange {
-    /// Mean over the base runs.
-    pub fn base_mean(&self) -> f64 {
-        mean(&self.base)
-    }
-
-    /// Mean over the new runs.
-    pub fn new_mean(&self) -> f64 {
-        mean(&self.new)
-    }
-
-    /// By how much the mean grew.
-    pub fn difference(&self) -> f64 {
-        self.new_mean() - self.base_mean()
-    }
-
-    /// The difference as a share of the base; `None` where that is 0.
-    pub fn relative(&self) -> Option<f64> {
-        (self.base_mean() > 0.0).then(|| self.difference() / self.base_mean())
-    }
-}
+use sides::OfTimes;
+pub use sides::{ComparisonSide, ComparisonSides, NamedRun};
 
 /// A ratio of the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -184,45 +113,6 @@ impl RunComparison {
         self.sides.base.runs.iter().chain(&self.sides.new.runs).all(|named| named.run.complete)
     }
 }
-
-/// Judges changes by the noise of the sides.
-struct ChangeJudge {
-    known: bool,
-    /// Seconds from which on a change counts at all.
-    least_s: f64,
-}
-
-impl ChangeJudge {
-    fn new(sides: &ComparisonSides, limits: NoiseLimits) -> ChangeJudge {
-        let known = noise::is_known(sides.base.runs.len(), sides.new.runs.len());
-        let elapsed_s = mean(&sides.base.values(|run| run.times.elapsed_s));
-        ChangeJudge { known, least_s: if known { limits.relevant_s(elapsed_s) } else { limits.assumed_s(elapsed_s) } }
-    }
-
-    /// Judges changes that are reported together. What takes hardly any time on either side is not tested: each test makes the others
-    /// stricter.
-    fn judge(&self, changes: &mut [&mut FigureChange]) {
-        let mut tested: Vec<&mut FigureChange> = changes
-            .iter_mut()
-            .map(|change| &mut **change)
-            .filter(|change| !self.known || self.is_relevant(change))
-            .collect();
-        let probabilities: Vec<f64> =
-            tested.iter().map(|change| noise::probability(&change.base, &change.new).unwrap_or(0.0)).collect();
-        let certain = noise::rejected(&probabilities);
-        for (change, certain) in tested.iter_mut().zip(certain) {
-            change.beyond_noise = change.difference().abs() >= self.least_s && (certain || !self.known);
-        }
-    }
-
-    /// True for what takes some time on either side.
-    fn is_relevant(&self, change: &FigureChange) -> bool {
-        change.base_mean().abs() + change.new_mean().abs() >= 2.0 * self.least_s
-    }
-}
-
-/// The formula of a ratio of a run's times.
-type OfTimes = fn(&EfficiencyTimes) -> Option<f64>;
 
 /// Names of the ratios, and how they follow.
 const RATIOS: [(&str, OfTimes); 5] = [

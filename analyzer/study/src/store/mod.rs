@@ -12,6 +12,7 @@ mod functions;
 mod names;
 mod read;
 mod schema;
+mod stored_run;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -25,6 +26,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, Transactio
 use self::error::ExplainError;
 pub use self::error::StoreError;
 pub use self::schema::{CREATE_TABLES, StudyTable, TABLES};
+pub use self::stored_run::{StoredRun, id_text};
 use super::RunMetrics;
 
 /// Time to wait for another writer.
@@ -35,15 +37,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct StudyFile {
     path: PathBuf,
     connection: Connection,
-}
-
-/// A run in a study.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredRun {
-    /// Its number: 1, 2 … in the order in which runs were added; that of a run that was removed is not given again.
-    pub number: u32,
-    /// Its figures.
-    pub run: RunMetrics,
 }
 
 impl StudyFile {
@@ -172,11 +165,6 @@ impl StudyFile {
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         begun.explain(&self.path)
     }
-}
-
-/// A run's id as the study has it, and as reports print it: 16 hexadecimal digits.
-pub fn id_text(id: u64) -> String {
-    format!("{id:016x}")
 }
 
 fn number_of(connection: &Connection, id: u64) -> rusqlite::Result<Option<u32>> {

@@ -2,43 +2,18 @@
 
 use super::figures::RunFigures;
 use super::grouping::{RunGroup, comparable};
+use super::scaling_base::ScalingBase;
 use super::{FigureLine, FigureUnit, RunColumn, TableCell, TableRequest, TableSection};
 use crate::store::StoredRun;
 
-/// The reference of a column's runs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScalingBase {
-    /// Numbers of the runs.
-    pub runs: Vec<u32>,
-    /// P of the base.
-    pub n_ranks: u32,
-    /// T of the base, in seconds; of repeated runs the median.
-    pub elapsed_s: f64,
-}
-
-impl ScalingBase {
-    fn from_runs(runs: &[&StoredRun], region: Option<&str>) -> Option<ScalingBase> {
-        let times = runs.iter().filter_map(|run| RunFigures::from_run(run, &[], region).times);
-        Some(ScalingBase {
-            runs: runs.iter().map(|run| run.number).collect(),
-            n_ranks: runs.first()?.run.n_ranks,
-            elapsed_s: TableCell::from_values(times.map(|times| times.elapsed_s))?.value,
-        })
-    }
-
-    /// S = T_base / T.
-    pub fn speedup(&self, elapsed_s: f64) -> Option<f64> {
-        (elapsed_s > 0.0).then(|| self.elapsed_s / elapsed_s)
-    }
-
-    /// E = S·P_base/P; of work that grows with the ranks E = T_base / T.
-    pub fn efficiency(&self, elapsed_s: f64, n_ranks: u32, weak: bool) -> Option<f64> {
-        let speedup = self.speedup(elapsed_s)?;
-        if weak {
-            return Some(speedup);
-        }
-        (n_ranks > 0).then(|| speedup * f64::from(self.n_ranks) / f64::from(n_ranks))
-    }
+/// Returns the base that runs with the same ranks and parameters are.
+fn base_of(runs: &[&StoredRun], region: Option<&str>) -> Option<ScalingBase> {
+    let times = runs.iter().filter_map(|run| RunFigures::from_run(run, &[], region).times);
+    Some(ScalingBase {
+        runs: runs.iter().map(|run| run.number).collect(),
+        n_ranks: runs.first()?.run.n_ranks,
+        elapsed_s: TableCell::from_values(times.map(|times| times.elapsed_s))?.value,
+    })
 }
 
 /// The base of each column; `None` where there is nothing to compare it with.
@@ -47,12 +22,12 @@ pub fn bases(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> Vec<
     if let Some(number) = wanted.base {
         let base = all.iter().find(|run| run.number == number);
         let base = base.filter(|run| run.run.program() == group.program);
-        let base = base.and_then(|run| ScalingBase::from_runs(&alike(run, &comparable(run, group, all), true), region));
+        let base = base.and_then(|run| base_of(&alike(run, &comparable(run, group, all), true), region));
         return vec![base; group.columns.len()];
     }
     if wanted.weak {
         let least = group.columns.iter().min_by_key(|runs| runs.first().map(|run| run.run.n_ranks));
-        let base = least.and_then(|runs| ScalingBase::from_runs(runs, region));
+        let base = least.and_then(|runs| base_of(runs, region));
         return vec![base.filter(|_| group.columns.len() > 1); group.columns.len()];
     }
     let first_runs = group.columns.iter().map(|runs| runs.first());
@@ -69,7 +44,7 @@ fn least_ranks(run: &StoredRun, all: &[StoredRun], region: Option<&str>) -> Opti
     let least = alike.iter().map(|run| run.run.n_ranks).min()?;
     let differ = alike.iter().any(|run| run.run.n_ranks != least);
     let of_least: Vec<&StoredRun> = alike.into_iter().filter(|run| run.run.n_ranks == least).collect();
-    ScalingBase::from_runs(&of_least, region).filter(|_| differ)
+    base_of(&of_least, region).filter(|_| differ)
 }
 
 /// Runs of the same program with the same parameters, and where wanted as many ranks.

@@ -5,8 +5,7 @@ use std::fmt::Write;
 use anstyle::Style;
 
 use super::{DIM, NOTE, listed, named, runs};
-use crate::table::scaling::ScalingBase;
-use crate::table::{FigureTable, TableRemark, figures};
+use crate::table::{FigureTable, ScalingBase, TableRemark, figures};
 use lbprof_report::words::{clean, percent, plural, seconds, seconds_like, wrap};
 
 /// Writes all remarks, the most important first.

@@ -6,8 +6,9 @@ use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use clap_complete::Shell;
 use lbprof_collector::options::{RecorderSetting, SETTINGS};
 
+use crate::launch_exit::LaunchExit;
+use crate::messages::say;
 use crate::shell::{self, SettingValueParser};
-use crate::{LaunchExit, say};
 
 /// The options on the command line.
 pub struct LaunchOptions {

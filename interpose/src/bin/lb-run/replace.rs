@@ -5,7 +5,8 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use crate::{LaunchExit, inspect};
+use crate::inspect;
+use crate::launch_exit::LaunchExit;
 
 /// Why the program could not be started.
 pub struct ExecFailure {

@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 
 use lbprof_collector::folder::RunFolder;
 
-use crate::{library, say};
+use crate::library;
+use crate::messages::say;
 
 /// Time to wait for the logs of other ranks.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 
-use crate::is_zero;
+use crate::launcher_variables::is_zero;
 use crate::perf_descriptor::{
     EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, EventDescriptor, TASK_CLOCK, TYPE_SOFTWARE,
 };

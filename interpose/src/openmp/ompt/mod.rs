@@ -25,7 +25,7 @@ use crate::harmless::enter;
 use crate::harmless::signals::critical;
 use crate::log;
 use crate::openmp::reporting::{self, ToolResult};
-use crate::openmp::{is_on, is_wanted};
+use crate::openmp::switch::{is_on, is_wanted};
 use crate::run::launcher;
 use crate::state::thread;
 

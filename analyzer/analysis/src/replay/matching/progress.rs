@@ -16,6 +16,7 @@
 
 use super::EventMatcher;
 use super::channels::{OpenTransfers, SENT_AT_ONCE, TransferId};
+use super::message_coupling::{AwaitedSide, MessageClass, MessageCoupling};
 use super::needs::{CallNeeds, CompleteSend, need_of_message};
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
@@ -36,56 +37,6 @@ const MIN_UNEXPLAINED: Ns = 8;
 
 /// Maximum fraction of small messages, as a divisor, that seem to have waited by chance.
 const MOST_BY_CHANCE: u32 = 4;
-
-/// The event at the other side that one side of a message may wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AwaitedSide {
-    /// A send, for its receive.
-    ReceivePosted,
-    /// A send, for the receiver to be in MPI.
-    ReceiverInMpi,
-    /// A receive, for the sender to be in MPI.
-    SenderInMpi,
-}
-
-/// Observed waits of messages of about one size within a host, or between hosts.
-#[derive(Clone, Copy, Debug, Default)]
-struct WaitCounts {
-    /// Calls that ended just after the event, with nothing else to wait for.
-    waited: u32,
-    /// Calls that ended before the event. Calls that fit neither count in neither.
-    did_not: u32,
-}
-
-/// Observed waits of all messages: by what they may wait for, host, and size as a power of two.
-#[derive(Debug)]
-pub(super) struct MessageCoupling([[[WaitCounts; 64]; 2]; 3]);
-
-/// Messages that are alike in what they wait for.
-#[derive(Clone, Copy, Debug)]
-struct MessageClass {
-    same_host: bool,
-    bytes: u64,
-}
-
-impl Default for MessageCoupling {
-    fn default() -> Self {
-        MessageCoupling([[[WaitCounts::default(); 64]; 2]; 3])
-    }
-}
-
-impl MessageCoupling {
-    fn seen(&mut self, side: AwaitedSide, class: MessageClass) -> &mut WaitCounts {
-        let size = (64 - class.bytes.leading_zeros()).min(63) as usize;
-        &mut self.0[side as usize][usize::from(class.same_host)][size]
-    }
-
-    /// Returns whether such messages wait for it: as was seen of most, else where they are large.
-    fn is_coupled(&mut self, side: AwaitedSide, class: MessageClass) -> bool {
-        let WaitCounts { waited, did_not } = *self.seen(side, class);
-        waited > did_not || waited == did_not && class.bytes > SENT_AT_ONCE
-    }
-}
 
 impl EventMatcher<'_> {
     /// Adds what the sends that are complete with a thread's call needed of their receivers; defers needs until the other rank re-enters MPI, where the

@@ -22,8 +22,8 @@ use bincode::{Decode, Encode};
 
 use super::rank_reading::{CutMark, StepsUpToCut};
 use super::reading::{ReplaySegment, SegmentReading};
+use super::segment_replay::{MergedSegments, SegmentOutcome, SegmentOutput, SegmentReplay, at_a_time, with_observers};
 use super::surveyed_run::{LocalRanks, LookupTables, ReplayOptions, SurveyedRun, leading, own_places, setting};
-use super::{MergedSegments, SegmentOutcome, SegmentOutput, SegmentReplay, at_a_time, with_observers};
 use crate::model::region_state::Ns;
 use crate::model::what_if::WhatIfScenario;
 use crate::read::distributed_run::RecordPass;

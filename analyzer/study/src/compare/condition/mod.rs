@@ -14,6 +14,7 @@
 
 mod metric;
 mod parse;
+mod term;
 pub mod words;
 
 use std::str::FromStr;
@@ -21,6 +22,7 @@ use std::str::FromStr;
 use super::{ComparisonSide, ComparisonSides};
 use lbprof_report::words::clean;
 pub use metric::{ConditionMetric, names};
+use term::{ComparisonOperator, ConditionTerm};
 
 /// An error in a condition itself, whatever the runs are.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -54,27 +56,6 @@ impl ConditionError {
     }
 }
 
-/// A comparison of two values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ComparisonOperator {
-    Less,
-    LessOrEqual,
-    More,
-    MoreOrEqual,
-    Equal,
-    NotEqual,
-}
-
-/// A number made of numbers, the metric and its base value.
-#[derive(Clone, Debug, PartialEq)]
-enum ConditionTerm {
-    Number(f64),
-    Metric(ConditionMetric),
-    Base,
-    Negative(Box<ConditionTerm>),
-    Pair(Box<ConditionTerm>, char, Box<ConditionTerm>),
-}
-
 /// A condition; parsed by [`FromStr`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailCondition {
@@ -100,62 +81,6 @@ impl FromStr for FailCondition {
             Some(_) => return Err(ConditionError::syntax(text, "it names two metrics, where base is of one")),
         };
         Ok(FailCondition { text: text.to_owned(), left, comparison, right, metric })
-    }
-}
-
-impl ConditionTerm {
-    fn metrics(&self, found: &mut Vec<ConditionMetric>) {
-        match self {
-            ConditionTerm::Metric(metric) => found.push(metric.clone()),
-            ConditionTerm::Negative(inner) => inner.metrics(found),
-            ConditionTerm::Pair(left, _, right) => {
-                left.metrics(found);
-                right.metrics(found);
-            }
-            ConditionTerm::Number(_) | ConditionTerm::Base => {}
-        }
-    }
-
-    fn has_base(&self) -> bool {
-        match self {
-            ConditionTerm::Base => true,
-            ConditionTerm::Negative(inner) => inner.has_base(),
-            ConditionTerm::Pair(left, _, right) => left.has_base() || right.has_base(),
-            ConditionTerm::Number(_) | ConditionTerm::Metric(_) => false,
-        }
-    }
-
-    /// Its value; `None` where something in it is not known, or is no number, as 1/0.
-    fn value(&self, metric: Option<f64>, base: Option<f64>) -> Option<f64> {
-        let value = match self {
-            ConditionTerm::Number(number) => *number,
-            ConditionTerm::Metric(_) => metric?,
-            ConditionTerm::Base => base?,
-            ConditionTerm::Negative(inner) => -inner.value(metric, base)?,
-            ConditionTerm::Pair(left, operator, right) => {
-                let (left, right) = (left.value(metric, base)?, right.value(metric, base)?);
-                match operator {
-                    '+' => left + right,
-                    '-' => left - right,
-                    '*' => left * right,
-                    _ => left / right,
-                }
-            }
-        };
-        value.is_finite().then_some(value)
-    }
-}
-
-impl ComparisonOperator {
-    fn holds(self, left: f64, right: f64) -> bool {
-        match self {
-            ComparisonOperator::Less => left < right,
-            ComparisonOperator::LessOrEqual => left <= right,
-            ComparisonOperator::More => left > right,
-            ComparisonOperator::MoreOrEqual => left >= right,
-            ComparisonOperator::Equal => left == right,
-            ComparisonOperator::NotEqual => left != right,
-        }
     }
 }
 

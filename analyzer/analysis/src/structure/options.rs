@@ -1,0 +1,19 @@
+//! The settings of the search for loops and regions.
+
+/// The structure to find, and the user's hints.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StructureOptions {
+    /// True if to look for loops and regions at all.
+    pub detect: bool,
+    /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`; with `/3` after it where every third
+    /// of these calls does.
+    pub loop_at: Option<String>,
+    /// So many levels within the main loop that is found the one is that is taken; around it, if negative.
+    pub level: i32,
+}
+
+impl Default for StructureOptions {
+    fn default() -> Self {
+        StructureOptions { detect: true, loop_at: None, level: 0 }
+    }
+}

@@ -1,0 +1,55 @@
+//! What a table is, and its columns.
+
+use std::io::{self, Write};
+
+use lbprof_collector::Activity;
+
+use super::table::{ColumnKind, ParquetColumn, ParquetTable};
+
+/// A table: the name of its file without `.parquet`, and what a row is.
+#[derive(Clone, Copy, Debug)]
+pub struct TableDescription {
+    /// Its name.
+    pub name: &'static str,
+    /// Meaning of a row.
+    pub row: &'static str,
+    pub(super) columns: fn() -> Vec<ParquetColumn>,
+}
+
+impl TableDescription {
+    /// Its columns.
+    pub fn columns(&self) -> Vec<ParquetColumn> {
+        (self.columns)()
+    }
+
+    pub(super) fn create<W: Write + Send>(&self, out: W) -> io::Result<ParquetTable<W>> {
+        ParquetTable::new(out, self.name, &self.columns())
+    }
+}
+
+/// A column that always has a value.
+pub(super) fn column(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
+    ParquetColumn { name: name.to_owned(), kind, optional: false, meaning }
+}
+
+/// A column that may have none.
+pub(super) fn optional(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
+    ParquetColumn { optional: true, ..column(name, kind, meaning) }
+}
+
+/// A column of seconds for each activity: `computation_s`, `point_to_point_s` …
+pub(super) fn by_activity() -> impl Iterator<Item = ParquetColumn> {
+    Activity::ALL.into_iter().map(|activity| {
+        let meaning = match activity {
+            Activity::Computation => "Seconds of computation",
+            Activity::PointToPoint => "Seconds in point-to-point communication",
+            Activity::Collective => "Seconds in collectives other than barriers",
+            Activity::Synchronization => "Seconds in barriers",
+            Activity::OneSided => "Seconds in one-sided communication",
+            Activity::Io => "Seconds in file input and output through MPI",
+            Activity::Management => "Seconds in the management of communicators and the like",
+            Activity::Recorder => "Seconds of the recorder's own work",
+        };
+        column(&format!("{}_s", activity.name().replace('-', "_")), ColumnKind::Real, meaning)
+    })
+}

@@ -1,0 +1,52 @@
+//! The two sides of a comparison.
+
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::median::median;
+
+use crate::RunMetrics;
+
+/// A run, and what the user calls it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NamedRun {
+    /// Its folder, or its place in a study.
+    pub name: String,
+    /// Its figures.
+    pub run: RunMetrics,
+}
+
+/// A run, or repeated runs, on one side of a comparison.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComparisonSide {
+    /// The runs; at least one, or all figures are 0.
+    pub runs: Vec<NamedRun>,
+}
+
+impl ComparisonSide {
+    /// Returns a figure of each run.
+    pub fn values(&self, of: impl Fn(&RunMetrics) -> f64) -> Vec<f64> {
+        self.runs.iter().map(|named| of(&named.run)).collect()
+    }
+
+    /// The median of a figure over the runs, or `None` unless all have it.
+    pub fn median(&self, of: impl Fn(&RunMetrics) -> Option<f64>) -> Option<f64> {
+        let values: Option<Vec<f64>> = self.runs.iter().map(|named| of(&named.run)).collect();
+        median(&values?)
+    }
+
+    /// A ratio of each run, or `None` unless all have it.
+    pub(super) fn known_values(&self, of: OfTimes) -> Option<Vec<f64>> {
+        self.runs.iter().map(|named| of(&named.run.times)).collect()
+    }
+}
+
+/// The two sides of a comparison.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComparisonSides {
+    /// The runs to compare with.
+    pub base: ComparisonSide,
+    /// The runs to be compared with the base.
+    pub new: ComparisonSide,
+}
+
+/// The formula of a ratio of a run's times.
+pub(super) type OfTimes = fn(&EfficiencyTimes) -> Option<f64>;

@@ -1,0 +1,19 @@
+//! How lb-run ends.
+
+/// The exit code of lb-run if it does not become the program. Codes of 125 and above are those of `env` and shells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum LaunchExit {
+    /// A text about lb-run itself was requested and printed.
+    Good = 0,
+    /// The manual or completions could not be printed.
+    Unwritten = 1,
+    /// The command line was wrong.
+    Usage = 2,
+    /// liblbprof.so was not found.
+    Library = 125,
+    /// The program was found, but cannot be executed.
+    NotExecutable = 126,
+    /// The program was not found.
+    NotFound = 127,
+}

@@ -53,7 +53,7 @@ function rankView({ report, views }: Data, rank: number | null, region: string |
 }
 
 function functionView({ report }: Data, rank: number | null, region: string | null): LossView | null {
-    return (report.functions?.samples ?? 0) > 0 ? { text: "in which functions", target: { panel: "functions", rank, region } } : null;
+    return (report.functions?.tree[0]?.mean_s ?? 0) > 0 ? { text: "in which functions", target: { panel: "functions", rank, region } } : null;
 }
 
 function causeView({ report }: Data, rank: number | null, region: string | null): LossView | null {

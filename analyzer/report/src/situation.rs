@@ -9,6 +9,7 @@ use super::verdict::{LongestRank, VerdictKind};
 use super::{Report, ReportDoubt};
 use crate::iteration::IterationRow;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
+use lbprof_collector::ProblemKind;
 
 /// Share of the run between `MPI_Init` and `MPI_Finalize` below which set-up is the answer.
 const MOSTLY_SET_UP: f64 = 0.5;
@@ -203,11 +204,20 @@ fn beyond_figures(report: &Report) -> Option<RunSituation> {
     let has_few_calls = report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::FewCalls { .. }));
     match () {
         () if has_few_calls => Some(RunSituation::FewCalls),
-        () if report.doubts.iter().any(ReportDoubt::is_of_cores) => Some(RunSituation::NoCores),
+        () if overturned_by_lack_of_cores(report) => Some(RunSituation::NoCores),
         () if report.facts.n_ranks == 1 && report.threads.is_none() => Some(RunSituation::OneRank),
         () if selected.is_all() && is_mostly_set_up => Some(RunSituation::SetUp),
         () => None,
     }
+}
+
+/// Returns whether the answer would be wrong because ranks had no cores. Without a core in MPI, a rank waits longer there: that overturns only what
+/// is said of communication.
+fn overturned_by_lack_of_cores(report: &Report) -> bool {
+    report.doubts.iter().any(|doubt| match doubt {
+        ReportDoubt::NoCore { .. } => RunSituation::from_figures(report).is_of_network(),
+        other => other.is_of_cores(),
+    })
 }
 
 /// Returns the situation of a run that computes nearly all of the time.
@@ -252,7 +262,7 @@ fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
 fn is_lasting(report: &Report) -> bool {
     let turns = turns_of_slowest(report);
     let known: usize = turns.iter().map(|turn| turn.iterations).sum();
-    turns.len() >= 2 && known >= LASTING * turns.len()
+    !turns.is_empty() && known >= LASTING * turns.len()
 }
 
 /// Iterations one after another in which a rank is the slowest.
@@ -268,7 +278,7 @@ pub struct SlowestTurn {
     pub iterations: usize,
 }
 
-/// Lists the turns in which ranks are the slowest, in the order of the iterations.
+/// Lists the turns in which ranks are the slowest, in the order of the iterations. A single iteration within the turn of another rank is no turn.
 pub fn turns_of_slowest(report: &Report) -> Vec<SlowestTurn> {
     let rows: &[IterationRow] = report.iterations.as_ref().map_or(&[], |iterations| &iterations.rows);
     let mut turns: Vec<SlowestTurn> = Vec::new();
@@ -283,7 +293,27 @@ pub fn turns_of_slowest(report: &Report) -> Vec<SlowestTurn> {
             }),
         }
     }
-    turns
+    without_interruptions(turns)
+}
+
+/// Joins the turns of a rank that single iterations of other ranks interrupt.
+fn without_interruptions(turns: Vec<SlowestTurn>) -> Vec<SlowestTurn> {
+    let mut joined: Vec<SlowestTurn> = Vec::new();
+    for turn in turns {
+        let n = joined.len();
+        let goes_on = n >= 2 && {
+            let (before, between) = (joined[n - 2], joined[n - 1]);
+            before.rank == turn.rank && between.iterations == 1 && before.iterations.min(turn.iterations) > 1
+        };
+        if goes_on {
+            joined.pop();
+            let before = &mut joined[n - 2];
+            (before.last, before.iterations) = (turn.last, before.iterations + turn.iterations);
+        } else {
+            joined.push(turn);
+        }
+    }
+    joined
 }
 
 /// Returns the situation of a run that loses most to communication.
@@ -324,7 +354,7 @@ fn is_mostly_called(report: &Report) -> bool {
 pub struct CallAmounts {
     /// Calls of a rank, the mean over all.
     pub calls_each: u64,
-    /// Bytes sent, or if there are none, received, by a call.
+    /// Bytes sent or received by a call, whichever are more.
     pub bytes_each: u64,
     /// True if there are bytes at all.
     pub carries_data: bool,
@@ -345,7 +375,8 @@ impl CallAmounts {
             received += row.sum.received;
             seconds += row.sum.seconds;
         }
-        let bytes = if sent > 0 { sent } else { received };
+        // In a broadcast the root sends once what all others receive.
+        let bytes = sent.max(received);
         (calls > 0).then(|| CallAmounts {
             calls_each: calls / report.ranks.len().max(1) as u64,
             bytes_each: bytes / calls,
@@ -369,7 +400,8 @@ pub fn may_compute(report: &Report, loss: &EfficiencyLoss) -> bool {
     let (Some(share), Some(amounts)) = (at.share, CallAmounts::new(report, loss)) else { return false };
     let seconds_each = loss.lost_s * share / amounts.calls_each.max(1) as f64;
     let is_known = report.losses.iter().any(|loss| loss.kind == LossKind::CalledByMpi);
-    let has_cores = !report.doubts.iter().any(ReportDoubt::is_of_cores);
+    let has_cores = !report.doubts.iter().any(ReportDoubt::is_of_cores)
+        && !report.problems.iter().any(|row| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted));
     !is_known && has_cores && amounts.bytes_each < SMALL_BYTES && seconds_each >= LONG_REDUCTION_S
 }
 

@@ -18,7 +18,8 @@ export const communication: Panel = {
     build(host, data) {
         const of = data.report.communication as CommunicationTable;
         const left = of.messages_left_out > 0 ? ` ${plural(of.messages_left_out, "message")} (${bytes(of.bytes_left_out)}) are of pairs with fewer bytes than those that the report lists.` : "";
-        host.append(el("p", {}, `${plural(of.messages, "message")} with ${bytes(of.bytes)}, of which both sides are known.${left}`));
+        const none = "No point-to-point messages: ranks use collectives alone, or both sides of none are known.";
+        host.append(el("p", {}, of.messages === 0 ? none : `${plural(of.messages, "message")} with ${bytes(of.bytes)}, of which both sides are known.${left}`));
         const draw = of.messages > 0 && data.views.bytes ? matrix(host, data) : () => {};
         host.append(el("div", { class: "columns" }, sizesOf(of), hosts(of)), communicators(of), durations(data.report.callsites));
         return draw;

@@ -38,7 +38,10 @@ export const functions: Panel = {
     build(host, { report }) {
         const all = report.functions as FunctionTable;
         const { program } = all;
-        if (all.samples === 0) {
+        if (all.samples > 0 && all.tree[0].mean_s === 0) {
+            host.append(el("p", {}, `Outside of MPI the ranks took no CPU time to sample (${plural(all.samples, "sample")}, all in MPI): they slept, or waited for I/O. The timeline shows when.`));
+        }
+        if (all.samples === 0 || all.tree[0].mean_s === 0) {
             host.append(...all.other_threads.flatMap(otherThreads), ...unplaced(all));
             return;
         }

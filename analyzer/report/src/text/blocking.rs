@@ -75,7 +75,7 @@ fn classes(table: &BlockingTable) -> TextTable {
     let rows = [
         ("workload imbalance", class.imbalance_s(), share.imbalance_s()),
         ("  Amdahl (one alone)", class.amdahl_s, share.amdahl_s),
-        ("  global (in the sum)", class.global_s, share.global_s),
+        ("  global (in total)", class.global_s, share.global_s),
         ("  temporal (slow in turn)", class.temporal_s, share.temporal_s),
         ("  dependency chains", class.chains_s, share.chains_s),
         ("  not separated", class.unsplit_s, share.unsplit_s),

@@ -49,7 +49,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         writeln!(text, "{}", in_columns(&line, part, whole, report, options.columns)).ok();
         // Communication is the product of the two lines below it, where these are known.
         if line.value.is_some_and(|value| value < WELL) && at > 0 && (at != 2 || !certain) {
-            missing.push(format!("{}: {}", line.name.trim_start(), line.missing));
+            missing.push(format!("{} is {}", line.name.trim_start(), line.missing));
         }
     }
     let row = efficiency_in_answer(report);
@@ -96,28 +96,28 @@ fn lines(report: &Report) -> [EfficiencyLine; 5] {
             value: row.load_balance,
             formula: "mean / longest",
             quotient: Some((mean, max)),
-            missing: "lost: ranks that compute longer",
+            missing: "lost to ranks that compute longer",
         },
         EfficiencyLine {
             name: "  communication",
             value: row.communication,
             formula: "longest / elapsed",
             quotient: Some((max, elapsed)),
-            missing: "lost: MPI on the longest rank",
+            missing: "lost to MPI on the longest rank",
         },
         EfficiencyLine {
             name: "    micro load balance",
             value: row.micro_load_balance,
             formula: "longest / ideal",
             quotient: ideal.map(|ideal| (max, ideal)),
-            missing: "lost: serialization",
+            missing: "lost to waits within iterations",
         },
         EfficiencyLine {
             name: "    transfer",
             value: row.transfer,
             formula: "ideal / elapsed",
             quotient: ideal.map(|ideal| (ideal, elapsed)),
-            missing: "lost: messages, calls themselves",
+            missing: "lost to messages and the calls themselves",
         },
     ]
 }

@@ -11,9 +11,8 @@ const SHORT: f64 = 0.01;
 pub(super) fn sentence(report: &Report) -> Option<String> {
     let table = report.lifetime.as_ref().filter(|table| table.is_worth_a_line())?;
     Some(format!(
-        "the efficiencies describe {} of the run, {} of {} from its start to its end; outside of that: {}",
+        "the efficiencies describe {} of the run, which takes {}; of the rest: {}",
         percent(table.described_share),
-        seconds(report.data.elapsed_s),
         seconds(table.elapsed_s),
         phases_in_words(table).join(", "),
     ))

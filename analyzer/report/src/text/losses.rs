@@ -272,7 +272,12 @@ fn ranks(report: &Report, loss: &EfficiencyLoss) -> String {
                 true => format!("{rank} ({})", percent(share)),
                 false => format!("{rank} ({}, not selected)", percent(share)),
             });
-            format!("ranks {}{more}", named.collect::<Vec<_>>().join(", "))
+            let named: Vec<String> = named.collect();
+            match named.as_slice() {
+                [one] if !more.is_empty() => format!("rank {one} and others"),
+                [one] => format!("rank {one}"),
+                many => format!("ranks {}{more}", many.join(", ")),
+            }
         }
     }
 }

@@ -78,7 +78,7 @@ fn waiting(table: &OverheadTable) -> Vec<(&'static str, Option<f64>, Option<f64>
     let mut rows = vec![
         ("of that, from imbalance", Some(parts.all_mean_s), parts.all_ratio),
         ("  Amdahl (one alone)", parts.amdahl_mean_s, parts.amdahl_ratio),
-        ("  global (in the sum)", Some(parts.global_mean_s), parts.global_ratio),
+        ("  global (in total)", Some(parts.global_mean_s), parts.global_ratio),
     ];
     if parts.unsplit_s.is_none() {
         rows.push(("  temporal (slow in turn)", parts.temporal_mean_s, parts.temporal_ratio));

@@ -60,5 +60,10 @@ fn problem_line(problem: &ProblemRow, full: bool) -> String {
         }
     };
     let meaning = problem.kind.meaning().trim_end_matches('.');
-    format!("{ranks}{meaning}{details} → {}", problem.kind.advice())
+    let what = match (meaning.strip_prefix("The rank "), problem.ranks.as_slice()) {
+        (Some(did), [one]) => format!("rank {one} {did}"),
+        (Some(did), [_, _, ..]) => format!("ranks {} each {did}", ranges(&problem.ranks)),
+        _ => format!("{ranks}{meaning}"),
+    };
+    format!("{what}{details} → {}", problem.kind.advice())
 }

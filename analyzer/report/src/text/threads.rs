@@ -90,14 +90,14 @@ pub(super) fn efficiency(report: &Report, options: &TextOptions) -> String {
 fn lines(table: &ThreadTable) -> [(&'static str, Option<f64>, &'static str); 9] {
     [
         ("parallel efficiency", table.parallel, "work / time of all cores"),
-        ("  MPI", table.mpi, "lost: MPI, and threads that idle meanwhile"),
-        ("    load balance", table.load_balance, "lost: ranks that compute longer"),
-        ("    communication", table.communication, "lost: MPI on the longest rank"),
-        ("  threads", table.threads, "lost: threads that idle outside of MPI"),
-        ("    serial", table.serial, "lost: only one thread computes"),
-        ("    thread balance", table.thread_balance, "lost: threads that work longer"),
-        ("    waits", table.waits, "lost: critical sections, locks, ordered sections, tasks"),
-        ("    fork and join", table.fork_join, "lost: starting and ending regions"),
+        ("  MPI", table.mpi, "lost to MPI, and threads that idle meanwhile"),
+        ("    load balance", table.load_balance, "lost to ranks that compute longer"),
+        ("    communication", table.communication, "lost to MPI on the longest rank"),
+        ("  threads", table.threads, "lost to threads that idle outside of MPI"),
+        ("    serial", table.serial, "lost to code that only one thread runs"),
+        ("    thread balance", table.thread_balance, "lost to threads that work longer"),
+        ("    waits", table.waits, "lost to critical sections, locks, ordered sections, tasks"),
+        ("    fork and join", table.fork_join, "lost to starting and ending regions"),
     ]
 }
 

@@ -51,7 +51,7 @@ fn places(report: &Report) -> String {
     let mut groups: BTreeMap<String, Vec<&RankRow>> = BTreeMap::new();
     for row in report.ranks.iter().filter(|row| row.end_reason.is_none()) {
         let place = match &row.in_call {
-            Some((operation, place)) => format!("in {operation} at {}", place_name(place)),
+            Some((operation, place)) => format!("in MPI_{operation} at {}", place_name(place)),
             None => "outside of MPI".to_owned(),
         };
         groups.entry(place).or_default().push(row);
@@ -61,7 +61,7 @@ fn places(report: &Report) -> String {
     let shown: Vec<String> =
         groups.iter().take(MAX_GROUPS).map(|(place, rows)| one_place(report, place, rows)).collect();
     let more = if groups.len() > MAX_GROUPS { " …" } else { "" };
-    format!("{}{more}", shown.join(", "))
+    format!("{}{more}", shown.join("; "))
 }
 
 /// A place with its ranks, the time that they have been there, and the ranks for which they wait.

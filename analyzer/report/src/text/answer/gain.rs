@@ -18,7 +18,7 @@ const WORTH_NAMING: f64 = 0.02;
 
 /// The gain of the change that saves most, or `None` if it is little, or advice is withheld.
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
-    if report.clusters.are_apart() || report.is_only_described() {
+    if report.clusters.are_apart() || report.is_only_described() || situation == RunSituation::NoCores {
         return None;
     }
     let measured_s = report.what_if.measured_s.filter(|measured_s| *measured_s > 0.0)?;

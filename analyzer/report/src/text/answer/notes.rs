@@ -27,7 +27,8 @@ pub(super) fn lines(report: &Report, situation: RunSituation) -> Vec<String> {
     notes.extend(preempted(report, situation));
     notes.extend(of_threads(report, situation));
     notes.extend(few_iterations(report, situation));
-    notes.extend(lifetime::sentence(report).filter(|_| situation != RunSituation::SetUp));
+    let has_ended = !matches!(situation, RunSituation::StillRunning | RunSituation::EndedEarly);
+    notes.extend(lifetime::sentence(report).filter(|_| has_ended && situation != RunSituation::SetUp));
     notes
 }
 
@@ -69,7 +70,7 @@ fn of_groups(report: &Report, situation: RunSituation) -> Option<String> {
     let who =
         [groups_in_words, alone_in_words].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
     let Some(cluster) = &report.verdict.cluster else {
-        return Some(format!("{who}, so balance over all of them means little"));
+        return Some(format!("{who}, so balance over all of them is not judged"));
     };
     let chosen = match cluster.chosen {
         ClusterChoice::Only => String::new(),
@@ -111,7 +112,7 @@ fn not_recorded(report: &Report) -> Option<String> {
 
 /// The note that the rank with most work also waited for a core.
 fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
-    let worst = report.verdict.worst.as_ref().filter(|_| situation != RunSituation::NoCores)?;
+    let worst = report.verdict.worst.as_ref().filter(|_| situation.is_of_losses())?;
     let lost = worst.preempted?;
     let elapsed_s = report.verdict.elapsed_s;
     let how = if lost.certain { "at least" } else { "about" };

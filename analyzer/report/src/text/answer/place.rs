@@ -20,6 +20,12 @@ pub(super) const BEFORE_FIRST_CALL: &str = "start → ";
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
     let verdict = &report.verdict;
     let is_by_cpu_time = situation == RunSituation::NoCores && verdict.worst.as_ref().is_some_and(has_function);
+    // Where ranks are has been said, or the times say little.
+    if matches!(situation, RunSituation::StillRunning | RunSituation::EndedEarly | RunSituation::NoCores)
+        && !is_by_cpu_time
+    {
+        return None;
+    }
     let situation = situation.beside_figures(report);
     let text = match situation {
         // Samples count CPU time, which a rank without a core does not take.

@@ -190,16 +190,20 @@ fn excess(report: &Report) -> String {
 fn alone(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
     let Some(worst) = &verdict.worst else { return " to load imbalance".to_owned() };
-    let how_long = seconds_like(time_of(report, worst), verdict.elapsed_s);
     let when = when(report, worst);
     if situation == RunSituation::SerialCode {
+        let how_long = seconds_like(time_of(report, worst), verdict.elapsed_s);
         let others = who_waits(report, &[worst.rank]);
         return format!(": rank {} works alone for {how_long}{when}, and {others}", worst.rank);
     }
     let slow = worst.with_equals();
-    let are = if slow.len() > 1 { "are" } else { "is" };
+    let (take, each) = if slow.len() > 1 { ("take", " each") } else { ("takes", "") };
     let (named, others) = (named_ranks(&slow), who_waits(report, &slow));
-    format!(": {named} {are} asleep or waiting for I/O for much of {how_long}{when}, and {others}")
+    let factor = factor_in_words(worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE));
+    let more = seconds_like(worst.over_mean_s, verdict.elapsed_s);
+    format!(
+        ": {named} {take} {factor} the average time{each}, {more} more{when}, most of that asleep or waiting for I/O, and {others}"
+    )
 }
 
 /// The computation of a rank in the region with most of its excess.
@@ -226,6 +230,12 @@ fn moving(report: &Report) -> String {
         false => format!("rank {} in iterations {}-{}", turn.rank, turn.first, turn.last),
     });
     let named: Vec<String> = named.collect();
+    if let [only] = turns.as_slice() {
+        return format!(
+            ": rank {} has more work in nearly all iterations, other ranks outside of them, and each time the others wait",
+            only.rank
+        );
+    }
     let more = if turns.len() > MAX_TURNS { " …" } else { "" };
     format!(": one rank at a time has more work ({}{more}), and the others wait for it", named.join(", "))
 }
@@ -389,7 +399,7 @@ fn set_up(report: &Report) -> String {
     let described = seconds_like(report.data.elapsed_s, table.elapsed_s);
     let parts = crate::text::lifetime::phases_in_words(table);
     format!(
-        "Set-up dominates: the ranks work together for {described} of {} ({}); the rest is {}.",
+        "Set-up dominates: the ranks work together for {described} of {} ({}); of the rest: {}.",
         seconds(table.elapsed_s),
         short_percent(table.described_share),
         parts.join(", ")

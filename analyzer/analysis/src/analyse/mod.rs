@@ -21,7 +21,7 @@ use crate::profile::gather;
 use crate::read::open::RecordedRun;
 use crate::read::pass::FoldProgress;
 use crate::read::spawned;
-use crate::replay::what_if::{condition, plan, plan_within};
+use crate::replay::what_if::ProgramWork;
 use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow};
 use crate::select::scenario::AskedScenario;
 use crate::select::{Selection, SelectionError, region};
@@ -129,11 +129,12 @@ pub fn analyse(
     if options.asked.is_some() {
         model.asked = asked(&mut model, &first.names, options)?;
         let all = ReplayScope::whole_run(&model);
-        let scenarios = plan(&model, &model.asked);
+        let work = ProgramWork::new(&model);
+        let scenarios = work.plan(&model.asked);
         let wanted = RequiredObservers::from_options(options);
         let wishes =
             ReplayWishes { observers: wanted, scenarios, is_shared: true, segment_steps: options.segment_steps };
-        let found = first.follow_watched(&model, &all, &model, wishes)?;
+        let found = first.follow_watched(&model, &all, &model, &work, wishes)?;
         let followed;
         (followed, watched, model.statistics) = found;
         model.followed = followed;
@@ -212,15 +213,16 @@ fn analyse_with(
                 } else {
                     RequiredObservers::default()
                 };
-                let scenarios = region
-                    .map_or_else(|| plan(&model, &model.asked), |region| plan_within(&model, region, &model.asked));
+                let work = ProgramWork::new(&model);
+                let asked = &model.asked;
+                let scenarios = region.map_or_else(|| work.plan(asked), |region| work.plan_within(region, asked));
                 let wishes = ReplayWishes {
                     observers: wanted,
                     scenarios,
                     is_shared: !narrows,
                     segment_steps: options.segment_steps,
                 };
-                first.follow_watched(all, &scope, &model, wishes)?
+                first.follow_watched(all, &scope, &model, &work, wishes)?
             }
         };
         model.followed = followed;
@@ -323,12 +325,13 @@ impl<'a> RunPreparation<'a> {
         Some(&self.names.sampled).filter(|code| !code.is_empty())
     }
 
-    /// Replays the whole run, whose model is `all`, with observers and scenarios for its part `model`, which lies in `scope`.
+    /// Replays the whole run, whose model is `all`, with observers and scenarios for the `work` of its part `model`, which lies in `scope`.
     fn follow_watched(
         &self,
         all: &Model,
         scope: &ReplayScope,
         model: &Model,
+        work: &ProgramWork,
         mut wishes: ReplayWishes,
     ) -> Result<ReplayOutcome, TransportFailure> {
         // Calls that were recorded as sums cannot be replayed.
@@ -338,7 +341,7 @@ impl<'a> RunPreparation<'a> {
         let input = || replay_job::encode_job(all, &self.structure, self.code(), &wishes);
         let mut observers = RunObservers::new(model, wishes.observers);
         let options = ReplayOptions {
-            scenarios: wishes.scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
+            scenarios: work.conditions(&wishes.scenarios),
             observer: observers.any(),
             code: self.code(),
             segment_steps: wishes.segment_steps,

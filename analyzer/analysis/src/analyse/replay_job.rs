@@ -4,7 +4,7 @@ use super::observers::{RequiredObservers, RunObservers};
 use crate::model::Model;
 use crate::model::what_if::WhatIfScenario;
 use crate::read::open::RecordedRun;
-use crate::replay::what_if::condition;
+use crate::replay::what_if::ProgramWork;
 use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow_share};
 use crate::structure::RunStructure;
 use crate::structure::sampled_code::SampledCode;
@@ -63,8 +63,9 @@ impl ReplayJob {
         let scope = ReplayScope::whole_run(model);
         let mut observers = RunObservers::new(model, self.observers);
         let mut part = observers.any().map(|observers| ScopeObserver::new(&scope, observers));
+        let work = ProgramWork::new(model);
         let options = ReplayOptions {
-            scenarios: scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
+            scenarios: work.conditions(scenarios),
             observer: part.as_mut().map(|part| part as &mut dyn ReplayObserver),
             code: code.as_ref(),
             segment_steps: *segment_steps,

@@ -75,9 +75,17 @@ impl SurveyedTestRun {
         let conditions = [
             ScenarioConditions::IDEAL,
             ScenarioConditions::MEASURED,
-            ScenarioConditions { network: given, work: ScenarioWork::Measured },
-            ScenarioConditions { network: ScenarioNetwork::Measured, work: ScenarioWork::Rank(1, vec![0.5; 8]) },
-            ScenarioConditions { network: ScenarioNetwork::IDEAL, work: ScenarioWork::Rank(0, vec![3.0; 8]) },
+            ScenarioConditions { network: given, work: ScenarioWork::Measured, without_recorder: None },
+            ScenarioConditions {
+                network: ScenarioNetwork::Measured,
+                work: ScenarioWork::Rank(1, vec![0.5; 8]),
+                without_recorder: None,
+            },
+            ScenarioConditions {
+                network: ScenarioNetwork::IDEAL,
+                work: ScenarioWork::Rank(0, vec![3.0; 8]),
+                without_recorder: None,
+            },
         ];
         let scenarios = conditions.into_iter().map(|condition| (WhatIfScenario::Ideal, condition)).collect();
         let observer = observer.map(|observer| &mut *observer as &mut dyn ReplayObserver);

@@ -32,16 +32,16 @@ pub const fn encode_gaps(ticks: u64) -> u32 {
 
 /// Calls on a window that were folded into a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FoldedCalls {
+pub struct FoldedCalls {
     /// Calls beside the record's own.
-    pub(crate) calls: u64,
+    pub calls: u64,
     /// Ticks between calls, in the record that has the time of all; else 0.
-    pub(crate) gaps: u64,
+    pub gaps: u64,
 }
 
 impl FoldedCalls {
     /// The calls that are folded into a record, if it is one of several.
-    pub(crate) fn new(record: &Record) -> Option<FoldedCalls> {
+    pub fn new(record: &Record) -> Option<FoldedCalls> {
         let has_gaps = record.request != NONE;
         let is_folded = Operation::folds_in_spin(record.operation) && (record.count > 0 || has_gaps);
         let length = record.end.saturating_sub(record.begin);

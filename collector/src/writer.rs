@@ -37,6 +37,8 @@ pub struct LogWriter<W: Write> {
     compressor: Compressor,
     /// Plain bytes of the definitions or the profile at hand.
     plain: Vec<u8>,
+    /// Memory for a definition.
+    definition: Vec<u8>,
     /// The block at hand; only as much of it as the block takes is written.
     block: Vec<u8>,
     /// The blocks so far.
@@ -67,6 +69,7 @@ impl<W: Write> LogWriter<W> {
             samples: SampleEncoder::default(),
             compressor: Compressor::new(LEVEL)?,
             plain,
+            definition: vec![0; USUAL_DEFINITION],
             block: Vec::new(),
             index: LogIndex::default(),
         })
@@ -76,25 +79,32 @@ impl<W: Write> LogWriter<W> {
     ///
     /// Errors: those of the sink; InvalidInput where one definition is larger than a block may hold (64 MiB).
     pub fn definitions(&mut self, definitions: &[Definition]) -> io::Result<()> {
-        let mut one = Vec::new();
         self.plain.clear();
         let mut held = 0;
         for definition in definitions {
-            one.clear();
-            put(definition, &mut one);
-            if one.len() + 16 > MAX_PLAIN {
+            let length = self.encode_definition(definition);
+            if length + 16 > MAX_PLAIN {
                 return Err(too_large("definition"));
             }
-            if held == MAX_DEFINITIONS || self.plain.len() + one.len() + 16 > MAX_PLAIN {
+            if held == MAX_DEFINITIONS || self.plain.len() + length + 16 > MAX_PLAIN {
                 self.plain_block(BlockKind::Definitions, &BlockContents::default())?;
                 self.plain.clear();
                 held = 0;
             }
-            put_varint(one.len() as u64, &mut self.plain);
-            self.plain.extend_from_slice(&one);
+            put_varint(length as u64, &mut self.plain);
+            self.plain.extend_from_slice(&self.definition[..length]);
             held += 1;
         }
         if held == 0 { Ok(()) } else { self.plain_block(BlockKind::Definitions, &BlockContents::default()) }
+    }
+
+    /// Encodes a definition into the memory for one, and returns its length. A slice takes a third of the instructions of a vector that grows.
+    fn encode_definition(&mut self, definition: &Definition) -> usize {
+        put_into(definition, &mut self.definition).unwrap_or_else(|| {
+            self.definition.clear();
+            put(definition, &mut self.definition);
+            self.definition.len()
+        })
     }
 
     /// Writes a batch of a thread's records that follow `head`. `site` gives the id of a record's call site, `u64::MAX`
@@ -222,6 +232,9 @@ impl<W: Write> LogWriter<W> {
         self.bytes += bytes;
     }
 }
+
+/// Bytes that most definitions fit in.
+const USUAL_DEFINITION: usize = 1 << 10;
 
 /// Blocks of definitions of so many bytes are not compressed.
 const SMALL: usize = 128;

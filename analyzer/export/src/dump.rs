@@ -14,8 +14,9 @@ use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement, TeamTim
 use lbprof_collector::poll_gaps::ProfileGaps;
 use lbprof_collector::profile::{ProfileBatch, ProfileCell};
 use lbprof_collector::reader::LogItem;
-use lbprof_collector::record::{NO_PEER, NONE};
+use lbprof_collector::record::{NO_PEER, NONE, PollGaps};
 use lbprof_collector::sample::{Sample, SamplePlaces, SampledThread, SamplingOutcome, SamplingSetup};
+use lbprof_collector::spinning::FoldedCalls;
 use lbprof_collector::walk::OpenRegions;
 use lbprof_collector::{Activity, CallFlags, Definition, Operation, Problem, Record};
 use serde::Serialize;
@@ -49,6 +50,11 @@ pub fn dump(
 fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     lbprof_report::json::write_compact(value, &mut *out)?;
     out.write_all(b"\n")
+}
+
+/// Returns whether a record is that of polls that found nothing, in which no bytes were transferred.
+fn is_unsuccessful_poll(record: &Record) -> bool {
+    Operation::polls(record.operation) && record.flags.contains(CallFlags::NOTHING)
 }
 
 struct RankDump<'a> {
@@ -204,6 +210,9 @@ impl<'a> RankDump<'a> {
             matches!(record.operation(), Some(Operation::Completed | Operation::Received | Operation::Started));
         let is_call = record.is_call() || is_part;
         let has_site = is_call || record.marks_parallel_region();
+        // Of folded calls, fields hold what the time between them was.
+        let is_spin = FoldedCalls::new(record).is_some();
+        let has_bytes = is_call && !is_unsuccessful_poll(record);
         RecordLine {
             r#type: "record",
             rank: self.header.rank,
@@ -224,15 +233,15 @@ impl<'a> RankDump<'a> {
                 .filter(|&rank| rank != NONE),
             peer_in_comm: (record.peer != NO_PEER).then_some(record.peer),
             tag: (record.tag != NO_PEER).then_some(record.tag),
-            sent: if is_call { record.sent } else { 0 },
-            received: if is_call { record.received } else { 0 },
-            request: (is_call && record.request != NONE).then_some(record.request),
+            sent: if has_bytes { record.sent } else { 0 },
+            received: if has_bytes { record.received } else { 0 },
+            request: (is_call && !is_spin && record.request != NONE).then_some(record.request),
             count: if record.count == NONE { 0 } else { record.count },
             flags: named.map(|(_, name)| *name).collect(),
             region: self.path(region),
             iteration: known_number(iteration),
             group: self.definitions.group_of(record).and_then(members),
-            value: self.marker_value(record),
+            value: self.folded_value(record).or_else(|| self.marker_value(record)),
         }
     }
 
@@ -246,11 +255,27 @@ impl<'a> RankDump<'a> {
         })
     }
 
+    /// The polls, or the calls on a window, that are one record, or `None` for any other record.
+    fn folded_value(&self, record: &Record) -> Option<Value> {
+        if let Some(folded) = FoldedCalls::new(record) {
+            return Some(json!({ "calls": folded.calls + 1, "between_s": self.length_s(folded.gaps) }));
+        }
+        let is_folded = is_unsuccessful_poll(record) && record.count > 0;
+        // The last of the kinds of poll that were made in turn has the time of all.
+        let time = (record.sent > 0).then(|| {
+            let longest_gap = PollGaps(record.received).longest();
+            [record.sent, longest_gap].map(|ticks| self.length_s(ticks))
+        });
+        let [within_s, longest_gap_s] = [time.map(|[within_s, _]| within_s), time.map(|[_, gap_s]| gap_s)];
+        is_folded.then(
+            || json!({ "calls": u64::from(record.count) + 1, "within_s": within_s, "longest_gap_s": longest_gap_s }),
+        )
+    }
+
     /// The content of a marker, by its kind.
     fn marker_value(&self, record: &Record) -> Option<Value> {
         let number = f64::from_bits;
-        let [sent_s, received_s] = [record.sent, record.received]
-            .map(|ticks| self.seconds(record.begin) - self.seconds(record.begin.saturating_sub(ticks)));
+        let [sent_s, received_s] = [record.sent, record.received].map(|ticks| self.length_s(ticks));
         Some(match record.operation()? {
             Operation::RegionEnter | Operation::RegionLeave => json!(self.path(record.request)),
             Operation::Work => json!({ "operations": number(record.sent), "quanta": number(record.received) }),

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use assert_cmd::Command;
+use lbprof_collector::record::PollGaps;
+use lbprof_collector::{CallFlags, Operation, Record};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::written;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// lb-report in a folder, with arguments; colours off, as in a pipe.
 fn lb_report(arguments: &[&str]) -> Command {
@@ -39,6 +41,22 @@ fn dump_prints_every_record() {
     assert_eq!((send["begin_s"].as_f64(), send["comm_size"].as_u64()), (Some(0.03), Some(2)));
     assert_eq!((&send["activity"], &send["region"]), (&Value::from("point-to-point"), &Value::from("main")));
     assert_eq!((&records[1]["region"], &records[1]["value"]), (&Value::from("main/work"), &Value::from("main/work")));
+}
+
+#[test]
+fn dump_shows_the_time_of_folded_polls_and_no_bytes() {
+    // 3 polls within 6 ms, of which 2 ms in MPI; the longest gap is 40 µs.
+    let polls = |record: &mut Record| {
+        (record.count, record.sent, record.received) = (2, 2_000_000, PollGaps(0).and(40_000, u64::MAX).0);
+        record.flags = CallFlags::NOTHING;
+    };
+    let dir = written(Scenario::ranks(1).rank(0, |r| r.call(Operation::Iprobe, 6, polls)));
+    let output = lb_report(&["dump", text_of(dir.path())]).assert().code(0).get_output().stdout.clone();
+    let lines = String::from_utf8(output).unwrap();
+    let poll = lines.lines().find(|line| line.contains("Iprobe")).unwrap();
+    let poll: Value = serde_json::from_str(poll).unwrap();
+    assert_eq!((&poll["sent"], &poll["received"]), (&Value::from(0), &Value::from(0)));
+    assert_eq!(poll["value"], json!({ "calls": 3, "within_s": 0.002, "longest_gap_s": 0.00004 }));
 }
 
 #[test]

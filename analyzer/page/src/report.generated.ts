@@ -118,7 +118,7 @@ export type CauseClass = ("communication" | "message delay" | "control of parall
 /**
  * The kinds of what-if scenarios.
  */
-export type ScenarioKind = ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "regions balanced" | "rank as the mean" | "region faster" | "threads balanced" | "function on all threads")
+export type ScenarioKind = ("as measured" | "without the recorder" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "regions balanced" | "rank as the mean" | "region faster" | "threads balanced" | "function on all threads")
 /**
  * The kind of a node of the tree.
  */
@@ -201,7 +201,7 @@ iterations: IterationTable
  */
 blocking: (BlockingTable | null)
 /**
- * Predicted times under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if `blocking` is null, not all that ranks wait for is known, or a region is selected.
+ * Predicted times under other conditions: `as measured`, `without the recorder` if that disturbed the run, `ideal network`, then the others, largest saving first; empty if `blocking` is null, not all that ranks wait for is known, or a region is selected.
  */
 predictions: PredictionRow[]
 /**
@@ -999,7 +999,7 @@ share: (number | null)
  */
 saved_s: (number | null)
 /**
- * `saved_s` / time of `as measured` in `predictions`.
+ * `saved_s` / the time that it is of, as in `predictions`.
  */
 saved_share: (number | null)
 /**
@@ -3002,11 +3002,11 @@ rank: (number | null)
  */
 time_s: number
 /**
- * Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides.
+ * Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides. Of a run that the recorder disturbed, all but these two leave its time out, and save that much of the time of `without the recorder`.
  */
 saved_s: number
 /**
- * Saving as a fraction of the time of `as measured`.
+ * Saving as a fraction of the time that it is of.
  */
 saved_share: number
 }
@@ -3015,7 +3015,7 @@ saved_share: number
  */
 export interface NoteInWords {
 /**
- * `calls are sums`: no prediction, because calls of some ranks were recorded as sums; `of a region`: none, because a region was selected; `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end theirs with different calls, or go through different numbers of them, and it matters which are the same one; `inferred progress`: predictions depend on how MPI moves messages, which is inferred from when the calls of this run ended; `outer gains less`: a region gains less by being balanced than one within it.
+ * `calls are sums`: no prediction, because calls of some ranks were recorded as sums; `of a region`: none, because a region was selected; `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end theirs with different calls, or go through different numbers of them, and it matters which are the same one; `inferred progress`: predictions depend on how MPI moves messages, which is inferred from when the calls of this run ended; `recorder left out`: the recorder disturbed the run, and predictions leave its time out; `outer gains less`: a region gains less by being balanced than one within it.
  */
 kind: string
 /**

@@ -86,7 +86,7 @@ pub struct EfficiencyLoss {
     /// `communication` also null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give
     /// them one.
     pub saved_s: Option<f64>,
-    /// `saved_s` / time of `as measured` in `predictions`.
+    /// `saved_s` / the time that it is of, as in `predictions`.
     pub saved_share: Option<f64>,
 }
 

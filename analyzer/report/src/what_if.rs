@@ -27,9 +27,10 @@ pub struct PredictionRow {
     pub rank: Option<u32>,
     /// The run's time then.
     pub time_s: f64,
-    /// Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides.
+    /// Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides. Of a run that the recorder
+    /// disturbed, all but these two leave its time out, and save that much of the time of `without the recorder`.
     pub saved_s: f64,
-    /// Saving as a fraction of the time of `as measured`.
+    /// Saving as a fraction of the time that it is of.
     pub saved_share: f64,
     /// True if the user asked for it.
     #[serde(skip)]
@@ -43,6 +44,9 @@ enum ScenarioKind {
     /// The run replayed with everything as it was.
     #[serde(rename = "as measured")]
     AsMeasured,
+    /// The run replayed without the recorder's time, where that is more than 2 % of any rank's.
+    #[serde(rename = "without the recorder")]
+    WithoutRecorder,
     /// Without latency, with infinite bandwidth.
     #[serde(rename = "ideal network")]
     IdealNetwork,
@@ -92,8 +96,9 @@ struct ScenarioRow {
 impl From<&WhatIfScenario> for ScenarioRow {
     fn from(scenario: &WhatIfScenario) -> ScenarioRow {
         let kind = match scenario {
-            WhatIfScenario::Ideal => ScenarioKind::IdealNetwork,
+            WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded => ScenarioKind::IdealNetwork,
             WhatIfScenario::Measured => ScenarioKind::AsMeasured,
+            WhatIfScenario::WithoutRecorder => ScenarioKind::WithoutRecorder,
             WhatIfScenario::Network(..) => ScenarioKind::Network,
             WhatIfScenario::Balanced(_) => ScenarioKind::RegionBalanced,
             WhatIfScenario::BalancedEach(_) => ScenarioKind::RegionBalancedEach,
@@ -227,6 +232,8 @@ pub enum PredictionNote {
     OtherCode,
     /// The computation of the same iteration on different ranks is not known: no balance in each one.
     EachIsUnknown,
+    /// The recorder disturbed the run: predictions leave its time out.
+    RecorderLeftOut,
     /// Messages waited for the other rank to be in MPI again, which is inferred from when calls ended.
     InferredProgress,
     /// A region gains less by being balanced than one within it: the paths of both.
@@ -243,6 +250,7 @@ impl PredictionNote {
             PredictionNote::OwnLoops => "own loops",
             PredictionNote::OtherCode => "other code",
             PredictionNote::EachIsUnknown => "iterations unknown",
+            PredictionNote::RecorderLeftOut => "recorder left out",
             PredictionNote::InferredProgress => "inferred progress",
             PredictionNote::OuterGainsLess(..) => "outer gains less",
         }
@@ -259,7 +267,9 @@ pub struct WhatIfTable {
     pub notes: Vec<PredictionNote>,
     /// Seconds of the run as measured, replayed with everything as it was; `None` where the ranks were not followed.
     pub measured_s: Option<f64>,
-    /// The error of that: over the run's elapsed time, less 1.
+    /// Seconds of the run that predictions change: as measured, without the recorder's time where that disturbed it.
+    pub base_s: Option<f64>,
+    /// The error of `measured_s`: over the run's elapsed time, less 1.
     pub replay_error: Option<f64>,
     /// The critical path by region and activity, the longest first.
     pub path: Vec<PathRow>,
@@ -284,8 +294,9 @@ impl WhatIfTable {
 
     /// Returns the predictions that are worth showing. Changes of the work that the user did not ask for must save more than the error of the replay.
     pub fn shown_rows(&self) -> impl Iterator<Item = &PredictionRow> {
-        let error_s = self.replay_error.unwrap_or(0.0).abs() * self.measured_s.unwrap_or(0.0);
-        let least_s = error_s.max(LEAST_SHOWN * self.measured_s.unwrap_or(0.0));
+        let base_s = self.base_s.unwrap_or(0.0);
+        let error_s = self.replay_error.unwrap_or(0.0).abs() * base_s;
+        let least_s = error_s.max(LEAST_SHOWN * base_s);
         self.rows.iter().filter(move |row| {
             let is_change = row.scenario.is_redistribution() || matches!(row.scenario, WhatIfScenario::Faster(..));
             row.is_asked || !is_change || row.saved_s > least_s
@@ -296,9 +307,14 @@ impl WhatIfTable {
     pub(super) fn new(model: &Model, clusters: &ClusterTable) -> WhatIfTable {
         let Some(followed) = &model.followed else { return WhatIfTable::default() };
         let measured_s = replayed_s(followed, WhatIfScenario::Measured);
+        let without_recorder_s = replayed_s(followed, WhatIfScenario::WithoutRecorder);
+        let base_s = without_recorder_s.or(measured_s);
         let (all_is_known, on_demand) = (followed.counts.all_is_known(), followed.counts.hands_out_work);
         let mut rows: Vec<PredictionRow> = Vec::new();
         for &(scenario, time_s) in followed.scenario_times.iter().filter(|_| all_is_known) {
+            if scenario == WhatIfScenario::IdealAsRecorded {
+                continue;
+            }
             // What the user asked for is answered, although ranks run different code.
             let is_asked = model.asked.contains(&scenario);
             if scenario.is_redistribution() && (on_demand || !is_asked && mixes_codes(model, clusters, scenario)) {
@@ -313,7 +329,8 @@ impl WhatIfTable {
                 }
                 _ => time_s.max(0.0),
             };
-            rows.push(PredictionRow::new(model, scenario, time_s, measured_s));
+            let is_fixed = matches!(scenario, WhatIfScenario::Measured | WhatIfScenario::WithoutRecorder);
+            rows.push(PredictionRow::new(model, scenario, time_s, if is_fixed { measured_s } else { base_s }));
         }
         rows.sort_by_key(place);
         let (path, path_ranks, path_s) = path_rows(followed);
@@ -321,7 +338,7 @@ impl WhatIfTable {
         let elapsed_s = model.facts.selected.run_s.unwrap_or_else(|| model.elapsed_s());
         let replay_error = measured_s.filter(|_| elapsed_s > 0.0).map(|measured_s| measured_s / elapsed_s - 1.0);
         let mut table =
-            WhatIfTable { rows, measured_s, replay_error, path, path_ranks, path_s, ..WhatIfTable::default() };
+            WhatIfTable { rows, measured_s, base_s, replay_error, path, path_ranks, path_s, ..WhatIfTable::default() };
         table.notes = match (all_is_known, on_demand) {
             _ if measured_s.is_none() && model.ranks.len() < 2 => Vec::new(),
             _ if measured_s.is_none() => vec![PredictionNote::CallsAreSums],
@@ -331,6 +348,9 @@ impl WhatIfTable {
         };
         if all_is_known && measured_s.is_some() && followed.counts.is_progress_dependent() {
             table.notes.push(PredictionNote::InferredProgress);
+        }
+        if all_is_known && without_recorder_s.is_some() {
+            table.notes.push(PredictionNote::RecorderLeftOut);
         }
         table
     }
@@ -346,7 +366,7 @@ impl WhatIfTable {
         if !iterations_are_known(model, &model.outermost_iterated) {
             notes.push(PredictionNote::EachIsUnknown);
         }
-        let least_s = LEAST_OF_NOTE * self.measured_s.unwrap_or(0.0);
+        let least_s = LEAST_OF_NOTE * self.base_s.unwrap_or(0.0);
         notes.extend(
             self.outer_gains_less(least_s)
                 .map(|(outer, inner)| PredictionNote::OuterGainsLess(outer.to_owned(), inner.to_owned())),
@@ -357,12 +377,12 @@ impl WhatIfTable {
     /// Makes a prediction save no more than `most_s` seconds.
     pub(super) fn limit(&self, row: &mut PredictionRow, most_s: f64) {
         row.saved_s = row.saved_s.min(most_s);
-        row.saved_share = fraction(row.saved_s, self.measured_s.unwrap_or(0.0));
+        row.saved_share = fraction(row.saved_s, self.base_s.unwrap_or(0.0));
     }
 
     /// Returns whether balance of any work would save more than this share of the run's time.
     pub fn balance_gains(&self, least: f64) -> bool {
-        let least_s = least * self.measured_s.unwrap_or(0.0);
+        let least_s = least * self.base_s.unwrap_or(0.0);
         self.rows.iter().any(|row| row.scenario.is_redistribution() && self.is_gain(row) && row.saved_s > least_s)
     }
 
@@ -423,8 +443,8 @@ fn replayed_s(followed: &ReplayResults, scenario: WhatIfScenario) -> Option<f64>
 }
 
 impl PredictionRow {
-    /// The prediction that the run takes `time_s` in a scenario, and `measured_s` with everything as it was.
-    fn new(model: &Model, scenario: WhatIfScenario, time_s: f64, measured_s: Option<f64>) -> PredictionRow {
+    /// The prediction that the run takes `time_s` in a scenario, and `base_s` without its change.
+    fn new(model: &Model, scenario: WhatIfScenario, time_s: f64, base_s: Option<f64>) -> PredictionRow {
         let region = match scenario {
             WhatIfScenario::Balanced(region)
             | WhatIfScenario::BalancedEach(region)
@@ -441,14 +461,14 @@ impl PredictionRow {
             WhatIfScenario::RankAsMean(rank) => model.ranks.get(rank as usize).map(|rank| rank.rank),
             _ => None,
         };
-        let saved_s = measured_s.unwrap_or(time_s) - time_s;
+        let saved_s = base_s.unwrap_or(time_s) - time_s;
         PredictionRow {
             scenario,
             region: region.cloned(),
             rank,
             time_s,
             saved_s,
-            saved_share: fraction(saved_s, measured_s.unwrap_or(0.0)),
+            saved_share: fraction(saved_s, base_s.unwrap_or(0.0)),
             is_asked: model.asked.contains(&scenario),
         }
     }
@@ -472,14 +492,15 @@ fn mixes_codes(model: &Model, clusters: &ClusterTable, scenario: WhatIfScenario)
 }
 
 /// The place of the scenarios that are sorted by what they gain, after the fixed ones.
-const LAST: u8 = 2;
+const LAST: u8 = 3;
 
 /// The sort key of a prediction. Of predictions with the same gain, to a nanosecond, that about a rank comes first, because it says more.
 fn place(row: &PredictionRow) -> (u8, i64, bool) {
     let lost_ns = (-row.saved_s * 1e9).round() as i64;
     match row.scenario {
         WhatIfScenario::Measured => (0, 0, false),
-        WhatIfScenario::Ideal => (1, 0, false),
+        WhatIfScenario::WithoutRecorder => (1, 0, false),
+        WhatIfScenario::Ideal => (2, 0, false),
         _ => (LAST, lost_ns, row.rank.is_none()),
     }
 }

@@ -7,31 +7,55 @@ use crate::mpi::abi::{AbiFamily, abi};
 use crate::mpi::symbols::symbol;
 use crate::word::Word;
 
+/// A handle that MPI defines: Open MPI's is the address of a symbol, which is looked up once.
+struct PredefinedHandle {
+    open_mpi: &'static CStr,
+    standard: Word,
+    mpich: Word,
+    /// The symbol's address; 0: not looked up yet.
+    address: AtomicUsize,
+}
+
+impl PredefinedHandle {
+    const fn new(open_mpi: &'static CStr, standard: Word, mpich: Word) -> Self {
+        PredefinedHandle { open_mpi, standard, mpich, address: AtomicUsize::new(0) }
+    }
+
+    fn get(&self) -> Word {
+        match abi().kind {
+            AbiFamily::OpenMpi => self.find_address(),
+            AbiFamily::Standard => self.standard,
+            _ => self.mpich,
+        }
+    }
+
+    fn find_address(&self) -> Word {
+        let known = self.address.load(Relaxed);
+        if known != 0 {
+            return known;
+        }
+        let found = symbol(self.open_mpi);
+        self.address.store(found, Relaxed);
+        found
+    }
+}
+
 /// The handle of MPI_COMM_WORLD.
 pub fn comm_world() -> Word {
-    match abi().kind {
-        AbiFamily::OpenMpi => symbol(c"ompi_mpi_comm_world"),
-        AbiFamily::Standard => 0x101,
-        _ => 0x4400_0000,
-    }
+    static WORLD: PredefinedHandle = PredefinedHandle::new(c"ompi_mpi_comm_world", 0x101, 0x4400_0000);
+    WORLD.get()
 }
 
 /// The handle of MPI_COMM_SELF.
 pub fn comm_self() -> Word {
-    match abi().kind {
-        AbiFamily::OpenMpi => symbol(c"ompi_mpi_comm_self"),
-        AbiFamily::Standard => 0x102,
-        _ => 0x4400_0001,
-    }
+    static COMM_SELF: PredefinedHandle = PredefinedHandle::new(c"ompi_mpi_comm_self", 0x102, 0x4400_0001);
+    COMM_SELF.get()
 }
 
 /// The handle of MPI_BYTE.
 pub fn byte() -> Word {
-    match abi().kind {
-        AbiFamily::OpenMpi => symbol(c"ompi_mpi_byte"),
-        AbiFamily::Standard => 0x247,
-        _ => 0x4c00_010d,
-    }
+    static BYTE: PredefinedHandle = PredefinedHandle::new(c"ompi_mpi_byte", 0x247, 0x4c00_010d);
+    BYTE.get()
 }
 
 /// Kinds of handle that have a null value, or another one that stands for nothing.

@@ -21,7 +21,7 @@ use crate::profile::gather;
 use crate::read::open::RecordedRun;
 use crate::read::pass::FoldProgress;
 use crate::read::spawned;
-use crate::replay::what_if::{condition, plan, plan_within};
+use crate::replay::what_if::ProgramWork;
 use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow, follow_in_order};
 use crate::select::{Selection, SelectionError, region};
 use crate::structure::RunStructure;
@@ -143,13 +143,14 @@ impl<'a> SelectedPart<'a> {
         self.model.asked = asked(&mut self.model, &self.first.names, options)?;
         let (all, model) = (self.whole.as_ref().unwrap_or(&self.model), &self.model);
         let scope = ReplayScope::part(all, &self.first.survey, &self.part, model, self.region);
+        let work = ProgramWork::new(model);
         let (observers, scenarios) = match self.region {
-            None => (RequiredObservers::from_options(options), plan(model, &model.asked)),
-            Some(region) => (RequiredObservers::default(), plan_within(model, region, &model.asked)),
+            None => (RequiredObservers::from_options(options), work.plan(&model.asked)),
+            Some(region) => (RequiredObservers::default(), work.plan_within(region, &model.asked)),
         };
         let is_shared = self.whole.is_none();
         let wishes = ReplayWishes { observers, scenarios, is_shared, segment_steps: options.segment_steps };
-        let ObservedReplay { results, watched, statistics } = self.first.replay(all, &scope, model, wishes)?;
+        let ObservedReplay { results, watched, statistics } = self.first.replay(all, &scope, model, &work, wishes)?;
         (self.model.followed, self.model.statistics) = (results, statistics);
         Ok(watched)
     }
@@ -278,12 +279,13 @@ impl<'a> RunPreparation<'a> {
         Some(&self.names.sampled).filter(|code| !code.is_empty())
     }
 
-    /// Replays the whole run, whose model is `all`, with observers and scenarios for its part `model`, which lies in `scope`.
+    /// Replays the whole run, whose model is `all`, with observers and scenarios for the `work` of its part `model`, which lies in `scope`.
     fn replay(
         &self,
         all: &Model,
         scope: &ReplayScope,
         model: &Model,
+        work: &ProgramWork,
         mut wishes: ReplayWishes,
     ) -> Result<ObservedReplay, TransportFailure> {
         if self.has_only_sums() {
@@ -297,7 +299,7 @@ impl<'a> RunPreparation<'a> {
         let observers = RunObservers::new(model, wishes.observers);
         let mut observer = (!observers.is_empty()).then(|| ScopeObserver::new(scope, observers));
         let options = ReplayOptions {
-            scenarios: wishes.scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
+            scenarios: work.conditions(&wishes.scenarios),
             code: self.code(),
             segment_steps: wishes.segment_steps,
             input: wishes.is_shared.then_some(&input),

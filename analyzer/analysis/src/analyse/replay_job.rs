@@ -4,7 +4,7 @@ use super::observers::{RequiredObservers, RunObservers};
 use crate::model::Model;
 use crate::model::what_if::WhatIfScenario;
 use crate::read::open::RecordedRun;
-use crate::replay::what_if::condition;
+use crate::replay::what_if::ProgramWork;
 use crate::replay::{ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow_share};
 use crate::structure::RunStructure;
 use crate::structure::sampled_code::SampledCode;
@@ -63,8 +63,9 @@ impl ReplayJob {
         let scope = ReplayScope::whole_run(model);
         let observers = RunObservers::new(model, self.observers);
         let observer = (!observers.is_empty()).then(|| ScopeObserver::new(&scope, observers));
+        let work = ProgramWork::new(model);
         let options = ReplayOptions {
-            scenarios: scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
+            scenarios: work.conditions(scenarios),
             code: code.as_ref(),
             segment_steps: *segment_steps,
             ..ReplayOptions::new(&scope)

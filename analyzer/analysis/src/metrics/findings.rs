@@ -7,8 +7,8 @@ use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::words::{CountedNoun, GroupedNumber, seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
-use crate::metrics::functions::{SIGNIFICANT, SampledEstimate};
 use crate::metrics::preemption::{MAX_SWITCHES_PER_S, PreemptionLoss, preemption, without_core};
+use crate::model::recorder_time::{is_disturbed, recorder_cost};
 use crate::model::{Model, RankModel};
 use crate::read::open::n_recorded;
 
@@ -28,9 +28,6 @@ pub fn findings(model: &Model) -> Vec<Problem> {
     });
     of_ranks.chain(of_run(model)).collect()
 }
-
-/// Share of its time from which on a rank's recorder disturbs what it records.
-const DISTURBING: f64 = 0.02;
 
 /// Share of the run from which on pauses that differ between ranks matter.
 const UNEVEN: f64 = 0.01;
@@ -83,15 +80,6 @@ fn polling_decided(model: &Model) -> Option<Problem> {
     })
 }
 
-/// Returns the cost of the recorder for a rank's first thread: the time of writing the log, and that of its code in calls, by samples.
-///
-/// So it is the cost in this program, with the caches as they are there. The time in the kernel is part of writing the log; that of taking samples is not included.
-pub fn recorder_cost(rank: &RankModel) -> SampledEstimate {
-    let in_calls = rank.samples.recorder;
-    let seconds = rank.inclusive(0)[Activity::Recorder as usize] + in_calls.seconds;
-    SampledEstimate { seconds, error_s: in_calls.error_s() }
-}
-
 /// Describes how often a rank was preempted. The text is empty if its MPI waits by yielding the core again and again, which looks the same.
 fn pushed_off(lost: &PreemptionLoss) -> String {
     match lost.switches_per_s <= MAX_SWITCHES_PER_S {
@@ -114,8 +102,8 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_
         found.push(rank_problem(rank.rank, ProblemKind::NotClosed, 1, detail));
     }
     let all_s = rank.end_s - rank.begin_s;
-    let recorder = recorder_cost(rank);
-    if recorder.seconds - SIGNIFICANT * recorder.error_s > DISTURBING * all_s {
+    if is_disturbed(rank) {
+        let recorder = recorder_cost(rank);
         let writing_s = rank.inclusive(0)[Activity::Recorder as usize];
         let detail = format!(
             "rank {}: {} of {}, {} of that for writing the log",

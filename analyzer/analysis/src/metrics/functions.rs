@@ -14,12 +14,10 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
+pub use crate::model::samples::SIGNIFICANT;
 use crate::model::samples::{CalledBackAt, CpuTime, CpuTimeOverRanks, SampledThreads};
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::sampled_code::{SampledCode, SampledLink};
-
-/// Standard errors from which on a difference is significant.
-pub const SIGNIFICANT: f64 = 2.0;
 
 /// Share of the largest excess from which on a function within another one has it.
 const NEARLY_ALL: f64 = 0.8;

@@ -12,6 +12,7 @@ pub mod moment;
 pub mod own_loops;
 pub mod program_list;
 mod rank;
+pub mod recorder_time;
 mod region;
 pub mod region_state;
 pub mod replay_results;

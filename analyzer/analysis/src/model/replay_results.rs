@@ -78,7 +78,8 @@ impl ReplayResults {
 
     /// T_ideal by replay (docs/metrics.md §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
     pub fn t_ideal_s(&self) -> Option<f64> {
-        let ideal = self.scenario_times.iter().find(|(scenario, _)| *scenario == WhatIfScenario::Ideal);
+        let is_ideal = [WhatIfScenario::IdealAsRecorded, WhatIfScenario::Ideal];
+        let ideal = is_ideal.iter().find_map(|one| self.scenario_times.iter().find(|(scenario, _)| scenario == one));
         ideal.filter(|_| self.counts.all_is_known()).map(|&(_, time_s)| time_s)
     }
 }

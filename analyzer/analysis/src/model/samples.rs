@@ -10,6 +10,9 @@ use lbprof_collector::sample::{SamplingOutcome, SamplingSetup};
 
 use super::region::RegionIdx;
 
+/// Standard errors from which on a difference is significant.
+pub const SIGNIFICANT: f64 = 2.0;
+
 /// Sums over samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct CpuTime {
@@ -121,6 +124,8 @@ pub struct RankSamples {
     pub of: [ThreadSamples; SampledThreads::ALL.len()],
     /// CPU time of the first thread in the recorder's code, but for the writing of logs, whose time the records have.
     pub recorder: CpuTime,
+    /// The part of that outside of calls, in seconds by region, without inner ones; sorted.
+    pub recorder_by_region: Vec<(RegionIdx, f64)>,
     /// CPU time of the first thread in functions of the program that MPI called, and in what these called; sorted.
     pub called_back: Vec<(CalledBackAt, CpuTime)>,
 }

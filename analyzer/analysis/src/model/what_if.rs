@@ -7,8 +7,12 @@ use super::region::RegionIdx;
 /// A what-if scenario: a change whose effect the replay predicts.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub enum WhatIfScenario {
-    /// On an ideal network: T_ideal.
+    /// On an ideal network: T_ideal, unless the recorder disturbed the run.
     Ideal,
+    /// In a run that the recorder disturbed: on an ideal network, the recorder's time included: T_ideal.
+    IdealAsRecorded,
+    /// In a run that the recorder disturbed: the run as it was without the recorder's time, which the other scenarios leave out, too.
+    WithoutRecorder,
     /// The run as it was: the measured time, to see how far replays can be trusted.
     Measured,
     /// On a network with this latency in seconds, and bytes per second.
@@ -38,6 +42,8 @@ impl WhatIfScenario {
             WhatIfScenario::Balanced(_) | WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach => true,
             WhatIfScenario::RegionsBalanced | WhatIfScenario::RankAsMean(_) => true,
             WhatIfScenario::Ideal
+            | WhatIfScenario::IdealAsRecorded
+            | WhatIfScenario::WithoutRecorder
             | WhatIfScenario::Measured
             | WhatIfScenario::Network(..)
             | WhatIfScenario::Faster(..) => false,

@@ -291,6 +291,7 @@ impl<'a> RankBuilder<'a> {
         let mut lines: BTreeMap<SampledLine, CpuTime> = BTreeMap::new();
         for threads in SampledThreads::ALL {
             let mut times: BTreeMap<SampledAt, CpuTime> = BTreeMap::new();
+            let mut recorder_by_region: BTreeMap<RegionIdx, f64> = BTreeMap::new();
             let mut places: Vec<_> = sums.times[threads as usize].iter().collect();
             // Sums of fractions depend on their order.
             places.sort_by_key(|(place, _)| **place);
@@ -300,10 +301,16 @@ impl<'a> RankBuilder<'a> {
                 times.entry(SampledAt { region, activity, node }).or_default().add(time);
                 if threads == SampledThreads::First && activity != Activity::Recorder && code.is_recorder(node) {
                     self.rank.samples.recorder.add(time);
+                    if activity == Activity::Computation {
+                        *recorder_by_region.entry(region).or_default() += time.seconds;
+                    }
                 }
                 if activity == Activity::Computation || threads != SampledThreads::First {
                     lines.entry((threads, region, code.leaf_of(stack))).or_default().add(time);
                 }
+            }
+            if threads == SampledThreads::First {
+                self.rank.samples.recorder_by_region = recorder_by_region.into_iter().collect();
             }
             self.rank.samples.of[threads as usize] =
                 ThreadSamples { threads: sums.threads(threads), times: times.into_iter().collect() };

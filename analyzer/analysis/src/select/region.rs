@@ -184,6 +184,7 @@ impl RegionSubtree {
         self.kept_sites(&mut rank.sites);
         self.kept_sites(&mut rank.other_sites);
         self.kept_pairs(&mut rank.counters);
+        self.kept(&mut rank.samples.recorder_by_region);
         for threads in &mut rank.samples.of {
             let all = std::mem::take(&mut threads.times).into_iter();
             threads

@@ -10,6 +10,8 @@ import { bytes, count, percent, plural, seconds, shortPath } from "../words";
 /** The scenario of a prediction, in words. */
 export function scenario(replay: PredictionRow): string {
     switch (replay.scenario) {
+        case "without the recorder":
+            return "the recorder took no time";
         case "ideal network":
             return "the network were ideal";
         case "region balanced":

@@ -80,7 +80,7 @@ pub(crate) struct ReportDocument<'a> {
     /// For whom ranks wait, where, and caused by what; null if waiting was not analysed: `--no-blocking`, or the calls of all ranks were recorded
     /// as sums.
     blocking: Option<Cow<'a, BlockingTable>>,
-    /// Predicted times under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if `blocking`
+    /// Predicted times under other conditions: `as measured`, `without the recorder` if that disturbed the run, `ideal network`, then the others, largest saving first; empty if `blocking`
     /// is null, not all that ranks wait for is known, or a region is selected.
     predictions: Vec<&'a PredictionRow>,
     /// Error of the replay with everything as it was: time of `as measured` / `run.elapsed_s` − 1; null if the run was not replayed.
@@ -157,8 +157,8 @@ struct NoteInWords {
     /// is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of
     /// ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end
     /// theirs with different calls, or go through different numbers of them, and it matters which are the same one; `inferred progress`:
-    /// predictions depend on how MPI moves messages, which is inferred from when the calls of this run ended; `outer gains less`: a region
-    /// gains less by being balanced than one within it.
+    /// predictions depend on how MPI moves messages, which is inferred from when the calls of this run ended; `recorder left out`: the recorder
+    /// disturbed the run, and predictions leave its time out; `outer gains less`: a region gains less by being balanced than one within it.
     kind: &'static str,
     /// The note in words.
     text: String,

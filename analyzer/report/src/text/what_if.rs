@@ -93,6 +93,10 @@ pub fn note(note: &PredictionNote) -> String {
             "balance in each iteration is not predicted: ranks end their iterations with different calls, or go through different \
              numbers of them, so it is not known which of them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction"
         }
+        PredictionNote::RecorderLeftOut => {
+            "the recorder disturbed the run: all predictions leave its time out, by its share of samples, and save that much of the time \
+             without it"
+        }
         PredictionNote::InferredProgress => {
             "some messages moved only once the other rank had called MPI again: that is inferred from when the calls of this run ended, and \
              the predictions depend on it"
@@ -122,7 +126,8 @@ fn scenario(row: &PredictionRow) -> String {
     let region = row.region.as_deref().map(short_path).map(clean).unwrap_or_default();
     let rank = row.rank.unwrap_or(0);
     match row.scenario {
-        WhatIfScenario::Ideal => "the network were ideal".to_owned(),
+        WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded => "the network were ideal".to_owned(),
+        WhatIfScenario::WithoutRecorder => "the recorder took no time".to_owned(),
         WhatIfScenario::Measured => "nothing changed".to_owned(),
         WhatIfScenario::Network(latency_s, bytes_per_s) => {
             format!("the network had {} and {:.3} GB/s", seconds(latency_s), bytes_per_s * 1e-9)

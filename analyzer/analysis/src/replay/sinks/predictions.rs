@@ -1,5 +1,7 @@
 //! The clocks of what-if scenarios as a sink.
 
+use lbprof_collector::Activity;
+
 use super::{EventSink, NewThread};
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::RegionState;
@@ -35,7 +37,11 @@ impl EventSink for ScenarioClocks<'_> {
                 NeedClock::Back(other, slot) => self.wait_for_return(thread, other, slot, bytes),
             }
         }
-        self.communicate(thread, time.end - call.done_at().max(begin));
+        let own = time.end - call.done_at().max(begin);
+        match call.step.kind.activity() {
+            Some(Activity::Recorder) => self.record(thread, own),
+            _ => self.communicate(thread, own),
+        }
         self.end_call(thread, TimeInterval { begin, ..time });
     }
 }

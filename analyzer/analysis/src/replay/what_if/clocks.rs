@@ -8,10 +8,13 @@
 //! is its clock at the end of its window; a call that continues there counts for no more than it lasted until then. Clocks go on after the
 //! window, because other threads may wait, and computation takes its measured time.
 
+use std::sync::Arc;
+
 use super::conditions::{ScenarioConditions, ScenarioWork};
 use super::group::{ScenarioGroup, ThreadClocks, WIDTH};
 
 use crate::model::interval::TimeInterval;
+use crate::model::recorder_time::RecorderShares;
 use crate::model::region_state::{Ns, RegionState};
 use crate::replay::timeline::ParallelPart;
 
@@ -42,18 +45,21 @@ pub struct ScenarioClocks<'a> {
     begin: Ns,
     /// True if a replay changes what the threads of a rank do.
     changes_threads: bool,
+    /// The recorder's shares of computation, which some replays leave out.
+    recorder: Option<Arc<RecorderShares>>,
 }
 
 impl<'a> ScenarioClocks<'a> {
     /// Clocks for replays under these conditions of what begins at a time, without threads yet.
     pub fn new(conditions: Vec<ScenarioConditions<'a>>, begin: Ns) -> Self {
         let changes_threads = conditions.iter().any(|condition| matches!(condition.work, ScenarioWork::Threads(_)));
+        let recorder = conditions.iter().find_map(|condition| condition.without_recorder.clone());
         let mut conditions = conditions.into_iter().peekable();
         let mut groups = Vec::new();
         while conditions.peek().is_some() {
             groups.push(ScenarioGroup::new(conditions.by_ref().take(WIDTH).collect()));
         }
-        ScenarioClocks { groups, begin, changes_threads, ..ScenarioClocks::default() }
+        ScenarioClocks { groups, begin, changes_threads, recorder, ..ScenarioClocks::default() }
     }
 
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
@@ -151,14 +157,22 @@ impl<'a> ScenarioClocks<'a> {
     #[inline]
     fn spend(&mut self, thread: u32, kind: RegionState, ns: Ns) {
         let computes = kind.is_computation();
+        let recorder_ns = self.recorder_ns(thread, kind, ns);
         for group in &mut self.groups {
             if computes {
-                group.compute(thread, kind, ns as f64);
+                group.compute(thread, kind, ns as f64, recorder_ns);
             } else {
                 group.communicate(thread, ns as f64);
                 group.enter(thread);
             }
         }
+    }
+
+    /// Returns the nanoseconds of a thread's computation that are estimated to be the recorder's.
+    #[inline]
+    fn recorder_ns(&self, thread: u32, kind: RegionState, ns: Ns) -> f64 {
+        let Some(shares) = &self.recorder else { return 0.0 };
+        ns as f64 * shares.share(kind.region(), self.threads[thread as usize].rank)
     }
 
     /// A thread is in a call: from when on that counts, with its clocks set where the window begins within; `None`: it does not, and the
@@ -206,6 +220,13 @@ impl<'a> ScenarioClocks<'a> {
     pub fn communicate(&mut self, thread: u32, ns: Ns) {
         for group in self.groups.iter_mut() {
             group.communicate(thread, ns as f64);
+        }
+    }
+
+    /// A thread writes its log for `ns` nanoseconds.
+    pub fn record(&mut self, thread: u32, ns: Ns) {
+        for group in self.groups.iter_mut() {
+            group.record(thread, ns as f64);
         }
     }
 
@@ -300,7 +321,8 @@ mod tests {
     fn no_bytes_and_no_work_take_no_time_however_slow_both_are() {
         let network = ScenarioNetwork::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
         let slow = ScenarioWork::Rank(1, vec![f64::INFINITY]);
-        let mut clocks = ScenarioClocks::new(vec![ScenarioConditions { network, work: slow }], 0);
+        let mut clocks =
+            ScenarioClocks::new(vec![ScenarioConditions { network, work: slow, ..ScenarioConditions::MEASURED }], 0);
         for rank in 0..2 {
             clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
         }
@@ -317,7 +339,7 @@ mod tests {
     #[test]
     fn threads_that_work_equally_long_shorten_the_computation_that_their_regions_are_in() {
         let conditions = [ScenarioWork::Measured, ScenarioWork::Threads(ThreadChange::Balanced(None))];
-        let conditions = conditions.map(|work| ScenarioConditions { network: ScenarioNetwork::Measured, work });
+        let conditions = conditions.map(|work| ScenarioConditions { work, ..ScenarioConditions::MEASURED });
         let mut clocks = ScenarioClocks::new(conditions.to_vec(), 0);
         clocks.add_thread(0, 0, TimeInterval::new(0, Ns::MAX));
         let parts = [ParallelPart {
@@ -336,8 +358,24 @@ mod tests {
     }
 
     #[test]
+    fn without_the_recorder_its_share_of_computation_and_the_writing_of_logs_take_no_time() {
+        let shares = Arc::new(RecorderShares { by_region: vec![vec![0.25, 0.0]] });
+        let without = ScenarioConditions { without_recorder: Some(shares), ..ScenarioConditions::MEASURED };
+        let faster = ScenarioConditions { work: ScenarioWork::Rank(0, vec![0.5]), ..without.clone() };
+        let mut clocks = ScenarioClocks::new(vec![ScenarioConditions::MEASURED, without, faster], 0);
+        for rank in 0..2 {
+            clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
+            clocks.compute(rank, RegionState::new(0, Activity::Computation), TimeInterval::new(0, 80), &[]);
+            clocks.communicate(rank, 5);
+            clocks.record(rank, 20);
+        }
+        assert_eq!(clocks.times_ns([0].into_iter()), [105.0, 65.0, 35.0]);
+        assert_eq!(clocks.times_ns([1].into_iter()), [105.0, 85.0, 85.0]);
+    }
+
+    #[test]
     fn what_a_scenario_changes_takes_as_many_times_as_long_and_nothing_else_does() {
-        let work = |work| ScenarioConditions { network: ScenarioNetwork::IDEAL, work };
+        let work = |work| ScenarioConditions { work, ..ScenarioConditions::IDEAL };
         let region = ScenarioWork::Region { regions: vec![false, true], factors: vec![0.5, 4.0] };
         let conditions = [
             work(ScenarioWork::Measured),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::pace::ComputationPace;
 use super::threads::ThreadChange;
+use crate::model::recorder_time::RecorderShares;
 
 /// The network of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +56,8 @@ pub struct ScenarioConditions<'a> {
     pub network: ScenarioNetwork,
     /// The computation.
     pub work: ScenarioWork<'a>,
+    /// The recorder's shares of computation, which are left out with the time of writing logs; `None`: the recorder's time is as it was.
+    pub without_recorder: Option<Arc<RecorderShares>>,
 }
 
 /// Numbers by index of the region and place of the rank in the whole, of those in the part; `absent` for ranks that this does not have.
@@ -115,14 +118,17 @@ impl<'a> ScenarioConditions<'a> {
                 None => ScenarioWork::Measured,
             },
         };
-        ScenarioConditions { work, ..self }
+        let without_recorder = self
+            .without_recorder
+            .map(|own| Arc::new(RecorderShares { by_region: by_region_in_whole(&own.by_region, 0.0, regions, ranks) }));
+        ScenarioConditions { work, without_recorder, ..self }
     }
 
     /// The measured computation on an ideal network: its time is T_ideal.
     pub const IDEAL: ScenarioConditions<'static> =
-        ScenarioConditions { network: ScenarioNetwork::IDEAL, work: ScenarioWork::Measured };
+        ScenarioConditions { network: ScenarioNetwork::IDEAL, ..ScenarioConditions::MEASURED };
 
     /// Everything as it was: its time is the measured one.
     pub const MEASURED: ScenarioConditions<'static> =
-        ScenarioConditions { network: ScenarioNetwork::Measured, work: ScenarioWork::Measured };
+        ScenarioConditions { network: ScenarioNetwork::Measured, work: ScenarioWork::Measured, without_recorder: None };
 }

@@ -34,6 +34,8 @@ pub struct ScenarioGroup<'a> {
     work: Vec<ScenarioWork<'a>>,
     /// 1 where calls take what they took besides waiting, else 0.
     measured: Lanes,
+    /// 1 where the recorder's time is left out, else 0.
+    without_recorder: Lanes,
     /// Of the network, in nanoseconds.
     latency: Lanes,
     per_byte: Lanes,
@@ -82,6 +84,10 @@ impl<'a> ScenarioGroup<'a> {
                 ScenarioNetwork::Measured => 1.0,
                 ScenarioNetwork::Given { .. } => 0.0,
             }),
+            without_recorder: lanes(
+                &conditions,
+                |condition| if condition.without_recorder.is_some() { 1.0 } else { 0.0 },
+            ),
             latency: lanes(&conditions, |condition| match condition.network {
                 ScenarioNetwork::Measured => 0.0,
                 ScenarioNetwork::Given { latency_s, .. } => latency_s * 1e9,
@@ -164,9 +170,9 @@ impl<'a> ScenarioGroup<'a> {
         self.clocks[thread as usize].now = [time; WIDTH];
     }
 
-    /// A thread computes, and enters a call.
+    /// A thread computes for `ns` nanoseconds, of which `recorder_ns` were the recorder's, and enters a call.
     #[inline]
-    pub fn compute(&mut self, thread: u32, kind: RegionState, ns: f64) {
+    pub fn compute(&mut self, thread: u32, kind: RegionState, ns: f64, recorder_ns: f64) {
         let changed = self.changed[(kind.region() as usize).min(self.changed.len() - 1)];
         if self.is_regional {
             self.enter_region(thread, kind.region());
@@ -175,7 +181,7 @@ impl<'a> ScenarioGroup<'a> {
         let (now, factors) = (clocks.now, clocks.factors);
         clocks.now = std::array::from_fn(|i| {
             let factor = factors[i].to_bits() & changed[i] | 1_f64.to_bits() & !changed[i];
-            now[i] + ns * f64::from_bits(factor)
+            now[i] + (ns - recorder_ns * self.without_recorder[i]) * f64::from_bits(factor)
         });
         clocks.entered = clocks.now;
     }
@@ -221,6 +227,12 @@ impl<'a> ScenarioGroup<'a> {
     pub fn communicate(&mut self, thread: u32, ns: f64) {
         let now = &mut self.clocks[thread as usize].now;
         *now = std::array::from_fn(|i| now[i] + ns * self.measured[i]);
+    }
+
+    /// A thread writes its log.
+    pub fn record(&mut self, thread: u32, ns: f64) {
+        let now = &mut self.clocks[thread as usize].now;
+        *now = std::array::from_fn(|i| now[i] + ns * self.measured[i] * (1.0 - self.without_recorder[i]));
     }
 
     /// A thread enters a call.

@@ -3,6 +3,7 @@
 //! There is no second replay: in the same pass each thread has a clock for each scenario, which the sink `sinks/predictions.rs` moves on.
 //!
 //! ```text
+//!   program_work.rs the work that they change, without the recorder's
 //!   scenarios.rs    which scenarios, and their conditions (conditions.rs): a network, and factors of work from
 //!     balance.rs, mean.rs, branches.rs  a region evenly on all ranks, wherever its code lies
 //!     pace.rs, alignment.rs, edges.rs   each iteration evenly, and what lies around the loop
@@ -24,6 +25,7 @@ mod edges;
 mod group;
 mod mean;
 mod pace;
+mod program_work;
 #[cfg(test)]
 mod scalar;
 mod scenarios;
@@ -34,4 +36,4 @@ pub use balance::serial_least_s;
 pub use clocks::{NotedClocks, ScenarioClocks};
 pub use conditions::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
 pub use group::RETURNS;
-pub use scenarios::{condition, plan, plan_within};
+pub use program_work::ProgramWork;

@@ -23,13 +23,13 @@ const MOST: usize = 4;
 const LEAST_GAIN: f64 = 0.005;
 
 /// Returns the conditions in the replay of `scenario`.
-pub fn condition(scenario: WhatIfScenario, model: &Model) -> ScenarioConditions<'_> {
+pub(super) fn condition(scenario: WhatIfScenario, model: &Model) -> ScenarioConditions<'_> {
     match scenario {
-        WhatIfScenario::Ideal => ScenarioConditions::IDEAL,
-        WhatIfScenario::Measured => ScenarioConditions::MEASURED,
+        WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded => ScenarioConditions::IDEAL,
+        WhatIfScenario::Measured | WhatIfScenario::WithoutRecorder => ScenarioConditions::MEASURED,
         WhatIfScenario::Network(latency_s, bytes_per_s) => ScenarioConditions {
             network: ScenarioNetwork::Given { latency_s, bytes_per_s },
-            work: ScenarioWork::Measured,
+            ..ScenarioConditions::MEASURED
         },
         WhatIfScenario::Balanced(region) => {
             let place = BranchGroups::from_model(model).branches_at(region);
@@ -66,7 +66,7 @@ pub fn condition(scenario: WhatIfScenario, model: &Model) -> ScenarioConditions<
 }
 
 fn with_work(work: ScenarioWork<'_>) -> ScenarioConditions<'_> {
-    ScenarioConditions { network: ScenarioNetwork::Measured, work }
+    ScenarioConditions { work, ..ScenarioConditions::MEASURED }
 }
 
 /// Returns whether each iteration of some regions can be balanced, and the ranks' excess in them is more than `least` seconds.
@@ -81,7 +81,7 @@ fn can_balance_each(model: &Model, regions: &[RegionIdx], least: f64) -> bool {
 /// The scenarios that are worth knowing of any run, then those of the user: the ideal and the measured run first; then the
 /// regions, and the ranks, whose longest computation is farthest above the mean. Where ranks have loops by themselves nobody can move
 /// work between them, so that nothing is asked of all ranks but each loop among its own.
-pub fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
+pub(super) fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     let mut scenarios = vec![WhatIfScenario::Ideal, WhatIfScenario::Measured];
     let least = LEAST_GAIN * model.recorded_s();
     let together = OwnLoops::from_model(model).is_empty();
@@ -132,7 +132,7 @@ pub fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
 
 /// The scenarios that are worth knowing of a region, then those of the user: the measured run first; the region, and those in it, balanced, and the region
 /// twice as fast. All are of the whole run.
-pub fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
+pub(super) fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     const TWICE: f64 = 2.0;
     let mut scenarios =
         vec![WhatIfScenario::Measured, WhatIfScenario::Balanced(region), WhatIfScenario::Faster(region, TWICE)];

@@ -5,7 +5,7 @@ use crate::Report;
 use crate::loss_kind::LossKind;
 use crate::situation::RunSituation;
 use crate::text::region_name;
-use crate::what_if::PredictionRow;
+use crate::what_if::{PredictionNote, PredictionRow};
 use crate::words::seconds_like;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
@@ -21,25 +21,30 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
     if report.clusters.are_apart() || report.is_only_described() || situation == RunSituation::NoCores {
         return None;
     }
-    let measured_s = report.what_if.measured_s.filter(|measured_s| *measured_s > 0.0)?;
-    let worth_naming_s = WORTH_NAMING * measured_s;
+    let base_s = report.what_if.base_s.filter(|base_s| *base_s > 0.0)?;
+    let is_left_out = report.what_if.notes.contains(&PredictionNote::RecorderLeftOut);
+    let worth_naming_s = WORTH_NAMING * base_s;
     if let Some(best) = report.what_if.best().filter(|row| row.saved_s > worth_naming_s) {
-        return Some(AnswerLine::new(AnswerLabel::Gain, format!("{}: {}", change(best), from_to(measured_s, best))));
+        return Some(AnswerLine::new(
+            AnswerLabel::Gain,
+            format!("{}: {}", change(best), from_to(base_s, best, is_left_out)),
+        ));
     }
     let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication)?;
     let row = loss.remedy.as_ref().filter(|row| row.saved_s > worth_naming_s && situation.is_of_network())?;
-    let text = format!("at most {}, if messages took no time", seconds_and_share(measured_s, row));
+    let text = format!("at most {}, if messages took no time", seconds_and_share(base_s, row));
     Some(AnswerLine::new(AnswerLabel::Gain, text))
 }
 
 /// `1.32 s → 0.67 s (−49 %)`.
-fn from_to(measured_s: f64, row: &PredictionRow) -> String {
-    let (from, to) = (seconds_like(measured_s, measured_s), seconds_like(row.time_s, measured_s));
-    format!("{from} → {to} (−{})", short_percent(row.saved_share))
+fn from_to(base_s: f64, row: &PredictionRow, is_recorder_left_out: bool) -> String {
+    let (from, to) = (seconds_like(base_s, base_s), seconds_like(row.time_s, base_s));
+    let without = if is_recorder_left_out { " without the recorder" } else { "" };
+    format!("{from} → {to} (−{}){without}", short_percent(row.saved_share))
 }
 
-fn seconds_and_share(measured_s: f64, row: &PredictionRow) -> String {
-    format!("{} ({})", seconds_like(row.saved_s, measured_s), short_percent(row.saved_share))
+fn seconds_and_share(base_s: f64, row: &PredictionRow) -> String {
+    format!("{} ({})", seconds_like(row.saved_s, base_s), short_percent(row.saved_share))
 }
 
 /// Returns a change in words: `even work on all ranks`.

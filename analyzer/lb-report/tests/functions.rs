@@ -195,16 +195,16 @@ fn the_verdict_names_the_function() {
 #[test]
 fn the_verdict_names_the_function_of_nearly_all_time_where_few_samples_show_no_excess() {
     let program = Program::new(&["-g"]);
-    let (path, build_id, force) = (program.path.to_str().unwrap(), program.build_id.as_str(), program.begin("force"));
+    let (program_path, id, force) = (program.path.to_str().unwrap(), program.build_id.clone(), program.begin("force"));
     // |=== force 4 =|..... barrier |      |=== force 8 ======| barrier |: rank 2, or another rank in each iteration
     for is_moving in [false, true] {
-        let (path, build_id) = (path.to_owned(), build_id.to_owned());
+        let (path, build_id) = (program_path.to_owned(), id.clone());
         let dir = written(Scenario::ranks(3).each(move |rank, script| {
             let script = script.program(&path, &build_id).sampled(20);
             script.repeat(50, move |iteration, script| {
                 let slow = if is_moving { iteration % 3 } else { 2 };
                 let own = if rank as usize == slow as usize { 8.0 } else { 4.0 };
-                script.compute_at(force, own).barrier(9.0 - own)
+                script.iteration("step", |script| script.compute_at(force, own).barrier(9.0 - own))
             })
         }));
         let report = report(dir.path(), &Selection::default());

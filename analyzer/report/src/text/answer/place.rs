@@ -60,8 +60,8 @@ fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
         && worst.explained.as_ref().is_some_and(|excess| excess.not_running_share >= Some(MOSTLY));
     // Few samples do not show an excess, but where the code is in which it must be.
     let function = explained.or_else(|| {
-        let region = worst.region.as_ref().filter(|_| !is_asleep)?;
-        principal_function(report, &region.path)
+        let path = worst.region.as_ref().map(|region| region.path.as_str());
+        principal_function(report, path).filter(|_| !is_asleep)
     });
     let place = worst.region.as_ref().map(|region| region_in_words(worst, region));
     function_and_place(function, place)
@@ -70,17 +70,19 @@ fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
 /// Returns a function with the code between calls in brackets, or the one of them that is known.
 fn function_and_place(function: Option<String>, place: Option<String>) -> Option<String> {
     match (function, place) {
-        (Some(function), Some(place)) => {
-            Some(format!("{function} ({})", place.strip_prefix("in ").unwrap_or(&place)))
-        }
+        (Some(function), Some(place)) => Some(format!("{function} ({})", place.strip_prefix("in ").unwrap_or(&place))),
         (function, place) => function.or(place),
     }
 }
 
-/// Returns the function in which ranks spend most of their computation in a region, by samples: `mostly in force (md.c:12)`. `None` if there are too few, or if
+/// Returns the function in which ranks spend most of their computation in a region, or in all, by samples: `mostly in force (md.c:12)`. `None` if there are too few, or if
 /// ranks are mostly asleep there.
-fn principal_function(report: &Report, path: &str) -> Option<String> {
-    let region = report.functions.as_ref()?.regions.iter().find(|region| region.region == path)?;
+fn principal_function(report: &Report, path: Option<&str>) -> Option<String> {
+    let table = report.functions.as_ref()?;
+    let region = match path {
+        Some(path) => table.regions.iter().find(|region| region.region == path)?,
+        None => &table.program,
+    };
     if !functions::may_lack_cores(report) && region.not_running_s >= MOSTLY * region.computation_s {
         return None;
     }
@@ -183,7 +185,7 @@ fn call_and_place(report: &Report, kind: LossKind) -> Option<String> {
 fn of_serialization(report: &Report, kind: LossKind) -> Option<String> {
     let loss = report.losses.iter().find(|loss| loss.kind == kind)?;
     let path = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
-    let region = path.and_then(|path| match principal_function(report, path) {
+    let region = path.and_then(|path| match principal_function(report, Some(path)) {
         Some(function) => function_and_place(Some(function), Some(place_of_region(report, path))),
         None => Some(format!("mostly {}", place_of_region(report, path))),
     });

@@ -1,12 +1,13 @@
 //! Stacks with a weight each, one a line: what flamegraph.pl, inferno and speedscope read.
 //!
 //! ```text
-//! main;step;exchange;computation 120000000
+//! main;step;exchange;exchange;pack 90000000
+//! main;step;exchange;computation 30000000
 //! main;step;exchange;solve (cg.c:120);MPI_Waitall 81500000
 //! ```
 //!
-//! A stack is the regions from the outermost on, then the call site and the call, or what else the time is. Its weight is in nanoseconds, the
-//! sum over ranks: of their first threads' time, of all waiting, or of CPU time by samples, with functions in place of calls, other threads than the first under frames of
+//! A stack is the regions from the outermost on, then the call site and the call, or what else the time is: of computation the functions that
+//! samples show, and `computation` for the remainder. Its weight is in nanoseconds, the sum over ranks: of their first threads' time, of all waiting, or of CPU time by samples, with functions in place of calls, other threads than the first under frames of
 //! their own. Made from the sums, so that a run in profile mode has them, too.
 
 use std::collections::BTreeMap;
@@ -82,7 +83,7 @@ pub fn write(
     match weight {
         StackWeight::Time => {
             for rank in &model.ranks {
-                stacks.time(rank, &model.regions);
+                stacks.time(model, code, rank);
             }
         }
         StackWeight::Waiting => stacks.waiting(model),
@@ -113,12 +114,30 @@ struct FoldedStacks<'a> {
 }
 
 impl FoldedStacks<'_> {
-    /// The time of a rank: its calls by where they are called, the rest by what it is.
-    fn time(&mut self, rank: &RankModel, regions: &[Region]) {
+    /// The time of a rank: its calls by where they are called, computation by its functions, the rest by what it is.
+    fn time(&mut self, model: &Model, code: &SampledCode, rank: &RankModel) {
+        let regions = model.regions.as_slice();
+        let computing = sampled_stacks::computation_stacks(model, code, rank);
+        let mut sampled_s: BTreeMap<RegionIdx, f64> = BTreeMap::new();
+        for stack in &computing {
+            *sampled_s.entry(stack.region).or_default() += stack.seconds;
+        }
+        // Samples may have more than the calls leave for computation: their number is a matter of chance.
+        let mut reductions: BTreeMap<RegionIdx, f64> = BTreeMap::new();
         for &((region, activity), cell) in &rank.cells {
-            if matches!(activity, Activity::Computation | Activity::Recorder) {
-                self.add(rank, &names_down_to(regions, region), &[activity.name()], cell.seconds * 1e9);
+            if !matches!(activity, Activity::Computation | Activity::Recorder) {
+                continue;
             }
+            let mut seconds = cell.seconds;
+            if let Some(&in_functions_s) = sampled_s.get(&region).filter(|_| activity == Activity::Computation) {
+                reductions.insert(region, (seconds / in_functions_s).min(1.0));
+                seconds = (seconds - in_functions_s).max(0.0);
+            }
+            self.add(rank, &names_down_to(regions, region), &[activity.name()], seconds * 1e9);
+        }
+        for stack in &computing {
+            let reduction = reductions.get(&stack.region).copied().unwrap_or(0.0);
+            self.add_frames(rank, stack.frames.iter().map(String::as_str), reduction * stack.seconds * 1e9);
         }
         for &(key, cell) in &rank.sites {
             // The recorder's own time has no call site that anyone knows.

@@ -4,7 +4,7 @@
 use lbprof_collector::Activity;
 
 use lbprof_analysis::model::samples::{SampledAt, SampledThreads};
-use lbprof_analysis::model::{Model, RankModel, chain};
+use lbprof_analysis::model::{Model, RankModel, RegionIdx, chain};
 use lbprof_analysis::structure::sampled_code::{SampledCode, SampledFunction};
 
 use lbprof_analysis::structure::code_place::base_name;
@@ -27,6 +27,28 @@ pub(super) fn stacks<'a>(
     threads: SampledThreads,
 ) -> impl Iterator<Item = (Vec<String>, f64)> + 'a {
     rank.samples.times(threads).iter().map(move |(at, time)| (frames(model, code, at, threads), time.seconds))
+}
+
+/// Computation of a rank's first thread in a region and functions.
+pub(super) struct ComputationStack {
+    /// The region.
+    pub region: RegionIdx,
+    /// The frames, outermost first: regions, then functions.
+    pub frames: Vec<String>,
+    /// CPU time.
+    pub seconds: f64,
+}
+
+/// Returns the stacks of the computation of a rank's first thread, by samples.
+pub(super) fn computation_stacks(model: &Model, code: &SampledCode, rank: &RankModel) -> Vec<ComputationStack> {
+    let computing =
+        rank.samples.times(SampledThreads::First).iter().filter(|(at, _)| at.activity == Activity::Computation);
+    let stacks = computing.map(|(at, time)| ComputationStack {
+        region: at.region,
+        frames: frames(model, code, at, SampledThreads::First),
+        seconds: time.seconds,
+    });
+    stacks.collect()
 }
 
 fn frames(model: &Model, code: &SampledCode, at: &SampledAt, threads: SampledThreads) -> Vec<String> {

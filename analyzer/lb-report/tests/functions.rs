@@ -16,6 +16,7 @@ use lbprof_collector::definition::Module;
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{CodeAddress, SamplingOutcome};
 use lbprof_report::bounds::ListBounds;
+use lbprof_report::call_tree::CallTreeNodeKind;
 use lbprof_report::functions::{FunctionNode, FunctionNodeKind, FunctionRow, FunctionTable, RegionFunctions};
 use lbprof_report::{Report, json, text};
 use lbprof_simulator::scenario::Scenario;
@@ -190,6 +191,49 @@ fn the_verdict_names_the_function() {
     // On which lines a compiler puts its instructions is its own affair.
     let lines = section.split("md.c:").map(|part| part.trim_start_matches(|one: char| one.is_ascii_digit()));
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("md.c:N"));
+}
+
+#[test]
+fn the_verdict_names_the_function_of_nearly_all_time_where_few_samples_show_no_excess() {
+    let program = Program::new(&["-g"]);
+    let (program_path, id, force) = (program.path.to_str().unwrap(), program.build_id.clone(), program.begin("force"));
+    // |=== force 4 =|..... barrier |      |=== force 8 ======| barrier |: rank 2, or another rank in each iteration
+    for is_moving in [false, true] {
+        let (path, build_id) = (program_path.to_owned(), id.clone());
+        let dir = written(Scenario::ranks(3).each(move |rank, script| {
+            let script = script.program(&path, &build_id).sampled(20);
+            script.repeat(50, move |iteration, script| {
+                let slow = if is_moving { iteration % 3 } else { 2 };
+                let own = if rank as usize == slow as usize { 8.0 } else { 4.0 };
+                script.iteration("step", |script| script.compute_at(force, own).barrier(9.0 - own))
+            })
+        }));
+        let report = report(dir.path(), &Selection::default());
+        assert!(report.functions.as_ref().unwrap().regions.iter().all(|row| row.explained.functions.is_empty()));
+        let verdict = text::answer_in_words(&report);
+        assert!(verdict.contains("Where: mostly in force (md.c:"), "{verdict}");
+    }
+}
+
+#[test]
+fn the_call_tree_has_the_functions_between_calls() {
+    let program = Program::new(&["-g"]);
+    let dir = written(run_of(&program, 1000));
+    let report = report(dir.path(), &Selection::default());
+    let (rows, table) = (&report.call_tree, report.functions.as_ref().unwrap());
+    let (pair, row) = (0..).zip(rows).find(|(_, row)| row.name == "pair").unwrap();
+    let within = || rows.iter().filter(|inner| inner.parent == Some(pair));
+    let names: Vec<&str> = within().map(|inner| inner.name.as_str()).collect();
+    assert_eq!(names, ["force", "density"], "most time first");
+    for inner in within() {
+        assert_eq!((inner.kind, inner.waiting_s), (CallTreeNodeKind::Computation, None));
+        let sampled =
+            region(table, "pair").functions.iter().find(|one| one.name.function.as_ref() == Some(&inner.name));
+        let sampled_s = 4.0 * sampled.unwrap().mean_s;
+        assert!(inner.time_s <= sampled_s + 1e-9 && inner.time_s > 0.9 * sampled_s, "{sampled_s} {inner:?}");
+    }
+    let inner_s = within().map(|inner| inner.time_s).sum::<f64>();
+    assert!((row.alone_s + inner_s - row.time_s).abs() < 1e-9, "{row:?}");
 }
 
 #[test]
@@ -522,6 +566,17 @@ fn samples_are_exported_as_stacks() {
         assert!(end.iter().any(|end| stack.ends_with(&format!(";main;step;{end}"))), "{line}");
     }
     assert!((sum_s - table.computation_s - table.mpi_s).abs() < 1e-6);
+    // Of the time, computation is in its functions, too, but for what samples do not show.
+    let folded = String::from_utf8(exported(&["folded", folder]).stdout).unwrap();
+    let [mut force_s, mut computation_s] = [0.0; 2];
+    for line in folded.lines().filter(|line| line.starts_with("main;step;pair;") && !line.contains("MPI_")) {
+        let (stack, ns) = line.rsplit_once(' ').unwrap();
+        let seconds = ns.parse::<f64>().unwrap() * 1e-9;
+        computation_s += seconds;
+        force_s += if stack.starts_with("main;step;pair;force") { seconds } else { 0.0 };
+    }
+    let truth_s = 4.0 * region(&table, "pair").computation_s;
+    assert!((computation_s - truth_s).abs() < 1e-6 && force_s > 0.8 * truth_s, "{force_s} of {truth_s}: {folded}");
     let document = exported(&["speedscope", folder]).stdout;
     let document: serde_json::Value = serde_json::from_slice(&document).unwrap();
     assert_eq!(document["$schema"], "https://www.speedscope.app/file-format-schema.json");

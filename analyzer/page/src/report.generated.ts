@@ -122,7 +122,7 @@ export type ScenarioKind = ("as measured" | "without the recorder" | "ideal netw
 /**
  * The kind of a node of the tree.
  */
-export type CallTreeNodeKind = ("program" | "function" | "loop" | "phase" | "call")
+export type CallTreeNodeKind = ("program" | "function" | "loop" | "phase" | "call" | "computation")
 /**
  * The kind of a node of the tree of functions.
  */
@@ -3510,7 +3510,7 @@ time_s: number
  */
 share: number
 /**
- * Of `time_s` what is not spent in nodes in it. Computation in a function that is no region (less than 0.5 % of the time) is of the one around it.
+ * Of `time_s` what is not spent in nodes in it. Computation in a function that is no region (less than 0.5 % of the time) is of the one around it, unless samples show the function.
  */
 alone_s: number
 /**
@@ -3518,7 +3518,7 @@ alone_s: number
  */
 computation_s: number
 /**
- * Waiting, messages in transit included; null if waiting was not analysed.
+ * Waiting, messages in transit included; null if waiting was not analysed, and of a function by samples.
  */
 waiting_s: (number | null)
 /**
@@ -3538,7 +3538,7 @@ lost_s: (number | null)
  */
 lost_alone_s: (number | null)
 /**
- * LB: mean over ranks of the computation in it over the longest; null if nothing is computed in it.
+ * LB: mean over ranks of the computation in it over the longest; null if nothing is computed in it, and of a function by samples.
  */
 load_balance: (number | null)
 /**
@@ -3546,11 +3546,11 @@ load_balance: (number | null)
  */
 micro_load_balance: (number | null)
 /**
- * The rank that computes longest in it.
+ * The rank that computes longest in it; null if none does, and of a function by samples.
  */
 slowest_rank: (number | null)
 /**
- * Computation of that rank in the node.
+ * Computation of that rank in the node; 0 if there is none.
  */
 max_computation_s: number
 /**

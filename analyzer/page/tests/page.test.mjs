@@ -143,6 +143,12 @@ test("the call tree has boxes as wide as what they weigh, which zoom, and are fo
     const share = (name, of) => (100 * nodes(name).reduce((sum, row) => sum + row[of], 0)) / rows[0][of];
     assert.ok(nodes("halo").length > 0 && nodes("force").length > 0);
     assert.ok(Math.abs((await width("halo")) - share("halo", "time_s")) < 0.01);
+    // What is computed between the calls is in the functions that samples show.
+    const computing = rows.filter((row) => row.kind === "computation");
+    assert.ok(computing.length > 0, "samples show functions");
+    for (const { name } of computing) {
+        assert.ok(Math.abs((await width(name)) - share(name, "time_s")) < 0.01, name);
+    }
     const weigh = (id) => page.selectOption("#panel-calltree select", id);
     for (const [id, of] of [["computation", "computation_s"], ["waiting", "waiting_s"], ["caused", "caused_s"], ["lost", "lost_s"]]) {
         await weigh(id);

@@ -3,11 +3,14 @@
 use serde::Serialize;
 
 use super::RegionRow;
+use super::call_tree_functions::{ComputingFunction, functions_by_node};
+use super::fraction;
 use lbprof_analysis::metrics::program_tree::{ProgramNodeKind, ProgramTree};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::call_tree::CallTree;
 use lbprof_analysis::structure::code_place::{Caller, CodePlace, short};
+use lbprof_analysis::structure::sampled_code::SampledCode;
 
 /// Most nodes that are rows; programs have hundreds. Those in which least time is spent, waited or caused are part of the ones around them.
 const MOST_ROWS: usize = 2_000;
@@ -27,6 +30,9 @@ pub enum CallTreeNodeKind {
     Phase,
     /// A call of MPI.
     Call,
+    /// A function that computes between calls of MPI in the node around it, by samples: its times are estimates, waiting and what it causes are of the node
+    /// around it.
+    Computation,
 }
 
 /// A node of the tree. All but what is `alone` includes the nodes in it. Sums over ranks: of their first threads, but for waiting and
@@ -54,11 +60,11 @@ pub struct CallTreeRow {
     /// `time_s` over that of the whole program.
     pub share: f64,
     /// Of `time_s` what is not spent in nodes in it. Computation in a function that is no region (less than 0.5 % of the time) is of the
-    /// one around it.
+    /// one around it, unless samples show the function.
     pub alone_s: f64,
     /// Computation.
     pub computation_s: f64,
-    /// Waiting, messages in transit included; null if waiting was not analysed.
+    /// Waiting, messages in transit included; null if waiting was not analysed, and of a function by samples.
     pub waiting_s: Option<f64>,
     /// Waiting of any rank that is caused in it; null likewise.
     pub caused_s: Option<f64>,
@@ -69,13 +75,13 @@ pub struct CallTreeRow {
     pub lost_s: Option<f64>,
     /// Time lost, without that of the nodes in it.
     pub lost_alone_s: Option<f64>,
-    /// LB: mean over ranks of the computation in it over the longest; null if nothing is computed in it.
+    /// LB: mean over ranks of the computation in it over the longest; null if nothing is computed in it, and of a function by samples.
     pub load_balance: Option<f64>,
     /// µLB, of a region; null where it is none, and where the computation by iteration is not known.
     pub micro_load_balance: Option<f64>,
-    /// The rank that computes longest in it.
+    /// The rank that computes longest in it; null if none does, and of a function by samples.
     pub slowest_rank: Option<u32>,
-    /// Computation of that rank in the node.
+    /// Computation of that rank in the node; 0 if there is none.
     pub max_computation_s: f64,
     /// Calls of MPI.
     pub calls: u64,
@@ -85,8 +91,8 @@ pub struct CallTreeRow {
     pub left_out: usize,
 }
 
-/// Returns the rows in depth-first order, siblings with most time first. `regions` are the rows of `model`'s regions.
-pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Vec<CallTreeRow> {
+/// Returns the rows in depth-first order, siblings with most time first. `regions` are the rows of `model`'s regions, and samples hit `code`.
+pub(super) fn rows(model: &Model, calls: &CallTree, code: &SampledCode, regions: &[RegionRow]) -> Vec<CallTreeRow> {
     let tree = ProgramTree::new(model, calls);
     let is_followed = model.followed.is_some();
     let kept = kept(&tree);
@@ -109,9 +115,18 @@ pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Ve
         list.sort_by(|&a, &b| tree.inclusive[b].time_s.total_cmp(&tree.inclusive[a].time_s).then(a.cmp(&b)));
     }
     let whole_s = tree.inclusive.first().map_or(0.0, |sums| sums.time_s);
+    let mut computing = functions_by_node(model, code, &tree, &alone, &kept);
     let mut rows: Vec<CallTreeRow> = Vec::new();
-    let mut pending = vec![0];
-    while let Some(at) = pending.pop() {
+    let mut pending = vec![PendingRow::Node(0)];
+    while let Some(next) = pending.pop() {
+        let at = match next {
+            PendingRow::Node(at) => at,
+            PendingRow::Computation(around, function) => {
+                let row = computation_row(&rows, row_of[around], function, whole_s);
+                rows.push(row);
+                continue;
+            }
+        };
         let parent = tree.nodes[at].parent.and_then(|parent| row_of[parent]);
         row_of[at] = Some(rows.len());
         let (own, sums, balance) = (&alone[at], &tree.inclusive[at], &tree.balance[at]);
@@ -126,7 +141,7 @@ pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Ve
             at: named.at,
             region: region.map(|row| row.path.clone()),
             time_s: sums.time_s,
-            share: if whole_s > 0.0 { sums.time_s / whole_s } else { 0.0 },
+            share: fraction(sums.time_s, whole_s),
             alone_s: own.time_s,
             computation_s: sums.computation_s,
             waiting_s: is_followed.then_some(sums.waiting_s),
@@ -142,9 +157,82 @@ pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Ve
             bytes: sums.bytes,
             left_out: left_out[at],
         });
-        pending.extend(children[at].iter().rev());
+        let row = rows.len() - 1;
+        let mut within: Vec<PendingRow> = children[at].iter().map(|&inner| PendingRow::Node(inner)).collect();
+        // What a function computes by itself is its own.
+        let mut functions = computing.remove(&at).unwrap_or_default();
+        functions.retain(|function| function.name != enclosing_function(&rows, row));
+        for function in functions {
+            rows[row].alone_s = (rows[row].alone_s - function.computation_s).max(0.0);
+            within.push(PendingRow::Computation(at, function));
+        }
+        within.sort_by(|a, b| b.time_s(&tree).total_cmp(&a.time_s(&tree)));
+        pending.extend(within.into_iter().rev());
     }
     rows
+}
+
+/// A row that is to come.
+enum PendingRow {
+    /// That of a node of the tree.
+    Node(usize),
+    /// A function in which a node computes.
+    Computation(usize, ComputingFunction),
+}
+
+impl PendingRow {
+    fn time_s(&self, tree: &ProgramTree) -> f64 {
+        match self {
+            PendingRow::Node(at) => tree.inclusive[*at].time_s,
+            PendingRow::Computation(_, function) => function.computation_s,
+        }
+    }
+}
+
+/// Returns the name of the function that the code of a row is of.
+fn enclosing_function(rows: &[CallTreeRow], row: usize) -> &str {
+    let mut row = &rows[row];
+    while !matches!(row.kind, CallTreeNodeKind::Function | CallTreeNodeKind::Program)
+        && let Some(around) = row.parent
+    {
+        row = &rows[around];
+    }
+    &row.name
+}
+
+/// Returns the row of a function in which the row at index `parent` computes.
+fn computation_row(
+    rows: &[CallTreeRow],
+    parent: Option<usize>,
+    function: ComputingFunction,
+    whole_s: f64,
+) -> CallTreeRow {
+    let ComputingFunction { name, full_name, computation_s } = function;
+    CallTreeRow {
+        parent,
+        depth: parent.map_or(0, |parent| rows[parent].depth + 1),
+        kind: CallTreeNodeKind::Computation,
+        full_name: Some(full_name).filter(|full| *full != name),
+        name,
+        at: None,
+        region: None,
+        time_s: computation_s,
+        share: fraction(computation_s, whole_s),
+        alone_s: computation_s,
+        computation_s,
+        waiting_s: None,
+        caused_s: None,
+        caused_alone_s: None,
+        lost_s: None,
+        lost_alone_s: None,
+        load_balance: None,
+        micro_load_balance: None,
+        slowest_rank: None,
+        max_computation_s: 0.0,
+        calls: 0,
+        bytes: 0,
+        left_out: 0,
+    }
 }
 
 /// Marks the nodes that get rows: the [`MOST_ROWS`] in which most time is spent, waited, or caused to be waited.

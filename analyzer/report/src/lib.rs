@@ -14,6 +14,7 @@ pub mod blocking_left_out;
 pub mod bounds;
 pub mod call_sites;
 pub mod call_tree;
+mod call_tree_functions;
 pub mod clusters;
 pub mod communication;
 pub mod counters;
@@ -238,7 +239,7 @@ impl Report {
         }
         let dispersion = DispersionRows::new(times, choices.ranking, choices.groups);
         regions::add_dispersion(&mut regions, times, &dispersion);
-        let call_tree = call_tree::rows(times, &names.calls, &regions);
+        let call_tree = call_tree::rows(times, &names.calls, &names.sampled, &regions);
         let ranks = ranks::rows(&ranks::RankInputs {
             model,
             times,

@@ -60,6 +60,7 @@ export const callTree: Panel = {
         const describe = (row: CallTreeRow, share: number) =>
             [
                 row.full_name ?? label(row),
+                row.kind === "computation" ? "computes between calls of MPI: an estimate by samples" : "",
                 row.at ? `called in ${row.at.function ?? "a function"} (${place(row)})` : "",
                 `${weight.text}: ${seconds(weight.of(row))} (${percent(share)})`,
                 weight.id === "time" ? "" : `time: ${seconds(row.time_s)}`,

@@ -267,11 +267,16 @@ impl FunctionName {
         FunctionName { function: Some(name).filter(|name| !name.is_empty()), file, line, module }
     }
 
+    /// Returns whether the function is in a library that runs threads, where it waits for them.
+    pub fn waits_for_threads(&self) -> bool {
+        self.module.as_deref().is_some_and(|module| is_thread_runtime(base_name(module)))
+    }
+
     /// `PairLJCut::compute (pair_lj_cut.cpp:112)`, `exp (libm.so.6)`, or `libm.so.6` if the function is unknown;
     /// `waiting for threads (libgomp.so.1)` in a library that runs threads.
     pub fn label(&self) -> String {
         let module = self.module.as_deref().map(base_name).unwrap_or("generated code");
-        if is_thread_runtime(module) {
+        if self.waits_for_threads() {
             return format!("waiting for threads ({module})");
         }
         let Some(function) = self.function.as_deref().map(short) else { return module.to_owned() };

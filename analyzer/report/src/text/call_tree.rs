@@ -60,8 +60,9 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         names.clear();
         let computes = row.computation_s >= 0.01 * row.time_s;
         let mut cells = vec![name, percent(row.share), percent(fraction(row.computation_s, whole_s))];
-        cells.extend(row.waiting_s.map(|time_s| percent(fraction(time_s, whole_s))));
-        cells.extend(row.caused_s.map(|time_s| percent(fraction(time_s, whole_s))));
+        for time_s in [row.waiting_s, row.caused_s].into_iter().take(if is_followed { 2 } else { 0 }) {
+            cells.push(or_dash(time_s, |time_s| percent(fraction(time_s, whole_s))));
+        }
         cells.push(percent_or_dash(row.load_balance.filter(|_| computes)));
         if options.columns >= WIDE {
             cells.push(percent_or_dash(row.micro_load_balance.filter(|_| computes)));

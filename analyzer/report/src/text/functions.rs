@@ -122,11 +122,16 @@ fn processor_speed(ipc: Option<f64>, frequency_hz: Option<f64>) -> String {
 
 /// The state of a rank that computes by its calls but uses no CPU, as far as it is known.
 pub(super) fn idle_in_words(report: &Report) -> &'static str {
-    let is_preempted = report.verdict.worst.as_ref().is_some_and(|worst| worst.preempted.is_some());
-    match is_preempted || report.doubts.iter().any(ReportDoubt::is_of_cores) {
+    match may_lack_cores(report) {
         true => "asleep, or waiting for a core or I/O",
         false => "asleep or waiting for I/O",
     }
+}
+
+/// Returns whether computation without samples may have waited for a core.
+pub(super) fn may_lack_cores(report: &Report) -> bool {
+    let is_preempted = report.verdict.worst.as_ref().is_some_and(|worst| worst.preempted.is_some());
+    is_preempted || report.doubts.iter().any(ReportDoubt::is_of_cores)
 }
 
 /// The functions of an excess: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, with `whole` for `of it`. Empty if samples do not show it.

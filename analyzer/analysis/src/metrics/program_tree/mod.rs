@@ -74,6 +74,8 @@ pub struct ProgramTree {
     pub balance: Vec<NodeBalance>,
     /// The region that a node is, where it is one: then its computation by iteration is known.
     pub regions: HashMap<usize, RegionIdx>,
+    /// The node in which each region computes.
+    pub of_region: Vec<usize>,
 }
 
 impl ProgramTree {
@@ -97,11 +99,11 @@ impl ProgramTree {
         }
         let balance = balance(model, &nodes, &of_region);
         // Code between calls has no node of its own.
-        let regions = of_region.into_iter().zip(0..).filter(|(_, at): &(usize, RegionIdx)| {
+        let regions = of_region.iter().copied().zip(0..).filter(|(_, at): &(usize, RegionIdx)| {
             let region = &model.regions[*at as usize];
             region.is_function || !region.is_code
         });
-        ProgramTree { regions: regions.collect(), nodes, alone, inclusive, balance }
+        ProgramTree { regions: regions.collect(), of_region, nodes, alone, inclusive, balance }
     }
 }
 

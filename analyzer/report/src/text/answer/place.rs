@@ -13,6 +13,12 @@ use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 /// Share of the time from which on it is said where a rank computes more than the mean.
 const WORTH_NAMING: f64 = 0.01;
 
+/// Share of the computation in a region that a function must have to be named for all.
+const MOSTLY: f64 = 0.5;
+
+/// Samples of a function from which on they say where a region computes.
+const FEWEST_SAMPLES: u64 = 4;
+
 /// The start of a region's name, for the code before the first MPI call.
 pub(super) const BEFORE_FIRST_CALL: &str = "start → ";
 
@@ -56,14 +62,39 @@ fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
         .map(|excess| functions::explained(excess, "of the extra work", functions::idle_in_words(report)));
     let explained = explained.filter(|text| !text.is_empty());
     let explained = explained.map(|text| text.replacen("of the extra work", "of the extra work is", 1));
+    let is_asleep = !functions::may_lack_cores(report)
+        && worst.explained.as_ref().is_some_and(|excess| excess.not_running_share >= Some(MOSTLY));
+    // Few samples do not show an excess, but where the code is in which it must be.
+    let function = explained.or_else(|| {
+        let path = worst.region.as_ref().map(|region| region.path.as_str());
+        principal_function(report, path).filter(|_| !is_asleep)
+    });
     let place = worst.region.as_ref().map(|region| region_in_words(worst, region));
-    match (explained, place) {
-        (Some(explained), Some(place)) => {
-            Some(format!("{explained} ({})", place.strip_prefix("in ").unwrap_or(&place)))
-        }
-        (Some(text), None) | (None, Some(text)) => Some(text),
-        (None, None) => None,
+    function_and_place(function, place)
+}
+
+/// Returns a function with the code between calls in brackets, or the one of them that is known.
+fn function_and_place(function: Option<String>, place: Option<String>) -> Option<String> {
+    match (function, place) {
+        (Some(function), Some(place)) => Some(format!("{function} ({})", place.strip_prefix("in ").unwrap_or(&place))),
+        (function, place) => function.or(place),
     }
+}
+
+/// Returns the function in which ranks spend most of their computation in a region, or in all, by samples: `mostly in force (md.c:12)`. `None` if there are too few, or if
+/// ranks are mostly asleep there.
+fn principal_function(report: &Report, path: Option<&str>) -> Option<String> {
+    let table = report.functions.as_ref()?;
+    let region = match path {
+        Some(path) => table.regions.iter().find(|region| region.region == path)?,
+        None => &table.program,
+    };
+    if !functions::may_lack_cores(report) && region.not_running_s >= MOSTLY * region.computation_s {
+        return None;
+    }
+    let function = region.functions.iter().find(|row| row.share >= MOSTLY && row.samples >= FEWEST_SAMPLES)?;
+    let is_named = function.name.function.is_some() && !function.name.waits_for_threads();
+    is_named.then(|| format!("mostly in {}", shorten(&clean(&function.name.label()), LONGEST_NAME)))
 }
 
 /// Returns which rank is slow in which part: its function where samples show one, else the code between calls.
@@ -160,7 +191,10 @@ fn call_and_place(report: &Report, kind: LossKind) -> Option<String> {
 fn of_serialization(report: &Report, kind: LossKind) -> Option<String> {
     let loss = report.losses.iter().find(|loss| loss.kind == kind)?;
     let path = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
-    let region = path.map(|path| format!("mostly {}", place_of_region(report, path)));
+    let region = path.and_then(|path| match principal_function(report, Some(path)) {
+        Some(function) => function_and_place(Some(function), Some(place_of_region(report, path))),
+        None => Some(format!("mostly {}", place_of_region(report, path))),
+    });
     let at = loss.at.as_ref().map(|at| format!("ranks wait in MPI_{} at {}", at.operation, place_name(&at.place)));
     match (region, at) {
         (Some(region), Some(at)) => Some(format!("{region}; {at}")),

@@ -995,7 +995,7 @@ explained: (ExplainedExcess | null)
  */
 share: (number | null)
 /**
- * Gain from avoiding the loss, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean, all iterations balanced, or an ideal network; null if none was computed, or no advice is given (`verdict.advised`). For `communication` also null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give them one.
+ * Gain from avoiding the loss: that of the replay of `predictions` with that region balanced, that rank as the mean, all iterations balanced, or, no more than is lost, an ideal network; null if none was computed or saves anything, or no advice is given (`verdict.advised`). For `communication` also null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give them one.
  */
 saved_s: (number | null)
 /**

@@ -81,8 +81,8 @@ pub struct EfficiencyLoss {
     pub remedy: Option<PredictionRow>,
     /// Of the elapsed time that was recorded.
     pub share: Option<f64>,
-    /// Gain from avoiding the loss, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean,
-    /// all iterations balanced, or an ideal network; null if none was computed, or no advice is given (`verdict.advised`). For
+    /// Gain from avoiding the loss: that of the replay of `predictions` with that region balanced, that rank as the mean, all iterations balanced, or,
+    /// no more than is lost, an ideal network; null if none was computed or saves anything, or no advice is given (`verdict.advised`). For
     /// `communication` also null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give
     /// them one.
     pub saved_s: Option<f64>,
@@ -195,9 +195,9 @@ pub(super) fn rows(inputs: &LossInputs) -> Vec<EfficiencyLoss> {
     };
     losses.retain(|loss| loss.lost_s > 0.0 && loss.lost_s >= LEAST * inputs.verdict.elapsed_s);
     for loss in &mut losses {
-        // What a change gains beyond a loss it gains of others.
         let lost_s = loss.lost_s;
-        if let Some(remedy) = &mut loss.remedy {
+        // A network without latency saves of other losses, too. What a change of the work saves is one figure, wherever it is shown.
+        if let Some(remedy) = loss.remedy.as_mut().filter(|remedy| !remedy.scenario.is_redistribution()) {
             inputs.what_if.limit(remedy, lost_s);
         }
         loss.saved_s = loss.remedy.as_ref().map(|remedy| remedy.saved_s);
@@ -226,23 +226,21 @@ fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> Vec<EfficiencyLoss> {
     }
     // Only of what will be reported is it worth finding out who and where.
     let least_s = LEAST * inputs.verdict.elapsed_s * n_ranks;
-    let mut losses: Vec<EfficiencyLoss> = phases
+    let (imbalance, others): (Vec<_>, Vec<_>) =
+        phases.into_iter().partition(|(kind, ..)| inputs.has_idle_master && *kind == LossKind::Imbalance);
+    let mut losses: Vec<EfficiencyLoss> = others
         .into_iter()
         .filter(|(.., caused_s)| *caused_s > 0.0 && *caused_s >= least_s)
         .map(|(kind, phase, caused_s)| {
             let ranks = causing(table, |region, class| region == phase.region && class == phase.cost.class);
-            let at = waits_for(inputs, &ranks);
-            // Balancing the selected ranks does nothing to one that is not.
-            let selected =
-                ranks.first().is_none_or(|&(first, _)| inputs.model.ranks.iter().any(|one| one.rank == first));
-            let balanced = inputs.together && kind == LossKind::Imbalance && selected;
-            let remedy = balanced.then(|| remedy(inputs.what_if, &phase.region, &ranks)).flatten();
-            let bare = EfficiencyLoss::from_causes(kind, caused_s / n_ranks);
-            EfficiencyLoss { ranks, region: Some(phase.region.clone()), at, remedy, ..bare }
+            in_region(inputs, kind, &phase.region, ranks, caused_s / n_ranks)
         })
         .collect();
-    if inputs.has_idle_master {
-        losses = merge_imbalance(inputs, table, losses);
+    // Wherever workers compute, their master waits: all of that is one loss, in the region that causes most of it.
+    if let Some((kind, phase, _)) = imbalance.iter().max_by(|a, b| a.2.total_cmp(&b.2)) {
+        let ranks = causing(table, |_, class| class == CauseClass::Imbalance);
+        let caused_s: f64 = imbalance.iter().map(|(.., caused_s)| caused_s).sum();
+        losses.push(in_region(inputs, *kind, &phase.region, ranks, caused_s / n_ranks));
     }
     let communication = EfficiencyLoss::from_causes(LossKind::Communication, communication_s / n_ranks);
     losses.extend(split_communication(inputs, table, communication));
@@ -250,17 +248,14 @@ fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> Vec<EfficiencyLoss> {
     losses
 }
 
-/// Merges all waiting for the workers' computation into one loss, in the region that causes most of it: wherever they compute, their master waits.
-fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: Vec<EfficiencyLoss>) -> Vec<EfficiencyLoss> {
-    let (computing, mut rest): (Vec<EfficiencyLoss>, Vec<EfficiencyLoss>) =
-        losses.into_iter().partition(|loss| loss.kind == LossKind::Imbalance);
-    let lost_s = computing.iter().map(|loss| loss.lost_s).sum();
-    if let Some(largest) = computing.into_iter().max_by(|a, b| a.lost_s.total_cmp(&b.lost_s)) {
-        let ranks = causing(table, |_, class| class == CauseClass::Imbalance);
-        let at = waits_for(inputs, &ranks);
-        rest.push(EfficiencyLoss { lost_s, ranks, at, ..largest });
-    }
-    rest
+/// Returns the loss to waiting for `ranks`, with their shares, in a region.
+fn in_region(inputs: &LossInputs, kind: LossKind, region: &str, ranks: Vec<(u32, f64)>, lost_s: f64) -> EfficiencyLoss {
+    // Balancing the selected ranks does nothing to one that is not.
+    let selected = ranks.first().is_none_or(|&(first, _)| inputs.model.ranks.iter().any(|one| one.rank == first));
+    let can_balance = inputs.together && kind == LossKind::Imbalance && selected;
+    let remedy = can_balance.then(|| remedy(inputs.what_if, region, &ranks)).flatten();
+    let at = waits_for(inputs, &ranks);
+    EfficiencyLoss { ranks, region: Some(region.to_owned()), at, remedy, ..EfficiencyLoss::from_causes(kind, lost_s) }
 }
 
 /// Splits the loss to communication into communication proper, functions that MPI calls, and file access. A better network would save nothing of the last two.
@@ -405,20 +400,19 @@ fn waits_for(inputs: &LossInputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
 /// if no replay balances the region, or if this saves much more: a replay cannot give others evenly what they hardly do. Where even work in each iteration
 /// saves much more than either, as of a rank that is slow in some iterations only, it is that.
 fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<PredictionRow> {
-    let of_region = what_if
-        .rows
-        .iter()
+    let gains = || what_if.shown_rows().filter(|row| row.saved_s > 0.0);
+    let of_region = gains()
         .find(|row| matches!(row.scenario, WhatIfScenario::Balanced(_)) && row.region.as_deref() == Some(region));
     let single_cause = ranks.first().filter(|(_, share)| *share > 0.9);
     let of_rank = single_cause.and_then(|&(rank, _)| {
-        let mut of_ranks = what_if.rows.iter().filter(|row| matches!(row.scenario, WhatIfScenario::RankAsMean(_)));
+        let mut of_ranks = gains().filter(|row| matches!(row.scenario, WhatIfScenario::RankAsMean(_)));
         of_ranks.find(|row| row.rank == Some(rank)).filter(|row| what_if.is_gain(row))
     });
     let of_sums = match (of_region, of_rank) {
         (Some(region), Some(rank)) if rank.saved_s > MUCH_MORE * region.saved_s => Some(rank),
         (of_region, of_rank) => of_region.or(of_rank),
     };
-    let mut of_iterations = what_if.rows.iter().filter(|row| row.scenario == WhatIfScenario::RunBalancedEach);
+    let mut of_iterations = gains().filter(|row| row.scenario == WhatIfScenario::RunBalancedEach);
     let of_iterations = of_iterations.find(|row| what_if.is_gain(row));
     match (of_sums, of_iterations) {
         (Some(sums), Some(each)) if each.saved_s > MUCH_MORE * sums.saved_s => Some(each.clone()),

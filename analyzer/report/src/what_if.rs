@@ -389,7 +389,7 @@ impl WhatIfTable {
     /// The prediction that gains most, among scenarios about regions, ranks and real networks; of faster code only what was asked for. One that asks for balance
     /// in each iteration, which is harder to have, only if it gains considerably more than the others.
     pub fn best(&self) -> Option<&PredictionRow> {
-        let predictions = self.rows.iter().filter(|row| {
+        let predictions = self.shown_rows().filter(|row| {
             let is_offered = row.is_asked || !matches!(row.scenario, WhatIfScenario::Faster(..));
             place(row).0 == LAST && is_offered && self.is_gain(row)
         });

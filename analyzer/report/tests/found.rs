@@ -490,3 +490,22 @@ fn ranks_that_meet_others_in_some_iterations_alone_keep_those_of_their_own() {
     let of = |rank| mains.iter().find(|row| row.ranks.contains(&rank)).map(|row| (row.iterations.1, row.doubt.clone()));
     assert_eq!((of(0), of(3)), (Some((200.0, Some(LoopDoubt::Ends))), Some((20.0, Some(LoopDoubt::OtherRanks(200))))));
 }
+
+#[test]
+fn work_at_the_edges_of_a_loop_is_balanced_with_that_of_its_iterations() {
+    // Rank 0 works longer in the first of eleven steps and rank 1 in the last: before the first exchange, and after the last one. In all they work as long,
+    // and neither the first nor the last step alone is what could be balanced.
+    let scenario = Scenario::ranks(2).each(|rank, script| {
+        let long = |step: u32| if step == 10 * rank { 9.0 } else { 6.0 };
+        let script = script.through(&["run"]).at("start").barrier(0.5);
+        let script = script.repeat(10, move |step, script| {
+            let wait = if step == 0 { 9.0 - long(0) } else { 0.0 };
+            script.compute(long(step)).at("exchange").barrier(0.5 + wait)
+        });
+        script.compute(long(10)).at("end").barrier(9.5 - long(10))
+    });
+    let model = found_model(scenario);
+    assert_eq!(iterations(&model), [Some(10); 2]);
+    let balanced: Vec<String> = report_on(&model).what_if.rows.iter().filter_map(|row| row.region.clone()).collect();
+    assert_eq!(balanced, Vec::<String>::new());
+}

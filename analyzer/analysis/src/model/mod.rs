@@ -31,7 +31,7 @@ pub use facts::{Communicator, RunFacts};
 pub use own_loops::OwnLoops;
 pub use rank::{CallTotals, PendingCall, PollTimes, RankModel, RegionCounters, ResourceUsage, Seconds, SiteTotalsKey};
 pub use region::chain;
-pub use region::{Region, RegionIdx};
+pub use region::{CodeEnds, Region, RegionIdx};
 pub use series::{IterationSeries, SlowestInIteration};
 pub use sites::{CallSite, Module};
 

@@ -6,6 +6,15 @@ use lbprof_collector::definition::RegionKind;
 /// Index of a region in [`Model::regions`]; 0 is the whole program.
 pub type RegionIdx = u32;
 
+/// The calls after and before which code comes, as they are called in a region around it: both are one where it lies in what that one calls.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct CodeEnds {
+    /// In the innermost region that is a loop or marked.
+    pub in_region: (String, String),
+    /// In the innermost function around both.
+    pub in_function: (String, String),
+}
+
 /// A region: a path of nested phases.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct Region {
@@ -28,9 +37,8 @@ pub struct Region {
     /// The call of the function that is it, or whose code it is, as a node of the run's call tree; `None` for loops and marked regions, and
     /// where it is not known.
     pub call: Option<u32>,
-    /// Of code between calls: those after and before which it comes, in the innermost region around it that is a loop or marked; both are
-    /// one where it lies in what that one calls.
-    pub ends: Option<(String, String)>,
+    /// Of code between calls: these calls.
+    pub ends: Option<CodeEnds>,
     /// Of code between calls of one function, these calls in words: "from the call in forces (h.c:9) to the call in fields (h.c:10)".
     pub between: Option<String>,
 }

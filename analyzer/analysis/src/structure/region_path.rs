@@ -2,7 +2,7 @@
 
 use lbprof_collector::definition::RegionKind;
 
-use crate::model::Region;
+use crate::model::{CodeEnds, Region};
 use crate::read::definitions::RankDefinitions;
 use crate::structure::{CodePath, FoundRegion, RunStructure};
 
@@ -23,9 +23,8 @@ pub struct PathPart {
     pub is_function: bool,
     /// See [`Region::call`].
     pub call: Option<u32>,
-    /// Of code between calls: those after and before which it comes, in the innermost region around it that is a loop or marked; both are
-    /// one where it lies in what that one calls.
-    pub ends: Option<(String, String)>,
+    /// See [`Region::ends`].
+    pub ends: Option<CodeEnds>,
     /// See [`Region::between`].
     pub between: Option<String>,
 }

@@ -18,6 +18,7 @@ use rustc_hash::FxHashSet;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::model::CodeEnds;
 use crate::structure::activations::{ActivationFinder, WorkItem};
 use crate::structure::call_tree::CallTree;
 use crate::structure::code_place::{CodePlace, short};
@@ -90,9 +91,9 @@ pub struct CodePath {
     pub n_functions: usize,
     /// The call of the function that each is, or whose code it is, as a node of the call tree; `None` where it is not known.
     pub calls: Vec<Option<u32>>,
-    /// The calls in the code around the outermost of them after and before which it comes; both are one where it lies in what that
-    /// one calls. `None` where it is not the code between two places.
-    pub ends: Option<(String, String)>,
+    /// The calls after and before which it comes, of which those in a region are those in the code around the outermost of these functions.
+    /// `None` where it is not the code between two places.
+    pub ends: Option<CodeEnds>,
     /// Of code between calls of one function, these calls in words: "from the call in forces (h.c:9) to the call in fields (h.c:10)".
     pub between: Option<String>,
 }
@@ -246,9 +247,13 @@ impl CodeSegments {
         if names.is_empty() {
             names.push(OTHER.to_owned());
         }
+        let function = segment.call.map_or_else(Vec::new, |call| self.calls.path(call));
         let ends = segment.calls.map(|(from, to)| {
-            let from = from.map_or_else(|| START.to_owned(), |from| self.label_within(from, &outside));
-            (from, self.label_within(to, &outside))
+            let [in_region, in_function] = [&outside, &function].map(|outside| {
+                let from = from.map_or_else(|| START.to_owned(), |from| self.label_within(from, outside));
+                (from, self.label_within(to, outside))
+            });
+            CodeEnds { in_region, in_function }
         });
         Some(CodePath { names, n_functions, calls, ends, between: segment.between.clone() })
     }

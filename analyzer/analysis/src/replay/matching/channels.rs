@@ -95,6 +95,8 @@ pub struct MessageTransfer {
     next: u32,
     /// Time at which the first side was over.
     over_at: Ns,
+    /// Time at which the sender, and the receiver, came back to MPI, where the message could not move before; else before all others.
+    moved_at: [Ns; 2],
 }
 
 /// Transfers of one channel of which one side is missing.
@@ -122,9 +124,26 @@ pub struct OpenTransfers {
 const FEWEST: usize = 1 << 12;
 
 impl MessageTransfer {
+    /// Records that the message could not move before its sender, or its receiver, came back to MPI.
+    pub fn set_moved(&mut self, by_receiver: bool, at: Ns) {
+        self.moved_at[usize::from(by_receiver)] = at;
+    }
+
+    /// Returns when the sender, or the receiver, had done what the other side needs of it, which was begun at `begun`.
+    pub fn available_at(&self, by_receiver: bool, begun: Ns) -> Ns {
+        begun.max(self.moved_at[usize::from(by_receiver)])
+    }
+
     /// Neither side is there.
-    const NOTHING: MessageTransfer =
-        MessageTransfer { sent: None, posted: None, waiter: NOBODY, over: 0, next: LAST, over_at: 0 };
+    const NOTHING: MessageTransfer = MessageTransfer {
+        sent: None,
+        posted: None,
+        waiter: NOBODY,
+        over: 0,
+        next: LAST,
+        over_at: 0,
+        moved_at: [Ns::MIN; 2],
+    };
 
     /// Returns whether one side was over at a time: then nothing more is needed of it.
     pub fn is_over_at(&self, time: Ns) -> bool {

@@ -68,11 +68,13 @@ impl EventMatcher<'_> {
         let (thread, event) = (at.thread, at.event);
         match started {
             StartedOperation::Transfer { id, sends } => {
-                match self.channels.get(id) {
-                    &MessageTransfer { sent: Some(sent), posted, .. } if !sends => {
+                let transfer = *self.channels.get(id);
+                match transfer {
+                    MessageTransfer { sent: Some(sent), posted, .. } if !sends => {
                         self.counts.messages += 1;
                         self.counts.sizes_differ += u64::from(sent.bytes != event.bytes);
-                        sinks.on_pair_sync(PairSync::new(sent.thread, sent.at, thread, time));
+                        let available = transfer.available_at(false, sent.at);
+                        sinks.on_pair_sync(PairSync::new(sent.thread, available, thread, time));
                         let (from, tag, comm) = (sent.thread, event.tag, event.comm);
                         let (posted, posted_by) = posted.map_or((time.begin, thread), |side| (side.at, side.thread));
                         let (time, bytes) = (TimeInterval::new(sent.at, time.end), sent.bytes);
@@ -95,9 +97,10 @@ impl EventMatcher<'_> {
                         }
                     }
                     MessageTransfer { sent: Some(sent), posted: Some(posted), .. }
-                        if sends && sent.is_rendezvous() && time.has(posted.at) =>
+                        if sends && sent.is_rendezvous() && time.has(transfer.available_at(true, posted.at)) =>
                     {
-                        sinks.on_pair_sync(PairSync::new(posted.thread, posted.at, thread, time));
+                        let available = transfer.available_at(true, posted.at);
+                        sinks.on_pair_sync(PairSync::new(posted.thread, available, thread, time));
                     }
                     _ => {}
                 }

@@ -51,7 +51,7 @@ impl EventMatcher<'_> {
         if needs.sends.is_empty() && needs.coupled.is_empty() && needs.target.is_none() {
             return;
         }
-        let (coupling, channels, hosts) = (&mut self.coupling, &self.channels, self.hosts.as_slice());
+        let (coupling, channels, hosts) = (&mut self.coupling, &mut self.channels, self.hosts.as_slice());
         let n_waits = &mut self.counts.progress_waits;
         let mut progress = CallMessages { coupling, channels, hosts, threads, thread, time, n_waits };
         while let Some(send) = needs.sends.pop() {
@@ -70,7 +70,7 @@ impl EventMatcher<'_> {
 /// The messages of a call that ends.
 struct CallMessages<'a> {
     coupling: &'a mut MessageCoupling,
-    channels: &'a OpenTransfers,
+    channels: &'a mut OpenTransfers,
     hosts: &'a [u32],
     threads: &'a [ReplayThread],
     thread: u32,
@@ -113,6 +113,7 @@ impl CallMessages<'_> {
         {
             needs[i].by.at = at;
             needs[i].clocks = NeedClock::Back(by.thread, slot);
+            self.channels.get_mut(id).set_moved(side == AwaitedSide::ReceiverInMpi, at);
             *self.n_waits += 1;
         }
     }
@@ -174,6 +175,7 @@ impl CallMessages<'_> {
             let delay = Some(RegionState::delay(sent.kind.region()));
             let need = need_of_message(&sent, sent.bytes, WaitState::LateReceiver, send.waits);
             needs.all.push(CallNeed { by, delay, clocks: NeedClock::Back(other, slot), ..need });
+            self.channels.get_mut(send.id).set_moved(true, at);
             *self.n_waits += 1;
         }
     }

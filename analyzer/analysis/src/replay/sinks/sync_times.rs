@@ -5,8 +5,8 @@
 //!
 //! ```text
 //!   synchronisation by            available_ns                     collected_ns
-//!   a message, for its receiver   the send begins²                 the call ends that completes the receive
-//!   a message, for its sender¹    the receive is posted            the call ends that completes the send
+//!   a message, for its receiver   the send begins²³                the call ends that completes the receive
+//!   a message, for its sender¹    the receive is posted³           the call ends that completes the send
 //!   a rooted collective, a scan,  the needed rank enters           the call ends that completes it
 //!     neighbours
 //!   post/start, complete/wait     the post or complete begins      the call ends that awaited it
@@ -14,10 +14,12 @@
 //!   a collective of all, a fence  the last rank enters             the same: no member can leave it before
 //! ```
 //!
-//! ¹ If the send is synchronous, or standard and of more than 4096 bytes (`SENT_AT_ONCE`), and the receive is posted during the call that completes
+//! ¹ If the send is synchronous, or standard and of more than 4096 bytes (`SENT_AT_ONCE`), and the receive is posted³ during the call that completes
 //! the send, whether or not that call was seen to wait. A smaller send may be seen to wait (`progress.rs`); that synchronises nothing.
 //!
 //! ² Not before the collecting call begins, as below.
+//!
+//! ³ Not before the other side is back in MPI, where the message could not move before (`progress.rs`).
 //!
 //! T* is the latest available time of those that were collected before the event, for only these can have influenced it:
 //!

@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::Activity;
 
-use crate::model::{Model, RankModel, RegionIdx};
+use super::edges;
+use crate::model::{CodeEnds, Model, RankModel, RegionIdx};
 
 /// The places of a run that some ranks pass by other calls than others.
 pub struct BranchGroups {
@@ -49,6 +50,7 @@ impl BranchGroups {
             places.push(regions);
         }
         join_same_code(model, &mut places);
+        join_loop_edges(model, &mut places);
         BranchGroups { places }
     }
 
@@ -56,6 +58,12 @@ impl BranchGroups {
     pub fn branches_at(&self, region: RegionIdx) -> Vec<RegionIdx> {
         let found = self.places.iter().find(|place| place.contains(&region));
         found.cloned().unwrap_or_else(|| vec![region])
+    }
+
+    /// Returns whether some regions at a place lie in `region` and others do not.
+    pub fn divides_place(&self, model: &Model, region: RegionIdx) -> bool {
+        let is_within = |inner: &RegionIdx| model.chain(*inner).contains(&region);
+        self.places.iter().any(|place| place.iter().any(is_within) && !place.iter().all(is_within))
     }
 }
 
@@ -79,6 +87,32 @@ fn join_same_code(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
                 {
                     join(places, one, other);
                 }
+            }
+        }
+    }
+}
+
+/// Joins the code before the first call of a found loop, and after its last, with the code of the loop's iterations that ends, or begins, with the same call,
+/// where it is about as long as an iteration: it is the body of one more.
+fn join_loop_edges(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
+    let mut in_function: BTreeMap<u32, Vec<(RegionIdx, &CodeEnds)>> = BTreeMap::new();
+    for (region, idx) in model.regions.iter().zip(0..) {
+        if let (Some(call), Some(ends)) = (region.call, &region.ends) {
+            in_function.entry(call).or_default().push((idx, ends));
+        }
+    }
+    for codes in in_function.values() {
+        for &(body, CodeEnds { in_function: (from, to), .. }) in codes {
+            let found_loop = around(model, body);
+            if !is_found_loop(model, found_loop) {
+                continue;
+            }
+            let outside = codes.iter().filter(|(edge, ends)| {
+                around(model, *edge) == around(model, found_loop)
+                    && (ends.in_function.0 == *from || ends.in_function.1 == *to)
+            });
+            for &(edge, _) in outside.filter(|(edge, _)| edges::is_edge(model, *edge, found_loop)) {
+                join(places, body, edge);
             }
         }
     }
@@ -196,7 +230,7 @@ fn calls_of_all(model: &Model, parent: RegionIdx) -> BTreeSet<String> {
 /// Of a region of code between calls the loop or marked region around it, and the calls in that one after and before which it comes.
 fn code(model: &Model, region: RegionIdx) -> Option<(RegionIdx, (String, String))> {
     let ends = model.regions.get(region as usize)?.ends.clone()?;
-    Some((around(model, region), ends))
+    Some((around(model, region), ends.in_region))
 }
 
 /// The loop or marked region around a region.

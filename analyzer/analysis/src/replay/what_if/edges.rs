@@ -13,7 +13,7 @@
 use lbprof_collector::Activity;
 
 use super::mean::{factors as to_mean, mean_of_who_computes};
-use crate::model::{Model, RankModel, RegionIdx};
+use crate::model::{IterationSeries, Model, RankModel, RegionIdx};
 
 /// Maximum length of an edge, as a multiple of the rank's longest iteration.
 const LONGEST: f64 = 1.5;
@@ -32,17 +32,62 @@ pub(super) fn factors(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
 /// Seconds that a rank, which computes `all_s` seconds in all, computes at the edges of `regions`; `None` where what it computes outside of
 /// their iterations is something else.
 fn edge_s(rank: &RankModel, regions: &[RegionIdx], all_s: f64) -> Option<f64> {
-    let (mut inside_s, mut shortest_s, mut longest_s) = (0.0, f64::MAX, 0.0_f64);
-    let mut is_found = false;
-    for series in regions.iter().filter_map(|&region| rank.series(region)) {
-        is_found |= !series.entering.is_empty();
-        for &own_s in &series.seconds[Activity::Computation as usize] {
-            inside_s += own_s;
+    let known = regions.iter().filter_map(|&region| rank.series(region));
+    let is_found = known.clone().any(|series| !series.entering.is_empty());
+    let iterations = IterationLengths::from_series(known);
+    let outside_s = all_s - iterations.sum_s;
+    (is_found && iterations.compare(outside_s) == EdgeLength::Alike).then_some(outside_s)
+}
+
+/// Returns whether the code of `edge`, at an edge of `found_loop`, is as long as an iteration of some ranks, and longer on none.
+pub(super) fn is_edge(model: &Model, edge: RegionIdx, found_loop: RegionIdx) -> bool {
+    let lengths = model.ranks.iter().filter_map(|rank| {
+        let iterations = IterationLengths::from_series(rank.series(found_loop).into_iter());
+        let at = rank.cells.binary_search_by_key(&(edge, Activity::Computation), |(key, _)| *key).ok()?;
+        let passes = rank.cells[at].1.calls.max(1);
+        let once_s = rank.exclusive(edge)[Activity::Computation as usize] / passes as f64;
+        (iterations.longest_s > 0.0).then(|| iterations.compare(once_s))
+    });
+    let lengths: Vec<EdgeLength> = lengths.collect();
+    lengths.contains(&EdgeLength::Alike) && !lengths.contains(&EdgeLength::Longer)
+}
+
+/// How long an edge is, compared with a rank's iterations.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EdgeLength {
+    /// Much shorter than any.
+    Shorter,
+    Alike,
+    /// Much longer than any.
+    Longer,
+}
+
+/// Seconds that a rank computes in iterations.
+struct IterationLengths {
+    sum_s: f64,
+    /// The shortest in which it computes.
+    shortest_s: f64,
+    longest_s: f64,
+}
+
+impl IterationLengths {
+    fn from_series<'a>(known: impl Iterator<Item = &'a IterationSeries>) -> IterationLengths {
+        let mut lengths = IterationLengths { sum_s: 0.0, shortest_s: f64::MAX, longest_s: 0.0 };
+        for &own_s in known.flat_map(|series| &series.seconds[Activity::Computation as usize]) {
+            lengths.sum_s += own_s;
             if own_s > 0.0 {
-                (shortest_s, longest_s) = (shortest_s.min(own_s), longest_s.max(own_s));
+                lengths.shortest_s = lengths.shortest_s.min(own_s);
+                lengths.longest_s = lengths.longest_s.max(own_s);
             }
         }
+        lengths
     }
-    let outside_s = all_s - inside_s;
-    (is_found && outside_s <= LONGEST * longest_s && SHORTEST * outside_s >= shortest_s).then_some(outside_s)
+
+    fn compare(&self, edge_s: f64) -> EdgeLength {
+        match edge_s {
+            _ if edge_s > LONGEST * self.longest_s => EdgeLength::Longer,
+            _ if SHORTEST * edge_s < self.shortest_s => EdgeLength::Shorter,
+            _ => EdgeLength::Alike,
+        }
+    }
 }

@@ -91,6 +91,8 @@ pub(super) fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenari
         .map(|region| (region, places.branches_at(region)))
         .filter(|(region, place)| place.first() == Some(region))
         .map(|(region, place)| (region, computation_s(model, &place)))
+        // Of a function that holds the edges of a loop alone, what its ranks compute there is part of what they do in the loop.
+        .filter(|(region, _)| !is_function(model, *region) || !places.divides_place(model, *region))
         .filter(|(region, times)| !together || is_marked(model, *region) || work.is_shared(times))
         .map(|(region, times)| (excess(model, region, &times), region))
         .filter(|&(excess, _)| excess > least)
@@ -157,6 +159,10 @@ fn threads_excess_s(model: &Model) -> f64 {
 /// Returns the seconds by which the threads with most work exceed the mean of their teams in a parallel region.
 fn longest_thread_excess_s(region: &ParallelRegion) -> f64 {
     region.longest_s - region.time.useful_s / f64::from(region.team.max(1))
+}
+
+fn is_function(model: &Model, region: RegionIdx) -> bool {
+    model.regions.get(region as usize).is_some_and(|one| one.is_function)
 }
 
 /// Returns whether the program marks a region: then all that ranks compute there is one work.

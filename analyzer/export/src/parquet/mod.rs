@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   the sums    ─→ sums.rs    ranks, regions, call_paths, iterations      every run has them
+//!               ─→ parallel.rs  parallel_regions, parallel_threads        runs with OpenMP
 //!   the replay  ─→ events.rs  waits, messages, calls: a row each          not a run in profile mode
 //!                      └──────→ table.rs: rows in groups, compressed with zstd
 //! ```
@@ -9,6 +10,7 @@
 //! Sums are in seconds; what happened when is in nanoseconds since the start of the run.
 
 mod events;
+mod parallel;
 mod sums;
 mod table;
 
@@ -50,6 +52,9 @@ impl TableDescription {
 
 /// Tables made of the sums, which every run has.
 pub const SUMS: [TableDescription; 4] = [sums::RANKS, sums::REGIONS, sums::CALL_PATHS, sums::ITERATIONS];
+
+/// Tables of parallel regions and their threads, of runs that have any.
+pub const PARALLEL: [TableDescription; 2] = [parallel::REGIONS, parallel::THREADS];
 
 /// Tables of events.
 pub const EVENTS: [TableDescription; 3] = [events::WAITS, events::MESSAGES, events::CALLS];

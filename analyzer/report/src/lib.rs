@@ -41,6 +41,7 @@ pub mod run;
 pub mod selection;
 pub mod situation;
 pub mod slow_parts;
+pub mod thread_pools;
 pub mod threads;
 pub mod verdict;
 pub mod what_if;
@@ -91,6 +92,7 @@ pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
 pub use ranks::RankRow;
 pub use regions::RegionRow;
+pub use thread_pools::ThreadPoolRow;
 pub use threads::ThreadTable;
 pub use verdict::{Verdict, VerdictKind};
 pub use what_if::WhatIfTable;
@@ -119,6 +121,8 @@ pub struct Report {
     pub efficiency: EfficiencyRow,
     /// Activities of the cores of ranks with several threads, or `None` if there are none.
     pub threads: Option<ThreadTable>,
+    /// Pools of threads that were sampled, such as those of `std::thread`.
+    pub thread_pools: Vec<ThreadPoolRow>,
     /// A row per rank, by number.
     pub ranks: Vec<RankRow>,
     /// A row per activity that occurs, the longest first.
@@ -254,6 +258,7 @@ impl Report {
             problems,
             efficiency,
             threads,
+            thread_pools: thread_pools::rows(model, names),
             ranks,
             activities: activities::rows(times, &dispersion),
             regions,

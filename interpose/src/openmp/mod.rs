@@ -30,8 +30,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use lbprof_collector::definition::Definition;
 use lbprof_collector::problem::ProblemKind;
 
-use crate::log::{self, OpenLog};
+use crate::log::OpenLog;
 use crate::run::settings::RegionRecording;
+use crate::sampling::pools;
 use crate::state::stage::{RecordingState, state};
 use crate::system::symbols;
 
@@ -42,9 +43,6 @@ static WANTS_EACH_THREAD: AtomicBool = AtomicBool::new(false);
 /// Recording starts.
 pub fn start(recording: RegionRecording) {
     let wanted = recording != RegionRecording::Off;
-    if wanted && symbols::read().has_runtime {
-        log::define(Definition::Problem(ProblemKind::StaticOpenmp as u16, 1, String::new()));
-    }
     WANTED.store(wanted, Relaxed);
     WANTS_EACH_THREAD.store(recording == RegionRecording::EachThread, Relaxed);
     if wanted {
@@ -69,5 +67,9 @@ pub fn end(log: Option<&mut Option<OpenLog>>) {
         && WANTED.swap(false, Relaxed)
     {
         written_sums::write(log);
+        // Its threads have a routine in the program; few other programs' symbols need to be read.
+        if pools::is_any_in_program() && symbols::read().has_runtime {
+            log.define(&[Definition::Problem(ProblemKind::StaticOpenmp as u16, 1, String::new())]);
+        }
     }
 }

@@ -100,17 +100,18 @@ impl ParaverLayout {
     /// The names of the lines of the rank at `place`.
     pub fn line_names(&self, place: usize) -> Vec<String> {
         let (Some(task), Some(team)) = (self.tasks.get(place), self.teams.get(place)) else { return Vec::new() };
-        let rank = task.rank;
-        let of_team = |line: u32| line.checked_sub(task.mpi_threads).and_then(|at| team.get(at as usize));
-        let name = |line: u32| match (line, of_team(line)) {
-            (0, _) => format!("rank {rank}"),
-            (_, Some(TeamThread { starter: 0, number })) => format!("rank {rank} thread {number} of its teams"),
-            (_, Some(TeamThread { starter, number })) => {
-                format!("rank {rank} thread {number} of teams of thread {starter}")
-            }
-            (line, None) => format!("rank {rank} thread {line}"),
-        };
-        (0..task.threads).map(name).collect()
+        let mut names = vec![format!("rank {}", task.rank)];
+        for line in 1..task.threads {
+            let of_team = line.checked_sub(task.mpi_threads).and_then(|at| team.get(at as usize));
+            names.push(match of_team {
+                Some(TeamThread { starter: 0, number }) => format!("rank {} thread {number} of its teams", task.rank),
+                Some(TeamThread { starter, number }) => {
+                    format!("rank {} thread {number} of teams of thread {starter}", task.rank)
+                }
+                None => format!("rank {} thread {line}", task.rank),
+            });
+        }
+        names
     }
 
     /// Processors of all nodes.

@@ -16,7 +16,7 @@ use lbprof_tests::suite::{self, Case, Company};
 use lbprof_tests::{place, run};
 use serde_json::{Value, json};
 
-/// Threads of a rank.
+/// Threads of a rank whose program's head does not have their number (`threads: 3`).
 const THREADS: usize = 2;
 /// How far a thread's work may be from its own clock.
 const TOLERANCE: f64 = 0.01;
@@ -92,21 +92,23 @@ fn check_works(works: &Works, report: &Value, astray_s: f64) -> anyhow::Result<(
 
 /// The markers of instances say what the sums of their regions do.
 fn check_marks(dump: &Dump, report: &Value) -> anyhow::Result<()> {
-    let mut marked: BTreeMap<String, (u64, f64, f64)> = BTreeMap::new();
+    let mut marked: BTreeMap<(String, u64), (u64, f64, f64)> = BTreeMap::new();
     for record in dump.records.iter().filter(|record| record.operation == "ParallelEnd") {
         let value = record.value.as_ref().context("what the marker says")?;
         let function = record.place.as_deref().unwrap_or_default();
         // GCC names the function of a region after the one that it is in.
         let function = function.split(['.', ' ']).next().unwrap_or_default();
-        let (instances, useful_s, longest_s) = marked.entry(function.to_owned()).or_default();
+        let team = value["threads"].as_u64().context("the size of a team")?;
+        let (instances, useful_s, longest_s) = marked.entry((function.to_owned(), team)).or_default();
         *instances += 1;
         *useful_s += number_of(&value["useful_s"])?;
         *longest_s += number_of(&value["longest_s"])?;
     }
     for region in report["threads"]["regions"].as_array().context("threads.regions")? {
         let function = region["function"].as_str().unwrap_or_default();
+        let team = region["team"].as_u64().context("the size of a team")?;
         let &(instances, useful_s, longest_s) =
-            marked.get(function).with_context(|| format!("no marker of {function}"))?;
+            marked.get(&(function.to_owned(), team)).with_context(|| format!("no marker of {function}"))?;
         ensure!(region["instances"] == instances, "{instances} ends of {function} are marked: {region}");
         for (marked_s, key) in [(useful_s, "useful_s"), (longest_s, "longest_s")] {
             let sum_s = number_of(&region[key])?;
@@ -187,12 +189,15 @@ fn check_heavy_threads(program: &Program, works: &Works, report: &Value) -> anyh
     Ok(())
 }
 
-/// What the head names threads wait for in a region: `mutex: FUNCTION KIND NAME SECONDS`; the name of an address contains +0x.
+/// What the head names threads wait for in a region: `mutex: FUNCTION KIND NAME SECONDS`, or FUNCTION*TEAM; the name of an address contains +0x.
 fn check_mutexes(program: &Program, report: &Value, astray_s: f64) -> anyhow::Result<()> {
     let regions = report["threads"]["regions"].as_array().context("threads.regions")?;
     for line in program.values("mutex") {
         let [function, kind, name, seconds] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
-        let region = regions.iter().find(|region| region["function"] == function).context("no such region")?;
+        let (function, team) = function.split_once('*').unwrap_or((function, ""));
+        let is_of_team = |region: &&Value| team.is_empty() || region["team"].to_string() == team;
+        let mut of_function = regions.iter().filter(|region| region["function"] == function);
+        let region = of_function.find(is_of_team).context("no such region")?;
         let is_meant = |mutex: &&Value| {
             let found = mutex["name"].as_str().unwrap_or("-");
             mutex["kind"] == kind && (found == name || name == "+0x" && found.contains(name))
@@ -206,8 +211,7 @@ fn check_mutexes(program: &Program, report: &Value, astray_s: f64) -> anyhow::Re
         ensure!(file.ends_with(".c") && mutex["at"]["line"].is_u64(), "threads wait for it at {}", mutex["at"]);
         let loss = report["threads"]["losses"].as_array().context("threads.losses")?.iter();
         let mut named = loss.filter(|loss| loss["kind"] == "mutex" && loss["at"]["function"] == function);
-        let loss = named.next().context("no loss of the region")?;
-        ensure!(loss["mutex"] == mutexes[0], "the loss names {}", loss["mutex"]);
+        ensure!(named.any(|loss| loss["mutex"] == mutexes[0]), "no loss of {function} names {}", mutexes[0]);
     }
     Ok(())
 }
@@ -405,6 +409,22 @@ fn each_thread_of(case: &Case, program: &Path) -> anyhow::Result<()> {
     let timeline = run::export(&run, "perfetto")?;
     let has_track = |name: &str| timeline.windows(name.len()).any(|bytes| bytes == name.as_bytes());
     ensure!(has_track("thread 1 of teams of main"), "the timeline has no track of thread 1");
+    check_paraver(&run, dump.records.iter().filter(|record| record.operation == "ParallelEnd").count())?;
+    Ok(())
+}
+
+/// A trace of Paraver has a line for thread 1 of each rank's teams, on which each instance is a state and has two events.
+fn check_paraver(run: &Path, instances: usize) -> anyhow::Result<()> {
+    let prv = String::from_utf8(run::export(run, "paraver").context("the trace")?)?;
+    let on_thread_1 = |kind: &str, what: &str| {
+        let of_thread = |fields: &[&str]| fields[0] == kind && fields[4] == "2";
+        let lines = prv.lines().map(|line| line.split(':').collect::<Vec<_>>());
+        lines.filter(|fields| fields.len() > 6 && of_thread(fields) && fields[6..].contains(&what)).count()
+    };
+    let (states, events) = (on_thread_1("1", "1"), on_thread_1("2", "60000018"));
+    ensure!(states == instances && events == 2 * instances, "{states} states and {events} events of {instances}");
+    let rows = fs::read_to_string(run.with_extension("paraver.row")).context("its lines")?;
+    ensure!(rows.contains("rank 0 thread 1 of its teams"), "{rows}");
     Ok(())
 }
 
@@ -412,10 +432,11 @@ fn check_cores(case: &Case, program: &Path) -> anyhow::Result<()> {
     let nominal_s: f64 = case.program.value("nominal-s").context("nominal-s")?.parse()?;
     // Threads that spin without a core of their own take turns, so that their own clocks do not state what they worked.
     let cores = std::thread::available_parallelism()?.get();
-    let has_cores = cores >= THREADS * case.ranks;
+    let threads = case.program.value("threads").map_or(Ok(THREADS), str::parse)?;
+    let has_cores = cores >= threads * case.ranks;
     if !has_cores {
         eprintln!(
-            "{cores} cores for {} ranks of {THREADS} threads: they sleep for their work, and do not spin",
+            "{cores} cores for {} ranks of {threads} threads: they sleep for their work, and do not spin",
             case.ranks
         );
     }
@@ -456,9 +477,49 @@ fn check_cores(case: &Case, program: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How far the work of a pool may be from its threads' own clocks, beside the error that the report states: samples are taken in user space alone.
+const IN_THE_SYSTEM: f64 = 0.1;
+
+/// Pools that no run-time library reports have names, sizes, and a utilization that is that of their threads' own clocks within four times its error.
+fn pools_are_used(case: &Case) -> anyhow::Result<()> {
+    let folder = place::fresh_folder(&case.name)?;
+    let truth = folder.join("truth");
+    let job = Job::new(&case.mpi, case.ranks, &case.program.compiled(&case.mpi)?, &folder)
+        .with_env(own_clock::VARIABLE, &truth)
+        .with_env("LBPROF_SAMPLE", "1000");
+    job.recorded()?.must_succeed()?;
+    let report = run::report(&job.run_folder()?)?;
+    let pools = report["thread_pools"].as_array().context("thread_pools")?;
+    let text = fs::read_to_string(truth.with_extension("0"))?;
+    let elapsed = text.lines().find_map(|line| line.strip_prefix("elapsed ")).context("no elapsed time")?;
+    let elapsed_s: f64 = elapsed.parse()?;
+    let mut n_pools = 0;
+    for line in text.lines().filter(|line| !line.starts_with("elapsed")) {
+        let [threads, started, cpu_s, name] = line.splitn(4, ' ').collect::<Vec<_>>()[..] else { continue };
+        let pool =
+            pools.iter().find(|pool| pool["name"] == name).with_context(|| format!("no {name} in {pools:#?}"))?;
+        ensure!(pool["threads"].to_string() == threads && pool["started"].to_string() == started, "{line}: {pool}");
+        let (found, error) =
+            (number_of(&pool["program"]["utilization"])?, number_of(&pool["program"]["utilization_error"])?);
+        let own = cpu_s.parse::<f64>()? / (threads.parse::<f64>()? * elapsed_s);
+        ensure!(
+            error < 0.1 && (found - own).abs() <= 4.0 * error + IN_THE_SYSTEM * own,
+            "{name}: {found} ± {error}, {own}"
+        );
+        let regions = pool["regions"].as_array().context("regions of a pool")?;
+        let shares =
+            regions.iter().map(|region| number_of(&region["utilization"])).collect::<anyhow::Result<Vec<_>>>()?;
+        ensure!(!shares.is_empty() && shares.iter().all(|share| *share < 1.2), "of regions: {regions:#?}");
+        n_pools += 1;
+    }
+    ensure!(n_pools == 2 && pools.len() == 2, "{pools:#?}");
+    Ok(())
+}
+
 fn main() {
     let trials = || {
         let mut trials = suite::cases("threads", "threads", cores_are_accounted_for)?;
+        trials.extend(suite::cases("pools", "pools", pools_are_used)?);
         trials.extend(suite::cases_of_variant("threads", "by_clang::", "threads", reported_cores_are_accounted_for)?);
         let mut others = suite::cases_of_variant("threads", "another_tool::", "threads", another_tool_comes_first)?;
         others.retain(|trial| trial.name().contains("rank_imbalance"));

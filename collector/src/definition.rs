@@ -11,7 +11,7 @@ use bincode::{Decode, Encode};
 use crate::parallel::{MutexSums, ParallelSums, TeamPlacement};
 use crate::poll_gaps::ProfileGaps;
 use crate::record::NONE;
-use crate::sample::{SampleCaller, SamplePlaces, SampledThread, SamplingSetup};
+use crate::sample::{SampleCaller, SamplePlaces, SampledThread, SamplingSetup, ThreadPool};
 
 /// A definition in a log.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
@@ -74,6 +74,8 @@ pub enum Definition {
     SampleCaller(SampleCaller),
     /// Waits for a mutex in a parallel region so far.
     MutexSums(MutexSums),
+    /// Threads that the process has started with one routine so far.
+    ThreadPool(ThreadPool),
 }
 
 /// A point in the life of a process, besides those that limit the analysed window.
@@ -481,6 +483,7 @@ mod tests {
         assert_eq!(number(Definition::TeamPlacement(TeamPlacement::default())), 25);
         assert_eq!(number(Definition::ProfileGaps(ProfileGaps::default())), 26);
         assert_eq!(number(Definition::MutexSums(MutexSums::default())), 28);
+        assert_eq!(number(Definition::ThreadPool(ThreadPool::default())), 29);
     }
 
     #[test]

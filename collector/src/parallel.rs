@@ -208,6 +208,8 @@ pub struct MutexSums {
     pub waits: u64,
     /// Their time in ticks, all threads together.
     pub ticks: u64,
+    /// `team` of the region's [`ParallelSums`].
+    pub team: u32,
 }
 
 /// The cores on which the threads of a team may run, and the user's settings for them.

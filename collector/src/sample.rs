@@ -84,6 +84,21 @@ pub struct SampledThread {
     pub system_id: u32,
     /// Number in this log of the thread that records, or [`NONE`]: it has called no MPI function.
     pub number: u32,
+    /// Id of its [`ThreadPool`], or [`NONE`].
+    pub pool: u32,
+}
+
+/// The threads that the process starts with one routine. Where the log has several of an id, the last one holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct ThreadPool {
+    /// Dense id.
+    pub id: u32,
+    /// Id of a call site, the first instruction of the routine plus 1; or [`NONE`].
+    pub routine: u32,
+    /// The most of them that there were at a time.
+    pub threads: u32,
+    /// Number of threads so far.
+    pub started: u64,
 }
 
 /// The state of a rank's first thread when samples of a thread were taken, for times of which the log has sums alone: the recorder has the

@@ -104,6 +104,7 @@ impl UndefinedIds {
                     }
                 }
                 Definition::ParallelSums(sums) => self.refer(IdKind::CallSite, sums.call_site),
+                Definition::ThreadPool(pool) => self.refer(IdKind::CallSite, pool.routine),
                 Definition::MutexSums(sums) => {
                     self.refer(IdKind::CallSite, sums.region);
                     self.refer(IdKind::CallSite, sums.call_site);

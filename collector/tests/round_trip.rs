@@ -16,7 +16,9 @@ use lbprof_collector::parallel::{MemberSums, MutexKind, MutexSums, ParallelSums,
 use lbprof_collector::poll_gaps::{GapPlace, NextCall, PlacedGaps, ProfileGaps};
 use lbprof_collector::reader::{LogItem, LogReader};
 use lbprof_collector::record::{NONE, Record};
-use lbprof_collector::sample::{SampleCaller, SampleHead, SamplePlaces, SampledThread, SamplingOutcome, SamplingSetup};
+use lbprof_collector::sample::{
+    SampleCaller, SampleHead, SamplePlaces, SampledThread, SamplingOutcome, SamplingSetup, ThreadPool,
+};
 use lbprof_collector::sample_block::{self, SampleEncoder};
 use lbprof_collector::writer::{LogWriter, block_of};
 use lbprof_collector::{Activity, Operation, ProblemKind};
@@ -246,7 +248,7 @@ fn every_definition_comes_back() {
             counted: true,
             error_ns: 120,
         }),
-        Definition::SampledThread(SampledThread { id: 300, system_id: 4_000_000, number: NONE }),
+        Definition::SampledThread(SampledThread { id: 300, system_id: 4_000_000, number: NONE, pool: 2 }),
         Definition::SamplePlaces(SamplePlaces::from_places(300, 70_000, places)),
         Definition::SampleCaller(SampleCaller { id: 300, module: NONE, offset: u64::MAX, parent: 299, cut: true }),
         Definition::Lifetime(LifetimePoint::Ended, 1 << 60),
@@ -292,7 +294,9 @@ fn every_definition_comes_back() {
             call_site: NONE,
             waits: 7,
             ticks: 1 << 40,
+            team: 2,
         }),
+        Definition::ThreadPool(ThreadPool { id: 0, routine: 3, threads: 4, started: 1 << 33 }),
     ];
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
     log.definitions(&[]).unwrap();

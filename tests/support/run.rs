@@ -127,13 +127,14 @@ pub fn talp(folder: &Path) -> anyhow::Result<Value> {
     Ok(serde_json::from_str(&text)?)
 }
 
-/// A run in another program's format, with all of its bytes.
+/// A run in another program's format, with all of its bytes; of a trace of Paraver the events.
 pub fn export(folder: &Path, format: &str) -> anyhow::Result<Vec<u8>> {
     let file = folder.with_extension(format);
     let mut command = Command::new(place::built("lb-report")?);
     let output = command.args(["export", format]).arg(folder).arg("-o").arg(&file).output()?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(fs::read(file)?)
+    let written = if format == "paraver" { file.with_extension("paraver.prv") } else { file };
+    Ok(fs::read(written)?)
 }
 
 /// The names of the kinds of problem in a report, sorted.

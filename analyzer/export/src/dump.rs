@@ -391,6 +391,13 @@ impl<'a> RankDump<'a> {
             }
             Definition::ProfileGaps(one) => ("profile_gaps", self.gaps_value(one)),
             Definition::MutexSums(one) => ("mutex_sums", self.mutex_value(one)),
+            Definition::ThreadPool(one) => (
+                "thread_pool",
+                json!({
+                    "id": one.id, "routine": known_number(one.routine), "place": self.labels.get(&one.routine),
+                    "threads": one.threads, "started": one.started,
+                }),
+            ),
             Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
         };
         json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })
@@ -423,7 +430,7 @@ impl<'a> RankDump<'a> {
         json!({
             "id": sums.id, "thread": known_number(sums.thread), "region": known_number(sums.region), "kind": format!("{:?}", sums.kind).to_lowercase(),
             "name": sums.name, "call_site": known_number(sums.call_site), "place": self.labels.get(&sums.call_site),
-            "waits": sums.waits, "wait_s": sums.ticks as f64 * self.clock.tick_s(),
+            "waits": sums.waits, "wait_s": sums.ticks as f64 * self.clock.tick_s(), "team": sums.team,
         })
     }
 
@@ -472,7 +479,7 @@ impl<'a> RankDump<'a> {
 
 fn sampled_thread_value(thread: &SampledThread) -> Value {
     let number = known_number(thread.number);
-    json!({ "id": thread.id, "system_id": thread.system_id, "number": number })
+    json!({ "id": thread.id, "system_id": thread.system_id, "number": number, "pool": known_number(thread.pool) })
 }
 
 /// The settings of a rank's sampling.

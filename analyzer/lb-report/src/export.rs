@@ -328,7 +328,8 @@ fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments
     let Analysis { model, names, .. } = &analysis;
     let analysed = AnalysedRun { model, places: &names.places, calls: &names.calls };
     parquet::write_sums(&analysed, |table| open_table(&folder, table)).context(name.clone())?;
-    let others = parquet::EVENTS.map(|table| format!("{}.parquet", table.name));
+    let others: Vec<String> =
+        parquet::EVENTS.iter().chain(&parquet::PARALLEL).map(|table| format!("{}.parquet", table.name)).collect();
     folder.finish(&others, parquet::is_ours).context(name)?;
     Ok(analysis)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
-use lbprof_export::parquet::{EVENTS, ParquetColumn, SUMS, TableDescription};
+use lbprof_export::parquet::{EVENTS, PARALLEL, ParquetColumn, SUMS, TableDescription};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::written;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -279,7 +279,7 @@ fn table_schema(table: &TableDescription) -> Value {
 #[test]
 fn the_schema_of_all_columns_is_in_the_documents() {
     const COMMAND: &str = "UPDATE_SCHEMA=1 cargo test -p lb-report schema";
-    let tables = SUMS.iter().chain(&EVENTS).map(|table| (table.name.to_owned(), table_schema(table)));
+    let tables = SUMS.iter().chain(&PARALLEL).chain(&EVENTS).map(|table| (table.name.to_owned(), table_schema(table)));
     let tables: serde_json::Map<String, Value> = tables.collect();
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -296,7 +296,7 @@ fn the_schema_of_all_columns_is_in_the_documents() {
     let written = fs::read_to_string(docs.join("parquet.schema.json")).unwrap_or_default();
     assert!(written == expected, "docs/parquet.schema.json is not what the columns make: {COMMAND}");
     let document = fs::read_to_string(docs.join("exports.md")).unwrap();
-    for table in SUMS.iter().chain(&EVENTS) {
+    for table in SUMS.iter().chain(&PARALLEL).chain(&EVENTS) {
         let place = format!("<!-- keys of {} in parquet.schema.json -->", table.name);
         assert!(document.contains(&place), "docs/exports.md lacks the place for the columns of {}", table.name);
     }

@@ -169,6 +169,10 @@ efficiency: EfficiencyRow
  */
 threads?: (ThreadTable | null)
 /**
+ * Pools of threads that ranks start themselves, as of `std::thread`, TBB and Kokkos: how much of their time they work, by samples; missing if there are none that work for 1 % of it. Those with most CPU time first.
+ */
+thread_pools?: ThreadPoolRow[]
+/**
  * Costs of the phases compared with the same work on one rank, and waiting for other ranks' computation.
  */
 overheads: OverheadFigures
@@ -1461,6 +1465,68 @@ waits_s: number
  * Instances in which it works longest.
  */
 longest: number
+}
+/**
+ * Threads that ranks start with one routine, all ranks together; not those of OpenMP's libraries where parallel regions were measured.
+ */
+export interface ThreadPoolRow {
+/**
+ * The routine's name: of `std::thread` that of the function which it runs.
+ */
+name: string
+/**
+ * Location of the routine.
+ */
+routine: CodePlace
+/**
+ * Ranks that have such threads.
+ */
+ranks: number
+/**
+ * The most threads at a time, summed over ranks: n.
+ */
+threads: number
+/**
+ * Threads started, short-lived ones included, of the whole run.
+ */
+started: number
+/**
+ * The whole program.
+ */
+program: PoolUse
+/**
+ * Each region by itself, inner regions excluded, those with most CPU time first; at most 20.
+ */
+regions: PoolUse[]
+}
+/**
+ * The use of a pool's threads in a region.
+ */
+export interface PoolUse {
+/**
+ * Its path.
+ */
+region: string
+/**
+ * Time of the region on each rank × its threads, summed over ranks.
+ */
+thread_time_s: number
+/**
+ * CPU time of the threads, all ranks together.
+ */
+cpu_s: number
+/**
+ * The part of `cpu_s` in which they wait for other threads or look for work: in the run-time libraries of OpenMP and TBB, and in `sched_yield`.
+ */
+waiting_s: number
+/**
+ * (`cpu_s` − `waiting_s`) / `thread_time_s`.
+ */
+utilization: (number | null)
+/**
+ * Its standard error.
+ */
+utilization_error: (number | null)
 }
 /**
  * Overheads, efficiency and speedup.

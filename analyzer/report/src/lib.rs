@@ -43,6 +43,7 @@ pub mod run;
 pub mod selection;
 pub mod situation;
 pub mod slow_parts;
+pub mod thread_pools;
 pub mod threads;
 pub mod verdict;
 pub mod what_if;
@@ -95,6 +96,7 @@ pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
 pub use ranks::RankRow;
 pub use regions::RegionRow;
+pub use thread_pools::ThreadPoolRow;
 pub use threads::ThreadTable;
 pub use verdict::{Verdict, VerdictKind};
 pub use what_if::WhatIfTable;
@@ -123,6 +125,8 @@ pub struct Report {
     pub efficiency: EfficiencyRow,
     /// Activities of the cores of ranks with several threads, or `None` if there are none.
     pub threads: Option<ThreadTable>,
+    /// Pools of threads that were sampled, such as those of `std::thread`.
+    pub thread_pools: Vec<ThreadPoolRow>,
     /// A row per rank, by number.
     pub ranks: Vec<RankRow>,
     /// A row per activity that occurs, the longest first.
@@ -258,6 +262,7 @@ impl Report {
             problems,
             efficiency,
             threads,
+            thread_pools: thread_pools::rows(model, names),
             ranks,
             activities: activities::rows(times, &dispersion),
             regions,

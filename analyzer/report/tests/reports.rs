@@ -312,6 +312,7 @@ fn ranks_with_teams(serial: impl Fn(RankScript) -> RankScript) -> Scenario {
                 call_site: 1,
                 waits: 10,
                 ticks: 3 * MS,
+                team: 2,
                 ..MutexSums::default()
             }))
             .define(Definition::Lifetime(LifetimePoint::Started, scenario::header(0, 2).instants[0].ticks - 30 * MS))

@@ -31,8 +31,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use lbprof_collector::definition::Definition;
 use lbprof_collector::problem::ProblemKind;
 
-use crate::log::{self, OpenLog};
+use crate::log::OpenLog;
 use crate::run::settings::RegionRecording;
+use crate::sampling::pools;
 use crate::system::symbols;
 pub use switch::is_on;
 use switch::{WANTED, WANTS_EACH_THREAD};
@@ -40,9 +41,6 @@ use switch::{WANTED, WANTS_EACH_THREAD};
 /// Recording starts.
 pub fn start(recording: RegionRecording) {
     let wanted = recording != RegionRecording::Off;
-    if wanted && symbols::read().has_runtime {
-        log::define(Definition::Problem(ProblemKind::StaticOpenmp as u16, 1, String::new()));
-    }
     WANTED.store(wanted, Relaxed);
     WANTS_EACH_THREAD.store(recording == RegionRecording::EachThread, Relaxed);
     if wanted {
@@ -56,5 +54,9 @@ pub fn end(log: Option<&mut Option<OpenLog>>) {
         && WANTED.swap(false, Relaxed)
     {
         written_sums::write(log);
+        // Its threads have a routine in the program; few other programs' symbols need to be read.
+        if pools::is_any_in_program() && symbols::read().has_runtime {
+            log.define(&[Definition::Problem(ProblemKind::StaticOpenmp as u16, 1, String::new())]);
+        }
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! ```text
 //!   thread 1   |== works ==|...waits...|== in the section ==|      add: region, mutex, 11 ticks
-//!   table      (region, address of the mutex) -> waits, ticks, place of the first wait, name
+//!   table      (region, size of its team, address of the mutex) -> waits, ticks, place of the first wait, name
 //! ```
 //!
 //! A wait that is over at once costs nothing here. Any thread may add; sums are never freed.
 
+use std::ffi::c_int;
+use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicPtr, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
@@ -19,8 +21,9 @@ use lbprof_collector::record::NONE;
 use crate::harmless::enter;
 use crate::harmless::signals::critical;
 use crate::log::LOG;
+use crate::openmp::runtime::{self, RuntimeFunction};
 use crate::openmp::sums::RegionSite;
-use crate::state::parallel::AwaitedMutex;
+use crate::state::parallel::{AwaitedMutex, TeamMember};
 use crate::state::thread::RecorderThread;
 use crate::system::{objects, symbols};
 use crate::unwind::PathCall;
@@ -31,10 +34,12 @@ const SHORTEST: u64 = 2048;
 /// The waits of threads in a region for one mutex.
 struct MutexWaits {
     region: *const RegionSite,
+    team: u32,
     kind: MutexKind,
     address: usize,
     id: u32,
-    name: String,
+    /// Found when it is written first: not while threads wait.
+    name: OnceLock<String>,
     call_site: u32,
     waits: AtomicU64,
     ticks: AtomicU64,
@@ -63,7 +68,9 @@ pub unsafe fn add(thread: *mut RecorderThread, mutex: AwaitedMutex, ticks: u64) 
 #[inline(never)]
 unsafe fn add_long(thread: *mut RecorderThread, mutex: AwaitedMutex, ticks: u64) {
     // SAFETY: the thread's own state; sites are never freed.
-    let Some(region) = (unsafe { (*thread).team.site.cast::<RegionSite>().as_ref() }) else { return };
+    let Some(site) = (unsafe { (*thread).team.site.cast::<RegionSite>().as_ref() }) else { return };
+    // SAFETY: the caller's promise.
+    let region = TeamOfRegion { site, team: unsafe { team_size(thread, mutex.caller) } };
     let waits = match find(region, mutex) {
         MutexSearch::Known(waits) => waits,
         MutexSearch::Unknown => {
@@ -77,13 +84,43 @@ unsafe fn add_long(thread: *mut RecorderThread, mutex: AwaitedMutex, ticks: u64)
     waits.waits.fetch_add(1, Relaxed);
 }
 
+/// A region with one size of team.
+#[derive(Clone, Copy)]
+struct TeamOfRegion {
+    site: &'static RegionSite,
+    team: u32,
+}
+
+/// The threads of the outermost region that the calling thread is in, from which it has called the run-time library at `caller`.
+///
+/// # Safety
+/// `thread` is the calling thread's state, which is in a region that is measured.
+unsafe fn team_size(thread: *mut RecorderThread, caller: usize) -> u32 {
+    // SAFETY: the caller's promise.
+    let TeamMember { reported_size, depth, .. } = unsafe { (*thread).team };
+    if reported_size != 0 {
+        return reported_size;
+    }
+    let [level, size] = [RuntimeFunction::omp_get_level, RuntimeFunction::omp_get_team_size]
+        .map(|function| runtime::next(function, caller));
+    if level == 0 || size == 0 {
+        return 0;
+    }
+    // SAFETY: the functions of these names, of the library that runs the region.
+    unsafe {
+        let level = std::mem::transmute::<usize, extern "C" fn() -> c_int>(level)();
+        let size = std::mem::transmute::<usize, extern "C" fn(c_int) -> c_int>(size);
+        size(level.saturating_add(1).saturating_sub_unsigned(depth)).max(0) as u32
+    }
+}
+
 /// The result of a search for the waits for a mutex.
 enum MutexSearch {
     Known(&'static MutexWaits),
     Unknown,
 }
 
-fn find(region: &RegionSite, mutex: AwaitedMutex) -> MutexSearch {
+fn find(region: TeamOfRegion, mutex: AwaitedMutex) -> MutexSearch {
     for place in places(region, mutex) {
         // SAFETY: null, or one that is never freed.
         match unsafe { place.load(Acquire).as_ref() } {
@@ -96,20 +133,23 @@ fn find(region: &RegionSite, mutex: AwaitedMutex) -> MutexSearch {
 }
 
 /// Returns the places of the table in the order of a search.
-fn places(region: &RegionSite, mutex: AwaitedMutex) -> impl Iterator<Item = &'static AtomicPtr<MutexWaits>> {
-    let word = (region as *const RegionSite as usize) ^ mutex.address.rotate_left(20) ^ mutex.kind as usize;
+fn places(region: TeamOfRegion, mutex: AwaitedMutex) -> impl Iterator<Item = &'static AtomicPtr<MutexWaits>> {
+    let word = (&raw const *region.site as usize) ^ mutex.address.rotate_left(20) ^ mutex.kind as usize;
     let first = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - MAX_MUTEXES.ilog2());
     MUTEXES.iter().cycle().skip(first).take(MAX_MUTEXES)
 }
 
 impl MutexWaits {
-    fn is_for(&self, region: &RegionSite, mutex: AwaitedMutex) -> bool {
-        std::ptr::eq(self.region, region) && self.kind == mutex.kind && self.address == mutex.address
+    fn is_for(&self, region: TeamOfRegion, mutex: AwaitedMutex) -> bool {
+        std::ptr::eq(self.region, region.site)
+            && self.team == region.team
+            && self.kind == mutex.kind
+            && self.address == mutex.address
     }
 }
 
 /// Inserts a mutex that is not in the table. The log's lock keeps others from doing the same.
-fn insert(region: &RegionSite, mutex: AwaitedMutex) {
+fn insert(region: TeamOfRegion, mutex: AwaitedMutex) {
     let mut log = LOG.lock();
     let Some(log) = log.as_deref_mut().and_then(Option::as_mut) else { return };
     for place in places(region, mutex) {
@@ -120,11 +160,12 @@ fn insert(region: &RegionSite, mutex: AwaitedMutex) {
             None => {
                 let number = MUTEXES.iter().filter(|one| !one.load(Relaxed).is_null()).count() as u32;
                 let waits = Box::new(MutexWaits {
-                    region,
+                    region: region.site,
+                    team: region.team,
                     kind: mutex.kind,
                     address: mutex.address,
                     id: number,
-                    name: name(mutex.address),
+                    name: OnceLock::new(),
                     call_site: log.call_path(&[PathCall::To(mutex.caller)], true).unwrap_or(NONE),
                     waits: AtomicU64::default(),
                     ticks: AtomicU64::default(),
@@ -170,10 +211,11 @@ pub fn unwritten() -> Vec<Definition> {
             thread: region.number,
             region: region.call_site,
             kind: waits.kind,
-            name: waits.name.clone(),
+            name: waits.name.get_or_init(|| name(waits.address)).clone(),
             call_site: waits.call_site,
             waits: n,
             ticks: waits.ticks.load(Relaxed),
+            team: waits.team,
         }));
     }
     sums

@@ -34,6 +34,8 @@ macro_rules! functions {
 functions! {
     omp_get_thread_num,
     omp_get_max_threads,
+    omp_get_level,
+    omp_get_team_size,
     GOMP_parallel,
     GOMP_parallel_reductions,
     GOMP_parallel_sections,

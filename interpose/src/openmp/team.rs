@@ -185,6 +185,7 @@ pub unsafe extern "C-unwind" fn member(frame: *mut RegionFrame) {
         (*slot).times = MemberTimes { begin, ..MemberTimes::default() };
         (*thread).team.slot = slot;
         (*thread).team.site = frame.site.cast();
+        (*thread).team.reported_size = 0;
         (frame.function)(frame.data);
         (*slot).times.mpi = mpi_time::so_far(thread);
         (*slot).region = frame.region;

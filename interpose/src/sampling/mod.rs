@@ -16,6 +16,7 @@
 mod call_chain;
 mod clock;
 mod locked_memory;
+pub mod pools;
 mod sampled_thread;
 mod tasks;
 
@@ -303,6 +304,7 @@ pub fn end_at_exit() {
         for sampled in threads.iter_mut() {
             sampled.write_last(log, reading);
         }
+        pools::write(log);
     }
     NEXT_LOOK.store(u64::MAX, SeqCst);
 }
@@ -365,7 +367,7 @@ impl ThreadSampler {
             Err(error) => (None, Err(error)),
         };
         let number = self.recording.iter().find(|(known, _)| *known == thread).map_or(NONE, |(_, number)| *number);
-        let sampled = SampledThread { id, system_id: thread as u32, number };
+        let sampled = SampledThread { id, system_id: thread as u32, number, pool: pools::pool_of(thread) };
         self.threads.push(ThreadSampling::new(sampled, event, ticks()));
         result
     }
@@ -444,6 +446,7 @@ impl ThreadSampler {
             for sampled in threads.iter_mut().filter(|one| one.is_due()) {
                 sampled.write(log, reading);
             }
+            pools::write(log);
         });
         if !is_filtered {
             self.change_periods(now);
@@ -509,6 +512,7 @@ impl ThreadSampler {
             for sampled in threads.iter_mut() {
                 sampled.write_last(log, reading);
             }
+            pools::write(log);
         });
     }
 }

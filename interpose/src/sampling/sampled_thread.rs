@@ -12,6 +12,7 @@ use lbprof_collector::thread_positions::ThreadLocator;
 use crate::log::OpenLog;
 use crate::sampling::call_chain::{SampleUnwinder, UnwoundChain};
 use crate::sampling::clock::SampleClock;
+use crate::sampling::pools;
 use crate::system::clock::sample_instant;
 use crate::system::perf::{KernelRecord, PerfEvent, RawCounts, RawSample};
 
@@ -173,6 +174,7 @@ impl ThreadSampling {
         for (block, places) in samples.chunks_mut(MAX_SAMPLES).zip(places.chunks(MAX_SAMPLES)) {
             if !std::mem::replace(&mut self.is_defined, true) {
                 log.define(&[Definition::SampledThread(self.thread)]);
+                pools::note_samples(self.thread.pool);
             }
             if places.iter().any(Option::is_some) {
                 let places = SamplePlaces::from_places(self.thread.id, self.head.first, places.iter().copied());

@@ -94,6 +94,8 @@ pub struct TeamMember {
     pub reported_site: *const c_void,
     /// The number of the reported region whose slot it has.
     pub number: u64,
+    /// The threads of that region's team; 0: the library reports no regions.
+    pub reported_size: u32,
     /// The library's data of the task that it runs, where that is known; else null.
     pub task: *mut u64,
     /// Reason of the wait, as the library reports: the number of a kind, or 0.

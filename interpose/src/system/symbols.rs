@@ -1,13 +1,15 @@
 //! Reads the program's own table of symbols for OpenMP: names of critical sections, and whether a run-time library is linked into it.
 //!
 //! Compilers make a variable of each named critical section, which no loader knows: it is in the file's `.symtab` alone. The file is read once, when
-//! recording starts, in pieces; a stripped one says nothing.
+//! a name is needed, in pieces; a stripped one says nothing.
 //!
 //! Source: System V ABI, chapter 4 (object files); names by GCC and LLVM.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
+
+use crate::system::sandbox;
 
 /// The findings in the table of symbols.
 #[derive(Debug, Default)]
@@ -42,21 +44,32 @@ const MAX_KEPT: usize = 1024;
 /// A symbol of a file of 64 bits, and its bytes.
 const SYMBOL_BYTES: usize = 24;
 
-/// Reads the program's file, once.
+/// Reads the program's file, once. Under a system call filter nothing is read.
 pub fn read() -> &'static OpenmpSymbols {
-    let program = || std::env::current_exe().ok()?.file_name().map(|name| name.to_string_lossy().into_owned());
-    PROGRAM.get_or_init(|| program().unwrap_or_default());
-    SYMBOLS.get_or_init(|| File::open("/proc/self/exe").ok().and_then(|file| read_file(&file)).unwrap_or_default())
+    SYMBOLS.get_or_init(|| {
+        if sandbox::is_filtered() {
+            return OpenmpSymbols::default();
+        }
+        File::open("/proc/self/exe").ok().and_then(|file| read_file(&file)).unwrap_or_default()
+    })
 }
 
-/// Returns the name of the program's file, if it was read.
+/// Returns the name of the program's file, or `None` if it is not known.
 pub fn program() -> Option<&'static str> {
-    PROGRAM.get().map(String::as_str).filter(|name| !name.is_empty())
+    let known = PROGRAM.get_or_init(|| find_program().unwrap_or_default());
+    Some(known.as_str()).filter(|name| !name.is_empty())
+}
+
+fn find_program() -> Option<String> {
+    if sandbox::is_filtered() {
+        return None;
+    }
+    std::env::current_exe().ok()?.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
 /// Returns the name of the critical section whose variable has this address, relative to the program's base.
 pub fn critical_section(offset: usize) -> Option<String> {
-    let sections = &SYMBOLS.get()?.sections;
+    let sections = &read().sections;
     sections.iter().find(|(address, _)| *address == offset).map(|(_, name)| name.clone())
 }
 

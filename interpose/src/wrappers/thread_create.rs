@@ -1,8 +1,8 @@
-//! `pthread_create`: a new thread is sampled from its first instruction on, however soon it ends.
+//! `pthread_create`: a new thread is sampled from its first instruction on, however soon it ends, and counts in its pool.
 //!
 //! ```text
-//!   pthread_create (ours) --> the C library's, with `start` and a NewThread in place of the program's function and argument
-//!     new thread: start --> begin: has the thread sampled, gives the program's function and argument
+//!   pthread_create (ours) --> the C library's, with `start` and a StartingThread in place of the program's function and argument
+//!     new thread: start --> begin: counts the thread, has it sampled, gives the program's function and argument
 //!                       jumps to the function: no frame of ours is on the thread's stack
 //! ```
 
@@ -14,6 +14,8 @@ use crate::harmless::enter;
 use crate::harmless::signals::critical;
 use crate::processor::begin_thread;
 use crate::sampling;
+use crate::sampling::pools::{self, PoolCounts};
+use crate::state::stage::{RecordingState, state};
 use crate::state::thread;
 
 /// The C library's.
@@ -21,6 +23,12 @@ static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes of stack that a thread has at least for that; threads with less are found later.
 const MIN_STACK: usize = 64 << 10;
+
+/// A thread that is about to begin.
+struct StartingThread {
+    start: ThreadStart,
+    pool: Option<&'static PoolCounts>,
+}
 
 /// The program's function and its argument, in two registers where a function returns it.
 #[repr(C)]
@@ -51,18 +59,24 @@ unsafe extern "C-unwind" fn pthread_create(
         type Create =
             unsafe extern "C-unwind" fn(*mut c_void, *const libc::pthread_attr_t, usize, *mut c_void) -> c_int;
         let next = std::mem::transmute::<usize, Create>(next);
-        if !sampling::is_on() || stack_bytes(attributes) < MIN_STACK {
+        if state() == RecordingState::Done {
+            return next(thread, attributes, function, argument);
+        }
+        let pool = pools::find(function, argument);
+        // Threads from before MPI_Init may be sampled later.
+        let is_wanted = sampling::is_on() || state() == RecordingState::Idle;
+        if !is_wanted || stack_bytes(attributes) < MIN_STACK {
             return next(thread, attributes, function, argument);
         }
         // As the C library itself, from the program's heap: the recorder's is not to be waited for here.
-        let start = libc::malloc(size_of::<ThreadStart>()).cast::<ThreadStart>();
-        if start.is_null() {
+        let new = libc::malloc(size_of::<StartingThread>()).cast::<StartingThread>();
+        if new.is_null() {
             return next(thread, attributes, function, argument);
         }
-        start.write(ThreadStart { function, argument });
-        let result = next(thread, attributes, begin_thread!(begin) as *const () as usize, start.cast());
+        new.write(StartingThread { start: ThreadStart { function, argument }, pool });
+        let result = next(thread, attributes, begin_thread!(begin) as *const () as usize, new.cast());
         if result != 0 {
-            libc::free(start.cast());
+            libc::free(new.cast());
         }
         result
     }
@@ -80,14 +94,19 @@ unsafe fn stack_bytes(attributes: *const libc::pthread_attr_t) -> usize {
     }
 }
 
-/// A new thread is sampled from now on. Gives what the program has it do.
-unsafe extern "C" fn begin(start: *mut ThreadStart) -> ThreadStart {
+/// A new thread counts, and is sampled, from now on. Gives what the program has it do.
+unsafe extern "C" fn begin(new: *mut StartingThread) -> ThreadStart {
     // SAFETY: made above for this thread alone; the thread's own state.
     unsafe {
-        let own = start.read();
-        libc::free(start.cast());
+        let StartingThread { start, pool } = new.read();
+        libc::free(new.cast());
         let id = libc::gettid();
-        enter::recording(thread::current(), || critical(|| sampling::thread_begins(id)));
-        own
+        if let Some(pool) = pool {
+            pool.enter(id);
+        }
+        if sampling::is_on() {
+            enter::recording(thread::current(), || critical(|| sampling::thread_begins(id)));
+        }
+        start
     }
 }

@@ -2,6 +2,7 @@
 //! CPU time.
 
 use lbprof_collector::definition::Definition;
+use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{CodeAddress, ProcessorCounts, Sample, SampleHead, SampledThread};
 
 /// Instructions and cycles of a nanosecond of CPU time.
@@ -31,7 +32,7 @@ pub(crate) struct Sampled {
 impl Sampled {
     /// A thread that gets a sample each `period` nanoseconds of CPU time; `number` is that of its records, or NONE.
     pub(crate) fn new(id: u32, system_id: u32, number: u32, period: u64) -> Self {
-        let thread = SampledThread { id, system_id, number };
+        let thread = SampledThread { id, system_id, number, pool: NONE };
         Sampled { thread, period, since: 0, counts: (0.0, 0.0), speed: None, samples: Vec::new(), lost: Vec::new() }
     }
 

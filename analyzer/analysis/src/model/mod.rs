@@ -23,6 +23,7 @@ pub mod sites;
 pub mod solo_time;
 pub mod statistics;
 pub mod summary;
+pub mod thread_pools;
 pub mod threads;
 pub mod waits;
 pub mod what_if;

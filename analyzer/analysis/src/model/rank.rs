@@ -11,6 +11,7 @@ use super::loops::FoundLoopOfRank;
 use super::region::RegionIdx;
 use super::samples::RankSamples;
 use super::series::IterationSeries;
+use super::thread_pools::SampledPool;
 use super::threads::{ParallelRegion, ThreadPlacement};
 
 /// Seconds by activity, at the index of the activity's number.
@@ -65,6 +66,8 @@ pub struct RankModel {
     pub placement: Option<ThreadPlacement>,
     /// Its samples.
     pub samples: RankSamples,
+    /// The threads that it has started, by their routine, of which there are samples.
+    pub pools: Vec<SampledPool>,
     /// Seconds during which the program had stopped recording.
     pub paused_s: f64,
     /// Records, markers and parts included, of all threads.

@@ -20,13 +20,13 @@ impl RankBuilder<'_> {
         }
     }
 
-    /// Adds what threads waited for to the regions, which have these sums. The log does not say in which size of team: it counts for the one with the longest
-    /// such waits.
+    /// Adds what threads waited for to the regions, which have these sums.
     fn add_mutexes(&mut self, sums: &[ParallelSums]) {
         for mutex in self.definitions.mutexes.values() {
-            let regions =
-                (0..).zip(sums).filter(|(_, region)| (region.thread, region.call_site) == (mutex.thread, mutex.region));
-            let Some((region, _)) = regions.max_by_key(|(_, region)| region.time.mutex) else { continue };
+            let region = sums.iter().position(|region| {
+                (region.thread, region.call_site, region.team) == (mutex.thread, mutex.region, mutex.team)
+            });
+            let Some(region) = region else { continue };
             let MutexSums { kind, ref name, call_site, waits, ticks, .. } = *mutex;
             let site = if call_site == NONE { None } else { self.site(call_site) };
             let wait_s = self.seconds(ticks);

@@ -7,6 +7,8 @@ use lbprof_collector::definition::LifetimePoint;
 use lbprof_collector::format::LogHeader;
 use lbprof_collector::polling::{PollGapRule, PollSums};
 use lbprof_collector::profile::{self, CounterTotals};
+use lbprof_collector::record::NONE;
+use lbprof_collector::sample::ThreadPool;
 use lbprof_collector::{Activity, Operation, ProblemKind, Record};
 
 use super::found_iterations::FoundIterations;
@@ -19,6 +21,7 @@ use crate::model::samples::{
 };
 use crate::model::selected::SelectedPart;
 use crate::model::sites::CallSiteTable;
+use crate::model::thread_pools::SampledPool;
 use crate::model::{
     CallTotals, Communicator, PendingCall, PollTimes, RankModel, RegionCounters, RegionIdx, ResourceUsage, RunFacts,
     Seconds, SiteTotalsKey,
@@ -315,6 +318,7 @@ impl<'a> RankBuilder<'a> {
             self.rank.samples.of[threads as usize] =
                 ThreadSamples { threads: sums.threads(threads), times: times.into_iter().collect() };
         }
+        self.thread_pools(sums, code);
         let mut in_calls: Vec<_> = sums.in_calls.iter().collect();
         in_calls.sort_by_key(|(at, _)| **at);
         let mut called_back: BTreeMap<CalledBackAt, CpuTime> = BTreeMap::new();
@@ -326,6 +330,23 @@ impl<'a> RankBuilder<'a> {
         self.rank.samples.called_back = called_back.into_iter().collect();
         let rank = self.rank.rank;
         self.part.lines.extend(lines.into_iter().map(|(line, time)| (line, LineTimes::from_rank(rank, &time))));
+    }
+
+    /// Adds the pools of the rank's threads that have samples.
+    fn thread_pools(&mut self, sums: &SampleSums, code: &SampledCode) {
+        let mut places: Vec<_> = sums.pools.iter().collect();
+        places.sort_by_key(|(place, _)| **place);
+        for of_pool in places.chunk_by(|a, b| a.0.0 == b.0.0) {
+            let pool = of_pool.first().and_then(|&(&(id, _), _)| self.definitions.thread_pools.get(&id));
+            let Some(&ThreadPool { routine, threads, started, .. }) = pool else { continue };
+            let mut times: BTreeMap<SampledAt, CpuTime> = BTreeMap::new();
+            for &(&(_, (region, activity, stack)), time) in of_pool {
+                let at = SampledAt { region: self.region(region), activity, node: code.node_of(stack) };
+                times.entry(at).or_default().add(time);
+            }
+            let routine = if routine == NONE { None } else { self.site(routine) };
+            self.rank.pools.push(SampledPool { routine, threads, started, times: times.into_iter().collect() });
+        }
     }
 
     /// The other threads, so many, and their sums.

@@ -106,6 +106,7 @@ pub(super) fn forget_iterations(model: &mut Model) {
 pub(super) fn forget_samples(model: &mut Model) {
     for rank in model.ranks.iter_mut() {
         rank.samples = RankSamples::default();
+        rank.pools.clear();
     }
     model.lines.clear();
 }

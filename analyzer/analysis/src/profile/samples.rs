@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::format::{BatchHead, LogHeader};
 use lbprof_collector::reader::LogItem;
+use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{self, ProcessorCounts, Sample, SamplePlaces};
 use lbprof_collector::walk::{ThreadTime, WalkState};
 use lbprof_collector::{Activity, Definition, Record};
@@ -57,6 +58,8 @@ pub struct SortedSamples {
     every: u64,
     /// The group of each thread that has samples.
     whose: Vec<SampledThreads>,
+    /// The id of its pool, or NONE.
+    pools: Vec<u32>,
 }
 
 /// The log with a rank's samples, and the tables that resolve their addresses.
@@ -121,6 +124,7 @@ impl SampleSource<'_> {
             let at = *threads.entry(sample.thread).or_insert(next);
             if at == next && samples.whose.len() as u32 == next {
                 samples.whose.push(threads_of(&facts, definitions.recording_thread(sample.thread)));
+                samples.pools.push(definitions.sampled_threads.get(&sample.thread).map_or(NONE, |thread| thread.pool));
             }
             sample.thread = at;
         }
@@ -216,6 +220,8 @@ pub struct SampleSums {
     threads: [FxHashSet<u32>; SampledThreads::ALL.len()],
     /// CPU time by the same.
     pub times: [FxHashMap<SamplePlace, CpuTime>; SampledThreads::ALL.len()],
+    /// CPU time of threads but the first, by the id of their pool, of which there is one.
+    pub pools: FxHashMap<(u32, SamplePlace), CpuTime>,
     /// CPU time of the first thread in recorded calls, by operation and stack.
     pub in_calls: FxHashMap<(u16, u32), CpuTime>,
 }
@@ -242,7 +248,13 @@ impl PlacedSamples {
     fn add(&mut self, place: Option<(u32, Activity)>, sample: &ThreadSample) {
         match place {
             Some((region, activity)) => {
-                self.sums.add(self.samples.whose[sample.thread as usize], region, activity, sample);
+                let whose = self.samples.whose[sample.thread as usize];
+                self.sums.add(whose, region, activity, sample);
+                let pool = self.samples.pools.get(sample.thread as usize).filter(|_| whose != SampledThreads::First);
+                if let Some(&pool) = pool.filter(|&&pool| pool != NONE) {
+                    let place = (region, activity, sample.stack);
+                    self.sums.pools.entry((pool, place)).or_default().add(&sample.time);
+                }
             }
             None => self.sums.add(SampledThreads::Unplaced, 0, Activity::Computation, sample),
         }
@@ -320,7 +332,6 @@ impl PlacedSamples {
 #[cfg(test)]
 mod tests {
     use lbprof_collector::Operation;
-    use lbprof_collector::record::NONE;
     use lbprof_collector::sample::CodeAddress;
 
     use super::*;

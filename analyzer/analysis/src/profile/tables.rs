@@ -145,11 +145,12 @@ impl TableRenumbering {
             }
             sites.sort_by_key(|&(key, _)| key);
         }
-        for threads in &mut rank.samples.of {
-            for (at, _) in threads.times.iter_mut() {
+        let of_threads = rank.samples.of.iter_mut().map(|threads| &mut threads.times);
+        for times in of_threads.chain(rank.pools.iter_mut().map(|pool| &mut pool.times)) {
+            for (at, _) in times.iter_mut() {
                 self.renumber(&mut at.region);
             }
-            threads.times.sort_by_key(|&(at, _)| at);
+            times.sort_by_key(|&(at, _)| at);
         }
     }
 

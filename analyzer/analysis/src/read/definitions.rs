@@ -13,7 +13,7 @@ use lbprof_collector::definition::{
 use lbprof_collector::format::LogHeader;
 use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement};
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{SampleCaller, SampledThread, SamplingSetup};
+use lbprof_collector::sample::{SampleCaller, SampledThread, SamplingSetup, ThreadPool};
 use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
 
 /// Name of the first region, the whole program.
@@ -56,6 +56,8 @@ pub struct RankDefinitions {
     pub sampling: Option<SamplingSetup>,
     /// Threads of which there are samples, by id.
     pub sampled_threads: BTreeMap<u32, SampledThread>,
+    /// Threads started with one routine, by id.
+    pub thread_pools: BTreeMap<u32, ThreadPool>,
     /// Calls on the way to where samples were taken, by id.
     pub sample_callers: BTreeMap<u32, SampleCaller>,
     /// Times of threads in parallel regions, by id.
@@ -126,6 +128,7 @@ impl RankDefinitions {
             Definition::Function(function) => drop(self.functions.insert(function.id, function)),
             Definition::Sampling(sampling) => self.sampling = Some(sampling),
             Definition::SampledThread(thread) => drop(self.sampled_threads.insert(thread.id, thread)),
+            Definition::ThreadPool(pool) => drop(self.thread_pools.insert(pool.id, pool)),
             Definition::SampleCaller(caller) => drop(self.sample_callers.insert(caller.id, caller)),
             // Who reads samples keeps those that come before them.
             Definition::SamplePlaces(_) | Definition::ProfileGaps(_) => {}

@@ -154,9 +154,6 @@ pub fn write_rows(layout: &ParaverLayout, out: &mut impl Write) -> io::Result<()
     layout.tasks.iter().try_for_each(|task| writeln!(out, "rank {}", task.rank))?;
     let threads: u32 = layout.tasks.iter().map(|task| task.threads).sum();
     writeln!(out, "\nLEVEL THREAD SIZE {threads}")?;
-    for task in &layout.tasks {
-        writeln!(out, "rank {}", task.rank)?;
-        (1..task.threads).try_for_each(|thread| writeln!(out, "rank {} thread {thread}", task.rank))?;
-    }
-    Ok(())
+    let names = (0..layout.tasks.len()).flat_map(|place| layout.line_names(place));
+    names.into_iter().try_for_each(|name| writeln!(out, "{name}"))
 }

@@ -14,6 +14,17 @@ pub struct ParaverLayout {
     pub tasks: Vec<ParaverTask>,
     /// By index of the communicator: its number; MPI_COMM_WORLD, where it is known, is 1.
     comms: Vec<u32>,
+    /// By place of the rank: the threads of its teams that have lines, which follow those of the threads that call MPI.
+    teams: Vec<Vec<TeamThread>>,
+}
+
+/// A thread of the teams that one thread starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TeamThread {
+    /// Number of the thread that starts them.
+    pub starter: u32,
+    /// Its number in the team, from 1: number 0 is the one that starts them.
+    pub number: u32,
 }
 
 /// A host.
@@ -36,6 +47,8 @@ pub struct ParaverTask {
     pub cpu: u32,
     /// Threads that were followed.
     pub threads: u32,
+    /// Threads that call MPI, of these.
+    pub mpi_threads: u32,
 }
 
 impl ParaverLayout {
@@ -49,7 +62,8 @@ impl ParaverLayout {
                 nodes.len() - 1
             });
             nodes[node].cpus += 1;
-            tasks.push(ParaverTask { rank: rank.rank, node, cpu: nodes[node].cpus, threads: 1 });
+            let mpi_threads = rank.other_threads.saturating_add(1);
+            tasks.push(ParaverTask { rank: rank.rank, node, cpu: nodes[node].cpus, threads: 1, mpi_threads });
         }
         // The CPUs of all nodes are numbered in one sequence.
         let mut first = Vec::new();
@@ -68,7 +82,36 @@ impl ParaverLayout {
         for (number, &at) in (1..).zip(&order) {
             comms[at] = number;
         }
-        ParaverLayout { nodes, tasks, comms }
+        let teams = vec![Vec::new(); tasks.len()];
+        ParaverLayout { nodes, tasks, comms, teams }
+    }
+
+    /// Returns the line of a thread of teams among those of the rank at `place`, from 0; it is new where the thread is. `None`: there is no such rank.
+    pub fn team_line(&mut self, place: u32, thread: TeamThread) -> Option<u32> {
+        let known = self.teams.get_mut(place as usize)?;
+        let at = known.iter().position(|one| *one == thread).unwrap_or_else(|| {
+            known.push(thread);
+            known.len() - 1
+        });
+        let task = self.tasks.get(place as usize)?;
+        Some(task.mpi_threads.saturating_add(at as u32))
+    }
+
+    /// The names of the lines of the rank at `place`.
+    pub fn line_names(&self, place: usize) -> Vec<String> {
+        let (Some(task), Some(team)) = (self.tasks.get(place), self.teams.get(place)) else { return Vec::new() };
+        let mut names = vec![format!("rank {}", task.rank)];
+        for line in 1..task.threads {
+            let of_team = line.checked_sub(task.mpi_threads).and_then(|at| team.get(at as usize));
+            names.push(match of_team {
+                Some(TeamThread { starter: 0, number }) => format!("rank {} thread {number} of its teams", task.rank),
+                Some(TeamThread { starter, number }) => {
+                    format!("rank {} thread {number} of teams of thread {starter}", task.rank)
+                }
+                None => format!("rank {} thread {line}", task.rank),
+            });
+        }
+        names
     }
 
     /// Processors of all nodes.

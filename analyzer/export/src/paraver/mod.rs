@@ -29,7 +29,7 @@ use lbprof_collector::record::NONE;
 
 use self::config::{ConfigNames, write_rows};
 use self::event_types::{DELAY_SOURCE, ITERATION, PARALLEL, REGION, TEAM, WAIT_STATE};
-use self::layout::ParaverLayout;
+use self::layout::{ParaverLayout, TeamThread};
 use self::operations::{ParaverCallEvent, values};
 use crate::external_sort::LineSorter;
 use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
@@ -37,7 +37,7 @@ use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::{Communicator, RankModel, RegionIdx};
-use lbprof_analysis::replay::{MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
+use lbprof_analysis::replay::{MatchedMessage, ReplayObserver, StateInterval, TeamInterval, TeamThreadInterval};
 use lbprof_analysis::select::SelectionError;
 
 /// Of the communicator, bytes and root of a collective.
@@ -268,6 +268,21 @@ impl ReplayObserver for ParaverWriter {
         let at_begin = [(PARALLEL, u64::from(value)), (TEAM, u64::from(team.team))];
         self.event(team.thread, team.interval.begin, &at_begin);
         self.event(team.thread, team.interval.end, &[(PARALLEL, 0), (TEAM, 0)]);
+    }
+
+    fn on_team_thread(&mut self, one: &TeamThreadInterval) {
+        let &TeamThreadInterval { starter, number, interval, site, .. } = one;
+        // The thread that starts the region has its line already.
+        if number == 0 {
+            return;
+        }
+        let team_thread = TeamThread { starter: starter.number, number };
+        let Some(line) = self.layout.team_line(starter.rank_idx, team_thread) else { return };
+        let thread = ReplayedThread { rank_idx: starter.rank_idx, number: line };
+        let value = self.names.parallel_value(site);
+        self.event(thread, interval.begin, &[(PARALLEL, u64::from(value))]);
+        self.event(thread, interval.end, &[(PARALLEL, 0)]);
+        self.state(thread, interval.begin, interval.end, RUNNING);
     }
 
     fn on_message(&mut self, message: &MatchedMessage) {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   the sums    ─→ sums.rs    ranks, regions, call_paths, iterations      every run has them
+//!               ─→ parallel.rs  parallel_regions, parallel_threads        runs with OpenMP
 //!   the replay  ─→ events.rs  waits, messages, calls: a row each          not a run in profile mode
 //!                      └──────→ table.rs: rows in groups, compressed with zstd
 //! ```
@@ -10,6 +11,7 @@
 
 mod description;
 mod events;
+mod parallel;
 mod sums;
 mod table;
 
@@ -22,6 +24,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 pub use self::description::TableDescription;
 use self::description::{by_activity, column, optional};
 pub use self::events::{EVENTS, EventTables};
+pub use self::parallel::PARALLEL;
 pub use self::sums::{SUMS, write_sums};
 pub use self::table::{ColumnKind, ParquetColumn, SCHEMA};
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use lbprof_collector::Activity;
 
 use super::table::{ColumnKind, ParquetCell, ParquetColumn, ParquetTable};
-use super::{TableDescription, by_activity, column, optional};
+use super::{TableDescription, by_activity, column, optional, parallel};
 use crate::AnalysedRun;
 use crate::source_path::source_path;
 use lbprof_analysis::model::{CallTotals as Sums, Model, RankModel, SiteTotalsKey};
@@ -155,7 +155,8 @@ pub fn write_sums<W: Write + Send>(
             }
         }
     }
-    [ranks, regions, call_paths, iterations].into_iter().try_for_each(ParquetTable::finish)
+    [ranks, regions, call_paths, iterations].into_iter().try_for_each(ParquetTable::finish)?;
+    parallel::write(run, open)
 }
 
 fn rank_row(rank: &RankModel) -> impl Iterator<Item = ParquetCell> {

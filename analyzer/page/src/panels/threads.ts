@@ -5,7 +5,7 @@ import { PackedNumbers } from "../packed";
 import type { Panel } from "../panel";
 import { Picture, pictureHeight, type Scene } from "../picture";
 import { paintMeans, poolMeans } from "../pool";
-import type { CoreLoss, CoreLossKind, ParallelRegionRow, ThreadTable } from "../report.generated";
+import type { CoreLoss, CoreLossKind, ParallelRegionRow, PoolUse, ThreadPoolRow, ThreadTable } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { count, percent, plural, roundTicks, seconds } from "../words";
@@ -14,9 +14,9 @@ import { sitePlace } from "./callsites";
 export const threads: Panel = {
     id: "threads",
     title: "Threads",
-    about: "How the threads of each rank share the work of OpenMP's parallel regions.",
+    about: "How the threads of each rank share the work of OpenMP's parallel regions, and how much pools of other threads work.",
     missing: ({ report }) => {
-        if ((report.threads?.regions.length ?? 0) > 0) {
+        if ((report.threads?.regions.length ?? 0) > 0 || (report.thread_pools?.length ?? 0) > 0) {
             return null;
         }
         return report.selection
@@ -24,7 +24,12 @@ export const threads: Panel = {
             : "No parallel region of OpenMP was recorded: the program has none, its run-time library is not GNU's (libgomp.so), or LBPROF_OPENMP=off was set.";
     },
     build(host, { report }) {
-        const all = report.threads as ThreadTable;
+        const ofPools = pools(report.thread_pools ?? []);
+        const all = report.threads;
+        if (!all || all.regions.length === 0) {
+            host.append(...ofPools);
+            return;
+        }
         const picture = new Picture(scene(all.regions), pictureHeight(all.regions.length, 34, 20, 460));
         const scale = el("span", { class: "scale" });
         scale.style.background = scaleGradient("viridis");
@@ -35,6 +40,7 @@ export const threads: Panel = {
             picture.element,
             losses(all.losses),
             regions(all.regions),
+            ...ofPools,
         );
         return () => picture.draw();
     },
@@ -133,4 +139,31 @@ function regions(rows: ParallelRegionRow[]): HTMLElement {
             { title: "fork, join", time: (row) => row.fork_join_s },
         ],
     });
+}
+
+/** How much of their time the threads of pools work, and in which regions. */
+function pools(rows: ThreadPoolRow[]): HTMLElement[] {
+    if (rows.length === 0) {
+        return [];
+    }
+    type PoolLine = { name: string; threads: number | null; use: PoolUse };
+    const lines = rows.flatMap((pool): PoolLine[] => [
+        { name: pool.name, threads: pool.threads, use: pool.program },
+        ...pool.regions.map((use) => ({ name: `– ${use.region}`, threads: null, use })),
+    ]);
+    const share = ({ use }: PoolLine) => (use.utilization === null ? "–" : bar(Math.min(1, use.utilization), `${percent(use.utilization)} ± ${percent(use.utilization_error)}`, stateColour("computation")));
+    return [
+        table<PoolLine>({
+            caption: "Pools of threads, by the routine with which they start, and by region: CPU time without waiting / (threads × time), by samples",
+            rows: lines,
+            first: 12,
+            columns: [
+                { title: "pool, region", cell: (row) => row.name },
+                { title: "threads", cell: (row) => (row.threads === null ? "" : count(row.threads)), right: true },
+                { title: "used", cell: share },
+                { title: "CPU", time: (row) => row.use.cpu_s },
+                { title: "waiting", time: (row) => row.use.waiting_s },
+            ],
+        }),
+    ];
 }

@@ -24,7 +24,7 @@ use super::what_if::{CriticalPathRow, PredictionRow};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CounterRow, DispersionRows,
     EfficiencyLoss, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, ProblemRow, RankRow, RegionRow, Report,
-    SiteRow, ThreadTable, Verdict, WindowRow, text,
+    SiteRow, ThreadPoolRow, ThreadTable, Verdict, WindowRow, text,
 };
 pub use summary::{MAX_BYTES, RunSummary};
 pub use write::write;
@@ -62,6 +62,10 @@ pub(crate) struct ReportDocument<'a> {
     /// part of the time or a region.
     #[serde(skip_serializing_if = "Option::is_none")]
     threads: Option<&'a ThreadTable>,
+    /// Pools of threads that ranks start themselves, as of `std::thread`, TBB and Kokkos: how much of their time they work, by samples; missing if there are none that
+    /// work for 1 % of it. Those with most CPU time first.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    thread_pools: &'a [ThreadPoolRow],
     /// Costs of the phases compared with the same work on one rank, and waiting for other ranks' computation.
     overheads: OverheadFigures,
     /// An object per rank, by number; of more than 1,000 ranks, unless `--full` is given, those with the largest and smallest figures of
@@ -203,6 +207,7 @@ pub fn document(report: &Report, bounds: &ListBounds) -> Value {
         losses: report.losses.iter().map(|loss| LossInWords { loss, text: text::loss(report, loss) }).collect(),
         efficiency: &report.efficiency,
         threads: report.threads.as_ref(),
+        thread_pools: &report.thread_pools,
         overheads: report.overheads.figures.bounded(bounds),
         ranks_by_cluster: ranks_by_cluster::rows(&report.ranks, &ranks),
         ranks,

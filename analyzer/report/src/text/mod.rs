@@ -33,6 +33,7 @@ mod problems;
 mod ranks;
 mod regions;
 mod selection;
+mod thread_pools;
 mod threads;
 mod what_if;
 mod windows;
@@ -84,6 +85,7 @@ const TABLES: &[Section] = &[
     threads::section,
     regions::section_as_chosen,
     functions::section,
+    thread_pools::section,
     other_threads::section,
     call_tree::section,
     iterations::section_for_all,
@@ -114,6 +116,7 @@ const ALL: &[Section] = &[
     loops::section,
     regions::section,
     functions::section,
+    thread_pools::section,
     other_threads::section,
     call_tree::section,
     dispersion::section,

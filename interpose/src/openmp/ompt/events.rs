@@ -208,6 +208,7 @@ unsafe extern "C" fn on_implicit_task(
             return;
         };
         own.site = region.site;
+        own.reported_size = team;
         *task = IS_MEASURED | if team == 1 { IS_ALONE } else { 0 };
         if index == 0 {
             region.team = team;

@@ -92,8 +92,16 @@ fn options(scope: &ReplayScope, steps: usize) -> ReplayOptions<'_> {
         ScenarioConditions::IDEAL,
         ScenarioConditions::MEASURED,
         ScenarioConditions { network: given, work: ScenarioWork::Measured, without_recorder: None },
-        ScenarioConditions { network: ScenarioNetwork::Measured, work: ScenarioWork::Rank(1, vec![0.5; 8]), without_recorder: None },
-        ScenarioConditions { network: ScenarioNetwork::IDEAL, work: ScenarioWork::Rank(0, vec![3.0; 8]), without_recorder: None },
+        ScenarioConditions {
+            network: ScenarioNetwork::Measured,
+            work: ScenarioWork::Rank(1, vec![0.5; 8]),
+            without_recorder: None,
+        },
+        ScenarioConditions {
+            network: ScenarioNetwork::IDEAL,
+            work: ScenarioWork::Rank(0, vec![3.0; 8]),
+            without_recorder: None,
+        },
     ];
     let scenarios = conditions.into_iter().map(|condition| (WhatIfScenario::Ideal, condition)).collect();
     ReplayOptions { scenarios, segment_steps: Some(steps), ..ReplayOptions::new(scope) }

@@ -1,0 +1,145 @@
+//! The tables of parallel regions and their threads, of runs that have some: docs/metrics.md §8.
+
+use std::io::{self, Write};
+
+use super::table::{ColumnKind, ParquetCell, ParquetColumn};
+use super::{TableDescription, column, optional};
+use crate::AnalysedRun;
+use lbprof_analysis::model::threads::{ParallelRegion, TeamSeconds};
+use lbprof_analysis::structure::code_place::CodePlace;
+
+/// Tables of parallel regions and their threads, of runs that have any.
+pub const PARALLEL: [TableDescription; 2] = [REGIONS, THREADS];
+
+/// Table with a row per parallel region, size of team and rank.
+pub const REGIONS: TableDescription = TableDescription {
+    name: "parallel_regions",
+    row: "a parallel region with one size of team on a rank",
+    columns: region_columns,
+};
+
+/// Table with a row per thread of these.
+pub const THREADS: TableDescription = TableDescription {
+    name: "parallel_threads",
+    row: "a thread of a parallel region with one size of team on a rank",
+    columns: thread_columns,
+};
+
+/// The columns that say which region it is.
+fn identity() -> [ParquetColumn; 6] {
+    [
+        column("rank", ColumnKind::Number, "The rank"),
+        column("label", ColumnKind::Text, "The name that the report gives to the region"),
+        optional("file", ColumnKind::Text, "Its source file"),
+        optional("line", ColumnKind::Number, "The line"),
+        column("team", ColumnKind::Number, "Threads of a team"),
+        column(
+            "of_first_thread",
+            ColumnKind::Number,
+            "1; 0 where another thread than the one that called `MPI_Init` starts it",
+        ),
+    ]
+}
+
+fn region_columns() -> Vec<ParquetColumn> {
+    let times = [
+        column("instances", ColumnKind::Count, "Instances"),
+        column("elapsed_s", ColumnKind::Real, "Elapsed seconds of all of them"),
+        column(
+            "useful_s",
+            ColumnKind::Real,
+            "Seconds of work of all threads; the parts from here to `fork_join_s` add up to team × `elapsed_s`",
+        ),
+        column("mpi_s", ColumnKind::Real, "Seconds in MPI, and in the recorder"),
+        column("idle_for_mpi_s", ColumnKind::Real, "Seconds at barriers while another thread is in MPI"),
+        column("imbalance_s", ColumnKind::Real, "Seconds at barriers because others work longer"),
+        column(
+            "mutex_s",
+            ColumnKind::Real,
+            "Seconds of waiting because of critical sections, atomic operations and locks",
+        ),
+        column("ordered_s", ColumnKind::Real, "Seconds of waiting because of ordered sections"),
+        column("tasks_s", ColumnKind::Real, "Seconds of waiting for tasks"),
+        column(
+            "fork_join_s",
+            ColumnKind::Real,
+            "Seconds until threads have begun, and after the last one has come to the end",
+        ),
+        column("longest_s", ColumnKind::Real, "The longest work of a thread, summed over instances"),
+    ];
+    identity().into_iter().chain(times).collect()
+}
+
+fn thread_columns() -> Vec<ParquetColumn> {
+    let times = [
+        column("thread", ColumnKind::Number, "Number of the thread in the team"),
+        column("useful_s", ColumnKind::Real, "Seconds of its work"),
+        column("mpi_s", ColumnKind::Real, "Seconds in MPI, and in the recorder"),
+        column("waits_s", ColumnKind::Real, "Seconds of its own waits for mutexes, ordered sections and tasks"),
+        column("longest", ColumnKind::Count, "Instances in which it works longest"),
+    ];
+    identity().into_iter().chain(times).collect()
+}
+
+/// Writes both tables if the run has parallel regions: `open` opens the file of the table of a name.
+///
+/// Errors: those of opening and writing.
+pub(super) fn write<W: Write + Send>(
+    run: &AnalysedRun,
+    mut open: impl FnMut(&'static str) -> io::Result<W>,
+) -> io::Result<()> {
+    if run.model.ranks.iter().flat_map(|rank| &rank.parallel).all(|region| region.team <= 1) {
+        return Ok(());
+    }
+    let mut regions = REGIONS.create(open(REGIONS.name)?)?;
+    let mut threads = THREADS.create(open(THREADS.name)?)?;
+    for rank in &run.model.ranks {
+        for region in &rank.parallel {
+            let identity = identity_cells(run, rank.rank, region);
+            regions.push_all(identity.iter().cloned().chain(time_cells(region)));
+            for (number, member) in (0..).zip(&region.members) {
+                let own = [
+                    ParquetCell::Whole(number),
+                    ParquetCell::Real(member.useful_s),
+                    ParquetCell::Real(member.mpi_s),
+                    ParquetCell::Real(member.waits_s),
+                    ParquetCell::count(member.longest),
+                ];
+                threads.push_all(identity.iter().cloned().chain(own));
+            }
+        }
+    }
+    regions.finish()?;
+    threads.finish()
+}
+
+fn identity_cells(run: &AnalysedRun, rank: u32, region: &ParallelRegion) -> [ParquetCell; 6] {
+    let place =
+        region.site.and_then(|site| run.places.get(site as usize)).map(CodePlace::of_region).unwrap_or_default();
+    [
+        ParquetCell::Whole(rank.into()),
+        ParquetCell::text(&place.label()),
+        place.file.as_deref().map_or(ParquetCell::Null, ParquetCell::text),
+        ParquetCell::optional_number(place.line),
+        ParquetCell::Whole(region.team.into()),
+        ParquetCell::Whole(region.is_of_first.into()),
+    ]
+}
+
+fn time_cells(region: &ParallelRegion) -> impl Iterator<Item = ParquetCell> {
+    let TeamSeconds { useful_s, mpi_s, idle_for_mpi_s, imbalance_s, mutex_s, ordered_s, tasks_s, fork_join_s } =
+        region.time;
+    let times = [
+        region.elapsed_s,
+        useful_s,
+        mpi_s,
+        idle_for_mpi_s,
+        imbalance_s,
+        mutex_s,
+        ordered_s,
+        tasks_s,
+        fork_join_s,
+        region.longest_s,
+    ];
+    std::iter::once(ParquetCell::count(region.instances)).chain(times.map(ParquetCell::Real))
+}

@@ -1,0 +1,190 @@
+//! Pools: the threads that the process starts with one routine, and how many of them there are at a time.
+//!
+//! ```text
+//!   pthread_create(work)   ->  find: the pool of `work`
+//!   new thread                 enter: one more; of which pool the thread is
+//!   end of the thread          leave, as the destructor of a key
+//! ```
+//!
+//! All threads of `std::thread` have one routine, of the library of C++: their pool is that of the function which this runs. Threads that were started before
+//! MPI_Init count, too: only atomic numbers are changed here.
+
+use std::ffi::c_void;
+use std::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
+
+use lbprof_collector::definition::Definition;
+use lbprof_collector::record::NONE;
+use lbprof_collector::sample::ThreadPool;
+
+use crate::harmless::enter;
+use crate::harmless::signals::critical;
+use crate::log::OpenLog;
+use crate::state::thread;
+use crate::system::objects;
+use crate::unwind::PathCall;
+
+/// The threads of one routine.
+pub struct PoolCounts {
+    /// Address of the routine; 0: none yet.
+    routine: AtomicUsize,
+    started: AtomicU64,
+    running: AtomicU32,
+    /// The most that ran at a time.
+    most: AtomicU32,
+    /// True if there are samples of one of its threads.
+    is_sampled: AtomicBool,
+    /// Threads started of which the log knows.
+    written: AtomicU64,
+}
+
+const MAX_POOLS: usize = 64;
+static POOLS: [PoolCounts; MAX_POOLS] = [const { PoolCounts::NONE }; MAX_POOLS];
+
+/// The threads that are there, each as its number in the system × 2³² + place of its pool + 1; 0: a free place. Of further ones the pool is not known.
+const MAX_THREADS: usize = 1024;
+static THREADS: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THREADS];
+
+/// Routines of the library of C++ that run the function of a `std::thread`: of its interface now, and of that before.
+static CPP_ROUTINES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// The key whose destructor is [`leave`], plus 1; 0: none.
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+/// True if a routine lies in the program itself.
+static IS_ANY_IN_PROGRAM: AtomicBool = AtomicBool::new(false);
+
+impl PoolCounts {
+    const NONE: PoolCounts = PoolCounts {
+        routine: AtomicUsize::new(0),
+        started: AtomicU64::new(0),
+        running: AtomicU32::new(0),
+        most: AtomicU32::new(0),
+        is_sampled: AtomicBool::new(false),
+        written: AtomicU64::new(0),
+    };
+
+    /// The calling thread, of this number in the system, begins.
+    pub fn enter(&'static self, id: libc::pid_t) {
+        self.started.fetch_add(1, Relaxed);
+        let Some(key) = KEY.load(Relaxed).checked_sub(1) else { return };
+        // SAFETY: a plain call of the threads library; the key's destructor gets a pool.
+        if unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(self).cast()) } != 0 {
+            return;
+        }
+        self.most.fetch_max(self.running.fetch_add(1, Relaxed) + 1, Relaxed);
+        let place = POOLS.iter().position(|pool| std::ptr::eq(pool, self)).unwrap_or(0) as u64;
+        let thread = (id as u64) << 32 | (place + 1);
+        let _ = THREADS.iter().find(|free| free.compare_exchange(0, thread, Relaxed, Relaxed).is_ok());
+    }
+}
+
+/// A thread of a pool ends.
+unsafe extern "C" fn leave(pool: *mut c_void) {
+    // SAFETY: what `enter` has kept; a plain system call.
+    let (pool, id) = unsafe { (pool.cast::<PoolCounts>().as_ref(), libc::gettid()) };
+    if let Some(pool) = pool {
+        pool.running.fetch_sub(1, Relaxed);
+    }
+    if let Some(own) = THREADS.iter().find(|one| one.load(Relaxed) >> 32 == id as u64) {
+        own.store(0, Relaxed);
+    }
+}
+
+/// Returns the pool of threads that are started with this routine and argument; `None`: there are too many pools.
+///
+/// # Safety
+/// As the program passes them to `pthread_create`.
+pub unsafe fn find(routine: usize, argument: *const c_void) -> Option<&'static PoolCounts> {
+    if let Some(known) = POOLS.iter().find(|pool| pool.routine.load(Acquire) == routine) {
+        return Some(known);
+    }
+    if !is_of_cpp(routine) {
+        // SAFETY: the calling thread's state.
+        unsafe { enter::quiet(thread::current(), || critical(|| look_at(routine))) };
+    }
+    // SAFETY: the caller's promise.
+    let own = if is_of_cpp(routine) { unsafe { function_of_cpp(argument) } } else { routine };
+    for pool in &POOLS {
+        match pool.routine.compare_exchange(0, own, AcqRel, Acquire) {
+            Ok(_) => return Some(pool),
+            Err(other) if other == own => return Some(pool),
+            Err(_) => {}
+        }
+    }
+    None
+}
+
+fn is_of_cpp(routine: usize) -> bool {
+    CPP_ROUTINES.iter().any(|known| known.load(Relaxed) == routine)
+}
+
+/// The routine is new: looks in which object it lies, and makes the key.
+fn look_at(routine: usize) {
+    let (is_cpp, is_in_program) = objects::look_at(routine, |object| {
+        (object.path().to_bytes().windows(9).any(|part| part == b"libstdc++"), object.is_program())
+    })
+    .unwrap_or_default();
+    if is_cpp {
+        let _ = CPP_ROUTINES.iter().find(|free| free.compare_exchange(0, routine, Relaxed, Relaxed).is_ok());
+    }
+    if is_in_program {
+        IS_ANY_IN_PROGRAM.store(true, Relaxed);
+    }
+    let mut key = 0;
+    // SAFETY: plain calls of the threads library with live arguments.
+    unsafe {
+        if KEY.load(Relaxed) == 0
+            && libc::pthread_key_create(&mut key, Some(leave)) == 0
+            && KEY.compare_exchange(0, key + 1, Relaxed, Relaxed).is_err()
+        {
+            libc::pthread_key_delete(key);
+        }
+    }
+}
+
+/// The function that a `std::thread` runs: the third virtual one of its state (`_M_run`, after two destructors), to which `argument` points.
+///
+/// # Safety
+/// `argument` is that of a routine of the library of C++.
+unsafe fn function_of_cpp(argument: *const c_void) -> usize {
+    // SAFETY: the caller's promise: an object with virtual functions.
+    unsafe { argument.cast::<*const usize>().read().add(2).read() }
+}
+
+/// Returns the id of the pool of the thread of this number in the system, or [`NONE`].
+pub fn pool_of(thread: libc::pid_t) -> u32 {
+    let own = THREADS.iter().map(|one| one.load(Relaxed)).find(|one| one >> 32 == thread as u64);
+    own.map_or(NONE, |own| (own as u32).wrapping_sub(1))
+}
+
+/// Returns whether the program has started a thread with a routine of its own file, as a library that is linked into it does.
+pub fn is_any_in_program() -> bool {
+    IS_ANY_IN_PROGRAM.load(Relaxed)
+}
+
+/// Samples of a thread of this pool are in the log: so the pool is to be, too.
+pub fn note_samples(pool: u32) {
+    if let Some(pool) = POOLS.get(pool as usize) {
+        pool.is_sampled.store(true, Relaxed);
+    }
+}
+
+/// Writes the pools of which the log lacks anything.
+pub fn write(log: &mut OpenLog) {
+    for (id, pool) in (0..).zip(&POOLS) {
+        let started = pool.started.load(Relaxed);
+        if pool.is_sampled.load(Relaxed) && pool.written.swap(started, Relaxed) != started {
+            // As if the routine's first instruction had made a call.
+            let routine = log.call_path(&[PathCall::To(pool.routine.load(Relaxed) + 1)], true).unwrap_or(NONE);
+            log.define(&[Definition::ThreadPool(ThreadPool {
+                id,
+                routine,
+                threads: pool.most.load(Relaxed),
+                started,
+            })]);
+        }
+    }
+}

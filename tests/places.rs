@@ -59,6 +59,7 @@ fn check_place(case: &Case, report: &Value) -> anyhow::Result<()> {
     for kind in case.program.values("problem") {
         ensure!(run::problems(report).iter().any(|known| known == kind), "{kind} is not reported");
     }
+    check_coverage(report)?;
     let share: f64 = case.program.value("share").context("share:")?.parse()?;
     let rows = report["regions"].as_array().context("regions")?;
     // Paths of regions with others in them have these regions' computation, too.
@@ -66,6 +67,27 @@ fn check_place(case: &Case, report: &Value) -> anyhow::Result<()> {
     let largest = rows.iter().map(computed_s).fold(0.0, f64::max);
     let all = rows.iter().map(computed_s).sum::<f64>();
     ensure!(largest >= share * all, "one region has {largest} s of {all} s of computation");
+    Ok(())
+}
+
+/// Checks that the tables of loops, the call tree and the first screen say the same of the time in the main loop.
+fn check_coverage(report: &Value) -> anyhow::Result<()> {
+    let rows = report["loops"].as_array().context("loops")?;
+    let Some(main) = rows.iter().find(|row| row["in_report"] == true) else { return Ok(()) };
+    let tree = report["call_tree"].as_array().context("call_tree")?;
+    let in_tree_s: f64 = tree
+        .iter()
+        .filter(|row| row["kind"] == "loop" && row["name"] == main["name"])
+        .filter_map(|row| row["time_s"].as_f64())
+        .sum();
+    let of_tree_s = tree.first().and_then(|row| row["time_s"].as_f64()).context("call_tree[0].time_s")?;
+    let covered = main["covered"].as_f64().context("covered")?;
+    let is_of_all = main["rank_count"].as_u64() == report["run"]["ranks"].as_u64();
+    let [from_tree, from_loops] = [in_tree_s / of_tree_s, covered];
+    ensure!(
+        !is_of_all || (from_tree - from_loops).abs() < 0.002,
+        "the loop covers {from_loops}, in the call tree {from_tree}"
+    );
     Ok(())
 }
 

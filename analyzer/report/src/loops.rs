@@ -387,7 +387,8 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
         ranks.iter().filter_map(|rank| rank.found).filter(|found| found.iterations > 0).collect();
     let alike: Vec<f64> = found.iter().map(|found| f64::from(found.alike) / f64::from(found.iterations)).collect();
     let alike = alike.iter().sum::<f64>() / alike.len().max(1) as f64;
-    let covered = ranks.iter().map(|rank| covered_s(rank)).sum::<f64>() * one.share_of_main;
+    let in_loop = ranks.iter().map(|rank| region.map_or(0.0, |region| rank.inclusive(region).iter().sum::<f64>()));
+    let covered = in_loop.sum::<f64>() * one.share_of_main;
     let whole = ranks.iter().map(|rank| rank.end_s - rank.begin_s).sum::<f64>();
     let covered = if whole > 0.0 { (covered / whole).min(1.0) } else { 0.0 };
     let ends_at = one.anchor.first().map(|&(site, operation)| {
@@ -600,17 +601,6 @@ fn main_region(model: &Model, ranks: &[&RankModel]) -> Option<RegionIdx> {
         .iter()
         .position(|region| region.found && region.iterated && region.parent == 0 && region.name == main.name)?;
     Some(at as RegionIdx)
-}
-
-/// Seconds of a rank within the iterations of its found loop; one that is cut reaches to the end of the rank's time.
-fn covered_s(rank: &RankModel) -> f64 {
-    let series = rank.iterations.iter().flat_map(|(_, series)| series.begin_s.iter().zip(&series.end_s));
-    let durations = series.map(|(&begin_s, &end_s)| {
-        let begin_s = if begin_s.is_nan() { rank.begin_s } else { begin_s };
-        let end_s = if end_s.is_nan() { rank.end_s } else { end_s };
-        end_s - begin_s
-    });
-    durations.sum()
 }
 
 #[cfg(test)]

@@ -184,6 +184,25 @@ mod tests {
     }
 
     #[test]
+    fn what_waits_longest_is_not_the_main_loop_where_another_one_computes() {
+        // A summary at the end: 40 collectives of 100 ticks each, without computation between them. Before it 40 steps that compute for 18 of 20 ticks each.
+        let mut calls = steps(&format!("S{}", "FR".repeat(40)));
+        let mut now = calls.last().unwrap().end;
+        for _ in 0..40 {
+            for token in [u32::from(b'C'), u32::from(b'D')] {
+                calls.push(CallInterval { token, begin: now, end: now + 50, peer: 0, tag: 0 });
+                now += 50;
+            }
+        }
+        assert_eq!(found(&calls, true), ["CD by D: 40", "FR by R: 40 *"]);
+        // Where neither computes, it is the longer one.
+        for call in &mut calls[..81] {
+            call.begin = call.end - 10;
+        }
+        assert_eq!(found(&calls, true), ["CD by D: 40 *", "FR by R: 40"]);
+    }
+
+    #[test]
     fn variants_of_an_iteration_are_one_loop() {
         let rebuilt = format!("{}XBR", "FR".repeat(19));
         assert_eq!(in_whole(&format!("S{}E", rebuilt.repeat(10))), ["BFRX by R: 200 *"]);

@@ -45,9 +45,11 @@ pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLo
     // A loop found later is around those found before, never inside of them.
     order.sort_unstable_by(|a, b| b.cmp(a));
     let index: FxHashMap<SequenceSymbol, usize> = order.iter().copied().zip(0..).collect();
-    let mut loops: Vec<FoundLoop> =
-        order.iter().filter_map(|&symbol| visited.found(sequence, symbol, &index)).collect();
-    if let Some(main) = main_loop(&loops) {
+    let found = order
+        .iter()
+        .filter_map(|&symbol| visited.found(sequence, symbol, &index).map(|found| (found, visited.computed(symbol))));
+    let (mut loops, computed): (Vec<FoundLoop>, Vec<u64>) = found.unzip();
+    if let Some(main) = main_loop(&loops, &computed, least) {
         loops[main].main = true;
     }
     loops
@@ -61,11 +63,19 @@ fn window_tokens(sequence: &CallSequence, symbols: &[SequenceSymbol]) -> Vec<u32
 }
 
 /// Returns the outermost loop that covers most time, with a handful of iterations if there is one: not what is done a few times to set up, nor what
-/// does a few times what the program does mainly.
-fn main_loop(loops: &[FoundLoop]) -> Option<usize> {
+/// does a few times what the program does mainly. Nor is it what waits longest, as a summary by collectives does on cores that ranks share, where another
+/// loop of at least `least` ticks computes much more: `computed` are the ticks outside of calls of each.
+fn main_loop(loops: &[FoundLoop], computed: &[u64], least: f64) -> Option<usize> {
     let outermost =
-        (0..loops.len()).filter(|&at| loops[at].parent.is_none() && FEWEST_ITERATIONS <= loops[at].iterations);
-    let mut main = outermost.max_by_key(|&at| (loops[at].iterations >= HANDFUL, loops[at].time))?;
+        || (0..loops.len()).filter(|&at| loops[at].parent.is_none() && FEWEST_ITERATIONS <= loops[at].iterations);
+    let mut main = outermost().max_by_key(|&at| (loops[at].iterations >= HANDFUL, loops[at].time))?;
+    let computes_more = |at: &usize| {
+        let is_of_weight = loops[*at].iterations >= HANDFUL && loops[*at].time as f64 >= least;
+        is_of_weight && computed[*at] >= MUCH_MORE * computed[main].max(1)
+    };
+    if let Some(computing) = outermost().filter(computes_more).max_by_key(|&at| computed[at]) {
+        main = computing;
+    }
     while loops[main].iterations < HANDFUL {
         let inner =
             (0..loops.len()).filter(|&at| loops[at].parent == Some(main) && 2 * loops[at].time >= loops[main].time);
@@ -76,6 +86,9 @@ fn main_loop(loops: &[FoundLoop]) -> Option<usize> {
     }
     Some(main)
 }
+
+/// So many times the computation of a loop are much more.
+const MUCH_MORE: u64 = 10;
 
 /// So many iterations are a handful.
 const HANDFUL: usize = 5;

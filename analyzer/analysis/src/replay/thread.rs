@@ -173,10 +173,11 @@ impl ReplayThread {
         }
     }
 
-    /// Returns the time at which the thread last left MPI between two times, the time of its return, and the slot of its clocks at the return.
-    pub fn last_return(&self, since: Ns, until: Ns) -> Option<(Ns, Ns, u8)> {
+    /// Returns the time at which the thread left MPI for longest between two times, the time of its return, and the slot of its clocks at the return. It may
+    /// have been outside for moments since, between the calls that start its next messages.
+    pub fn longest_absence(&self, since: Ns, until: Ns) -> Option<(Ns, Ns, u8)> {
         let absences = self.absences.iter().zip(0..).map(|(one, slot)| (one.begin, one.end, slot));
-        absences.filter(|&(left, at, _)| since < left && at <= until).max_by_key(|&(_, at, _)| at)
+        absences.filter(|&(left, at, _)| since < left && at <= until).max_by_key(|&(left, at, _)| at - left)
     }
 
     /// Enters the call of the current step, whose end is next.
@@ -210,5 +211,23 @@ impl ReplayThread {
             let time = if end { step.end } else { step.begin };
             ResumeOrder::new(time.saturating_add(self.shift).max(self.now), end)
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_outside_of_mpi_do_not_hide_the_absence_before_them() {
+        // After 6 ms of work, 2 µs before each of four calls that start the next messages.
+        let mut thread = ReplayThread::new(0, 0, 0, 0);
+        let away = TimeInterval::new(10_000, 6_010_000);
+        let slot = thread.assign_return_slot(away).expect("it is long");
+        for call in 0..4 {
+            let begin = 6_050_000 + 10_000 * call;
+            thread.assign_return_slot(TimeInterval::new(begin, begin + 2_000));
+        }
+        assert_eq!(thread.longest_absence(0, 6_100_000), Some((away.begin, away.end, slot)));
     }
 }

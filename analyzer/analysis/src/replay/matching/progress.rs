@@ -218,8 +218,8 @@ impl CallMessages<'_> {
         }
     }
 
-    /// Returns the thread's last re-entry into MPI, if its earlier visit was too short to move the message: the call ended just after it had come
-    /// back.
+    /// Returns the thread's re-entry into MPI after its longest absence, if its visit before that was too short to move the message: the call ended just after
+    /// it had come back.
     ///
     /// ```text
     ///   sender    |== compute ==|send ..............|
@@ -227,7 +227,7 @@ impl CallMessages<'_> {
     /// ```
     fn return_after_a_moment(&self, thread: u32, since: Ns) -> Option<ThreadPresence> {
         let end = self.time.end;
-        let (left, at, slot) = self.threads.get(thread as usize)?.last_return(since, end)?;
+        let (left, at, slot) = self.threads.get(thread as usize)?.longest_absence(since, end)?;
         let longer = (left - since).max(end - at);
         (MOST_AFTER * longer <= at - left).then_some(ThreadPresence::Back { at, slot })
     }

@@ -9,7 +9,7 @@ use crate::model::region_state::{Ns, RegionState};
 pub const WIDTH: usize = 4;
 
 /// Number of returns to MPI that are kept for each thread.
-pub const RETURNS: usize = 4;
+pub const RETURNS: usize = 8;
 
 /// Something of some replays.
 pub type Lanes = [f64; WIDTH];

@@ -6,7 +6,9 @@ use super::AnalysisOptions;
 use crate::metrics::statistics::StatisticsObserver;
 use crate::model::Model;
 use crate::model::statistics::RunStatistics;
-use crate::replay::{MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval};
+use crate::replay::{
+    MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval, TeamInterval, TeamThreadInterval,
+};
 use crate::transport::codec::{decoded, encoded};
 use crate::views::{TimelineObserver, TimelineView};
 
@@ -73,6 +75,18 @@ impl ReplayObserver for RunObservers<'_> {
         }
     }
 
+    fn on_team(&mut self, team: &TeamInterval) {
+        if let Some(watch) = &mut self.watch {
+            watch.on_team(team);
+        }
+    }
+
+    fn on_team_thread(&mut self, thread: &TeamThreadInterval) {
+        if let Some(watch) = &mut self.watch {
+            watch.on_team_thread(thread);
+        }
+    }
+
     fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         let observers = [
             self.watch.as_ref().map(ReplayObserver::fork_for_segment),
@@ -105,6 +119,18 @@ impl ReplayObserver for SegmentObservers<'_> {
     fn on_message(&mut self, message: &MatchedMessage) {
         for observer in self.0.iter_mut().flatten() {
             observer.on_message(message);
+        }
+    }
+
+    fn on_team(&mut self, team: &TeamInterval) {
+        for observer in self.0.iter_mut().flatten() {
+            observer.on_team(team);
+        }
+    }
+
+    fn on_team_thread(&mut self, thread: &TeamThreadInterval) {
+        for observer in self.0.iter_mut().flatten() {
+            observer.on_team_thread(thread);
         }
     }
 

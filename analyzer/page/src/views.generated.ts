@@ -276,6 +276,10 @@ messages: MessagesData
  */
 spans: (SpansData | null)
 /**
+ * Instances of parallel regions that ranks' first threads start, and the time of each thread in them where the log has it (`LBPROF_OPENMP=threads`): the 50,000 longest; missing if there are none.
+ */
+teams?: (TeamsData | null)
+/**
  * Paths of regions, to which waits and spans refer by index.
  */
 regions: string[]
@@ -395,4 +399,41 @@ region: PackedNumbers
  * The call site, as an index in the timeline's `sites`; none outside of calls, or where it is not known.
  */
 site: PackedNumbers
+}
+/**
+ * Instances of parallel regions and threads in them, by columns.
+ */
+export interface TeamsData {
+/**
+ * Number of the rank.
+ */
+rank: PackedNumbers
+/**
+ * Number of the thread in the team; none of an instance.
+ */
+thread: PackedNumbers
+/**
+ * Start.
+ */
+begin_s: PackedNumbers
+/**
+ * End.
+ */
+end_s: PackedNumbers
+/**
+ * The region, as an index in `names`; none where it is not known.
+ */
+name: PackedNumbers
+/**
+ * Threads of the team; 0 of a thread.
+ */
+team: PackedNumbers
+/**
+ * Work of a thread; 0 of an instance.
+ */
+useful_s: PackedNumbers
+/**
+ * Names of parallel regions.
+ */
+names: string[]
 }

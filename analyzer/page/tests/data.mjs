@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 
 /** Where scripts/test-page put them. */
 export const FOLDER = process.env.LBPROF_PAGES ?? fileURLToPath(new URL("../../../target/pages", import.meta.url));
@@ -22,12 +22,19 @@ export function dataOf(name) {
     return { report: element(name, "report"), views: element(name, "views") };
 }
 
-/** Writes a page that is one of them but for these keys of its report, and returns its name. */
-export function pageWith(name, as, changes) {
-    const report = JSON.stringify({ ...element(name, "report"), ...changes }).replaceAll("<", "\\u003c");
-    const text = readFileSync(pagePath(name), "utf8").replace(/(<script[^>]*id="report"[^>]*>)[^]*?(<\/script>)/, (_, begin, end) => begin + report + end);
+/** Writes a page that is one of them but for these keys of its report, or of its views, and returns its name. */
+export function pageWith(name, as, changes, id = "report") {
+    const changed = JSON.stringify({ ...element(name, id), ...changes }).replaceAll("<", "\\u003c");
+    const text = readFileSync(pagePath(name), "utf8").replace(new RegExp(`(<script[^>]*id="${id}"[^>]*>)[^]*?(<\\/script>)`), (_, begin, end) => begin + changed + end);
     writeFileSync(pagePath(as), text);
     return as;
+}
+
+/** A packed array of whole numbers; null for none. */
+export function packed(numbers, scale = 1) {
+    const bytes = Buffer.alloc(4 * numbers.length);
+    numbers.forEach((number, at) => bytes.writeUInt32LE(number ?? 4294967295, 4 * at));
+    return { type: "u32", scale, data: gzipSync(bytes).toString("base64") };
 }
 
 /** The data element of the page of a study. */

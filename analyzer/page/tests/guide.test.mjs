@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { PICTURE, colouredPictures, drawn, launch, open, placeIn, show } from "./browser.mjs";
-import { dataOf, pageWith, unpack } from "./data.mjs";
+import { dataOf, packed, pageWith, unpack } from "./data.mjs";
 import { percent, seconds } from "./words.mjs";
 
 let browser;
@@ -346,7 +346,9 @@ test("threads have a picture of regions × threads, and the lifetime a bar", asy
         regions: [row(4, [0.25, 0.25, 0.25, 1]), row(2, [1, 0.5])],
     };
     const lifetime = { elapsed_s: 1.4304, described_share: 0.3, parts: [part("before MPI_Init", 0.6), part("MPI_Init", 0.3), part("MPI_Finalize", 0.1)] };
-    const name = pageWith("small", "threads", { threads, lifetime });
+    const use = (region, utilization) => ({ region, thread_time_s: 8, cpu_s: 2.5, waiting_s: 0.5, utilization, utilization_error: 0.0125 });
+    const thread_pools = [{ name: "std::thread of Worker", routine: place, ranks: 2, threads: 8, started: 8, program: use("main", 0.25), regions: [use("main/step", 0.3125)] }];
+    const name = pageWith("small", "threads", { threads, thread_pools, lifetime });
     const { page, complaints, close } = await open(browser, name);
     const widths = await page.$$eval("#panel-summary .lifetime span", (all) => all.map((one) => parseFloat(one.style.width)));
     const whole = 0.6 + 0.3 + 0.4304 + 0.1;
@@ -368,6 +370,36 @@ test("threads have a picture of regions × threads, and the lifetime a bar", asy
         assert.ok(wanted.every((channel, part) => Math.abs(channel - colours[at][part]) <= 4), `${colours[at]} is not ${wanted}`);
     }
     assert.match(await page.textContent("#panel-threads"), /3, 3\.0 times the mean of the others/);
+    const pools = plain(await page.innerText("#panel-threads"));
+    assert.ok(pools.includes("std::thread of Worker") && pools.includes(`${percent(0.25)} ± ${percent(0.0125)}`), pools);
+    assert.ok(pools.includes("main/step") && pools.includes(percent(0.3125)), pools);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("the threads of a rank are on the timeline's axis on demand", async () => {
+    const { views } = dataOf("small");
+    const { begin_s, end_s } = views.timeline;
+    // A region in the first half of the window, in which thread 1 works for a quarter of its time.
+    const half = (end_s - begin_s) / 2;
+    const teams = {
+        rank: packed([0, 0, 0]), thread: packed([null, 0, 1]), begin_s: packed([0, 0, 0]), end_s: packed([1, 1, 1], half), name: packed([0, 0, 0]), team: packed([2, 0, 0]),
+        useful_s: packed([0, 4, 1], half / 4), names: ["assemble (g.c:13)"],
+    };
+    const name = pageWith("small", "teams", { timeline: { ...views.timeline, teams } }, "views");
+    const { page, complaints, close } = await open(browser, name);
+    await show(page, "timeline");
+    const place = "#panel-timeline details:has(> summary:text-is('Threads of a rank'))";
+    assert.equal(await page.locator(`${place} canvas`).count(), 0, "nothing is drawn before it is asked for");
+    await page.click(`${place} > summary`);
+    const canvas = page.locator(`${place} canvas`).first();
+    await canvas.scrollIntoViewIfNeeded();
+    const box = await canvas.boundingBox();
+    for (const [row, along, said] of [[0, 0.25, "2 threads"], [1, 0.25, "works 100.0 % of it"], [2, 0.25, "works 25.0 % of it"], [2, 0.75, "in no parallel region"]]) {
+        // The margins of a picture, see src/picture.ts.
+        await page.mouse.move(box.x + 92 + along * (box.width - 104), box.y + 4 + ((row + 0.5) / 3) * (box.height - 26));
+        assert.ok(plain(await page.innerText("#tip")).includes(plain(said)), await page.innerText("#tip"));
+    }
     assert.deepEqual(complaints, []);
     await close();
 });

@@ -433,8 +433,8 @@ fn a_run_that_hung_is_reported_where() {
         _ => script.compute(100.0).at("end").kill_in(Operation::Barrier, 3),
     }));
     let verdict = lbprof_report::text::answer_in_words(&report);
-    let expected = "The run did not end by MPI_Finalize or exit; last seen: rank 1 in Recv at scenario+0x";
-    assert!(verdict.starts_with(expected) && verdict.contains("ranks 0, 2 in Barrier at scenario+0x"), "{verdict}");
+    let expected = "The run did not end by MPI_Finalize or exit; last seen: rank 1 in MPI_Recv at scenario+0x";
+    assert!(verdict.starts_with(expected) && verdict.contains("ranks 0, 2 in MPI_Barrier at scenario+0x"), "{verdict}");
     assert!(!verdict.contains("Nothing to gain"), "{verdict}");
 }
 

@@ -6,7 +6,7 @@ use super::AnalysisOptions;
 use crate::metrics::statistics::StatisticsObserver;
 use crate::model::Model;
 use crate::model::statistics::RunStatistics;
-use crate::replay::{MatchedMessage, ReplayObserver, SegmentObserver, StateInterval};
+use crate::replay::{MatchedMessage, ReplayObserver, SegmentObserver, StateInterval, TeamInterval, TeamThreadInterval};
 use crate::views::{TimelineObservations, TimelineObserver, TimelineView};
 
 /// The observers that the user's options require.
@@ -66,6 +66,18 @@ impl ReplayObserver for RunObservers<'_> {
         }
         if let Some(statistics) = &mut self.statistics {
             statistics.on_message(message);
+        }
+    }
+
+    fn on_team(&mut self, team: &TeamInterval) {
+        if let Some(watch) = &mut self.watch {
+            watch.on_team(team);
+        }
+    }
+
+    fn on_team_thread(&mut self, thread: &TeamThreadInterval) {
+        if let Some(watch) = &mut self.watch {
+            watch.on_team_thread(thread);
         }
     }
 }

@@ -5,7 +5,7 @@ import { PackedNumbers } from "../packed";
 import type { Panel } from "../panel";
 import { Picture, pictureHeight, type Scene } from "../picture";
 import { paintMeans, poolMeans } from "../pool";
-import type { CoreLoss, CoreLossKind, ParallelRegionRow, PoolUse, ThreadPoolRow, ThreadTable } from "../report.generated";
+import type { CoreLoss, CoreLossKind, ParallelRegionRow, PoolUse, ThreadPoolRow } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { count, percent, plural, roundTicks, seconds } from "../words";

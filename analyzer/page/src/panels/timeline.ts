@@ -15,6 +15,7 @@ import { paintLine, paintTimeline, rowsPerBand } from "../timeline/paint";
 import { Tracks } from "../timeline/tracks";
 import { SpanIndex } from "../timeline/spans";
 import { drawMessages, drawWait } from "../timeline/overlay";
+import { ThreadsOfRank } from "../timeline/teams";
 import { waitNumber, waitOf, type Wait } from "../timeline/waits";
 import { table } from "../table";
 import { term } from "../tip";
@@ -47,6 +48,7 @@ class RanksOverTime {
     private readonly waits: SpanIndex;
     private readonly picture: Picture;
     private readonly tracks: Tracks;
+    private readonly threads: ThreadsOfRank | null;
     private readonly sharing = el("span");
     private readonly inView = el("p", { class: "in-view", "aria-live": "polite" });
     private summing = false;
@@ -63,6 +65,7 @@ class RanksOverTime {
         this.rows = rowOrder(data.views, this.order, () => 0);
         this.place();
         this.picture = new Picture(this.scene(), pictureHeight(rows, 44, 26, 520));
+        this.threads = ThreadsOfRank.of(of, data.report.verdict.worst?.rank ?? null);
         this.tracks = new Tracks(data, of, this.spans, ({ x0, x1 }) => this.picture.zoomTo({ ...this.picture.view, x0, x1 }));
     }
 
@@ -86,6 +89,7 @@ class RanksOverTime {
             this.tracks.picture.element,
             this.picture.element,
             el("details", { open: this.tracks.keys().length <= 8 }, el("summary", {}, "Colours of regions"), el("div", { class: "legend" }, ...this.tracks.keys().map(([colour, text]) => key(colour, text)))),
+            this.threads?.element ?? "",
             this.inView,
             this.details,
             this.longest(),
@@ -106,6 +110,7 @@ class RanksOverTime {
         return () => {
             this.tracks.picture.draw();
             this.picture.draw();
+            this.threads?.draw();
             this.saySharing();
         };
     }

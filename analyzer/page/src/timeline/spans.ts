@@ -2,7 +2,7 @@
 import type { PackedNumbers } from "../packed";
 
 interface Intervals {
-    rank: PackedNumbers;
+    rank: Pick<PackedNumbers, "length" | "at">;
     begin_s: PackedNumbers;
     end_s: PackedNumbers;
 }

@@ -1,7 +1,9 @@
 //! The timeline in the page's own data.
 
+use std::collections::HashMap;
 use std::io;
 
+use lbprof_collector::record::NONE;
 use serde::Serialize;
 
 use super::packed::{ByName, PackedNumbers, numbers, signed, small, whole_numbers};
@@ -10,7 +12,7 @@ use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::structure::symbols::CodePlace;
 use lbprof_analysis::views::timeline::{
-    MessageSeen, STATES, SpanSeen, TimelineNames, TimelineView, WaitSeen, state_name,
+    MessageSeen, STATES, SpanSeen, TeamSeen, TimelineNames, TimelineView, WaitSeen, state_name,
 };
 
 /// The states of ranks over time.
@@ -37,6 +39,10 @@ pub(super) struct TimelineData {
     messages: MessagesData,
     /// States of each rank, by rank and time, for runs of up to 50,000 calls, by columns; otherwise null.
     spans: Option<SpansData>,
+    /// Instances of parallel regions that ranks' first threads start, and the time of each thread in them where the log has it (`LBPROF_OPENMP=threads`): the 50,000 longest;
+    /// missing if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    teams: Option<TeamsData>,
     /// Paths of regions, to which waits and spans refer by index.
     regions: Vec<String>,
     /// Labels of call sites, likewise.
@@ -114,6 +120,28 @@ pub(super) struct SpansData {
     site: PackedNumbers,
 }
 
+/// Instances of parallel regions and threads in them, by columns.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct TeamsData {
+    /// Number of the rank.
+    rank: PackedNumbers,
+    /// Number of the thread in the team; none of an instance.
+    thread: PackedNumbers,
+    /// Start.
+    begin_s: PackedNumbers,
+    /// End.
+    end_s: PackedNumbers,
+    /// The region, as an index in `names`; none where it is not known.
+    name: PackedNumbers,
+    /// Threads of the team; 0 of a thread.
+    team: PackedNumbers,
+    /// Work of a thread; 0 of an instance.
+    useful_s: PackedNumbers,
+    /// Names of parallel regions.
+    names: Vec<String>,
+}
+
 /// The timeline of a run with this model, whose call sites are at `places`.
 pub(super) fn object(seen: &TimelineView, model: &Model, places: &[CodePlace]) -> io::Result<TimelineData> {
     let writer = TimelineWriter::new(seen);
@@ -142,6 +170,7 @@ pub(super) fn object(seen: &TimelineView, model: &Model, places: &[CodePlace]) -
         region_course,
         waits,
         messages: writer.messages(&seen.messages)?,
+        teams: if seen.teams.is_empty() { None } else { Some(writer.teams(&seen.teams, places)?) },
         spans,
         regions: names.region_paths.into_iter().map(str::to_owned).collect(),
         sites: names.site_labels,
@@ -194,6 +223,34 @@ impl TimelineWriter {
             received_s: self.times(messages.iter().map(|one| one.received))?,
             bytes: numbers(&messages.iter().map(|one| one.bytes as f32).collect::<Vec<_>>())?,
             tag: signed(&messages.iter().map(|one| one.tag).collect::<Vec<_>>())?,
+        })
+    }
+
+    fn teams(&self, teams: &[TeamSeen], places: &[CodePlace]) -> io::Result<TeamsData> {
+        let mut names: Vec<String> = Vec::new();
+        let mut known: HashMap<u32, u32> = HashMap::new();
+        let mut name = Vec::with_capacity(teams.len());
+        for one in teams {
+            name.push(*known.entry(one.site).or_insert_with(|| {
+                let Some(label) = places.get(one.site as usize).map(|place| place.of_region().label()) else {
+                    return NONE;
+                };
+                let at = names.iter().position(|known| *known == label).unwrap_or(names.len());
+                if at == names.len() {
+                    names.push(label);
+                }
+                at as u32
+            }));
+        }
+        Ok(TeamsData {
+            rank: ids(teams, |one| one.rank)?,
+            thread: ids(teams, |one| one.thread)?,
+            begin_s: self.times(teams.iter().map(|one| one.begin))?,
+            end_s: self.times(teams.iter().map(|one| one.end))?,
+            name: whole_numbers(&name, 1.0)?,
+            team: ids(teams, |one| one.team)?,
+            useful_s: self.times(teams.iter().map(|one| one.useful))?,
+            names,
         })
     }
 

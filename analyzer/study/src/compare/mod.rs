@@ -23,12 +23,11 @@ use crate::RunMetrics;
 use change::ChangeJudge;
 pub use change::FigureChange;
 use functions::FunctionChange;
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use noise::{NoiseLimits, mean};
 pub use parts::{AffectedRanks, TimeContribution};
 use reasons::Parts;
 use regions::RegionList;
-use sides::OfTimes;
+use sides::RatioOfRun;
 pub use sides::{ComparisonSide, ComparisonSides, NamedRun};
 
 /// A ratio of the run.
@@ -115,12 +114,23 @@ impl RunComparison {
 }
 
 /// Names of the ratios, and how they follow.
-const RATIOS: [(&str, OfTimes); 5] = [
-    ("parallel efficiency", EfficiencyTimes::parallel),
-    ("load balance", EfficiencyTimes::load_balance),
-    ("communication", EfficiencyTimes::communication),
-    ("micro load balance", EfficiencyTimes::micro_load_balance),
-    ("transfer", EfficiencyTimes::transfer),
+const RATIOS: [(&str, RatioOfRun); 5] = [
+    ("parallel efficiency", |run| run.times.parallel()),
+    ("load balance", |run| run.times.load_balance()),
+    ("communication", |run| run.times.communication()),
+    ("micro load balance", |run| run.times.micro_load_balance()),
+    ("transfer", |run| run.times.transfer()),
+];
+
+/// Ratios of all cores, of runs whose ranks have several threads.
+const CORE_RATIOS: [(&str, RatioOfRun); 7] = [
+    ("cores: parallel efficiency", |run| run.cores?.share("parallel")),
+    ("cores: MPI", |run| run.cores?.share("mpi")),
+    ("cores: threads", |run| run.cores?.share("threads")),
+    ("cores: serial", |run| run.cores?.share("serial")),
+    ("cores: thread balance", |run| run.cores?.share("thread_balance")),
+    ("cores: waits", |run| run.cores?.share("waits")),
+    ("cores: fork and join", |run| run.cores?.share("fork_join")),
 ];
 
 /// Difference of efficiencies below which it does not matter, however certain it is.
@@ -129,18 +139,19 @@ const RELEVANT_RATIO: f64 = 0.01;
 /// Efficiencies do not scatter as times do: a run that took twice as long for a reason of the machine may be as well balanced as the
 /// others. So they are tested by themselves.
 fn ratios(sides: &ComparisonSides) -> Vec<RunRatio> {
-    let probabilities = RATIOS.map(|(_, of)| ratio_probability(sides, of).unwrap_or(1.0));
+    let has_cores =
+        [&sides.base, &sides.new].into_iter().flat_map(|side| &side.runs).any(|one| one.run.cores.is_some());
+    let ratios: Vec<_> = RATIOS.iter().chain(CORE_RATIOS.iter().filter(|_| has_cores)).collect();
+    let probabilities: Vec<f64> = ratios.iter().map(|(_, of)| ratio_probability(sides, *of).unwrap_or(1.0)).collect();
     let mut rows = Vec::new();
-    for ((name, of), beyond_noise) in RATIOS.into_iter().zip(noise::rejected(&probabilities)) {
-        let base = sides.base.median(|run| of(&run.times));
-        let new = sides.new.median(|run| of(&run.times));
-        rows.push(RunRatio { name, base, new, beyond_noise });
+    for ((name, of), beyond_noise) in ratios.into_iter().zip(noise::rejected(&probabilities)) {
+        rows.push(RunRatio { name, base: sides.base.median(of), new: sides.new.median(of), beyond_noise });
     }
     rows
 }
 
 /// The probability that the sides differ in a ratio by chance, 1 where the difference does not matter; `None` where that is not known.
-fn ratio_probability(sides: &ComparisonSides, of: OfTimes) -> Option<f64> {
+fn ratio_probability(sides: &ComparisonSides, of: RatioOfRun) -> Option<f64> {
     let (base, new) = (sides.base.known_values(of)?, sides.new.known_values(of)?);
     let probability = noise::probability(&base, &new)?;
     Some(if (mean(&new) - mean(&base)).abs() < RELEVANT_RATIO { 1.0 } else { probability })
@@ -160,4 +171,29 @@ fn only_on_one_side(regions: &RegionList, sides: &ComparisonSides) -> Vec<String
         }
     }
     [remarks::unmatched("base", &in_base), remarks::unmatched("new", &in_new)].into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::CoreFigures;
+
+    fn side(serial: Option<f64>) -> ComparisonSide {
+        let cores = serial.map(|serial| {
+            let shares = CoreFigures::NAMES.map(|name| if name == "serial" { Some(serial) } else { Some(0.5) });
+            CoreFigures { cores: 4, threads_per_rank: 2, shares }
+        });
+        ComparisonSide {
+            runs: vec![NamedRun { run: RunMetrics { cores, ..RunMetrics::default() }, ..NamedRun::default() }],
+        }
+    }
+
+    #[test]
+    fn efficiencies_of_cores_are_rows_where_ranks_have_threads() {
+        let rows = ratios(&ComparisonSides { base: side(Some(0.9)), new: side(Some(0.75)) });
+        let serial = rows.iter().find(|row| row.name == "cores: serial").unwrap();
+        assert_eq!((serial.base, serial.new, rows.len()), (Some(0.9), Some(0.75), 12));
+        let without = ratios(&ComparisonSides { base: side(None), new: side(None) });
+        assert!(without.len() == 5 && without.iter().all(|row| !row.name.starts_with("cores")));
+    }
 }

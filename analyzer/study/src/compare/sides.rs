@@ -1,6 +1,5 @@
 //! The two sides of a comparison.
 
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::median::median;
 
 use crate::RunMetrics;
@@ -34,8 +33,8 @@ impl ComparisonSide {
     }
 
     /// A ratio of each run, or `None` unless all have it.
-    pub(super) fn known_values(&self, of: OfTimes) -> Option<Vec<f64>> {
-        self.runs.iter().map(|named| of(&named.run.times)).collect()
+    pub(super) fn known_values(&self, of: RatioOfRun) -> Option<Vec<f64>> {
+        self.runs.iter().map(|named| of(&named.run)).collect()
     }
 }
 
@@ -48,5 +47,5 @@ pub struct ComparisonSides {
     pub new: ComparisonSide,
 }
 
-/// The formula of a ratio of a run's times.
-pub(super) type OfTimes = fn(&EfficiencyTimes) -> Option<f64>;
+/// The formula of a ratio of a run.
+pub(super) type RatioOfRun = fn(&RunMetrics) -> Option<f64>;

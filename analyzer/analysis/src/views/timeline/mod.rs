@@ -59,6 +59,10 @@ pub struct TimelineView {
     pub all_messages: u64,
     /// Activities of each rank, by rank and time; `None` where there is too much of it.
     pub spans: Option<Vec<SpanSeen>>,
+    /// Instances of parallel regions, and the time of each of their threads where the log has it, the longest first.
+    pub teams: Vec<TeamSeen>,
+    /// Number of them in all.
+    pub all_teams: u64,
     /// Seconds of waiting by row and column of iterations, summed; `None` where no main loop is known.
     pub blocked: Option<Matrix>,
 }
@@ -113,6 +117,25 @@ pub struct SpanSeen {
     pub site: u32,
 }
 
+/// An instance of a parallel region, or the time of a thread of its team in it.
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+pub struct TeamSeen {
+    /// Number of the rank.
+    pub rank: u32,
+    /// Number of the thread in the team; NONE: the instance, on the thread that starts it.
+    pub thread: u32,
+    /// Begin of it.
+    pub begin: Ns,
+    /// End of it.
+    pub end: Ns,
+    /// Index of the call site that stands for the region; NONE where it is not known.
+    pub site: u32,
+    /// Threads of the team; 0: of the time of a thread.
+    pub team: u32,
+    /// Work of the thread; 0: of an instance.
+    pub useful: Ns,
+}
+
 impl TimelineView {
     /// Describes what was reduced, a sentence each.
     pub fn reduced(&self) -> Vec<String> {
@@ -125,6 +148,11 @@ impl TimelineView {
         if n_messages < self.all_messages {
             let (shown, all) = (GroupedNumber(n_messages), GroupedNumber(self.all_messages));
             notes.push(format!("{shown} of {all} messages, those that ended waits and were longest in transit first"));
+        }
+        let n_teams = self.teams.len() as u64;
+        if n_teams < self.all_teams {
+            let (shown, all) = (GroupedNumber(n_teams), GroupedNumber(self.all_teams));
+            notes.push(format!("{shown} of {all} instances of parallel regions and of their threads, the longest"));
         }
         if self.spans.is_none() {
             let bin_s = self.end as f64 * 1e-9 / self.bins.max(1) as f64;

@@ -9,11 +9,13 @@ use super::cells::CellTimes;
 use super::longest::{LongestItems, LongestOfSegment};
 use super::region_shares::RegionShares;
 use super::shares::StateShares;
-use super::{MessageSeen, STATES, SpanSeen, TimelineView, WAITING, WaitSeen};
+use super::{MessageSeen, STATES, SpanSeen, TeamSeen, TimelineView, WAITING, WaitSeen};
 use crate::model::Model;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
-use crate::replay::{InitialWait, MatchedMessage, ReplayObserver, SegmentObserver, StateInterval};
+use crate::replay::{
+    InitialWait, MatchedMessage, ReplayObserver, SegmentObserver, StateInterval, TeamInterval, TeamThreadInterval,
+};
 
 /// Most bins in which a row's time is given, and of all rows together.
 const MOST_BINS: usize = 20_000;
@@ -22,6 +24,9 @@ const MOST_CELLS: usize = 250_000;
 /// Most waits and messages that are reported one by one.
 const MOST_WAITS: usize = 20_000;
 const MOST_MESSAGES: usize = 20_000;
+
+/// Most instances of parallel regions, and of threads in them, that are reported one by one.
+const MOST_TEAMS: usize = 50_000;
 
 /// Calls of a run up to which each is reported, and most spans that they may take.
 const MOST_CALLS: u64 = 50_000;
@@ -37,6 +42,7 @@ pub struct TimelineObserver<'a> {
     regions: RegionShares,
     waits: LongestItems<Ns, WaitSeen>,
     messages: LongestItems<(bool, Ns), MessageSeen>,
+    teams: LongestItems<Ns, TeamSeen>,
     spans: Option<Vec<SpanSeen>>,
     blocked: Option<BlockedIterations<'a>>,
     /// The wait of the call that was reported last.
@@ -63,6 +69,7 @@ impl<'a> TimelineObserver<'a> {
             regions: RegionShares::new(model, end),
             waits: LongestItems::new(MOST_WAITS),
             messages: LongestItems::new(MOST_MESSAGES),
+            teams: LongestItems::new(MOST_TEAMS),
             spans: (calls <= MOST_CALLS).then(Vec::new),
             blocked: BlockedIterations::new(model, &rows),
             wait: None,
@@ -74,6 +81,7 @@ impl<'a> TimelineObserver<'a> {
     pub fn finish(self) -> TimelineView {
         let (all_waits, waits) = self.waits.finish();
         let (all_messages, messages) = self.messages.finish();
+        let (all_teams, teams) = self.teams.finish();
         let spans = self.spans.map(|mut spans| {
             spans.sort_by_key(|span| (span.rank, span.begin));
             spans
@@ -87,6 +95,8 @@ impl<'a> TimelineObserver<'a> {
             all_waits,
             messages,
             all_messages,
+            teams,
+            all_teams,
             spans,
             blocked: self.blocked.map(BlockedIterations::finish),
         }
@@ -151,6 +161,25 @@ impl ReplayObserver for TimelineObserver<'_> {
         let ended_wait = self.wait.is_some_and(|wait| wait.by == Some(message.from));
         self.messages.add((ended_wait, message.received - message.sent), *message);
     }
+
+    fn on_team(&mut self, team: &TeamInterval) {
+        // The page shows the teams of a rank's first thread.
+        if team.thread.number == 0 {
+            let TimeInterval { begin, end } = team.interval;
+            let rank = self.number(team.thread.rank_idx);
+            let seen = TeamSeen { rank, thread: NONE, begin, end, site: team.site, team: team.team, useful: 0 };
+            self.teams.add(end - begin, seen);
+        }
+    }
+
+    fn on_team_thread(&mut self, one: &TeamThreadInterval) {
+        if one.starter.number == 0 {
+            let TimeInterval { begin, end } = one.interval;
+            let (rank, thread) = (self.number(one.starter.rank_idx), one.number);
+            let seen = TeamSeen { rank, thread, begin, end, site: one.site, team: 0, useful: one.useful };
+            self.teams.add(end - begin, seen);
+        }
+    }
 }
 
 impl SegmentObserver for TimelineObserver<'_> {
@@ -161,11 +190,12 @@ impl SegmentObserver for TimelineObserver<'_> {
     }
 
     fn merge(&mut self, later: TimelineObservations) {
-        let TimelineObservations { shares, regions, waits, messages, spans, blocked } = later;
+        let TimelineObservations { shares, regions, waits, messages, teams, spans, blocked } = later;
         self.shares.join(&shares);
         self.regions.join(&regions);
         self.waits.join(waits);
         self.messages.join(messages);
+        self.teams.join(teams);
         self.spans = match (self.spans.take(), spans) {
             (Some(mut all), Some(more)) if all.len() + more.len() <= MOST_SPANS => {
                 all.extend(more);
@@ -179,12 +209,13 @@ impl SegmentObserver for TimelineObserver<'_> {
     }
 
     fn into_observations(self) -> TimelineObservations {
-        let TimelineObserver { shares, regions, waits, messages, spans, blocked, .. } = self;
+        let TimelineObserver { shares, regions, waits, messages, teams, spans, blocked, .. } = self;
         TimelineObservations {
             shares: shares.cells(),
             regions: regions.cells(),
             waits: waits.of_segment(),
             messages: messages.of_segment(),
+            teams: teams.of_segment(),
             spans,
             blocked: blocked.as_ref().map(BlockedIterations::cells),
         }
@@ -198,6 +229,7 @@ pub struct TimelineObservations {
     regions: CellTimes,
     waits: LongestOfSegment<Ns, WaitSeen>,
     messages: LongestOfSegment<(bool, Ns), MessageSeen>,
+    teams: LongestOfSegment<Ns, TeamSeen>,
     spans: Option<Vec<SpanSeen>>,
     blocked: Option<CellTimes>,
 }
@@ -296,6 +328,22 @@ mod tests {
         watch.on_message(&message(0, 50));
         let sent: Vec<Ns> = watch.finish().messages.iter().map(|one| one.sent).collect();
         assert_eq!(sent, [50, 60, 10]);
+    }
+
+    #[test]
+    fn teams_and_their_threads_are_those_of_first_threads() {
+        let model = model(1);
+        let mut watch = TimelineObserver::new(&model).unwrap();
+        let interval = TimeInterval { begin: 10, end: 40 };
+        for number in [0, 3] {
+            let starter = ReplayedThread { rank_idx: 1, number };
+            watch.on_team(&TeamInterval { thread: starter, interval, region: 0, site: 5, team: 2, excess: 4 });
+            let interval = TimeInterval { begin: 12, end: 40 };
+            watch.on_team_thread(&TeamThreadInterval { starter, number: 1, interval, site: 5, useful: 20 });
+        }
+        let seen = watch.finish();
+        let teams: Vec<_> = seen.teams.iter().map(|one| (one.rank, one.thread, one.begin, one.useful)).collect();
+        assert_eq!((teams, seen.all_teams), (vec![(2, NONE, 10, 0), (2, 1, 12, 20)], 2));
     }
 
     #[test]

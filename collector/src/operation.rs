@@ -343,10 +343,10 @@ operations! {
     Win_unlock = 427,                    OneSided,        Unlock,                                -,        -,         -;
     Win_lock_all = 428,                  OneSided,        Lock,                                  -,        -,         -;
     Win_unlock_all = 429,                OneSided,        Unlock,                                -,        -,         -;
-    Win_flush = 430,                     OneSided,        -,                                     -,        -,         -;
-    Win_flush_local = 431,               OneSided,        -,                                     -,        -,         -;
-    Win_flush_all = 432,                 OneSided,        -,                                     -,        -,         -;
-    Win_flush_local_all = 433,           OneSided,        -,                                     -,        -,         -;
+    Win_flush = 430,                     OneSided,        Flush,                                 -,        -,         -;
+    Win_flush_local = 431,               OneSided,        Flush,                                 -,        -,         -;
+    Win_flush_all = 432,                 OneSided,        Flush,                                 -,        -,         -;
+    Win_flush_local_all = 433,           OneSided,        Flush,                                 -,        -,         -;
     Win_sync = 434,                      OneSided,        -,                                     -,        -,         -;
 
     // One-sided: windows.

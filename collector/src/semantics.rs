@@ -58,8 +58,10 @@ pub enum OperationSemantics {
     Epoch(EpochStep),
     /// Locks a window at one target, or at all.
     Lock,
-    /// Unlocks it. Like a flush it moves data. Whether it waits for another rank is not recorded; the replay infers it from the end of the call.
+    /// Unlocks it. Whether it waits for another rank is not recorded; the replay infers it from the end of the call.
     Unlock,
+    /// Completes accesses to a window at one target, or at all; like [`OperationSemantics::Unlock`] it may wait for that.
+    Flush,
 }
 
 /// The mode of a send: whether it may wait for its receive (MPI-4.1 §3.4).

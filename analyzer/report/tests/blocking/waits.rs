@@ -2,10 +2,11 @@
 
 use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState::{self, *};
+use lbprof_collector::Operation;
 use lbprof_simulator::scenario::Scenario;
 
 use super::run::Run;
-use lbprof_test_runs::model;
+use lbprof_test_runs::{model, report_on};
 
 /// Holds all waits of a run against those that are to be found, in milliseconds by state, and that all was matched.
 pub fn assert_waits(text: &str, expected: &[(WaitState, f64)]) -> Run {
@@ -323,4 +324,17 @@ fn what_a_call_completes_after_a_flush_is_known() {
         let waited: i64 = late.map(|(_, sums)| sums.waiting + sums.delay).sum();
         assert_eq!(waited, 8_500_000, "batches of {batch}");
     }
+}
+
+#[test]
+fn a_flush_waits_for_its_target_to_be_in_mpi() {
+    // rank 0  |========= compute 30 =========|barrier|     rank 0 counts tasks in its window, and counts none while it computes
+    // rank 1  |= compute 10 =|flush 0 .........|barrier|   waits 20 for that
+    let scenario = Scenario::ranks(2)
+        .rank(0, |script| script.compute(30).barrier(1))
+        .rank(1, |script| script.compute(10).call(Operation::Win_flush, 20.25, |record| record.peer = 0).barrier(0.75));
+    let report = report_on(&model(scenario));
+    let causes = report.blocking.expect("ranks are followed").causes;
+    let caused_ms = causes.iter().map(|row| (row.cause.rank, (1e3 * row.cause.caused_s).round()));
+    assert_eq!(caused_ms.filter(|(_, ms)| *ms > 0.0).collect::<Vec<_>>(), [(0, 20.0)]);
 }

@@ -67,6 +67,10 @@ impl EventMatcher<'_> {
                 true
             }
             CommRole::Probe => self.resolve_probe(at, needs),
+            CommRole::Flush => {
+                needs.target = self.first_thread(at.event.peer);
+                true
+            }
             CommRole::Seen => {
                 let pending = self.ranks[at.own.rank_idx as usize].requests.look(at.event.request);
                 pending.into_iter().all(|started| self.resolve_started(at, started, waits, needs))

@@ -15,7 +15,8 @@ impl EventMatcher<'_> {
     /// Starts an event of a call. Returns whether the event also needs to see the end of the call.
     pub fn start_event(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> bool {
         let started = match at.event.role {
-            CommRole::Done | CommRole::Found | CommRole::Seen | CommRole::Cancelled | CommRole::Probe => return true,
+            CommRole::Done | CommRole::Found | CommRole::Seen | CommRole::Cancelled => return true,
+            CommRole::Probe | CommRole::Flush => return true,
             CommRole::Epoch(_) | CommRole::Lock { .. } | CommRole::Unlock => return self.epoch(at, sinks),
             CommRole::Ready => {
                 self.mark_ready(at, sinks);

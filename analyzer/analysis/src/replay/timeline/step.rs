@@ -46,6 +46,8 @@ pub enum CommRole {
     },
     /// Gives it back.
     Unlock,
+    /// Completes accesses to an RMA window at one target, or at all.
+    Flush,
 }
 
 /// The part of a step in a communication with another rank or on a communicator.

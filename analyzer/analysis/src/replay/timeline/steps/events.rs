@@ -57,6 +57,7 @@ impl RankSteps<'_> {
                 self.lock(record, CommRole::Lock { exclusive: record.flags.contains(CallFlags::EXCLUSIVE) })
             }
             OperationSemantics::Unlock => self.lock(record, CommRole::Unlock),
+            OperationSemantics::Flush => self.lock(record, CommRole::Flush),
         }
     }
 
@@ -68,7 +69,7 @@ impl RankSteps<'_> {
             Exchange => Some(self.send(record, CommRole::StartSend, SendMode::Standard)),
             Collective(pattern, on) => Some(self.enter(record, CommRole::StartCollective(pattern), on)),
             Epoch(step @ (EpochStep::Post | EpochStep::Complete)) => Some(self.epoch(record, step)),
-            Epoch(EpochStep::Start | EpochStep::Wait | EpochStep::Test) | Lock | Unlock => None,
+            Epoch(EpochStep::Start | EpochStep::Wait | EpochStep::Test) | Lock | Unlock | Flush => None,
             Recv | StartRecv | StartExchange | Probe | AskForMessage | StartCollective(_) => None,
             PrepareSend(_) | PrepareRecv | PrepareCollective(_) | Start | StartAll | Ready => None,
             Wait | Test | AskForRequest | Look | Nothing => None,

@@ -41,7 +41,7 @@ pub struct PoolCounts {
 }
 
 const MAX_POOLS: usize = 64;
-static POOLS: [PoolCounts; MAX_POOLS] = [const { PoolCounts::NONE }; MAX_POOLS];
+static POOLS: [PoolCounts; MAX_POOLS] = [const { PoolCounts::new() }; MAX_POOLS];
 
 /// The threads that are there, each as its number in the system × 2³² + place of its pool + 1; 0: a free place. Of further ones the pool is not known.
 const MAX_THREADS: usize = 1024;
@@ -57,14 +57,16 @@ static KEY: AtomicU32 = AtomicU32::new(0);
 static IS_ANY_IN_PROGRAM: AtomicBool = AtomicBool::new(false);
 
 impl PoolCounts {
-    const NONE: PoolCounts = PoolCounts {
-        routine: AtomicUsize::new(0),
-        started: AtomicU64::new(0),
-        running: AtomicU32::new(0),
-        most: AtomicU32::new(0),
-        is_sampled: AtomicBool::new(false),
-        written: AtomicU64::new(0),
-    };
+    const fn new() -> PoolCounts {
+        PoolCounts {
+            routine: AtomicUsize::new(0),
+            started: AtomicU64::new(0),
+            running: AtomicU32::new(0),
+            most: AtomicU32::new(0),
+            is_sampled: AtomicBool::new(false),
+            written: AtomicU64::new(0),
+        }
+    }
 
     /// The calling thread, of this number in the system, begins.
     pub fn enter(&'static self, id: libc::pid_t) {

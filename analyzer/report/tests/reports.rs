@@ -355,7 +355,7 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let threads = sampled_report(
         written(Scenario::ranks(2).each(move |_, script| {
             let script = script.program(&path, &build_id).sampled(1000);
-            script.worker_at(4000, force, 20.0).compute_at(force, 20.0).barrier(1.0)
+            script.worker_at(4000, force, 20.0).in_pool(4000, force, 1).compute_at(force, 20.0).barrier(1.0)
         }))
         .path(),
     );

@@ -39,7 +39,7 @@ use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, RingHead};
-use lbprof_collector::sample::{CodeAddress, SamplePlaces, SamplingOutcome, SamplingSetup};
+use lbprof_collector::sample::{CodeAddress, SamplePlaces, SamplingOutcome, SamplingSetup, ThreadPool};
 use lbprof_collector::thread_positions::ThreadLocator;
 use lbprof_collector::writer::LogWriter;
 
@@ -423,6 +423,17 @@ impl RankScript {
         let own = self.sampled.iter_mut().filter(|one| one.thread.system_id == system_id);
         own.for_each(|one| one.thread.number = number);
         self
+    }
+
+    /// The thread that has this id for the system is one of `threads` that start with the routine at `location`.
+    pub fn in_pool(mut self, system_id: u32, location: CodeAddress, threads: u32) -> Self {
+        let address = self.address_of(location.offset + 1);
+        let routine = self.site_ids[&address];
+        let pool = ThreadPool { id: 0, routine, threads, started: threads.into() };
+        for thread in self.sampled.iter_mut().filter(|one| one.thread.system_id == system_id) {
+            thread.thread.pool = pool.id;
+        }
+        self.define(Definition::ThreadPool(pool))
     }
 
     /// `n` samples of the thread that called MPI_Init are lost here.

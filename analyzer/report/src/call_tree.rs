@@ -172,9 +172,9 @@ pub(super) fn rows(model: &Model, calls: &CallTree, code: &SampledCode, regions:
     rows
 }
 
-/// A row that is to come.
+/// A row that follows.
 enum PendingRow {
-    /// That of a node of the tree.
+    /// A node of the tree.
     Node(usize),
     /// A function in which a node computes.
     Computation(usize, ComputingFunction),

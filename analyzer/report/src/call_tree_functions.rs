@@ -6,7 +6,7 @@ use lbprof_analysis::metrics::functions::FunctionTimes;
 use lbprof_analysis::metrics::program_tree::{NodeSums, ProgramTree};
 use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::model::{Model, RegionIdx};
-use lbprof_analysis::structure::code_place::short;
+use lbprof_analysis::structure::code_place::{base_name, short};
 use lbprof_analysis::structure::sampled_code::SampledCode;
 
 /// Most functions that are rows in a node.
@@ -18,9 +18,9 @@ const LEAST: f64 = 0.005;
 /// A function in which a node computes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ComputingFunction {
-    /// Its name without namespaces and parameters.
+    /// Name without namespaces and parameters, or that of its file.
     pub name: String,
-    /// Its name as the symbol has it.
+    /// Name as the symbol has it.
     pub full_name: String,
     /// Computation of all ranks in it.
     pub computation_s: f64,
@@ -53,14 +53,15 @@ pub(super) fn functions_by_node(
         let sampled_s: f64 = functions.values().sum();
         let reduction = (alone[node].computation_s / sampled_s).clamp(0.0, 1.0);
         let functions = functions.into_iter().filter_map(|(function, seconds)| {
-            let full_name = code.functions.get(function as usize)?.name.clone();
+            let function = code.functions.get(function as usize)?;
             let computation_s = reduction * seconds;
-            let name = short(&full_name).to_owned();
-            (!name.is_empty() && computation_s >= least_s).then_some(ComputingFunction {
-                name,
-                full_name,
-                computation_s,
-            })
+            // Where a function has no name, its file has.
+            let full_name = match function.name.as_str() {
+                "" => function.module.as_deref().map_or("generated code", base_name),
+                name => name,
+            };
+            let (name, full_name) = (short(full_name).to_owned(), full_name.to_owned());
+            (computation_s >= least_s).then_some(ComputingFunction { name, full_name, computation_s })
         });
         let mut functions: Vec<ComputingFunction> = functions.collect();
         functions.sort_by(|a, b| b.computation_s.total_cmp(&a.computation_s).then_with(|| a.name.cmp(&b.name)));

@@ -66,14 +66,12 @@ fn window_tokens(sequence: &CallSequence, symbols: &[SequenceSymbol]) -> Vec<u32
 /// does a few times what the program does mainly. Nor is it what waits longest, as a summary by collectives does on cores that ranks share, where another
 /// loop of at least `least` ticks computes much more: `computed` are the ticks outside of calls of each.
 fn main_loop(loops: &[FoundLoop], computed: &[u64], least: f64) -> Option<usize> {
-    let outermost =
-        || (0..loops.len()).filter(|&at| loops[at].parent.is_none() && FEWEST_ITERATIONS <= loops[at].iterations);
-    let mut main = outermost().max_by_key(|&at| (loops[at].iterations >= HANDFUL, loops[at].time))?;
-    let computes_more = |at: &usize| {
-        let is_of_weight = loops[*at].iterations >= HANDFUL && loops[*at].time as f64 >= least;
-        is_of_weight && computed[*at] >= MUCH_MORE * computed[main].max(1)
-    };
-    if let Some(computing) = outermost().filter(computes_more).max_by_key(|&at| computed[at]) {
+    let mut main = outermost(loops).max_by_key(|&at| (loops[at].iterations >= HANDFUL, loops[at].time))?;
+    let least_computed = MUCH_MORE * computed[main].max(1);
+    let computing = outermost(loops).filter(|&at| {
+        loops[at].iterations >= HANDFUL && loops[at].time as f64 >= least && computed[at] >= least_computed
+    });
+    if let Some(computing) = computing.max_by_key(|&at| computed[at]) {
         main = computing;
     }
     while loops[main].iterations < HANDFUL {
@@ -87,7 +85,12 @@ fn main_loop(loops: &[FoundLoop], computed: &[u64], least: f64) -> Option<usize>
     Some(main)
 }
 
-/// So many times the computation of a loop are much more.
+/// Returns the indices of the loops that no other one is around, with enough iterations.
+fn outermost(loops: &[FoundLoop]) -> impl Iterator<Item = usize> {
+    (0..loops.len()).filter(move |&at| loops[at].parent.is_none() && FEWEST_ITERATIONS <= loops[at].iterations)
+}
+
+/// Factor from which on a loop computes much more than another one.
 const MUCH_MORE: u64 = 10;
 
 /// So many iterations are a handful.

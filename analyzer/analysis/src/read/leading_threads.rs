@@ -15,7 +15,7 @@ use crate::read::definitions::RankDefinitions;
 /// Fraction of the run for which the first thread must sleep, and another one record, for that one to take its place.
 const MOST: f64 = 0.5;
 
-/// What a thread recorded.
+/// The extent of a thread's records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ThreadExtent {
     thread: u32,
@@ -65,7 +65,7 @@ impl ThreadExtent {
     }
 }
 
-/// What the threads of a rank recorded, by its records: for logs without summaries.
+/// The extents of a rank's threads by its records, for logs without summaries.
 #[derive(Default)]
 pub(super) struct ThreadExtents(BTreeMap<u32, ThreadExtent>);
 

@@ -6,7 +6,7 @@ use crate::harmless::signals::HandlerLock;
 use crate::state::comm::{CommInfo, UNKNOWN};
 use crate::word::Word;
 
-/// What is known of communicators. Memory of a description is used again, but not soon, because another thread may be in a call with it.
+/// The known communicators. Memory of a description is used again, but not soon, because another thread may be in a call with it.
 #[derive(Default)]
 struct CommTable {
     /// Communicators in use, by handle.

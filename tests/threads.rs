@@ -195,7 +195,7 @@ fn check_mutexes(program: &Program, report: &Value, astray_s: f64) -> anyhow::Re
     for line in program.values("mutex") {
         let [function, kind, name, seconds] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
         let (function, team) = function.split_once('*').unwrap_or((function, ""));
-        let is_of_team = |region: &&Value| team.is_empty() || region["team"].to_string() == team;
+        let is_of_team = |region: &&Value| team.is_empty() || region["team"].as_u64() == team.parse().ok();
         let mut of_function = regions.iter().filter(|region| region["function"] == function);
         let region = of_function.find(is_of_team).context("no such region")?;
         let is_meant = |mutex: &&Value| {
@@ -498,10 +498,11 @@ fn pools_are_used(case: &Case) -> anyhow::Result<()> {
         let [threads, started, cpu_s, name] = line.splitn(4, ' ').collect::<Vec<_>>()[..] else { continue };
         let pool =
             pools.iter().find(|pool| pool["name"] == name).with_context(|| format!("no {name} in {pools:#?}"))?;
-        ensure!(pool["threads"].to_string() == threads && pool["started"].to_string() == started, "{line}: {pool}");
+        let (threads, started): (u64, u64) = (threads.parse()?, started.parse()?);
+        ensure!(pool["threads"] == threads && pool["started"] == started, "{line}: {pool}");
         let (found, error) =
             (number_of(&pool["program"]["utilization"])?, number_of(&pool["program"]["utilization_error"])?);
-        let own = cpu_s.parse::<f64>()? / (threads.parse::<f64>()? * elapsed_s);
+        let own = cpu_s.parse::<f64>()? / (threads as f64 * elapsed_s);
         ensure!(
             error < 0.1 && (found - own).abs() <= 4.0 * error + IN_THE_SYSTEM * own,
             "{name}: {found} ± {error}, {own}"

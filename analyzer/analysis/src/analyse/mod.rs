@@ -150,7 +150,8 @@ impl<'a> SelectedPart<'a> {
         };
         let is_shared = self.whole.is_none();
         let wishes = ReplayWishes { observers, scenarios, is_shared, segment_steps: options.segment_steps };
-        let ObservedReplay { results, watched, statistics } = self.first.replay(all, &scope, model, &work, wishes)?;
+        let part = ReplayedPart { scope: &scope, model, work: &work };
+        let ObservedReplay { results, watched, statistics } = self.first.replay(all, part, wishes)?;
         (self.model.followed, self.model.statistics) = (results, statistics);
         Ok(watched)
     }
@@ -227,6 +228,14 @@ fn clusters(model: &Model, places: &[CodePlace], options: &AnalysisOptions) -> V
 /// The receiver of the stages of an analysis.
 type StageReport<'a> = &'a (dyn Fn(AnalysisStage) + Sync);
 
+/// The part of a run that observers see, and to which predictions refer.
+#[derive(Clone, Copy)]
+struct ReplayedPart<'a> {
+    scope: &'a ReplayScope,
+    model: &'a Model,
+    work: &'a ProgramWork<'a>,
+}
+
 /// The output of a replay and its observers; of each nothing where ranks were not replayed, or it was not wanted.
 #[derive(Default)]
 struct ObservedReplay {
@@ -279,15 +288,14 @@ impl<'a> RunPreparation<'a> {
         Some(&self.names.sampled).filter(|code| !code.is_empty())
     }
 
-    /// Replays the whole run, whose model is `all`, with observers and scenarios for the `work` of its part `model`, which lies in `scope`.
+    /// Replays the whole run, whose model is `all`, with observers and scenarios for its `part`.
     fn replay(
         &self,
         all: &Model,
-        scope: &ReplayScope,
-        model: &Model,
-        work: &ProgramWork,
+        part: ReplayedPart,
         mut wishes: ReplayWishes,
     ) -> Result<ObservedReplay, TransportFailure> {
+        let ReplayedPart { scope, model, work } = part;
         if self.has_only_sums() {
             return Ok(ObservedReplay::default());
         }

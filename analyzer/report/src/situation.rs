@@ -409,3 +409,24 @@ pub fn may_compute(report: &Report, loss: &EfficiencyLoss) -> bool {
 pub fn single_cause(loss: &EfficiencyLoss) -> Option<u32> {
     loss.ranks.first().filter(|(_, share)| *share >= NEARLY_ALL).map(|&(rank, _)| rank)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{SlowestTurn, without_interruptions};
+
+    fn turn(rank: u32, first: u32, last: u32) -> SlowestTurn {
+        SlowestTurn { rank, first, last, iterations: (last - first + 1) as usize }
+    }
+
+    #[test]
+    fn a_single_iteration_of_another_rank_ends_no_turn() {
+        let turns = vec![turn(1, 1, 178), turn(3, 179, 179), turn(1, 180, 299)];
+        let joined = SlowestTurn { iterations: 298, ..turn(1, 1, 299) };
+        assert_eq!(without_interruptions(turns), [joined]);
+        // Ranks that are slow in turn stay so.
+        let in_turn: Vec<SlowestTurn> = (0..6).map(|at| turn(at % 2, at, at)).collect();
+        assert_eq!(without_interruptions(in_turn.clone()), in_turn);
+        let moving = vec![turn(0, 0, 9), turn(1, 10, 11), turn(0, 12, 19)];
+        assert_eq!(without_interruptions(moving.clone()), moving);
+    }
+}

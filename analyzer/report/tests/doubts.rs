@@ -54,6 +54,21 @@ fn ranks_that_wait_in_mpi_without_a_core_are_reported_first_too() {
 }
 
 #[test]
+fn ranks_without_a_core_in_mpi_do_not_overturn_that_they_wait_for_a_slow_rank() {
+    // Rank 0 computes nine tenths of the time, the others three; while they wait they yield their cores, which other programs take.
+    let report = report(Scenario::ranks(3).each(|rank, script| {
+        let (own, cpu_ms, delayed_ms, switches) =
+            if rank == 0 { (90.0, 1000, 0, 5) } else { (30.0, 350, 650, 100_000) };
+        let script = script.define(usage(0, 0, 0, 0)).define(usage(1000, cpu_ms, delayed_ms, switches));
+        script.repeat(10, |_, script| script.compute(own).barrier(100.0 - own))
+    }));
+    assert_eq!(kinds(&report), ["no core"]);
+    let words = text::answer_in_words(&report);
+    assert!(words.contains("rank 0 has 1.8 times the average work, and the others wait for it"), "{words}");
+    assert!(words.contains("Note: Ranks shared cores"), "{words}");
+}
+
+#[test]
 fn a_short_run_without_cores_says_so_too_and_no_network_is_advised() {
     // Four ranks on two cores, as a benchmark of 50 ms: half of the time in a barrier, in which each has no core.
     let report = report(Scenario::ranks(2).each(|_, script| {

@@ -307,26 +307,43 @@ fn still_running() -> Report {
     named_at(scenario, "solver box.in", Some(2.3))
 }
 
-const EXAMPLES: [Example; 18] = [
-    Example { name: "balanced", situation: RunSituation::Balanced, report: balanced_work },
-    Example { name: "static excess", situation: RunSituation::StaticExcess, report: static_excess },
-    Example { name: "moving rank", situation: RunSituation::MovingRank, report: moving_rank },
-    Example { name: "slow in turn", situation: RunSituation::SlowInTurn, report: slow_in_turn },
-    Example { name: "slow in parts", situation: RunSituation::SlowInParts, report: slow_in_parts },
-    Example { name: "chains", situation: RunSituation::Chains, report: chains },
-    Example { name: "serial code", situation: RunSituation::SerialCode, report: serial_code },
-    Example { name: "file access", situation: RunSituation::FileAccess, report: file_access },
-    Example { name: "large messages", situation: RunSituation::LargeMessages, report: large_messages },
-    Example { name: "small messages", situation: RunSituation::SmallMessages, report: small_messages },
-    Example { name: "late progress", situation: RunSituation::LateProgress, report: late_progress },
-    Example { name: "master and workers", situation: RunSituation::MasterAndWorkers, report: master_and_workers },
-    Example { name: "few iterations", situation: RunSituation::StaticExcess, report: few_iterations },
-    Example { name: "no cores", situation: RunSituation::NoCores, report: without_cores },
-    Example { name: "one rank", situation: RunSituation::OneRank, report: one_rank },
-    Example { name: "set-up", situation: RunSituation::SetUp, report: set_up },
-    Example { name: "incomplete", situation: RunSituation::EndedEarly, report: incomplete },
-    Example { name: "still running", situation: RunSituation::StillRunning, report: still_running },
-];
+/// Defines the examples, in the order of the document, with a test of each.
+macro_rules! examples {
+    ($($name:literal, $situation:ident, $report:ident;)*) => {
+        const EXAMPLES: &[Example] =
+            &[$(Example { name: $name, situation: RunSituation::$situation, report: $report }),*];
+
+        mod one_by_one {
+            $(
+                #[test]
+                fn $report() {
+                    super::check(&super::Example { name: $name, situation: super::RunSituation::$situation, report: super::$report });
+                }
+            )*
+        }
+    };
+}
+
+examples! {
+    "balanced", Balanced, balanced_work;
+    "static excess", StaticExcess, static_excess;
+    "moving rank", MovingRank, moving_rank;
+    "slow in turn", SlowInTurn, slow_in_turn;
+    "slow in parts", SlowInParts, slow_in_parts;
+    "chains", Chains, chains;
+    "serial code", SerialCode, serial_code;
+    "file access", FileAccess, file_access;
+    "large messages", LargeMessages, large_messages;
+    "small messages", SmallMessages, small_messages;
+    "late progress", LateProgress, late_progress;
+    "master and workers", MasterAndWorkers, master_and_workers;
+    "few iterations", StaticExcess, few_iterations;
+    "no cores", NoCores, without_cores;
+    "one rank", OneRank, one_rank;
+    "set-up", SetUp, set_up;
+    "incomplete", EndedEarly, incomplete;
+    "still running", StillRunning, still_running;
+}
 
 /// The head and the answer of a screen: what comes before the second empty line.
 fn answer_of(screen: &str) -> String {
@@ -347,29 +364,38 @@ fn with_screen(document: &str, name: &str, screen: &str) -> String {
     format!("{}\n{screen}\n{}", &document[..from], &document[until..])
 }
 
+/// Checks what the first screen of an example says, as text, JSON and Markdown.
+fn check(example: &Example) {
+    let report = (example.report)();
+    let screen = first_screen(&report, COLUMNS);
+    assert_eq!(RunSituation::new(&report), example.situation, "{}: {screen}", example.name);
+    let answer = AnswerText::new(&report);
+    assert!(answer.sentence.ends_with('.') && !answer.sentence.contains(". "), "one sentence: {}", answer.sentence);
+    assert!(screen.lines().count() <= 45, "{} lines: {screen}", screen.lines().count());
+    let mut summary = Vec::new();
+    json::write_pretty(&json::RunSummary::new(&report), &mut summary).expect("writing to memory");
+    assert!(summary.len() <= json::MAX_BYTES, "{} bytes", summary.len());
+    let summary: serde_json::Value = serde_json::from_slice(&summary).expect("JSON");
+    assert_eq!(summary["answer"]["sentence"], answer.sentence);
+    let lines = text::markdown(&report).lines().count();
+    assert!(lines <= 35, "{}: {lines} lines of Markdown", example.name);
+    for odd in ["0 (0.0 %)", "As it is", "ideal network", "save nothing", "(−-", "lost: …"] {
+        assert!(!screen.contains(odd), "{odd}: {screen}");
+    }
+    let document = std::fs::read_to_string(DOCUMENT).expect("the document can be read");
+    if std::env::var_os("UPDATE_DOCS").is_none() {
+        compare_lines(&document, &with_screen(&document, example.name, &answer_of(&screen)));
+    }
+}
+
 #[test]
-fn each_situation_has_the_screen_that_the_document_shows() {
+fn the_document_has_the_screens_of_all_situations() {
     let path = Path::new(DOCUMENT);
     let document = std::fs::read_to_string(path).expect("the document can be read");
     let mut updated = document.clone();
     for example in EXAMPLES {
-        let report = (example.report)();
-        let screen = first_screen(&report, COLUMNS);
-        assert_eq!(RunSituation::new(&report), example.situation, "{}: {screen}", example.name);
+        let screen = first_screen(&(example.report)(), COLUMNS);
         updated = with_screen(&updated, example.name, &answer_of(&screen));
-        let answer = AnswerText::new(&report);
-        assert!(answer.sentence.ends_with('.') && !answer.sentence.contains(". "), "one sentence: {}", answer.sentence);
-        assert!(screen.lines().count() <= 45, "{} lines: {screen}", screen.lines().count());
-        let mut summary = Vec::new();
-        json::write_pretty(&json::RunSummary::new(&report), &mut summary).expect("writing to memory");
-        assert!(summary.len() <= json::MAX_BYTES, "{} bytes", summary.len());
-        let summary: serde_json::Value = serde_json::from_slice(&summary).expect("JSON");
-        assert_eq!(summary["answer"]["sentence"], answer.sentence);
-        let lines = text::markdown(&report).lines().count();
-        assert!(lines <= 35, "{}: {lines} lines of Markdown", example.name);
-        for odd in ["0 (0.0 %)", "As it is", "ideal network", "save nothing", "(−-", "lost: …"] {
-            assert!(!screen.contains(odd), "{odd}: {screen}");
-        }
     }
     let whole = first_screen(&named(one_slow(|_| 2), "solver box.in"), COLUMNS);
     updated = with_screen(&updated, "whole", &in_block(&whole));

@@ -92,8 +92,8 @@ impl WaitPaths {
     }
 
     /// Takes from the path of `threads.1` what is on that of `threads.0`, who waits, too: time that the same thread spent in the same kind,
-    /// as where both waited for it; then what each of both did itself, kind by kind; then what both computed in different regions; then what is
-    /// left of a kind, in proportion. What others did comes last: it is what they caused, of which equal work is taken away already.
+    /// as where both waited for it; then what each of both did itself, kind by kind; then what is left of a kind, in proportion; then what
+    /// both computed in different regions.
     pub fn cancel(&mut self, states: &ThreadStates, threads: (u32, u32)) {
         for state in &self.order[..self.n_own] {
             let one = &mut self.amounts[state.index()];
@@ -112,8 +112,8 @@ impl WaitPaths {
                 self.amounts[mine.index()].own -= common;
             }
         }
-        self.cancel_computation(states, threads);
         self.cancel_kinds(states);
+        self.cancel_computation(states, threads);
     }
 
     /// Cancels what is left of both threads' own computation, in proportion: who computes as long as the one that waits for it, though in

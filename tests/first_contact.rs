@@ -84,7 +84,7 @@ fn job_that_hung_lasts_until_it_was_ended(mpi: &Mpi, program: &Path, folder: &Pa
         ensure!(waiting_s >= 1.4 && rank["in_call"]["operation"] == "Recv", "{rank}");
     }
     let words = report["verdict"]["text"].as_str().context("verdict.text")?;
-    ensure!(words.contains("in Recv at ") && words.contains("ended by"), "{words}");
+    ensure!(words.contains("in MPI_Recv at ") && words.contains("ended by"), "{words}");
     Ok(())
 }
 

@@ -93,7 +93,7 @@ enum ExportFormat {
     Talp,
 }
 
-/// What an export needs, and what writes it.
+/// The needs of an export, the form of its output, and the function that writes it.
 struct FormatTraits {
     /// True if the run must have recorded its calls one by one.
     needs_events: bool,
@@ -108,7 +108,7 @@ enum OutputForm {
     Text,
     /// Binary data, which standard output may take unless it is a terminal.
     Binary(&'static str),
-    /// One or more files.
+    /// A file or several ones, which need a name.
     Files(&'static str),
 }
 

@@ -400,19 +400,20 @@ fn waits_for(inputs: &LossInputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
 /// if no replay balances the region, or if this saves much more: a replay cannot give others evenly what they hardly do. Where even work in each iteration
 /// saves much more than either, as of a rank that is slow in some iterations only, it is that.
 fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<PredictionRow> {
-    let gains = || what_if.shown_rows().filter(|row| row.saved_s > 0.0);
-    let of_region = gains()
-        .find(|row| matches!(row.scenario, WhatIfScenario::Balanced(_)) && row.region.as_deref() == Some(region));
+    let gains: Vec<&PredictionRow> = what_if.shown_rows().filter(|row| row.saved_s > 0.0).collect();
+    let mut rows = gains.iter().copied();
+    let of_region =
+        rows.find(|row| matches!(row.scenario, WhatIfScenario::Balanced(_)) && row.region.as_deref() == Some(region));
     let single_cause = ranks.first().filter(|(_, share)| *share > 0.9);
     let of_rank = single_cause.and_then(|&(rank, _)| {
-        let mut of_ranks = gains().filter(|row| matches!(row.scenario, WhatIfScenario::RankAsMean(_)));
+        let mut of_ranks = gains.iter().copied().filter(|row| matches!(row.scenario, WhatIfScenario::RankAsMean(_)));
         of_ranks.find(|row| row.rank == Some(rank)).filter(|row| what_if.is_gain(row))
     });
     let of_sums = match (of_region, of_rank) {
         (Some(region), Some(rank)) if rank.saved_s > MUCH_MORE * region.saved_s => Some(rank),
         (of_region, of_rank) => of_region.or(of_rank),
     };
-    let mut of_iterations = gains().filter(|row| row.scenario == WhatIfScenario::RunBalancedEach);
+    let mut of_iterations = gains.iter().copied().filter(|row| row.scenario == WhatIfScenario::RunBalancedEach);
     let of_iterations = of_iterations.find(|row| what_if.is_gain(row));
     match (of_sums, of_iterations) {
         (Some(sums), Some(each)) if each.saved_s > MUCH_MORE * sums.saved_s => Some(each.clone()),

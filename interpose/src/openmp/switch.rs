@@ -1,4 +1,4 @@
-//! Whether parallel regions are measured, and in what detail.
+//! The switches of measuring parallel regions.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

@@ -109,7 +109,7 @@ impl SegmentObserver for RunObservers<'_> {
     }
 }
 
-/// What the observers saw in consecutive segments of a run.
+/// The observations in consecutive segments of a run.
 #[derive(Encode, Decode)]
 pub(super) struct RunObservations {
     watched: Option<TimelineObservations>,

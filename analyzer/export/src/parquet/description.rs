@@ -1,4 +1,4 @@
-//! What a table is, and its columns.
+//! Descriptions of tables and their columns.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! What all sections of the text share: its options, styles and widths, and names within sentences.
+//! The options, styles and widths that all sections of the text share, and names within sentences.
 
 use anstyle::Style;
 use lbprof_analysis::structure::code_place::CodePlace;

@@ -1,4 +1,4 @@
-//! What must be said beside a table.
+//! Remarks that must be made beside a table.
 
 use super::scaling_base::ScalingBase;
 

@@ -1,4 +1,4 @@
-//! How lb-run ends.
+//! The exit codes of lb-run.
 
 /// The exit code of lb-run if it does not become the program. Codes of 125 and above are those of `env` and shells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What launchers say in variables.
+//! The variables of launchers.
 
 /// Returns whether the number that a launcher gives in one of these variables is 0; so too where none is set.
 pub fn is_zero(variables: &[&str]) -> bool {

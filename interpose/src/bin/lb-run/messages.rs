@@ -1,4 +1,4 @@
-//! What lb-run says.
+//! The messages of lb-run.
 
 use std::fmt::Arguments;
 use std::io::Write;

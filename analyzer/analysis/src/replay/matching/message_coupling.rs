@@ -1,4 +1,4 @@
-//! What the run itself shows of which messages wait for the other side to be in MPI.
+//! Observed waits, which show the messages that wait for the other side to be in MPI.
 
 use super::channels::SENT_AT_ONCE;
 

@@ -52,7 +52,7 @@ pub(super) fn is_edge(model: &Model, edge: RegionIdx, found_loop: RegionIdx) -> 
     lengths.contains(&EdgeLength::Alike) && !lengths.contains(&EdgeLength::Longer)
 }
 
-/// How long an edge is, compared with a rank's iterations.
+/// The length of an edge, compared with a rank's iterations.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EdgeLength {
     /// Much shorter than any.

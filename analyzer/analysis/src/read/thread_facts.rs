@@ -19,7 +19,7 @@ use lbprof_collector::trailer::AtEnd;
 
 use crate::read::definitions::RankDefinitions;
 use crate::read::known_threads::RankThreads;
-use crate::read::leading_threads::{ThreadExtents, leading_threads, may_have_leading_threads};
+use crate::read::leading_threads::leading_threads;
 use crate::read::open::RecordedRun;
 
 /// Fraction of a thread's time below which long gaps between polls do not matter.
@@ -52,10 +52,7 @@ impl RecordedRun {
         }
         let at_end = self.at_end(header.rank).ok().flatten().filter(|found| !found.summaries.is_empty());
         let has_gaps = at_end.as_ref().is_none_or(|found| found.summaries.iter().any(has_long_gaps));
-        let leading = match at_end {
-            Some(found) => leading_threads(header, &found),
-            None => self.survey_threads(header)?,
-        };
+        let leading = at_end.map(|found| leading_threads(header, &found)).unwrap_or_default();
         // Where the user has said what long gaps are, nothing needs to be found.
         let gap_uses = match has_gaps && self.polling == PollGapRule::Auto {
             true => Arc::new(self.survey_gaps(header, &leading)?),
@@ -73,30 +70,6 @@ impl RecordedRun {
             true => Ok(log),
             false => Ok(log.merging(leading.clone(), self.log_as_it_is(header)?)),
         }
-    }
-
-    /// Returns the threads that take the place of the first one, by the records of a log without summaries. They are read only where the first
-    /// thread may have slept for most of the run.
-    fn survey_threads(&self, header: &LogHeader) -> Result<BTreeSet<u32>, OpenError> {
-        let mut definitions = RankDefinitions::default();
-        let mut log = self.log_as_it_is(header)?.samples_only();
-        while let Some(item) = log.next_item() {
-            if let LogItem::Definitions(list) = item {
-                for definition in list {
-                    definitions.add(definition);
-                }
-            }
-        }
-        let mut extents = ThreadExtents::default();
-        if may_have_leading_threads(header, &definitions) {
-            let mut log = self.log_as_it_is(header)?;
-            while let Some(item) = log.next_item() {
-                if let LogItem::Records { head, records } = item {
-                    extents.add(&head, &records);
-                }
-            }
-        }
-        Ok(extents.leading(header, &definitions))
     }
 
     fn survey_gaps(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {

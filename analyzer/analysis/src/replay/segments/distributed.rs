@@ -23,9 +23,8 @@ use bincode::{Decode, Encode};
 use super::rank_reading::{CutMark, StepsUpToCut};
 use super::reading::{ReplaySegment, SegmentReading};
 use super::segment_replay::{MergedSegments, SegmentOutcome, SegmentOutput, SegmentReplay, at_a_time, with_observers};
-use super::surveyed_run::{LocalRanks, LookupTables, ReplayOptions, SurveyedRun, leading, own_places, setting};
+use super::surveyed_run::{LocalRanks, LookupTables, ReplayOptions, SurveyedRun, leading, own_places};
 use crate::model::region_state::Ns;
-use crate::model::what_if::WhatIfScenario;
 use crate::read::distributed_run::RecordPass;
 use crate::read::pass::FoldProgress;
 use crate::replay::blocking::TimedSample;
@@ -33,7 +32,6 @@ use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
 use crate::replay::observer::SegmentObserver;
 use crate::replay::segment_result::SegmentResult;
 use crate::replay::timeline::{RankInput, StepChunk};
-use crate::replay::what_if::ScenarioConditions;
 use crate::transport::{ProcessGroup, TransportFailure};
 
 /// A command from process 0 to all processes.
@@ -235,9 +233,8 @@ pub fn follow_share<W: SegmentObserver>(
     };
     team.gather(ready)?;
     let ReplayCommand::Start(samples) = team.received_broadcast()? else { return Ok(()) };
-    let ReplayOptions { scope, scenarios, most_kept, segment_steps, .. } = options;
-    let (_, conditions): (Vec<WhatIfScenario>, Vec<ScenarioConditions>) = scenarios.into_iter().unzip();
-    let setting = setting(model, scope, conditions, samples, most_kept);
+    let segment_steps = options.segment_steps;
+    let (setting, _) = options.into_setting(model, samples);
     let reading = SegmentReading::new(logs, places.start, model.ranks.len(), leading(&setting, segment_steps));
     let replay = SegmentReplay { surveyed, ids, setting: &setting, progress: &|_| () };
     let mut worker = SegmentWorker { team, replay: &replay, reading, at: Vec::new(), last: None };

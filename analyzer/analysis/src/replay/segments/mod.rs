@@ -24,12 +24,10 @@ mod tests;
 pub use self::distributed::{decline_share, follow_share};
 use self::reading::{ReplaySegments, SegmentReading};
 use self::segment_replay::SegmentReplay;
-use self::surveyed_run::{LocalRanks, LookupTables, leading, own_places, setting};
+use self::surveyed_run::{LocalRanks, LookupTables, leading, own_places};
 pub use self::surveyed_run::{ReplayOptions, SurveyedRun};
 use super::observer::{ReplayObserver, SegmentObserver};
-use super::what_if::ScenarioConditions;
 use crate::model::replay_results::ReplayResults;
-use crate::model::what_if::WhatIfScenario;
 use crate::read::pass::ProgressReport;
 use crate::transport::TransportFailure;
 
@@ -57,9 +55,8 @@ pub fn follow<W: SegmentObserver>(
         },
         None => (None, samples),
     };
-    let ReplayOptions { scope, scenarios, most_kept, segment_steps, .. } = options;
-    let (scenarios, conditions): (Vec<WhatIfScenario>, Vec<ScenarioConditions>) = scenarios.into_iter().unzip();
-    let mut setting = setting(model, scope, conditions, samples, most_kept);
+    let segment_steps = options.segment_steps;
+    let (mut setting, scenarios) = options.into_setting(model, samples);
     if team.is_none() {
         setting.unread = logs.iter().map(Option::is_none).collect();
     }
@@ -86,9 +83,8 @@ pub fn follow_in_order(
     let ranks = LocalRanks::open(surveyed, ids, 0..model.ranks.len(), &options);
     let can_cut = options.can_cut(model) && ranks.are_all();
     let LocalRanks { logs, samples } = ranks;
-    let ReplayOptions { scope, scenarios, most_kept, segment_steps, .. } = options;
-    let (scenarios, conditions): (Vec<WhatIfScenario>, Vec<ScenarioConditions>) = scenarios.into_iter().unzip();
-    let mut setting = setting(model, scope, conditions, samples, most_kept);
+    let segment_steps = options.segment_steps;
+    let (mut setting, scenarios) = options.into_setting(model, samples);
     setting.unread = logs.iter().map(Option::is_none).collect();
     let leading = leading(&setting, segment_steps);
     let reading = SegmentReading::new(logs, 0, model.ranks.len(), leading);

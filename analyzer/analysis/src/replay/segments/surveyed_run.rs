@@ -75,6 +75,27 @@ impl<'a> ReplayOptions<'a> {
     pub(super) fn can_cut(&self, model: &Model) -> bool {
         self.scope.is_all() && model.ranks.iter().all(|rank| rank.other_threads == 0) && model.ranks.len() > 1
     }
+
+    /// Converts the options into the context that all ranks are replayed in, whose logs can all be read, and the scenarios.
+    pub(super) fn into_setting(
+        self,
+        model: &'a Model,
+        samples: Vec<Vec<TimedSample>>,
+    ) -> (ReplaySetting<'a>, Vec<WhatIfScenario>) {
+        let ReplayOptions { scope, scenarios, most_kept, .. } = self;
+        let (scenarios, conditions): (Vec<WhatIfScenario>, Vec<ScenarioConditions>) = scenarios.into_iter().unzip();
+        let above = model.ranks.iter().map(|rank| rank.rank.saturating_add(1)).max().unwrap_or(0);
+        let setting = ReplaySetting {
+            model,
+            members: CommMembers::new(&model.communicators, model.facts.n_ranks.max(above)),
+            scope,
+            conditions: conditions.into_iter().map(|condition| scope.condition(condition)).collect(),
+            samples: Arc::new(samples),
+            unread: vec![false; model.ranks.len()],
+            most_kept,
+        };
+        (setting, scenarios)
+    }
 }
 
 /// Tables for looking up parts of a model during the replay.
@@ -96,26 +117,6 @@ impl LookupTables {
         let SurveyedRun { survey, structure, model, .. } = surveyed;
         let places = RegionLookup::new(&survey.sites, structure, &self.regions);
         RunIds { communicators: &model.communicators, places, ranks: &self.ranks, facts }
-    }
-}
-
-/// Creates the context that all ranks are replayed in; the logs of all can be read.
-pub(super) fn setting<'a>(
-    model: &'a Model,
-    scope: &'a ReplayScope,
-    conditions: Vec<ScenarioConditions<'a>>,
-    samples: Vec<Vec<TimedSample>>,
-    most_kept: usize,
-) -> ReplaySetting<'a> {
-    let above = model.ranks.iter().map(|rank| rank.rank.saturating_add(1)).max().unwrap_or(0);
-    ReplaySetting {
-        model,
-        members: CommMembers::new(&model.communicators, model.facts.n_ranks.max(above)),
-        scope,
-        conditions: conditions.into_iter().map(|condition| scope.condition(condition)).collect(),
-        samples: Arc::new(samples),
-        unread: vec![false; model.ranks.len()],
-        most_kept,
     }
 }
 

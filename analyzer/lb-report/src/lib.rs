@@ -22,4 +22,5 @@ mod report;
 mod run;
 mod shell;
 mod study;
+mod thresholds;
 mod watch;

@@ -8,12 +8,10 @@ use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::model::{Model, RegionIdx};
 use lbprof_analysis::structure::code_place::{base_name, short};
 use lbprof_analysis::structure::sampled_code::SampledCode;
+use lbprof_thresholds::verdict::MIN_FUNCTION_IN_CALL_TREE;
 
 /// Most functions that are rows in a node.
 const MOST_FUNCTIONS: usize = 8;
-
-/// Share of the program's time from which on a function is a row: calls with less are no regions, either.
-const LEAST: f64 = 0.005;
 
 /// A function in which a node computes.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +46,7 @@ pub(super) fn functions_by_node(
             *seconds.entry(node).or_default().entry(function).or_default() += time.over.sum.seconds;
         }
     }
-    let least_s = LEAST * tree.inclusive.first().map_or(0.0, |sums| sums.time_s);
+    let least_s = MIN_FUNCTION_IN_CALL_TREE * tree.inclusive.first().map_or(0.0, |sums| sums.time_s);
     let rows = seconds.into_iter().map(|(node, functions)| {
         let sampled_s: f64 = functions.values().sum();
         let reduction = (alone[node].computation_s / sampled_s).clamp(0.0, 1.0);

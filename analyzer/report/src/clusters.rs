@@ -10,13 +10,11 @@ use lbprof_analysis::metrics::load_balance::{is_above_elapsed, phase_profile_ide
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_thresholds::verdict::MIN_TIME_OF_CLUSTER_CODE;
 use serde::Serialize;
 
 /// Most pieces of code that are named for a cluster.
 const MOST_CODE: usize = 5;
-
-/// Share of time from which on a piece of code is worth naming.
-const LEAST_SHARE: f64 = 0.01;
 
 /// Clusters of ranks.
 #[derive(Clone, Debug, Default)]
@@ -217,7 +215,7 @@ impl ClusterTable {
         let own_code = own_code.into_iter().chain(std::iter::repeat(Vec::new()));
         let (mut rows, mut alone) = (Vec::new(), Vec::new());
         for (part, own) in parts.iter().zip(own_code) {
-            let own = own.into_iter().filter(|own| own.share >= LEAST_SHARE).take(MOST_CODE);
+            let own = own.into_iter().filter(|own| own.share >= MIN_TIME_OF_CLUSTER_CODE).take(MOST_CODE);
             let own = own.filter_map(|own| {
                 let piece = *codes.pieces.get(own.piece as usize)?;
                 Some(OwnCodeRow { code: CodeName::from_piece(model, places, piece)?, share: own.share })

@@ -1,6 +1,9 @@
 //! Dispersion of the ranks: in which regions and activities they differ, which of that is severe, which regions are alike.
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::verdict::{
+    MIN_DEVIATION_OF_RANK, MIN_DISPERSION_OF_COMPUTATION, MIN_SILHOUETTE, MIN_SPREAD_OF_ACTIVITY,
+};
 use serde::{Serialize, Serializer};
 
 use std::borrow::Cow;
@@ -16,18 +19,6 @@ use lbprof_analysis::model::{Model, RegionIdx};
 
 /// Most regions of which there are patterns, for each activity those with most of its time.
 pub const MOST_PATTERNS: usize = 64;
-
-/// Share of the elapsed time by which ranks must differ in an activity for that to matter.
-const MIN_SPREAD: f64 = 0.02;
-
-/// ID_P from which on a rank deviates: that part of its time it divides differently.
-pub const MIN_DEVIATION: f64 = 0.05;
-
-/// Share of the largest SID_A from which on computation is taken for the activity in which ranks differ most.
-const AS_GOOD: f64 = 0.98;
-
-/// Silhouette from which on groups that nobody asked for are worth showing: regions lie well within their groups.
-const CLEAR: f64 = 0.5;
 
 /// Dispersion of the ranks.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -113,7 +104,7 @@ pub struct GroupRows {
 impl GroupRows {
     /// Returns whether the groups are worth showing: they are clear, or the user asked for them.
     pub fn worth_showing(&self) -> bool {
-        self.given || self.silhouette >= CLEAR
+        self.given || self.silhouette >= MIN_SILHOUETTE
     }
 }
 
@@ -196,7 +187,10 @@ impl DispersionRows {
     /// elapsed time.
     pub(super) fn is_different(&self, activity: Activity, over_mean_s: f64, n_ranks: usize) -> bool {
         let sid = self.views.activities[activity as usize].and_then(|index| index.sid);
-        sid.is_some_and(|sid| sid * (n_ranks as f64).sqrt() >= MIN_SPREAD || over_mean_s > MIN_SPREAD * self.elapsed_s)
+        sid.is_some_and(|sid| {
+            sid * (n_ranks as f64).sqrt() >= MIN_SPREAD_OF_ACTIVITY
+                || over_mean_s > MIN_SPREAD_OF_ACTIVITY * self.elapsed_s
+        })
     }
 
     /// Returns whether a rank divides its time notably differently from the others. It is judged by the region with most of its time among those in
@@ -205,7 +199,9 @@ impl DispersionRows {
         let own = self.views.most_imbalanced.iter().flatten().filter(|found| found.rank == rank);
         let longest: Option<&MostImbalanced> =
             own.reduce(|most, next| if next.time_s > most.time_s { next } else { most });
-        longest.is_some_and(|found| found.id >= MIN_DEVIATION && found.time_s >= MIN_SPREAD * self.elapsed_s)
+        longest.is_some_and(|found| {
+            found.id >= MIN_DEVIATION_OF_RANK && found.time_s >= MIN_SPREAD_OF_ACTIVITY * self.elapsed_s
+        })
     }
 }
 
@@ -228,7 +224,9 @@ fn region_path(model: &Model, region: RegionIdx) -> Option<String> {
 fn most_dispersed(views: &Dispersion) -> Option<Activity> {
     let known =
         Activity::ALL.into_iter().filter_map(|activity| Some((activity, views.activities[activity as usize]?.sid?)));
-    known.reduce(|most, next| if AS_GOOD * next.1 > most.1 { next } else { most }).map(|(activity, _)| activity)
+    known
+        .reduce(|most, next| if MIN_DISPERSION_OF_COMPUTATION * next.1 > most.1 { next } else { most })
+        .map(|(activity, _)| activity)
 }
 
 /// The region that adds most to the dispersion of an activity.

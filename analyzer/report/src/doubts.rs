@@ -4,35 +4,18 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
+use lbprof_thresholds::metrics::{MIN_OBSERVED_WITHOUT_CORE_S, MIN_UNCLEAR_POLL_TIME};
+use lbprof_thresholds::verdict::{
+    MAX_CALLS_WITHOUT_DEPENDENCE, MAX_SHORT_RUN_S, MIN_CALLS_OF_SHORT_RUN, MIN_DOUBTED_COMPUTATION, MIN_DOUBTED_LOSS,
+    MIN_TIME_OF_FIRST_DOUBT, MIN_WORK_OF_OTHER_THREADS,
+};
 
-use lbprof_analysis::metrics::findings::UNCLEAR;
-use lbprof_analysis::metrics::preemption::{MIN_OBSERVED_S, PreemptionLoss, preemption};
+use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption};
 use lbprof_analysis::metrics::sleep_time::{SleepTime, asleep};
 use lbprof_analysis::metrics::threads::ThreadEfficiency;
 use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::model::{Model, RankModel, ResourceUsage};
 use lbprof_analysis::structure::sampled_code::SampledCode;
-
-/// Share of a rank's time, or of its computation, from which on it is said first that the rank had no core, or slept.
-const MUCH: f64 = 1.0 / 3.0;
-
-/// Share of the elapsed time below which a rank's computation is not looked at.
-const LITTLE: f64 = 0.1;
-
-/// Share of what is lost from which on it matters that it may be less, or more.
-const MUCH_OF_LOSS: f64 = 0.01;
-
-/// Share of the elapsed time from which on the work of other threads matters.
-const NOTABLE: f64 = 0.05;
-
-/// Calls of the rank that makes most, MPI_Finalize included, up to which nothing is said of how ranks depend on each other.
-const FEW_CALLS: u64 = 2;
-
-/// Minimum number of calls in a run that is shorter than [`SHORT_S`].
-const FEW_CALLS_OF_A_SHORT_RUN: u64 = 20;
-
-/// Seconds below which a run's figures are those of its start and end.
-const SHORT_S: f64 = 0.01;
 
 /// A reason to doubt.
 #[derive(Clone, Debug, PartialEq)]
@@ -174,7 +157,7 @@ fn failed(model: &Model) -> Vec<ReportDoubt> {
 
 /// Returns whether a rank computes for a relevant time.
 fn is_computing(model: &Model, computation_s: f64) -> bool {
-    computation_s >= LITTLE * model.elapsed_s()
+    computation_s >= MIN_DOUBTED_COMPUTATION * model.elapsed_s()
 }
 
 fn fewer_cores(model: &Model) -> Option<ReportDoubt> {
@@ -207,7 +190,7 @@ fn no_core(model: &Model) -> Option<ReportDoubt> {
     let mut hit: Vec<(u32, PreemptionLoss)> = Vec::new();
     for rank in &model.ranks {
         if let Some(lost) = preemption(rank)
-            && lost.delayed_s >= MUCH * lost.computation_s
+            && lost.delayed_s >= MIN_TIME_OF_FIRST_DOUBT * lost.computation_s
             && is_computing(model, lost.computation_s)
         {
             hit.push((rank.rank, lost));
@@ -217,17 +200,18 @@ fn no_core(model: &Model) -> Option<ReportDoubt> {
         return Some(ReportDoubt::NoCoreToCompute { rank, lost, others: hit.len() - 1 });
     }
     let mut usages: Vec<ResourceUsage> = model.ranks.iter().filter_map(|rank| rank.usage).collect();
-    usages.retain(|usage| usage.elapsed_s >= MIN_OBSERVED_S);
+    usages.retain(|usage| usage.elapsed_s >= MIN_OBSERVED_WITHOUT_CORE_S);
     let delayed_s: f64 = usages.iter().map(|usage| usage.thread_delayed_s.min(usage.elapsed_s)).sum();
     let elapsed_s: f64 = usages.iter().map(|usage| usage.elapsed_s).sum();
-    (elapsed_s > 0.0 && delayed_s >= MUCH * elapsed_s).then(|| ReportDoubt::NoCore { share: delayed_s / elapsed_s })
+    (elapsed_s > 0.0 && delayed_s >= MIN_TIME_OF_FIRST_DOUBT * elapsed_s)
+        .then(|| ReportDoubt::NoCore { share: delayed_s / elapsed_s })
 }
 
 fn asleep_ranks(model: &Model) -> Option<ReportDoubt> {
     let mut sleepers: Vec<(u32, SleepTime)> = Vec::new();
     for rank in &model.ranks {
         if let Some(found) = asleep(rank)
-            && found.asleep_s >= MUCH * found.computation_s
+            && found.asleep_s >= MIN_TIME_OF_FIRST_DOUBT * found.computation_s
             && is_computing(model, found.computation_s)
         {
             sleepers.push((rank.rank, found));
@@ -251,7 +235,10 @@ fn polling(model: &Model) -> Option<ReportDoubt> {
     }
     let all_s = model.elapsed_s() * model.ranks.len() as f64;
     let unclear_s = maybe_computation_s + maybe_waiting_s;
-    if all_s <= 0.0 || unclear_s < UNCLEAR * all_s || unclear_s < MUCH_OF_LOSS * (all_s - computation_s) {
+    if all_s <= 0.0
+        || unclear_s < MIN_UNCLEAR_POLL_TIME * all_s
+        || unclear_s < MIN_DOUBTED_LOSS * (all_s - computation_s)
+    {
         return None;
     }
     let least = ((computation_s - maybe_waiting_s) / all_s).clamp(0.0, 1.0);
@@ -263,7 +250,7 @@ fn other_threads(model: &Model, code: &SampledCode) -> Option<ReportDoubt> {
     // The threads of parallel regions are in the figures of the cores.
     let ranks = model.ranks.iter().filter(|rank| rank.parallel.is_empty());
     let mut found: Vec<(u32, f64)> = ranks.map(|rank| (rank.rank, other_threads_s(rank, code))).collect();
-    found.retain(|&(_, seconds)| seconds >= NOTABLE * model.elapsed_s());
+    found.retain(|&(_, seconds)| seconds >= MIN_WORK_OF_OTHER_THREADS * model.elapsed_s());
     let &(rank, seconds) = found.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     Some(ReportDoubt::OtherThreads { rank, seconds, ranks: found.iter().map(|one| one.0).collect() })
 }
@@ -279,7 +266,7 @@ fn other_threads_s(rank: &RankModel, code: &SampledCode) -> f64 {
 
 fn few_calls(model: &Model) -> Option<ReportDoubt> {
     let most = model.ranks.iter().map(|rank| rank.calls).max()?;
-    let few = if model.elapsed_s() < SHORT_S { FEW_CALLS_OF_A_SHORT_RUN } else { FEW_CALLS };
+    let few = if model.elapsed_s() < MAX_SHORT_RUN_S { MIN_CALLS_OF_SHORT_RUN } else { MAX_CALLS_WITHOUT_DEPENDENCE };
     if model.facts.n_ranks < 2 || !model.facts.selected.is_all() || most > few {
         return None;
     }

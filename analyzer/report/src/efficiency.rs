@@ -1,6 +1,7 @@
 //! Efficiencies of the run and of each region, with the times that they follow from.
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::verdict::MIN_UNCERTAIN_IDEAL_TIME;
 use serde::Serialize;
 
 use lbprof_analysis::metrics::load_balance::{self, EfficiencyTimes, PhaseProfileIdeal, is_above_elapsed};
@@ -64,9 +65,6 @@ pub struct EfficiencyRow {
     pub t_ideal_replay_s: Option<f64>,
 }
 
-/// Share of the elapsed time from which on the ideal time's uncertainty is too large to say what is lost to what.
-const UNCERTAIN: f64 = 0.05;
-
 impl EfficiencyRow {
     /// Computes the efficiencies of `region`, inner regions included.
     pub(super) fn new(model: &Model, region: RegionIdx) -> EfficiencyRow {
@@ -100,7 +98,7 @@ impl EfficiencyRow {
         let elapsed_s = times.elapsed_s;
         let is_above = estimate.is_some_and(|ideal| is_above_elapsed(ideal.seconds, elapsed_s));
         let possible = estimate.filter(|_| !is_above);
-        let close = estimate.map(|ideal| ideal.bound_s <= UNCERTAIN * elapsed_s);
+        let close = estimate.map(|ideal| ideal.bound_s <= MIN_UNCERTAIN_IDEAL_TIME * elapsed_s);
         let is_close = close == Some(true) && !is_above;
         let max_s = match possible {
             _ if replay_s.is_some() => replay_s,

@@ -12,24 +12,10 @@ use serde::Serialize;
 
 use super::course::measured_iterations;
 use super::iteration::IterationRow;
-
-/// Share of the excess of a slow iteration, the upper decile of all, from which on another one is slow, too.
-const SLOW: f64 = 0.3;
-
-/// Share of the whole excess that the slow iterations must have.
-const NEARLY_ALL: f64 = 0.9;
-
-/// Share of the iterations up to which slow ones are some of them.
-const SOME: f64 = 0.6;
-
-/// The same of slow iterations that follow no order: more may be noise.
-const FEW: f64 = 0.25;
-
-/// Fewest iterations to judge by.
-const MIN_ITERATIONS: usize = 10;
-
-/// Share of the iterations between the first and the last slow one that must be slow for them to be a range.
-const DENSE: f64 = 0.85;
+use lbprof_thresholds::verdict::{
+    MAX_SLOW_ITERATIONS, MAX_UNORDERED_SLOW_ITERATIONS, MIN_EXCESS_OF_SLOW_ITERATION, MIN_EXCESS_OF_SLOW_ITERATIONS,
+    MIN_ITERATIONS_TO_JUDGE, MIN_SLOW_IN_RANGE,
+};
 
 /// The iterations in which slow ranks have nearly all of their excess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -63,32 +49,38 @@ impl ExcessIterations {
         let excesses: Vec<(u32, f64)> = measured_iterations(rows)
             .map(|row| (row.iteration, if ranks.contains(&row.slowest_rank) { row.imbalance_s() } else { 0.0 }))
             .collect();
-        if excesses.len() < MIN_ITERATIONS {
+        if excesses.len() < MIN_ITERATIONS_TO_JUDGE {
             return None;
         }
         let mut ordered: Vec<f64> = excesses.iter().map(|(_, excess_s)| *excess_s).filter(|one| *one > 0.0).collect();
         ordered.sort_by(f64::total_cmp);
         let large_s = *ordered.get(ordered.len() * 9 / 10)?;
         let (mut slow, mut slow_s) = (Vec::new(), 0.0);
-        for &(iteration, excess_s) in excesses.iter().filter(|(_, excess_s)| *excess_s >= SLOW * large_s) {
+        for &(iteration, excess_s) in
+            excesses.iter().filter(|(_, excess_s)| *excess_s >= MIN_EXCESS_OF_SLOW_ITERATION * large_s)
+        {
             slow.push(iteration);
             slow_s += excess_s;
         }
         let all_s: f64 = ordered.iter().sum();
-        let are_some = slow.len() >= 2 && slow.len() as f64 <= SOME * excesses.len() as f64;
-        if !are_some || slow_s < NEARLY_ALL * all_s { None } else { ExcessIterations::describe(&slow, excesses.len()) }
+        let are_some = slow.len() >= 2 && slow.len() as f64 <= MAX_SLOW_ITERATIONS * excesses.len() as f64;
+        if !are_some || slow_s < MIN_EXCESS_OF_SLOW_ITERATIONS * all_s {
+            None
+        } else {
+            ExcessIterations::describe(&slow, excesses.len())
+        }
     }
 
     /// Describes slow iterations, in ascending order, of so many.
     fn describe(slow: &[u32], all: usize) -> Option<ExcessIterations> {
         let (first, last) = (slow[0], slow[slow.len() - 1]);
         let distance = slow[1] - first;
-        if slow.len() as f64 >= DENSE * f64::from(last - first + 1) {
+        if slow.len() as f64 >= MIN_SLOW_IN_RANGE * f64::from(last - first + 1) {
             Some(ExcessIterations::Range { first, last })
         } else if slow.len() >= 3 && slow.windows(2).all(|pair| pair[1] - pair[0] == distance) {
             Some(ExcessIterations::Periodic { distance })
         } else {
-            let are_few = slow.len() as f64 <= FEW * all as f64;
+            let are_few = slow.len() as f64 <= MAX_UNORDERED_SLOW_ITERATIONS * all as f64;
             are_few.then_some(ExcessIterations::Scattered { slow: slow.len(), all })
         }
     }

@@ -5,18 +5,10 @@
 
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::profile::operation_name;
+use lbprof_thresholds::verdict::{MAX_COMPUTATION_OF_IDLE_MASTER, MAX_DIFFERENCE_OF_MESSAGES, MIN_MESSAGES_OF_MASTER};
 
 use super::clusters::{ClusterRow, ClusterTable};
 use super::verdict::{Verdict, VerdictKind};
-
-/// Share of its time that a master computes at most to count as idle.
-const MAX_COMPUTATION: f64 = 0.25;
-
-/// Messages of a master to each worker, at least, on average.
-const MIN_MESSAGES: u64 = 2;
-
-/// Share by which two counts of messages may differ: some may have been dropped, or be of set-up.
-const MAX_DIFFERENCE: f64 = 0.1;
 
 /// A master that is idle most of the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +32,7 @@ impl IdleMaster {
         let is_well_used = matches!(verdict.kind, VerdictKind::Good | VerdictKind::Doubtful);
         let ([workers], [master]) = (clusters.rows.as_slice(), clusters.alone.as_slice()) else { return None };
         let &[rank] = master.ranks.as_slice() else { return None };
-        let is_idle = master.efficiency.parallel.is_some_and(|share| share <= MAX_COMPUTATION);
+        let is_idle = master.efficiency.parallel.is_some_and(|share| share <= MAX_COMPUTATION_OF_IDLE_MASTER);
         (is_well_used && is_idle && hands_out(model, rank, workers))
             .then(|| IdleMaster { rank, workers: workers.ranks.clone() })
     }
@@ -54,13 +46,13 @@ fn hands_out(model: &Model, master: u32, workers: &ClusterRow) -> bool {
         return false;
     }
     let (master, workers) = (MessageCalls::count(&of_master), MessageCalls::count(&of_workers));
-    master.sends >= MIN_MESSAGES * of_workers.len() as u64
+    master.sends >= MIN_MESSAGES_OF_MASTER * of_workers.len() as u64
         && is_near(master.sends, workers.receives)
         && is_near(master.receives, workers.sends)
 }
 
 fn is_near(a: u64, b: u64) -> bool {
-    a.abs_diff(b) as f64 <= MAX_DIFFERENCE * a.max(b) as f64
+    a.abs_diff(b) as f64 <= MAX_DIFFERENCE_OF_MESSAGES * a.max(b) as f64
 }
 
 impl MessageCalls {

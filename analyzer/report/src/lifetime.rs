@@ -4,9 +4,7 @@ use serde::Serialize;
 
 use lbprof_analysis::model::lifetime::ProcessLifetime;
 use lbprof_analysis::model::{Model, RankModel};
-
-/// Share of the run outside of the window from which on it is worth a line.
-const WORTH_A_LINE: f64 = 0.05;
+use lbprof_thresholds::verdict::MIN_TIME_OUTSIDE_MPI;
 
 /// Time from the first start of a process to the last exit, and the part of it that the report describes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -125,7 +123,7 @@ impl LifetimeTable {
 
     /// Returns whether the time outside of the window is long enough to be reported.
     pub fn is_worth_a_line(&self) -> bool {
-        self.described_share < 1.0 - WORTH_A_LINE
+        self.described_share < 1.0 - MIN_TIME_OUTSIDE_MPI
     }
 }
 

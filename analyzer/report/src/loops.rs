@@ -10,6 +10,10 @@ use lbprof_analysis::model::loops::{IterationCount, Loop, NoLoopReason};
 use lbprof_analysis::model::{Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_thresholds::verdict::{
+    MAX_FACTOR_OF_ITERATIONS, MAX_OTHER_CALLS, MIN_COVERAGE_OF_MAIN_LOOP, MIN_EQUAL_AMOUNTS, MIN_KINDS_OF_CALLS,
+    MIN_TIME_OF_INNER_LOOP,
+};
 use serde::Serialize;
 
 /// The detected loops.
@@ -146,18 +150,15 @@ impl LoopConfidence {
     /// Judges a loop by the range of the ranks' numbers of iterations, the fraction of them that is alike, and the fraction of the time that they cover.
     fn judge(range: (f64, f64), alike: f64, covered: f64) -> LoopConfidence {
         let (fewest, most) = range;
-        if fewest == most && most >= 10.0 && alike >= 0.8 && covered >= LEAST_COVERED {
+        if fewest == most && most >= 10.0 && alike >= 0.8 && covered >= MIN_COVERAGE_OF_MAIN_LOOP {
             LoopConfidence::Sure
-        } else if fewest >= 0.98 * most && most >= 3.0 && alike >= 0.5 && covered >= LEAST_COVERED {
+        } else if fewest >= 0.98 * most && most >= 3.0 && alike >= 0.5 && covered >= MIN_COVERAGE_OF_MAIN_LOOP {
             LoopConfidence::Likely
         } else {
             LoopConfidence::Unsure
         }
     }
 }
-
-/// Share of the time below which a loop may not be what a program does mainly.
-const LEAST_COVERED: f64 = 0.5;
 
 /// A sign that another loop than the detected one iterates, however regular that is (it may be a function of the program through which it
 /// communicates, or iterations may be missing), or that it has another number of iterations.
@@ -235,19 +236,9 @@ impl From<&LoopDoubt> for DoubtName {
     }
 }
 
-/// Least share of the iterations that carry about as much.
-const LEAST_LIKE_AMOUNTS: f64 = 0.9;
-/// Largest share of other calls in the iterations.
-const MOST_OTHER_CALLS: f64 = 0.2;
-/// More than a function that exchanges with neighbours may have alone: a receive, a send, and one that waits.
-const LEAST_KINDS: usize = 4;
-/// Ranks that differ by this factor in their iterations have other ones.
-const AS_MANY: f64 = 1.02;
 /// Ranks that differ by a factor in this range, and meet nowhere in their loops, go around as messages come. From twice as often on, some may end
 /// iterations that are several of the others.
 const FREE: std::ops::Range<f64> = 1.1..1.9;
-/// Share of a loop's time from which on most of it is in a loop within it.
-const MOSTLY_INNER: f64 = 0.5;
 /// Bytes of a number, as of elements to come.
 const BYTES_OF_A_NUMBER: f64 = 8.0;
 /// Parts of the paths of modules that call MPI for scripts.
@@ -296,12 +287,12 @@ impl LoopDoubt {
         // A call whose path is known, or one in main, is called from one place.
         let is_of_function = !facts.is_certain && !facts.is_unique;
         let doubts = [
-            (!facts.is_unique && (alike as f64) < LEAST_LIKE_AMOUNTS * n_iterations).then_some(LoopDoubt::Amounts),
-            (MOST_OTHER_CALLS * calls <= foreign as f64).then_some(LoopDoubt::OtherCalls),
+            (!facts.is_unique && (alike as f64) < MIN_EQUAL_AMOUNTS * n_iterations).then_some(LoopDoubt::Amounts),
+            (MAX_OTHER_CALLS * calls <= foreign as f64).then_some(LoopDoubt::OtherCalls),
             is_interpreted.then_some(LoopDoubt::Interpreter),
             facts.rhythm.map(LoopDoubt::Rhythm),
             facts.partners.map(LoopDoubt::Partners),
-            (is_of_function && facts.kinds < LEAST_KINDS)
+            (is_of_function && facts.kinds < MIN_KINDS_OF_CALLS)
                 .then_some(LoopDoubt::FewKinds(facts.kinds, facts.is_mostly_inner)),
             (!facts.is_in_main && bytes as f64 <= BYTES_OF_A_NUMBER * calls).then_some(LoopDoubt::LittleCarried),
             (!facts.is_certain).then_some(LoopDoubt::Ends),
@@ -338,7 +329,7 @@ impl LoopTable {
         let most_of: Vec<f64> = model.loops.iter().map(|one| most_iterations(model, one)).collect();
         for (at, row) in rows.iter_mut().enumerate().filter(|(at, row)| row.main && !model.loops[*at].named) {
             let others = model.loops.iter().zip(&most_of).filter(|(other, _)| other.main);
-            let others = others.filter(|(_, most)| AS_MANY * most_of[at] < **most);
+            let others = others.filter(|(_, most)| MAX_FACTOR_OF_ITERATIONS * most_of[at] < **most);
             let mut others = others.filter(|(other, _)| other.has_common_kinds(&model.loops[at]));
             if let Some((_, most)) = others.next() {
                 row.doubt_it(LoopDoubt::OtherRanks(*most as u32));
@@ -454,7 +445,7 @@ fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<
         module: ends_at.and_then(|end| end.place.module.as_deref()),
         partners: one.others,
         rhythm: longest_inner(model, one).filter(|_| one.by_rhythm).map(|inner| inner.for_each_main.round() as u32),
-        is_mostly_inner: longest_inner(model, one).is_some_and(|inner| inner.share_of_main >= MOSTLY_INNER),
+        is_mostly_inner: longest_inner(model, one).is_some_and(|inner| inner.share_of_main >= MIN_TIME_OF_INNER_LOOP),
         is_certain: one.count == IterationCount::default(),
         is_unique: one.is_unique,
         is_in_main: one.is_in_main,
@@ -473,10 +464,12 @@ fn event_loops(model: &Model, most_of: &[f64]) -> Vec<bool> {
         let (alike, others): (Vec<usize>, Vec<usize>) =
             found.iter().partition(|&&at| at == first || model.loops[at].has_common_kinds(&model.loops[first]));
         let fewest = alike.iter().map(|&at| most_of[at]).fold(f64::MAX, f64::min);
-        let differ = alike.iter().any(|&at| AS_MANY * fewest < most_of[at]);
+        let differ = alike.iter().any(|&at| MAX_FACTOR_OF_ITERATIONS * fewest < most_of[at]);
         let all: f64 = alike.iter().map(|&at| most_of[at] * model.loops[at].ranks.len() as f64).sum();
-        let handling: Vec<usize> =
-            others.into_iter().filter(|&at| (most_of[at] - all).abs() <= AS_MANY * all - all).collect();
+        let handling: Vec<usize> = others
+            .into_iter()
+            .filter(|&at| (most_of[at] - all).abs() <= MAX_FACTOR_OF_ITERATIONS * all - all)
+            .collect();
         let most = alike.iter().map(|&at| most_of[at]).fold(0.0, f64::max);
         let never_meet =
             FREE.contains(&(most / fewest.max(1.0))) && alike.iter().all(|&at| !model.loops[at].has_collectives);

@@ -12,6 +12,10 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
 use lbprof_collector::record::NONE;
+use lbprof_thresholds::metrics::MIN_TIME_WITHOUT_CORE;
+use lbprof_thresholds::verdict::{
+    MIN_CAUSE_OF_MAJOR_RANK, MIN_FACTOR_OF_OTHER_CHANGE, MIN_LOSS, MIN_LOSS_TO_CALLBACKS, MIN_LOSS_TO_ONE_RANKS_CALLS,
+};
 use serde::Serialize;
 
 use super::blocking::{BlockingTable, CauseRow, site_of_line};
@@ -22,27 +26,11 @@ use super::verdict::Verdict;
 use super::what_if::{PredictionRow, WhatIfTable};
 use super::{RegionRow, SiteRow};
 use lbprof_analysis::metrics::blocking::{CauseClass, waited_because_of};
-use lbprof_analysis::metrics::preemption::{MUCH_OF_THE_TIME, preemption, without_core};
+use lbprof_analysis::metrics::preemption::{preemption, without_core};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
-
-/// Share of the elapsed time from which on a loss is reported.
-const LEAST: f64 = 0.01;
-
-/// Share of what is lost to communication from which on it is not said what an ideal network saves of the rest: ranks may wait there for functions that
-/// MPI calls on other ranks.
-const MUCH_CALLED: f64 = 0.1;
-
-/// Share of what the rank that is waited for most causes, above which another rank also counts as a major cause.
-const MUCH: f64 = 0.5;
-
-/// Share of what is lost to communication that waiting for one rank's calls must have for that to be the cause.
-const MOST_OF_LOSS: f64 = 0.5;
-
-/// Factor by which another change must save more than balancing the region to be named instead.
-const MUCH_MORE: f64 = 1.2;
 
 /// Most ranks of a loss that are named.
 const MOST_RANKS: usize = 8;
@@ -193,7 +181,7 @@ pub(super) fn rows(inputs: &LossInputs) -> Vec<EfficiencyLoss> {
         Some(table) if !inputs.together || inputs.others_are_waited_for() => by_cause(inputs, table),
         _ => of_verdict(inputs, causes),
     };
-    losses.retain(|loss| loss.lost_s > 0.0 && loss.lost_s >= LEAST * inputs.verdict.elapsed_s);
+    losses.retain(|loss| loss.lost_s > 0.0 && loss.lost_s >= MIN_LOSS * inputs.verdict.elapsed_s);
     for loss in &mut losses {
         let lost_s = loss.lost_s;
         // A network without latency saves of other losses, too. What a change of the work saves is one figure, wherever it is shown.
@@ -225,7 +213,7 @@ fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> Vec<EfficiencyLoss> {
         }
     }
     // Only of what will be reported is it worth finding out who and where.
-    let least_s = LEAST * inputs.verdict.elapsed_s * n_ranks;
+    let least_s = MIN_LOSS * inputs.verdict.elapsed_s * n_ranks;
     let (imbalance, others): (Vec<_>, Vec<_>) =
         phases.into_iter().partition(|(kind, ..)| inputs.has_idle_master && *kind == LossKind::Imbalance);
     let mut losses: Vec<EfficiencyLoss> = others
@@ -280,7 +268,7 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
         ..all
     };
     let called = called_by_mpi(inputs, table, rest.lost_s);
-    let has_much = called.lost_s > MUCH_CALLED * all_s;
+    let has_much = called.lost_s > MIN_LOSS_TO_CALLBACKS * all_s;
     let rest =
         EfficiencyLoss { lost_s: rest.lost_s - called.lost_s, remedy: rest.remedy.filter(|_| !has_much), ..rest };
     let rest = match rank_in_calls(inputs, table, rest.lost_s) {
@@ -324,7 +312,7 @@ fn rank_in_calls(inputs: &LossInputs, table: &BlockingTable, lost_s: f64) -> Opt
     let longest = calls.into_iter().max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s))?;
     let (site, operation) = longest.call.as_ref()?;
     let called = inputs.sites.iter().find(|row| row.id == *site && row.operation == *operation)?;
-    let is_most = n_ranks > 2 && caused_s >= MOST_OF_LOSS * all_s;
+    let is_most = n_ranks > 2 && caused_s >= MIN_LOSS_TO_ONE_RANKS_CALLS * all_s;
     let share = Some(longest.cause.caused_s / all_s);
     let at = LossAt { operation: operation.clone(), place: called.place.clone(), share };
     is_most.then_some(RankInCalls { rank, share: caused_s / all_s, at })
@@ -410,13 +398,13 @@ fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<P
         of_ranks.find(|row| row.rank == Some(rank)).filter(|row| what_if.is_gain(row))
     });
     let of_sums = match (of_region, of_rank) {
-        (Some(region), Some(rank)) if rank.saved_s > MUCH_MORE * region.saved_s => Some(rank),
+        (Some(region), Some(rank)) if rank.saved_s > MIN_FACTOR_OF_OTHER_CHANGE * region.saved_s => Some(rank),
         (of_region, of_rank) => of_region.or(of_rank),
     };
     let mut of_iterations = gains.iter().copied().filter(|row| row.scenario == WhatIfScenario::RunBalancedEach);
     let of_iterations = of_iterations.find(|row| what_if.is_gain(row));
     match (of_sums, of_iterations) {
-        (Some(sums), Some(each)) if each.saved_s > MUCH_MORE * sums.saved_s => Some(each.clone()),
+        (Some(sums), Some(each)) if each.saved_s > MIN_FACTOR_OF_OTHER_CHANGE * sums.saved_s => Some(each.clone()),
         (of_sums, _) => of_sums.cloned(),
     }
 }
@@ -494,10 +482,10 @@ fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Efficie
     losses.collect()
 }
 
-/// Returns whether a rank's share is at least [`MUCH`] of the largest. `ranks` are in descending order of shares.
+/// Returns whether a rank's share is at least [`MIN_CAUSE_OF_MAJOR_RANK`] of the largest. `ranks` are in descending order of shares.
 fn has_much(ranks: &[(u32, f64)], rank: u32) -> bool {
     let most = ranks.first().map_or(0.0, |first| first.1);
-    ranks.iter().any(|&(one, share)| one == rank && share >= MUCH * most)
+    ranks.iter().any(|&(one, share)| one == rank && share >= MIN_CAUSE_OF_MAJOR_RANK * most)
 }
 
 /// Returns whether ranks that cause a good part of a loss had no core for a good part of their time: they may be slow for that reason alone.
@@ -506,7 +494,7 @@ fn lacked_core(model: &Model, ranks: &[(u32, f64)]) -> bool {
         let found = model.ranks.iter().find(|one| one.rank == rank);
         found.is_some_and(|rank| preemption(rank).is_some() || without_core(rank).is_some())
     });
-    without_core.map(|(_, share)| share).sum::<f64>() >= MUCH_OF_THE_TIME
+    without_core.map(|(_, share)| share).sum::<f64>() >= MIN_TIME_WITHOUT_CORE
 }
 
 /// The loss to a kind of serialization. Its ranks are the slowest ones of iterations, if ranks are slow in turn, and otherwise those whose computation others wait for.

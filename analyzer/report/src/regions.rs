@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
+use lbprof_thresholds::verdict::MAX_EXCESS_BY_NOISE;
 
 use super::DispersionRows;
 use super::efficiency::EfficiencyRow;
 use super::largest;
 use super::serial;
 use lbprof_analysis::model::{Model, OwnLoops, RankModel, RegionCounters, RegionIdx, Seconds};
-
-/// Share of the slowest rank's computation up to which it exceeds the mean by noise alone.
-const NOISE: f64 = 0.01;
 
 /// A region.
 #[derive(Clone, Debug, Serialize)]
@@ -274,7 +272,7 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
         inclusive_s: times.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
         activities: occurring.map(|of| RegionActivity::new(of, sums[of as usize] / n, longest[of as usize])).collect(),
         dispersion: RegionDispersion::default(),
-        slowest_stands_out: longest_s - efficiency.times.avg_computation_s > NOISE * longest_s,
+        slowest_stands_out: longest_s - efficiency.times.avg_computation_s > MAX_EXCESS_BY_NOISE * longest_s,
         efficiency,
         slowest_rank: largest(&computation).map(|at| model.ranks[at].rank),
         iterations: facts.iterated.then(|| {

@@ -4,36 +4,16 @@ use serde::Serialize;
 
 use super::loss_kind::LossKind;
 use super::losses::EfficiencyLoss;
-use super::threads::GOOD_EFFICIENCY;
 use super::verdict::{LongestRank, VerdictKind};
 use super::{Report, ReportDoubt};
 use crate::iteration::IterationRow;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_collector::ProblemKind;
-
-/// Share of the run between `MPI_Init` and `MPI_Finalize` below which set-up is the answer.
-const MOSTLY_SET_UP: f64 = 0.5;
-
-/// Share of a rank's computation in a region that all others together may have for the rank to work there alone.
-const ALONE: f64 = 0.05;
-
-/// Share of an excess from which on it is one of sleep or I/O.
-const MOSTLY_ASLEEP: f64 = 0.5;
-
-/// Share of a loss from which on one rank causes it.
-const NEARLY_ALL: f64 = 0.9;
-
-/// Bytes a call up to which messages are small.
-const SMALL_BYTES: u64 = 4096;
-
-/// Calls of a rank from which on they are many.
-const MANY_CALLS: u64 = 500;
-
-/// Bytes a call from which on messages are large.
-const LARGE_BYTES: u64 = 65_536;
-
-/// Iterations that a rank is the slowest one after another, on average, from which on a slow rank moves.
-const LASTING: usize = 3;
+use lbprof_thresholds::verdict::GOOD_CORE_EFFICIENCY;
+use lbprof_thresholds::verdict::{
+    MAX_BYTES_OF_SMALL_MESSAGE, MAX_RUN_OF_SET_UP, MAX_WORK_OF_OTHERS, MIN_BYTES_OF_LARGE_MESSAGE, MIN_EXCESS_ASLEEP,
+    MIN_ITERATIONS_OF_TURN, MIN_LONG_REDUCTION_S, MIN_LOSS_OF_ONE_RANK, MIN_MANY_CALLS,
+};
 
 /// The answer to what a run loses most by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -200,7 +180,7 @@ fn beyond_figures(report: &Report) -> Option<RunSituation> {
     let is_mostly_set_up = report
         .lifetime
         .as_ref()
-        .is_some_and(|table| table.described_share < MOSTLY_SET_UP && table.set_up_s() > report.data.elapsed_s);
+        .is_some_and(|table| table.described_share < MAX_RUN_OF_SET_UP && table.set_up_s() > report.data.elapsed_s);
     let has_few_calls = report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::FewCalls { .. }));
     match () {
         () if has_few_calls => Some(RunSituation::FewCalls),
@@ -229,7 +209,7 @@ fn well_used(report: &Report) -> RunSituation {
     match () {
         () if report.idle_master.is_some() => RunSituation::MasterAndWorkers,
         () if report.doubts.iter().any(ReportDoubt::is_of_sleep) => RunSituation::Asleep,
-        () if polls.is_some_and(|least| least < GOOD_EFFICIENCY) => RunSituation::UnclearPolls,
+        () if polls.is_some_and(|least| least < GOOD_CORE_EFFICIENCY) => RunSituation::UnclearPolls,
         () => RunSituation::Balanced,
     }
 }
@@ -241,7 +221,7 @@ fn imbalance(report: &Report) -> RunSituation {
     let has_core = worst.preempted.is_none() && !report.doubts.iter().any(ReportDoubt::is_of_cores);
     let asleep = worst.explained.as_ref().and_then(|excess| excess.not_running_share).filter(|_| has_core);
     match () {
-        () if asleep.is_some_and(|share| share >= MOSTLY_ASLEEP) => RunSituation::AsleepRank,
+        () if asleep.is_some_and(|share| share >= MIN_EXCESS_ASLEEP) => RunSituation::AsleepRank,
         () if is_working_alone(report, worst) => RunSituation::SerialCode,
         () => RunSituation::StaticExcess,
     }
@@ -255,14 +235,14 @@ fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
     let n_ranks = report.verdict.cluster.as_ref().map_or(report.ranks.len(), |cluster| cluster.ranks.len()) as f64;
     // What it has more than the mean is all but its own part of the mean, if it has all.
     let is_most = region.excess_s >= 0.5 * worst.over_mean_s;
-    is_most && means.is_some_and(|mean_s| mean_s * (n_ranks - 1.0) <= region.excess_s * (1.0 + ALONE))
+    is_most && means.is_some_and(|mean_s| mean_s * (n_ranks - 1.0) <= region.excess_s * (1.0 + MAX_WORK_OF_OTHERS))
 }
 
 /// Returns whether the slowest rank usually stays the same for several iterations.
 fn is_lasting(report: &Report) -> bool {
     let turns = turns_of_slowest(report);
     let known: usize = turns.iter().map(|turn| turn.iterations).sum();
-    !turns.is_empty() && known >= LASTING * turns.len()
+    !turns.is_empty() && known >= MIN_ITERATIONS_OF_TURN * turns.len()
 }
 
 /// Iterations one after another in which a rank is the slowest.
@@ -333,9 +313,11 @@ fn communication(report: &Report) -> RunSituation {
         return RunSituation::Communication;
     };
     match calls.bytes_each {
-        0..SMALL_BYTES if calls.calls_each >= MANY_CALLS && calls.carries_data => RunSituation::SmallMessages,
-        LARGE_BYTES.. if calls.completes => RunSituation::LateProgress,
-        LARGE_BYTES.. => RunSituation::LargeMessages,
+        0..MAX_BYTES_OF_SMALL_MESSAGE if calls.calls_each >= MIN_MANY_CALLS && calls.carries_data => {
+            RunSituation::SmallMessages
+        }
+        MIN_BYTES_OF_LARGE_MESSAGE.. if calls.completes => RunSituation::LateProgress,
+        MIN_BYTES_OF_LARGE_MESSAGE.. => RunSituation::LargeMessages,
         _ => RunSituation::Communication,
     }
 }
@@ -387,9 +369,6 @@ impl CallAmounts {
     }
 }
 
-/// Seconds of a reduction of a few bytes, besides waiting, from which on it is more than passing on data.
-const LONG_REDUCTION_S: f64 = 1e-3;
-
 /// Returns whether ranks may compute in the call of a loss: in a reduction of few bytes that takes long without waiting for any rank. The program's own
 /// reduction function (`MPI_Op_create`) runs there; no log says whether there is one.
 pub fn may_compute(report: &Report, loss: &EfficiencyLoss) -> bool {
@@ -402,12 +381,12 @@ pub fn may_compute(report: &Report, loss: &EfficiencyLoss) -> bool {
     let is_known = report.losses.iter().any(|loss| loss.kind == LossKind::CalledByMpi);
     let has_cores = !report.doubts.iter().any(ReportDoubt::is_of_cores)
         && !report.problems.iter().any(|row| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted));
-    !is_known && has_cores && amounts.bytes_each < SMALL_BYTES && seconds_each >= LONG_REDUCTION_S
+    !is_known && has_cores && amounts.bytes_each < MAX_BYTES_OF_SMALL_MESSAGE && seconds_each >= MIN_LONG_REDUCTION_S
 }
 
 /// Returns the one rank that causes a loss, if there is one.
 pub fn single_cause(loss: &EfficiencyLoss) -> Option<u32> {
-    loss.ranks.first().filter(|(_, share)| *share >= NEARLY_ALL).map(|&(rank, _)| rank)
+    loss.ranks.first().filter(|(_, share)| *share >= MIN_LOSS_OF_ONE_RANK).map(|&(rank, _)| rank)
 }
 
 #[cfg(test)]

@@ -2,13 +2,11 @@
 
 use lbprof_analysis::model::Model;
 use lbprof_collector::Activity;
+use lbprof_thresholds::verdict::MIN_EXCESS_OF_PART;
 use serde::Serialize;
 
 use super::RegionRow;
 use super::functions::{ExplainedExcess, SampledFunctions};
-
-/// Share of the largest excess from which on a part is listed.
-const WORTH_LISTING: f64 = 0.25;
 
 /// Most parts that are listed.
 const MAX_PARTS: usize = 4;
@@ -32,7 +30,7 @@ pub(super) fn slow_parts(model: &Model, regions: &[RegionRow], functions: Option
     let mut parts: Vec<SlowPart> = regions.iter().filter_map(|row| slowest_in(model, row)).collect();
     parts.sort_by(|a, b| b.over_mean_s.total_cmp(&a.over_mean_s));
     let largest_s = parts.first().map_or(0.0, |part| part.over_mean_s);
-    parts.retain(|part| part.over_mean_s > 0.0 && part.over_mean_s >= WORTH_LISTING * largest_s);
+    parts.retain(|part| part.over_mean_s > 0.0 && part.over_mean_s >= MIN_EXCESS_OF_PART * largest_s);
     parts.truncate(MAX_PARTS);
     for part in &mut parts {
         part.explained = functions.and_then(|functions| functions.explained_in(part.rank, Some(&part.region)));

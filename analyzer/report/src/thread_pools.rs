@@ -14,9 +14,7 @@ use lbprof_analysis::model::thread_pools::SampledPool;
 use lbprof_analysis::model::{Model, RankModel, RegionIdx};
 use lbprof_analysis::structure::code_place::{CodePlace, base_name};
 use lbprof_analysis::structure::symbols::ResolvedNames;
-
-/// Utilization from which on a pool is listed: others are threads that help MPI and other libraries.
-const MIN_UTILIZATION: f64 = 0.01;
+use lbprof_thresholds::verdict::MIN_POOL_UTILIZATION;
 
 /// Regions of a pool that have rows.
 const MAX_REGIONS: usize = 20;
@@ -135,7 +133,7 @@ pub(super) fn rows(model: &Model, names: &ResolvedNames) -> Vec<ThreadPoolRow> {
         }
     }
     let mut rows: Vec<ThreadPoolRow> = pools.into_iter().map(|(routine, pool)| row(model, routine, pool)).collect();
-    rows.retain(|row| row.program.utilization.is_some_and(|utilization| utilization >= MIN_UTILIZATION));
+    rows.retain(|row| row.program.utilization.is_some_and(|utilization| utilization >= MIN_POOL_UTILIZATION));
     rows.sort_by(|a, b| b.program.cpu_s.total_cmp(&a.program.cpu_s));
     rows
 }

@@ -11,24 +11,16 @@ use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::{CodePlace, ResolvedNames};
 use lbprof_collector::parallel::MutexKind;
-
-/// Share of the core time from which on a loss is named.
-const MIN_SHARE: f64 = 0.01;
+use lbprof_thresholds::verdict::{GOOD_CORE_EFFICIENCY, MIN_FUNCTION_OF_SERIAL_CODE, MIN_THREAD_LOSS};
 
 /// Regions that have rows, those with most thread time.
 const MAX_REGIONS: usize = 100;
-
-/// Share of serial computation from which on a function is named.
-const MIN_FUNCTION: f64 = 0.3;
 
 /// Mutexes of a region that have rows, those with the longest waits.
 const MAX_MUTEXES: usize = 8;
 
 /// Threads of a region that have rows.
 const MAX_THREADS: usize = 64;
-
-/// Efficiency from which on nothing is worth gaining.
-pub const GOOD_EFFICIENCY: f64 = 0.95;
 
 /// The activities of the cores of ranks with several threads. Core time is elapsed time × cores.
 #[derive(Clone, Debug, Serialize)]
@@ -263,7 +255,7 @@ impl ThreadTable {
 
     /// Returns whether the loss is negligible.
     pub fn is_good(&self) -> bool {
-        self.parallel.is_none_or(|parallel| parallel >= GOOD_EFFICIENCY)
+        self.parallel.is_none_or(|parallel| parallel >= GOOD_CORE_EFFICIENCY)
     }
 
     /// Returns whether threads cost more than MPI.
@@ -414,7 +406,7 @@ fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<C
     for loss in &mut losses {
         loss.share = crate::fraction(loss.core_s, efficiency.core_time_s());
     }
-    losses.retain(|loss| loss.share >= MIN_SHARE);
+    losses.retain(|loss| loss.share >= MIN_THREAD_LOSS);
     losses.sort_by(|a, b| b.core_s.total_cmp(&a.core_s).then(a.kind.cmp(&b.kind)));
     losses
 }
@@ -430,7 +422,7 @@ fn serial_function(model: &Model, efficiency: &ThreadEfficiency, code: &SampledC
     let all_s: f64 = seconds.values().sum();
     let (name, most_s) = seconds.into_iter().filter(|(name, _)| !name.is_empty()).max_by(|a, b| a.1.total_cmp(&b.1))?;
     let share = most_s / all_s;
-    (share >= MIN_FUNCTION).then(|| SerialFunction { name: name.to_owned(), share })
+    (share >= MIN_FUNCTION_OF_SERIAL_CODE).then(|| SerialFunction { name: name.to_owned(), share })
 }
 
 #[cfg(test)]

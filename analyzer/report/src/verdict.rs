@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::verdict::GOOD_CORE_EFFICIENCY;
+use lbprof_thresholds::verdict::{
+    MIN_EXCESS_OF_EQUAL_RANK, MIN_IMBALANCE_IN_PARTS, MIN_WAITING_FOR_OTHER_CLUSTERS, ROUNDING_OF_TIMES_S,
+};
 use serde::Serialize;
 
 use super::excess_iterations::ExcessIterations;
@@ -10,7 +14,6 @@ use super::functions::{ExplainedExcess, SampledFunctions};
 use super::loss_kind::LossKind;
 use super::serial;
 use super::slow_parts::SlowPart;
-use super::threads::GOOD_EFFICIENCY;
 use super::{
     ClusterRow, ClusterTable, EfficiencyRow, IterationTable, LoopTable, RegionRow, SiteRow, ThreadTable, WhatIfTable,
     call_sites, fraction, largest, regions,
@@ -23,21 +26,6 @@ use lbprof_analysis::model::Model;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::CodePlace;
-
-/// Share of a cluster's computation below which its waiting for other clusters is not reported.
-const LITTLE: f64 = 0.01;
-
-/// Seconds that are nothing but rounding.
-const ROUNDING_S: f64 = 1e-9;
-
-/// Share of the longest rank's excess from which on another rank computes as long.
-const AS_LONG: f64 = 0.9;
-
-/// Share of the elapsed time from which on different ranks are slow in different parts of an iteration.
-const LEAST_IN_PARTS: f64 = 0.01;
-
-/// Load balance from which on ranks are called balanced.
-pub const GOOD_BALANCE: f64 = 0.97;
 
 /// The losses of a run, their causes and their places. All times are seconds of elapsed time, the mean over ranks.
 ///
@@ -373,7 +361,10 @@ impl Verdict {
                 .then_with(|| a.computation_s().total_cmp(&b.computation_s()))
                 .then(b.id.cmp(&a.id))
         })?;
-        let are_independent = clusters.rows.iter().all(|row| waits.for_others_s(row) < LITTLE * row.computation_s());
+        let are_independent = clusters
+            .rows
+            .iter()
+            .all(|row| waits.for_others_s(row) < MIN_WAITING_FOR_OTHER_CLUSTERS * row.computation_s());
         let chosen = match waits.lost_besides_s(row) {
             _ if clusters.rows.len() == 1 => ClusterChoice::Only,
             0.0 => ClusterChoice::ComputesMost,
@@ -399,7 +390,7 @@ impl Verdict {
         let times = &efficiency.times;
         let (mean_s, max_s, elapsed_s) = (times.avg_computation_s, times.max_computation_s, times.elapsed_s);
         let serialization = efficiency.serialization(is_sure);
-        let is_undivided = serialization.is_some_and(|all| all.undivided_s() > ROUNDING_S);
+        let is_undivided = serialization.is_some_and(|all| all.undivided_s() > ROUNDING_OF_TIMES_S);
         let undivided = match efficiency.t_ideal_phase_profile_s {
             Some(_) => UndividedReason::UnsureLoop,
             None => UndividedReason::NoIterations,
@@ -458,7 +449,8 @@ impl Verdict {
         let Some(serialization) = self.serialization.as_mut().filter(|_| self.cluster.is_none()) else { return };
         let mut rows = what_if.rows.iter().filter(|row| row.scenario == WhatIfScenario::RegionsBalanced);
         let Some(row) = rows.find(|row| what_if.is_gain(row)) else { return };
-        *serialization = serialization.with_parts(row.saved_s, self.imbalance_s, LEAST_IN_PARTS * self.elapsed_s);
+        *serialization =
+            serialization.with_parts(row.saved_s, self.imbalance_s, MIN_IMBALANCE_IN_PARTS * self.elapsed_s);
         self.add_parts();
     }
 }
@@ -488,7 +480,7 @@ impl ClusterWaits {
     fn lost_besides_s(&self, row: &ClusterRow) -> f64 {
         let (times, n_ranks) = (&row.efficiency.times, row.ranks.len() as f64);
         let lost_s = (times.elapsed_s - times.avg_computation_s) * n_ranks - self.for_others_s(row);
-        if lost_s > (1.0 - GOOD_EFFICIENCY) * times.elapsed_s * n_ranks { lost_s } else { 0.0 }
+        if lost_s > (1.0 - GOOD_CORE_EFFICIENCY) * times.elapsed_s * n_ranks { lost_s } else { 0.0 }
     }
 }
 
@@ -496,7 +488,7 @@ impl ClusterWaits {
 fn kind(times: &EfficiencyTimes, parts: &[VerdictPart]) -> VerdictKind {
     match times.parallel().filter(|parallel| *parallel > 0.0) {
         None => VerdictKind::Nothing,
-        Some(parallel) if parallel >= GOOD_EFFICIENCY => VerdictKind::Good,
+        Some(parallel) if parallel >= GOOD_CORE_EFFICIENCY => VerdictKind::Good,
         Some(_) => parts.iter().find_map(|part| VerdictKind::from_loss(part.kind)).unwrap_or(VerdictKind::Imbalance),
     }
 }
@@ -519,8 +511,10 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<LongestRan
     let row = region.as_ref().and_then(|region| regions.iter().find(|row| row.path == region.path));
     let equals = model.ranks.iter().zip(&computation).filter(|&(other, &other_s)| {
         other.rank != rank.rank
-            && other_s - mean_s >= AS_LONG * over_mean_s
-            && row.is_none_or(|row| row.excess_computation_s(other) >= AS_LONG * row.excess_computation_s(rank))
+            && other_s - mean_s >= MIN_EXCESS_OF_EQUAL_RANK * over_mean_s
+            && row.is_none_or(|row| {
+                row.excess_computation_s(other) >= MIN_EXCESS_OF_EQUAL_RANK * row.excess_computation_s(rank)
+            })
     });
     Some(LongestRank {
         rank: rank.rank,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::verdict::{MIN_DIFFERENCE_OF_PREDICTIONS, MIN_FACTOR_OF_EACH_ITERATION, MIN_SHOWN_SAVING};
 use serde::Serialize;
 
 use super::bounds::{ListBounds, truncate};
@@ -296,7 +297,7 @@ impl WhatIfTable {
     pub fn shown_rows(&self) -> impl Iterator<Item = &PredictionRow> {
         let base_s = self.base_s.unwrap_or(0.0);
         let error_s = self.replay_error.unwrap_or(0.0).abs() * base_s;
-        let least_s = error_s.max(LEAST_SHOWN * base_s);
+        let least_s = error_s.max(MIN_SHOWN_SAVING * base_s);
         self.rows.iter().filter(move |row| {
             let is_change = row.scenario.is_redistribution() || matches!(row.scenario, WhatIfScenario::Faster(..));
             row.is_asked || !is_change || row.saved_s > least_s
@@ -366,7 +367,7 @@ impl WhatIfTable {
         if !iterations_are_known(model, &model.outermost_iterated) {
             notes.push(PredictionNote::EachIsUnknown);
         }
-        let least_s = LEAST_OF_NOTE * self.base_s.unwrap_or(0.0);
+        let least_s = MIN_DIFFERENCE_OF_PREDICTIONS * self.base_s.unwrap_or(0.0);
         notes.extend(
             self.outer_gains_less(least_s)
                 .map(|(outer, inner)| PredictionNote::OuterGainsLess(outer.to_owned(), inner.to_owned())),
@@ -396,7 +397,9 @@ impl WhatIfTable {
         let (each, once): (Vec<&PredictionRow>, Vec<&PredictionRow>) = predictions
             .partition(|row| matches!(row.scenario, WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach));
         match (each.first(), once.first()) {
-            (Some(each), Some(once)) if each.saved_s <= WORTH_THE_PAINS * once.saved_s.max(0.0) => Some(once),
+            (Some(each), Some(once)) if each.saved_s <= MIN_FACTOR_OF_EACH_ITERATION * once.saved_s.max(0.0) => {
+                Some(once)
+            }
             (each, once) => each.or(once).copied(),
         }
     }
@@ -427,15 +430,6 @@ impl WhatIfTable {
         None
     }
 }
-
-/// Minimum gain of balance in each iteration, relative to any other change, for it to come first.
-const WORTH_THE_PAINS: f64 = 1.2;
-
-/// Share of the run's time that a change of the work must save at least to be shown.
-const LEAST_SHOWN: f64 = 1e-4;
-
-/// Share of the run's time by which predictions differ that are said to.
-const LEAST_OF_NOTE: f64 = 0.01;
 
 /// Returns the time of the replay of a scenario.
 fn replayed_s(followed: &ReplayResults, scenario: WhatIfScenario) -> Option<f64> {

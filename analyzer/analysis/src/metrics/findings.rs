@@ -6,8 +6,10 @@ use lbprof_collector::definition::EndReason;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::words::{CountedNoun, GroupedNumber, seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
+use lbprof_thresholds::metrics::MAX_SWITCHES_PER_S;
+use lbprof_thresholds::metrics::{MIN_TIME_WITHOUT_CALLS_S, MIN_UNCLEAR_POLL_TIME, MIN_UNEVEN_PAUSES};
 
-use crate::metrics::preemption::{MAX_SWITCHES_PER_S, PreemptionLoss, preemption, without_core};
+use crate::metrics::preemption::{PreemptionLoss, preemption, without_core};
 use crate::model::recorder_time::{is_disturbed, recorder_cost};
 use crate::model::{Model, RankModel};
 use crate::read::open::n_recorded;
@@ -29,15 +31,6 @@ pub fn findings(model: &Model) -> Vec<Problem> {
     of_ranks.chain(of_run(model)).collect()
 }
 
-/// Share of the run from which on pauses that differ between ranks matter.
-const UNEVEN: f64 = 0.01;
-
-/// Share of its time from which on it matters what a rank's time between polls is.
-pub const UNCLEAR: f64 = 0.005;
-
-/// Seconds between MPI_Init and MPI_Finalize from which on it is odd that no call was seen; a program that only starts and ends MPI takes less.
-const LONG_WITHOUT_CALLS_S: f64 = 0.01;
-
 /// Problems of the run that no log states.
 fn of_run(model: &Model) -> Vec<Problem> {
     let mut found = Vec::new();
@@ -52,13 +45,13 @@ fn of_run(model: &Model) -> Vec<Problem> {
     let is_silent =
         model.ranks.iter().all(|rank| rank.calls <= u64::from(matches!(rank.end_reason, Some(EndReason::Finalize))))
             && model.facts.selected.is_all();
-    if is_silent && model.elapsed_s() >= LONG_WITHOUT_CALLS_S {
+    if is_silent && model.elapsed_s() >= MIN_TIME_WITHOUT_CALLS_S {
         found.push(Problem { kind: ProblemKind::NothingSeen, rank: None, count: 1, detail: String::new() });
     }
     found.extend(polling_decided(model));
     let paused_s = model.ranks.iter().map(|rank| rank.paused_s);
     let (least_s, most_s) = (paused_s.clone().fold(f64::INFINITY, f64::min), paused_s.fold(0.0, f64::max));
-    if most_s - least_s > UNEVEN * model.elapsed_s() {
+    if most_s - least_s > MIN_UNEVEN_PAUSES * model.elapsed_s() {
         let detail = format!("from {} to {}", seconds_like(least_s, most_s), seconds(most_s));
         found.push(Problem { kind: ProblemKind::UnevenPause, rank: None, count: 1, detail });
     }
@@ -130,7 +123,7 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_
         found.push(rank_problem(rank.rank, ProblemKind::NoCore, 1, detail));
     }
     let polls = &rank.polls;
-    if polls.maybe_computation_s + polls.maybe_waiting_s > UNCLEAR * (rank.end_s - rank.begin_s) {
+    if polls.maybe_computation_s + polls.maybe_waiting_s > MIN_UNCLEAR_POLL_TIME * (rank.end_s - rank.begin_s) {
         let detail = format!(
             "rank {}: {} that count as waiting may be computation, {} the other way round",
             rank.rank,

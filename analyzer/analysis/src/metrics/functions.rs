@@ -13,14 +13,12 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::metrics::MIN_EXCESS_OF_INNER_FUNCTION;
+use lbprof_thresholds::metrics::MIN_STANDARD_ERRORS;
 
-pub use crate::model::samples::SIGNIFICANT;
-use crate::model::samples::{CalledBackAt, CpuTime, CpuTimeOverRanks, SampledThreads};
+pub use crate::model::samples::{CalledBackAt, CpuTime, CpuTimeOverRanks, SampledThreads};
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::sampled_code::{SampledCode, SampledLink};
-
-/// Share of the largest excess from which on a function within another one has it.
-const NEARLY_ALL: f64 = 0.8;
 
 /// A figure by samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,7 +32,7 @@ pub struct SampledEstimate {
 impl SampledEstimate {
     /// Returns whether it differs from 0 by more than its error explains.
     pub fn is_significant(&self) -> bool {
-        self.seconds.abs() >= SIGNIFICANT * self.error_s && self.seconds != 0.0
+        self.seconds.abs() >= MIN_STANDARD_ERRORS * self.error_s && self.seconds != 0.0
     }
 }
 
@@ -223,7 +221,7 @@ impl<'a> FunctionTimes<'a> {
         outermost.sort_by(|&a, &b| compare_excess(&excess, b, a).then(a.cmp(&b)));
         let found = outermost.into_iter().take(most).map(|outermost| {
             let mut node = outermost;
-            let enough_s = NEARLY_ALL * excess[outermost as usize].seconds;
+            let enough_s = MIN_EXCESS_OF_INNER_FUNCTION * excess[outermost as usize].seconds;
             while let Some(next) =
                 inner[node as usize].iter().copied().max_by(|&a, &b| compare_excess(&excess, a, b).then(b.cmp(&a)))
                 && excess[next as usize].seconds >= enough_s

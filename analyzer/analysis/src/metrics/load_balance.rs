@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::metrics::MAX_IDEAL_TIME;
 use serde::Serialize;
 
 use crate::model::{Model, RankModel, RegionIdx, SlowestInIteration, recorded_s};
@@ -120,15 +121,12 @@ impl HostBalance {
     }
 }
 
-/// Factor by which an ideal time may exceed the elapsed time: clocks of different hosts may differ by so much, and times are rounded.
-const CLOCK_TOLERANCE: f64 = 1.005;
-
 /// Returns whether an ideal time is above the elapsed time, both in seconds, by more than clocks may differ by.
 ///
 /// No ideal network makes a run slower. Such an estimate assumes that ranks wait for each other at the end of each iteration where they do
 /// not, and is not used.
 pub fn is_above_elapsed(ideal_s: f64, elapsed_s: f64) -> bool {
-    ideal_s > CLOCK_TOLERANCE * elapsed_s
+    ideal_s > MAX_IDEAL_TIME * elapsed_s
 }
 
 /// An estimate of T_ideal from phase profiles.

@@ -1,16 +1,10 @@
 //! Ranks that are far slower than the others: few of many, which means and load balance hardly show (docs/metrics.md §7).
 
 use super::median::median;
-
-/// Robust standard deviations above the median from which on a value is an outlier. Of 30,000 values of a normal distribution one
-/// lies that far above: thousands of ranks that differ by noise alone have none, mostly.
-const DEVIATIONS: f64 = 4.0;
+use lbprof_thresholds::metrics::{MIN_DEVIATIONS_OF_OUTLIER, MIN_DISTANCE_OF_OUTLIER};
 
 /// The standard deviation of a normal distribution over the median distance of its values to their median.
 const OF_MEDIAN_DISTANCE: f64 = 1.4826;
-
-/// The share of the median by which an outlier lies above it at least, however little the others differ.
-const LEAST_SHARE: f64 = 0.01;
 
 /// The high outliers among some values.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,7 +24,7 @@ pub fn outliers(values: &[f64]) -> Option<HighOutliers> {
     let middle = median(&known)?;
     let distances: Vec<f64> = known.iter().map(|value| (value - middle).abs()).collect();
     let deviation = OF_MEDIAN_DISTANCE * median(&distances)?;
-    let limit = middle + (DEVIATIONS * deviation).max(LEAST_SHARE * middle.abs());
+    let limit = middle + (MIN_DEVIATIONS_OF_OUTLIER * deviation).max(MIN_DISTANCE_OF_OUTLIER * middle.abs());
     let mut places: Vec<usize> = (0..values.len()).filter(|&at| values[at] > limit).collect();
     places.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
     Some(HighOutliers { median: middle, limit, places })

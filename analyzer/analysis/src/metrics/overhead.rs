@@ -11,6 +11,7 @@
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
+use lbprof_thresholds::metrics::CLOCK_RESOLUTION_S;
 
 use crate::model::{Model, RankModel, RegionIdx};
 
@@ -147,9 +148,6 @@ pub fn overheads(model: &Model, t_seq_s: Option<f64>) -> OverheadBreakdown {
     OverheadBreakdown::new(phases(model), model.recorded_s(), t_seq_s)
 }
 
-/// Seconds below which a difference of times is but rounding: clocks have nanoseconds.
-const RESOLUTION_S: f64 = 0.5e-9;
-
 /// The time of each phase that occurs, by rank.
 pub fn phases(model: &Model) -> Vec<PhaseTime> {
     let kinds = kinds(model);
@@ -165,7 +163,7 @@ pub fn phases(model: &Model) -> Vec<PhaseTime> {
             .map(|&((region, activity), cell)| (phase_of(activity, kinds[region as usize]), cell.seconds));
         let other_times = [
             (TimeCategory::Idle, rank.idle_s(window)),
-            (TimeCategory::NotRecorded, if not_recorded_s > RESOLUTION_S { not_recorded_s } else { 0.0 }),
+            (TimeCategory::NotRecorded, if not_recorded_s > CLOCK_RESOLUTION_S { not_recorded_s } else { 0.0 }),
         ];
         for (phase, seconds) in times.chain(other_times) {
             if let Some(found) = all.iter_mut().find(|one| one.phase == phase) {

@@ -19,26 +19,12 @@
 //! | above 2,000 | MPI itself gives way to others while it waits (sched_yield), which counts as involuntary: the delay is mostly in MPI, and only the certain bound is about computation |
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::metrics::{
+    MAX_SWITCHES_PER_S, MIN_JUDGED_INTERVAL_S, MIN_OBSERVED_WITHOUT_CORE_S, MIN_PREEMPTED_COMPUTATION,
+    MIN_PREEMPTED_TIME, MIN_SWITCHES_PER_S, MIN_TIME_WITHOUT_CORE,
+};
 
 use crate::model::{RankModel, ResourceUsage};
-
-/// Involuntary context switches a second from which on others ran on a thread's core.
-pub const MIN_SWITCHES_PER_S: f64 = 10.0;
-
-/// Involuntary context switches a second above which MPI's own yields are what is counted.
-pub const MAX_SWITCHES_PER_S: f64 = 2000.0;
-
-/// Share of the computation that must have been delayed for a rank to be called preempted.
-pub const MIN_SHARE: f64 = 0.05;
-
-/// Minimum share of the rank's time that must have been delayed: a rank that hardly computes loses nothing by it.
-pub const MIN_SHARE_OF_TIME: f64 = 0.005;
-
-/// Least time between two samples of usage that is judged, in seconds; shorter runs prove nothing.
-pub const MIN_ELAPSED_S: f64 = 0.1;
-
-/// Least time observed for [`without_core`], in seconds: the system counts time without a core to the nanosecond.
-pub const MIN_OBSERVED_S: f64 = 0.01;
 
 /// The time that a rank lost to other users of its core.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,27 +42,24 @@ pub struct PreemptionLoss {
 
 /// Returns the time that `rank` lost to other users of its core; `None` where it was not preempted, or that is not known.
 ///
-/// A rank was preempted where it was pushed off its core at least [`MIN_SWITCHES_PER_S`] and at least [`MIN_SHARE`] of its
-/// computation, and [`MIN_SHARE_OF_TIME`] of its time, was delayed: by the certain bound, or by the proportional share where no more than [`MAX_SWITCHES_PER_S`] show
+/// A rank was preempted where it was pushed off its core at least [`MIN_SWITCHES_PER_S`] and at least [`MIN_PREEMPTED_COMPUTATION`] of its
+/// computation, and [`MIN_PREEMPTED_TIME`] of its time, was delayed: by the certain bound, or by the proportional share where no more than [`MAX_SWITCHES_PER_S`] show
 /// of yields.
 pub fn preemption(rank: &RankModel) -> Option<PreemptionLoss> {
     let computation_s = rank.inclusive(0)[Activity::Computation as usize];
     judge(rank.usage.as_ref()?, computation_s)
 }
 
-/// Share of a rank's time without a core from which on its waits say something about the machine as much as of the program.
-pub const MUCH_OF_THE_TIME: f64 = 0.2;
-
 /// The share of its time, 0 to 1, for which `rank` could have run but had no core, in MPI or outside; `None` where that is less than
-/// [`MUCH_OF_THE_TIME`], or not known.
+/// [`MIN_TIME_WITHOUT_CORE`], or not known.
 pub fn without_core(rank: &RankModel) -> Option<f64> {
-    let usage = rank.usage.as_ref().filter(|usage| usage.elapsed_s >= MIN_OBSERVED_S)?;
+    let usage = rank.usage.as_ref().filter(|usage| usage.elapsed_s >= MIN_OBSERVED_WITHOUT_CORE_S)?;
     let share = (usage.thread_delayed_s / usage.elapsed_s).min(1.0);
-    (share >= MUCH_OF_THE_TIME).then_some(share)
+    (share >= MIN_TIME_WITHOUT_CORE).then_some(share)
 }
 
 fn judge(usage: &ResourceUsage, computation_s: f64) -> Option<PreemptionLoss> {
-    if usage.elapsed_s < MIN_ELAPSED_S || computation_s <= 0.0 {
+    if usage.elapsed_s < MIN_JUDGED_INTERVAL_S || computation_s <= 0.0 {
         return None;
     }
     let switches_per_s = usage.thread_involuntary as f64 / usage.elapsed_s;
@@ -91,8 +74,8 @@ fn judge(usage: &ResourceUsage, computation_s: f64) -> Option<PreemptionLoss> {
     };
     let found =
         PreemptionLoss { computation_s, delayed_s: bound_s.max(share_s), certain: bound_s >= share_s, switches_per_s };
-    let is_much =
-        found.delayed_s >= MIN_SHARE * computation_s && found.delayed_s >= MIN_SHARE_OF_TIME * usage.elapsed_s;
+    let is_much = found.delayed_s >= MIN_PREEMPTED_COMPUTATION * computation_s
+        && found.delayed_s >= MIN_PREEMPTED_TIME * usage.elapsed_s;
     (switches_per_s >= MIN_SWITCHES_PER_S && is_much).then_some(found)
 }
 

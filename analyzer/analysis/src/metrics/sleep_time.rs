@@ -14,8 +14,8 @@
 //! (OpenMP) is not asleep as long as these use the CPU.
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::metrics::{MIN_JUDGED_INTERVAL_S, MIN_SWITCHES_PER_S};
 
-use super::preemption::{MIN_ELAPSED_S, MIN_SWITCHES_PER_S};
 use crate::model::{RankModel, ResourceUsage};
 
 /// Time that a rank was asleep, in seconds.
@@ -36,7 +36,7 @@ fn judge(usage: &ResourceUsage, computation_s: f64) -> Option<SleepTime> {
     // A kernel that does not count run delay leaves waiting for a core in it.
     let delay_is_known =
         usage.thread_delayed_s > 0.0 || (usage.thread_involuntary as f64) < MIN_SWITCHES_PER_S * usage.elapsed_s;
-    if usage.elapsed_s < MIN_ELAPSED_S || !delay_is_known {
+    if usage.elapsed_s < MIN_JUDGED_INTERVAL_S || !delay_is_known {
         return None;
     }
     let busy_s = usage.thread_cpu_s.max((usage.user_s + usage.system_s).min(usage.elapsed_s));

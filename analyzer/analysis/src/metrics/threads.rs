@@ -18,12 +18,10 @@
 //! Source: docs/metrics.md §8. TALP (DLB 3.5) divides the side of MPI in the same way.
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::metrics::MIN_TEAM_TIME;
 
 use crate::model::Model;
 use crate::model::threads::{ParallelRegion, TeamSeconds};
-
-/// Share of a rank's time that teams of a size take at least where that is its number of cores.
-const MIN_SHARE: f64 = 0.01;
 
 /// The use of a rank's cores, in seconds of core time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -87,7 +85,7 @@ fn cores(regions: &[ParallelRegion], window_s: f64) -> u32 {
     sizes.sort_unstable();
     for &size in sizes.iter().rev() {
         let elapsed_s: f64 = regions.iter().filter(|one| one.team == size).map(|one| one.elapsed_s).sum();
-        if elapsed_s >= MIN_SHARE * window_s {
+        if elapsed_s >= MIN_TEAM_TIME * window_s {
             return size.max(1);
         }
     }

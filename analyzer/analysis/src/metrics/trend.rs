@@ -6,34 +6,19 @@
 //! ```
 //!
 //! All tests go by order and not by size, so that nothing is assumed of how times are distributed, and a few iterations that the
-//! system disturbed prove nothing. What is found would come out of a series without any order in less than [`SIGNIFICANCE`] of
+//! system disturbed prove nothing. What is found would come out of a series without any order in less than [`MAX_CHANCE_OF_TREND`] of
 //! cases, all tests together that look for the same.
 
 use serde::Serialize;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
 use super::median::median;
+use lbprof_thresholds::metrics::{
+    MAX_BLOCKS_OF_TREND, MAX_CHANCE_OF_TREND, MAX_PERIOD, MIN_HITS_OF_RECURRENCE, MIN_ITERATIONS_OF_TREND,
+    MIN_RECURRENCES,
+};
 
-/// Probability below which a finding is no chance.
-pub const SIGNIFICANCE: f64 = 1e-4;
-
-/// Least iterations of which anything is said.
-pub const MIN_ITERATIONS: usize = 10;
-
-/// Most blocks of consecutive iterations that a trend is sought in. So what only lasts for less than a 24th of the run, whatever its
-/// own order, is no trend.
-const BLOCKS: usize = 24;
-
-/// Least times that something must recur.
-const MIN_CYCLES: usize = 3;
-
-/// Share of its turns in which an iteration that recurs must stand out.
-const MIN_HITS: f64 = 0.8;
-
-/// Longest period that is sought.
-const LONGEST_PERIOD: usize = 1000;
-
-/// The shape of a series; nothing where it has fewer than [`MIN_ITERATIONS`] values.
+/// The shape of a series; nothing where it has fewer than [`MIN_ITERATIONS_OF_TREND`] values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeriesShape {
@@ -105,7 +90,7 @@ pub struct SeriesTrend {
 
 /// The shape of `values`, one for each iteration, in their order.
 pub fn shape(values: &[f64]) -> SeriesShape {
-    if values.len() < MIN_ITERATIONS || values.iter().any(|value| !value.is_finite()) {
+    if values.len() < MIN_ITERATIONS_OF_TREND || values.iter().any(|value| !value.is_finite()) {
         return SeriesShape::default();
     }
     let periods = periods(values);
@@ -118,14 +103,14 @@ pub fn shape(values: &[f64]) -> SeriesShape {
     SeriesShape { warm_up, periods, trend }
 }
 
-/// Growth or decline of `values` by the test of Mann and Kendall on the medians of [`BLOCKS`] blocks, two-sided; `None` where it is
+/// Growth or decline of `values` by the test of Mann and Kendall on the medians of [`MAX_BLOCKS_OF_TREND`] blocks, two-sided; `None` where it is
 /// not significant.
 pub fn trend(values: &[f64]) -> Option<SeriesTrend> {
     let n = values.len();
-    if n < MIN_ITERATIONS {
+    if n < MIN_ITERATIONS_OF_TREND {
         return None;
     }
-    let blocks = n.min(BLOCKS);
+    let blocks = n.min(MAX_BLOCKS_OF_TREND);
     let (mut level, mut middle) = (Vec::with_capacity(blocks), Vec::with_capacity(blocks));
     for block in 0..blocks {
         let bounds = block * n / blocks..(block + 1) * n / blocks;
@@ -142,7 +127,7 @@ pub fn trend(values: &[f64]) -> Option<SeriesTrend> {
     }
     let z = (score.abs() - 1).max(0) as f64 / kendall_variance(&level).max(f64::MIN_POSITIVE).sqrt();
     let p_value = 2.0 * Normal::standard().sf(z);
-    (p_value < SIGNIFICANCE).then(|| SeriesTrend {
+    (p_value < MAX_CHANCE_OF_TREND).then(|| SeriesTrend {
         slope: typical_of(&slopes),
         first: level[0],
         last: level[blocks - 1],
@@ -174,7 +159,7 @@ fn periods(values: &[f64]) -> Vec<RecurringPeriod> {
     let mut found = vec![period];
     if period.kind != RecurringChange::Wave {
         let picked: Vec<f64> = values.iter().skip(period.first).step_by(period.length).copied().collect();
-        let among = if picked.len() >= MIN_ITERATIONS { periods(&picked) } else { Vec::new() };
+        let among = if picked.len() >= MIN_ITERATIONS_OF_TREND { periods(&picked) } else { Vec::new() };
         found.extend(among.into_iter().filter(|longer| longer.kind == period.kind).map(|longer| RecurringPeriod {
             length: longer.length * period.length,
             first: longer.first * period.length + period.first,
@@ -201,7 +186,7 @@ fn period(values: &[f64]) -> Option<RecurringPeriod> {
     for (kind, series, shift) in candidates {
         let Some((length, first, p_value)) = peaks(series) else { continue };
         let p_value = (p_value * 3.0).min(1.0);
-        if p_value < SIGNIFICANCE {
+        if p_value < MAX_CHANCE_OF_TREND {
             found.push(RecurringPeriod { length, first: (first + shift) % length, kind, size: 0.0, p_value });
         }
     }
@@ -219,7 +204,7 @@ fn period(values: &[f64]) -> Option<RecurringPeriod> {
 /// and all periods together take time in the order of n·log n.
 fn peaks(values: &[f64]) -> Option<(usize, usize, f64)> {
     let n = values.len();
-    let longest = (n / MIN_CYCLES).min(LONGEST_PERIOD);
+    let longest = (n / MIN_RECURRENCES).min(MAX_PERIOD);
     let lower = lower_around(values);
     let mut highest = highest_first(&lower, longest / 2);
     let mut best: Option<(usize, usize, f64)> = None;
@@ -237,7 +222,7 @@ fn peaks(values: &[f64]) -> Option<(usize, usize, f64)> {
         for (place, hits) in hits.into_iter().enumerate().filter(|(_, hits)| *hits > 0) {
             let first = half + (place + length - half % length) % length;
             let turns = judged.end.saturating_sub(first).div_ceil(length);
-            if turns + 1 < MIN_CYCLES || f64::from(hits) < MIN_HITS * turns as f64 {
+            if turns + 1 < MIN_RECURRENCES || f64::from(hits) < MIN_HITS_OF_RECURRENCE * turns as f64 {
                 continue;
             }
             let Ok(law) = Binomial::new(1.0 / length as f64, turns as u64) else { continue };

@@ -3,12 +3,11 @@
 //! The recorder's code runs before and after each call, so that its time lies in what the log has as computation. Samples show how much it is.
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::metrics::MIN_DISTURBANCE;
+use lbprof_thresholds::metrics::MIN_STANDARD_ERRORS;
 
-use super::samples::{CpuTime, SIGNIFICANT};
+use super::samples::CpuTime;
 use super::{IterationSeries, Model, RankModel, RegionIdx};
-
-/// Share of its time from which on a rank's recorder disturbs what it records.
-const DISTURBING: f64 = 0.02;
 
 /// Returns the cost of the recorder for a rank's first thread: the time of writing the log, and that of its code in calls, by samples.
 ///
@@ -22,7 +21,7 @@ pub fn recorder_cost(rank: &RankModel) -> CpuTime {
 /// Returns whether the recorder certainly takes more of a rank's time than can be neglected.
 pub fn is_disturbed(rank: &RankModel) -> bool {
     let cost = recorder_cost(rank);
-    cost.seconds - SIGNIFICANT * cost.error_s() > DISTURBING * (rank.end_s - rank.begin_s)
+    cost.seconds - MIN_STANDARD_ERRORS * cost.error_s() > MIN_DISTURBANCE * (rank.end_s - rank.begin_s)
 }
 
 /// The shares of computation that were the recorder's code.

@@ -10,9 +10,6 @@ use lbprof_collector::sample::{SamplingOutcome, SamplingSetup};
 
 use super::region::RegionIdx;
 
-/// Standard errors from which on a difference is significant.
-pub const SIGNIFICANT: f64 = 2.0;
-
 /// Sums over samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct CpuTime {

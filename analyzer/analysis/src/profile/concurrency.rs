@@ -16,7 +16,7 @@
 //!
 //! A rank that computes alone does so for one of two reasons. Either no other has anything to do: serial work. Or it began together
 //! with others and has more to do than they: imbalance. Computation between two calls counts as serial where others compute for no more
-//! than [`OVERLAP`] of it, at its begin and at its end. So each sample also holds how long ago the others stopped computing, and when the
+//! than [`MAX_OVERLAP_OF_SERIAL_CODE`] of it, at its begin and at its end. So each sample also holds how long ago the others stopped computing, and when the
 //! first of them goes on.
 
 use bincode::{Decode, Encode};
@@ -27,6 +27,7 @@ use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::walk::{RecordTimes, ThreadTime, WalkState};
 use lbprof_collector::{Operation, Record};
+use lbprof_thresholds::regions::{MAX_OVERLAP_OF_SERIAL_CODE, MIN_KNOWN_SLICES};
 
 use crate::model::solo_time::SoloTime;
 use crate::read::span::TickSpan;
@@ -37,12 +38,6 @@ const MOST: i64 = 1 << 15;
 
 /// Nanoseconds of a slice of the shortest runs, as a power of two.
 const LEAST_BITS: u32 = 10;
-
-/// Share of an interval in which others may compute at its begin, and at its end, for it to be serial: messages take their time.
-const OVERLAP: f32 = 0.05;
-
-/// Share of the slices in which something is known of all ranks, below which nothing is said.
-const LEAST_KNOWN: f64 = 0.95;
 
 /// The states of the ranks at one instant. Times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
@@ -83,7 +78,7 @@ impl ConcurrencySample {
 
     /// Returns whether the one rank that computes does serial work.
     fn is_serial(&self) -> bool {
-        let overlap_s = OVERLAP * (self.since_s + self.until_s);
+        let overlap_s = MAX_OVERLAP_OF_SERIAL_CODE * (self.since_s + self.until_s);
         self.since_s - self.others_since_s <= overlap_s && self.until_s - self.others_until_s <= overlap_s
     }
 }
@@ -121,7 +116,7 @@ impl ConcurrencySlices {
         begins.sort_unstable();
         ends.sort_unstable();
         let known = self.samples.iter().filter(|sample| !sample.unknown).count();
-        if known == 0 || (known as f64) < LEAST_KNOWN * self.samples.len() as f64 {
+        if known == 0 || (known as f64) < MIN_KNOWN_SLICES * self.samples.len() as f64 {
             return None;
         }
         let step_s = (1_u64 << (LEAST_BITS + self.level)) as f64 * 1e-9;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
+use lbprof_thresholds::regions::MIN_COMPUTATION_BY_ITERATION;
 
 use super::bounds::IterationBounds;
 use super::rank::RankBuilder;
@@ -12,9 +13,6 @@ use crate::model::{IterationSeries, Region, RegionIdx, SlowestInIteration};
 use crate::profile::sums::ThreadTotals;
 use crate::profile::times::ActivityTicks;
 use crate::structure::region_path::loop_path;
-
-/// Share of the computation in the iterations that a region has at least for it to be kept by iteration.
-const LEAST_PART: f64 = 0.02;
 
 impl RankBuilder<'_> {
     /// Time by iteration: of every region in its innermost iterated one, and of iterated regions also for the series.
@@ -126,7 +124,7 @@ impl RankBuilder<'_> {
             summed.push((computation.fold(0, |sum: u64, ticks| sum.saturating_add(*ticks)), part, times));
         }
         let all = summed.iter().fold(0, |all: u64, (ticks, ..)| all.saturating_add(*ticks));
-        summed.retain(|&(ticks, ..)| ticks as f64 > LEAST_PART * all as f64);
+        summed.retain(|&(ticks, ..)| ticks as f64 > MIN_COMPUTATION_BY_ITERATION * all as f64);
         summed.sort_by_key(|&(ticks, part, _)| (std::cmp::Reverse(ticks), part));
         summed.truncate(IterationSeries::MAX_PARTS);
         let Some((at, (_, series))) =

@@ -32,9 +32,6 @@ const BYTES_OF_A_RECORD: u64 = 4;
 const FEW_RANKS: usize = 64;
 const RECORDS_PER_SECOND: (f64, f64) = (4e6, 1.5e6);
 
-/// The time from which on a first look is taken where the user does not say what he wants.
-pub const LONG_S: f64 = 60.0;
-
 /// The part of a rank's log that is read.
 pub enum RankItems {
     /// The whole log.

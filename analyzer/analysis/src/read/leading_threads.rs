@@ -9,11 +9,9 @@ use lbprof_collector::Activity;
 use lbprof_collector::format::LogHeader;
 use lbprof_collector::summary::ThreadSummary;
 use lbprof_collector::trailer::AtEnd;
+use lbprof_thresholds::metrics::MIN_SLEEP_OF_FIRST_THREAD;
 
 use crate::read::definitions::RankDefinitions;
-
-/// Fraction of the run for which the first thread must sleep, and another one record, for that one to take its place.
-const MOST: f64 = 0.5;
 
 /// Returns the threads whose records are to be merged with those of the first one; none where it is itself at work.
 pub(super) fn leading_threads(header: &LogHeader, found: &AtEnd) -> BTreeSet<u32> {
@@ -33,7 +31,7 @@ pub(super) fn leading_threads(header: &LogHeader, found: &AtEnd) -> BTreeSet<u32
     let used_ns =
         (after.thread_ns + after.thread_delayed_ns).saturating_sub(before.thread_ns + before.thread_delayed_ns);
     let asleep_ns = window_ticks.saturating_sub(mpi_ticks(first)) as f64 * tick_ns - used_ns as f64;
-    let most_ticks = MOST * window_ticks as f64;
+    let most_ticks = MIN_SLEEP_OF_FIRST_THREAD * window_ticks as f64;
     // A thread that polls does so instead of the others, or beside them.
     if asleep_ns < most_ticks * tick_ns || first.batch.profile.polls.polls > 0 {
         return BTreeSet::new();

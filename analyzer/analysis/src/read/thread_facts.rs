@@ -16,14 +16,12 @@ use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, OpenError};
 use lbprof_collector::summary::ThreadSummary;
 use lbprof_collector::trailer::AtEnd;
+use lbprof_thresholds::metrics::MIN_LONG_POLL_GAPS;
 
 use crate::read::definitions::RankDefinitions;
 use crate::read::known_threads::RankThreads;
 use crate::read::leading_threads::leading_threads;
 use crate::read::open::RecordedRun;
-
-/// Fraction of a thread's time below which long gaps between polls do not matter.
-const NEGLIGIBLE: f64 = 0.002;
 
 /// Most samples of a thread that are kept: 16 MB.
 const MOST_SAMPLES: usize = 1 << 20;
@@ -32,7 +30,7 @@ const MOST_SAMPLES: usize = 1 << 20;
 fn has_long_gaps(summary: &ThreadSummary) -> bool {
     let ticks = summary.batch.next.previous_end.saturating_sub(summary.batch.head.previous_end);
     let polls = &summary.batch.profile.polls;
-    polls.computation as f64 > NEGLIGIBLE * ticks as f64
+    polls.computation as f64 > MIN_LONG_POLL_GAPS * ticks as f64
 }
 
 /// Returns whether the summaries of a log are what its records are taken for.

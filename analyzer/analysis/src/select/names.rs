@@ -1,10 +1,9 @@
 //! Names for messages: a few of many, and those that a mistyped one may have meant.
 
+use lbprof_thresholds::replay::MIN_LIKENESS_OF_NAMES;
+
 /// Most names in a message.
 const MOST: usize = 6;
-
-/// Likeness, of 1, from which on a name may be a mistyped other one.
-const LIKE: f64 = 0.75;
 
 /// The first names, in words.
 pub fn some_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
@@ -27,7 +26,7 @@ pub fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a s
                 name,
             )
         })
-        .filter(|(like, _)| *like >= LIKE)
+        .filter(|(like, _)| *like >= MIN_LIKENESS_OF_NAMES)
         .collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.into_iter().map(|(_, name)| name).take(MOST).collect()

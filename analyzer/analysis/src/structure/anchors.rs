@@ -20,10 +20,7 @@ use crate::model::loops::IterationEnds;
 use crate::structure::call_tree::CallTree;
 use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::survey::{CallSurvey, RankSurvey};
-
-/// Maximum difference between the possible and the counted number of iterations: what comes once in each may be missing in the first or the
-/// last, and be made once or twice beside them. More than that is another use of the same function.
-const ASTRAY: u64 = 2;
+use lbprof_thresholds::loops::MAX_MISCOUNTED_ITERATIONS;
 
 /// The calls of all ranks, as evidence for loops.
 #[derive(Clone, Copy)]
@@ -67,7 +64,10 @@ impl CallEvidence<'_> {
             // How often such calls come in an iteration may differ from rank to rank.
             _ => 1,
         };
-        let once = main.core.iter().filter(|token| rank.count(**token).abs_diff(u64::from(iterations)) <= ASTRAY);
+        let once = main
+            .core
+            .iter()
+            .filter(|token| rank.count(**token).abs_diff(u64::from(iterations)) <= MAX_MISCOUNTED_ITERATIONS);
         let ranked = once.map(|&token| {
             let n_ranks = self.ranks_with(token, rank);
             (n_ranks, is_collective(token), self.is_in_main(token), rank.count(token), token)
@@ -84,7 +84,7 @@ impl CallEvidence<'_> {
             let mut others = counts.iter().map(|&(other, _)| other).filter(|&other| other > 0);
             is_more_frequent(count, iterations)
                 && self.is_unique(token)
-                && others.any(|other| (other + u64::from(iterations)).abs_diff(count) <= ASTRAY)
+                && others.any(|other| (other + u64::from(iterations)).abs_diff(count) <= MAX_MISCOUNTED_ITERATIONS)
         });
         let &(_, token) = fuller.max()?;
         Some(LoopAnchor::single(token))
@@ -94,7 +94,7 @@ impl CallEvidence<'_> {
     pub fn count(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32) -> (IterationCount, Option<LoopAnchor>) {
         let counts = main.core.iter().map(|&token| (token, rank.count(token)));
         let near: Vec<(u32, u64)> =
-            counts.filter(|&(_, count)| count.abs_diff(u64::from(iterations)) <= ASTRAY).collect();
+            counts.filter(|&(_, count)| count.abs_diff(u64::from(iterations)) <= MAX_MISCOUNTED_ITERATIONS).collect();
         let most = near.iter().map(|&(_, count)| count).max().unwrap_or(u64::from(iterations));
         let mut most_frequent = near.iter().filter(|&&(_, count)| count == most).map(|&(token, _)| token);
         let is_exact = most == u64::from(iterations);
@@ -119,7 +119,7 @@ impl CallEvidence<'_> {
 /// Returns whether a call comes more than once in each of `iterations`, but less than twice. A few more calls, which may come beside the loop, do not count.
 pub(super) fn is_more_frequent(count: u64, iterations: u32) -> bool {
     let iterations = u64::from(iterations);
-    iterations + ASTRAY < count && count < 2 * iterations
+    iterations + MAX_MISCOUNTED_ITERATIONS < count && count < 2 * iterations
 }
 
 /// The ends of iterations that groups of ranks have in common: where all of them make the call that ends one equally often, each of these
@@ -131,7 +131,7 @@ pub(super) fn common_ends(
 ) -> Option<(IterationEnds, u32)> {
     let [(own, own_iterations), (others, other_iterations)] =
         [one, other].map(|(rank, iterations)| (rank.rank.count_all(&anchor.tokens), u64::from(iterations)));
-    let is_near = own.abs_diff(own_iterations).max(own.abs_diff(other_iterations)) <= ASTRAY;
+    let is_near = own.abs_diff(own_iterations).max(own.abs_diff(other_iterations)) <= MAX_MISCOUNTED_ITERATIONS;
     (!anchor.run && own == others && is_near).then_some((IterationEnds::Each, own as u32))
 }
 

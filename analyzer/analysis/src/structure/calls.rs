@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, Record};
+use lbprof_thresholds::loops::MAX_SPIN_S;
 use rustc_hash::FxHashSet;
 
 use super::activations::ActivationFinder;
@@ -28,10 +29,6 @@ use crate::structure::survey::{CallSurvey, CallToken, RankSurvey};
 
 /// Calls in a window: hundreds of iterations of any program, and a few dozen megabytes.
 const CALLS_IN_WINDOW: u64 = 1 << 19;
-
-/// Seconds computed in an iteration up to which one of calls that may spin does: a program that yields its core, or sleeps for the shortest
-/// time that the system knows, spins.
-const SPIN_S: f64 = 100e-6;
 
 /// The calls of the rank that stands for others.
 #[derive(Clone, Copy)]
@@ -62,7 +59,7 @@ impl RankCalls<'_> {
             may_spin: &|token| self.is(token, Operation::may_spin),
             is_called_by: &|inner, outer| self.is_called_by(inner, outer),
             role_of: &|inner, call| self.role_of(inner, call),
-            spin: self.rank.clock.as_ref().map_or(0, |clock| (SPIN_S / clock.tick_s()) as u64),
+            spin: self.rank.clock.as_ref().map_or(0, |clock| (MAX_SPIN_S / clock.tick_s()) as u64),
         };
         let mut found = find_loops(&window);
         take_rounds(&mut found, window.calls);

@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RankList;
+use lbprof_thresholds::loops::MAX_ITERATIONS_BETWEEN_MESSAGES;
 use rustc_hash::FxHashSet;
 
 use super::calls::RankCalls;
@@ -84,8 +85,7 @@ impl<'a> LockstepTeam<'a> {
 
     /// Returns whether ranks of both exchange messages at least in every tenth iteration of the one that has fewer.
     fn has_regular_messages_with(&self, other: &LockstepTeam) -> bool {
-        const SELDOM: u64 = 10;
-        let least = u64::from(self.iterations.min(other.iterations)) / SELDOM;
+        let least = u64::from(self.iterations.min(other.iterations)) / MAX_ITERATIONS_BETWEEN_MESSAGES;
         self.most_messages_with(other).max(other.most_messages_with(self)) > least
     }
 

@@ -9,9 +9,7 @@ use crate::model::loops::{DetectedLoop, IterationAnchors, IterationCount, Iterat
 use crate::read::definitions::RankDefinitions;
 use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::iterations::window::CallInterval;
-
-/// So many iterations within one of another loop are a finer one, not a number that differs by those at its ends.
-const SEVERAL: u32 = 2;
+use lbprof_thresholds::loops::MIN_ITERATIONS_OF_FINER_LOOP;
 
 /// Ranks that have the same loops.
 pub(super) struct LoopGroup<'a> {
@@ -154,7 +152,7 @@ impl<'a> LoopGroup<'a> {
     pub(super) fn is_finer_than(&self, other: &LoopGroup) -> bool {
         let (own, others) = (self.main(), other.main());
         let has_end = others.anchor.tokens.iter().all(|token| own.tokens.binary_search(token).is_ok());
-        has_end && own.anchor != others.anchor && self.iterations >= SEVERAL * other.iterations
+        has_end && own.anchor != others.anchor && self.iterations >= MIN_ITERATIONS_OF_FINER_LOOP * other.iterations
     }
 
     /// Its loops on a rank with calls in this window, that ends iterations as these ranks do but makes other calls in them: what it

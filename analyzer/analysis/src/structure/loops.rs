@@ -29,12 +29,10 @@ use crate::read::open::RecordedRun;
 use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::survey::{CallSurvey, CallToken, RankSurvey};
 use crate::structure::symbols::{CodePlace, ResolvedNames};
+use lbprof_thresholds::regions::MIN_INNER_LOOP_TIME;
 
 /// Most groups of ranks whose calls are searched. Ranks beyond them have no loop.
 const MOST_GROUPS: usize = 16;
-
-/// Share of a loop's time from which on a loop within it is a region of its own.
-const REGION_SHARE: f64 = 0.05;
 
 /// The loops of all ranks of `run`, outer ones before those in them.
 pub fn find(
@@ -184,7 +182,7 @@ fn to_loop(one: &FoundLoop, group: &LoopGroup, survey: &CallSurvey, places: &[Co
         },
         parent: one.parent,
         main: one.main,
-        is_region: one.main || share_of_main >= REGION_SHARE,
+        is_region: one.main || share_of_main >= MIN_INNER_LOOP_TIME,
         ranks: group.ranks.clone(),
         anchor,
         anchors: if one.main {

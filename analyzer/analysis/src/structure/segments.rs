@@ -25,17 +25,7 @@ use crate::structure::code_place::{CodePlace, short};
 use crate::structure::segment_name::{CallPoint, START, call_points, called_name, describe_code, label, name_code};
 use crate::structure::survey::CallSurvey;
 use crate::structure::symbols::ResolvedNames;
-
-/// Share of all ranks' time from which on code between two places is a region of its own, and a function around it. Others are one region
-/// together: hundreds of regions, each of next to nothing, would hide the few that matter.
-const LEAST_SHARE: f64 = 0.005;
-
-/// Number of places in the code that are regions of their own however little time goes to them: in programs that have no more, each run has
-/// the same regions.
-const MIN_NAMED: usize = 40;
-
-/// Most regions of code between calls, and of functions around it; those that take most time.
-const MOST: usize = 200;
+use lbprof_thresholds::regions::{MAX_CODE_REGIONS, MIN_NAMED_PLACES, MIN_REGION_TIME};
 
 /// The name of all code between places that has no region of its own.
 pub const OTHER: &str = "other code between calls";
@@ -160,7 +150,7 @@ impl CodeSegments {
         let mut rest: HashMap<usize, u32> = HashMap::new();
         for (at, (key, code)) in order.into_iter().enumerate() {
             let function = functions.around(calls, key.function);
-            let is_named = code.ns > 0 && (at < MIN_NAMED || at < MOST && is_heavy(code.ns, all));
+            let is_named = code.ns > 0 && (at < MIN_NAMED_PLACES || at < MAX_CODE_REGIONS && is_heavy(code.ns, all));
             let segment = match function {
                 _ if is_named => {
                     let [from, to] = [&code.from, &code.to].map(|calls| calls.iter().cloned().collect::<Vec<_>>());
@@ -306,7 +296,7 @@ fn find_code(
 
 /// Returns whether a time is long enough for a region of its own.
 fn is_heavy(ns: u64, all: u64) -> bool {
-    ns as f64 >= LEAST_SHARE * all as f64 && ns > 0
+    ns as f64 >= MIN_REGION_TIME * all as f64 && ns > 0
 }
 
 /// The functions that are regions.
@@ -353,9 +343,11 @@ fn functions(calls: &CallTree, codes: &BTreeMap<SegmentKey, SegmentCode>, all: u
         kept.extend(is_kept.then_some(call));
     }
     kept.sort_by_key(|&call| (std::cmp::Reverse(with_callees[call as usize]), calls.depth(call), call));
-    kept.truncate(MOST);
+    kept.truncate(MAX_CODE_REGIONS);
     let mut place = 0..;
-    kept.retain(|&call| place.next().is_some_and(|at| at < MIN_NAMED) || is_heavy(with_callees[call as usize], all));
+    kept.retain(|&call| {
+        place.next().is_some_and(|at| at < MIN_NAMED_PLACES) || is_heavy(with_callees[call as usize], all)
+    });
     kept.sort_by_key(|&call| (calls.depth(call), call));
     let mut found = FunctionRegions::default();
     for &call in &kept {

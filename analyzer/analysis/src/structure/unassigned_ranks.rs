@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::structure::iterations::found_loop::LoopAnchor;
 use crate::structure::survey::{CallSurvey, RankSurvey};
-
-/// Maximum relative difference between the numbers of a loop's ends on ranks that run the same code.
-const SAME_NUMBER: f64 = 0.02;
+use lbprof_thresholds::regions::{MAX_DIFFERENCE_OF_LOOP_ENDS, MIN_REPETITIONS};
 
 /// A rank whose loops are not known yet.
 #[derive(Clone, Copy)]
@@ -34,8 +32,7 @@ pub fn candidates(survey: &CallSurvey) -> Vec<UnassignedRank<'_>> {
 
 /// The kinds of calls that a rank repeats.
 fn kinds_of(rank: &RankSurvey) -> impl Iterator<Item = u32> {
-    const REPEATED: u64 = 3;
-    rank.counts.iter().filter(|&&(_, count)| count >= REPEATED).map(|&(kind, _)| kind)
+    rank.counts.iter().filter(|&&(_, count)| count >= MIN_REPETITIONS).map(|&(kind, _)| kind)
 }
 
 /// The rank whose calls stand for most others: of the largest set of ranks that repeat the same kinds of calls the one in the middle
@@ -57,7 +54,7 @@ pub fn has_loop(one: UnassignedRank, chosen: UnassignedRank, anchor: &LoopAnchor
     match anchor.run {
         // How long its runs are may differ between ranks, as with the number of their neighbours, but not what they lie between.
         true => own > 0.0 && one.kinds == chosen.kinds,
-        false => (own - expected).abs() <= (SAME_NUMBER * expected).max(1.0),
+        false => (own - expected).abs() <= (MAX_DIFFERENCE_OF_LOOP_ENDS * expected).max(1.0),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::metrics::MIN_TIME_OF_ACTIVITY_MATRIX;
 
 use super::{Matrix, RankRows};
 use crate::metrics::outliers::outliers;
@@ -14,9 +15,6 @@ const MOST_COLUMNS: usize = 2048;
 
 /// Most numbers of all matrices together: 2.1 bytes each in the file.
 const MOST_NUMBERS: usize = 600_000;
-
-/// The share of all time from which on an activity has a matrix.
-const LEAST_SHARE: f64 = 1e-3;
 
 /// The main loop. All numbers are means over the iterations of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -212,7 +210,7 @@ fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
     let mut shown = Activity::ALL.to_vec();
     shown.retain(|&activity| {
         let seconds = sums[activity as usize];
-        let is_large = seconds >= LEAST_SHARE * all && seconds > 0.0;
+        let is_large = seconds >= MIN_TIME_OF_ACTIVITY_MATRIX * all && seconds > 0.0;
         activity == Activity::Computation || is_large && activity != Activity::Recorder
     });
     shown

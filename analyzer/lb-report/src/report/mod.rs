@@ -12,7 +12,7 @@ use crate::atomic_file::replace;
 use anyhow::Context;
 use lbprof_analysis::analyse::{self, Analysis};
 use lbprof_analysis::model::loops::NoLoopReason;
-use lbprof_analysis::read::first_look::{AnalysisEstimate, LONG_S};
+use lbprof_analysis::read::first_look::AnalysisEstimate;
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::names::no_call_site;
 use lbprof_analysis::structure::symbols::CodePlace;
@@ -21,6 +21,7 @@ use lbprof_report::views::PageViews;
 use lbprof_report::{Report, ReportChoices, csv, html, json, text};
 use lbprof_study::compare::condition::{ConditionOutcome, FailCondition, JudgedCondition};
 use lbprof_study::compare::{ComparisonSide, NamedRun};
+use lbprof_thresholds::metrics::MIN_TIME_OF_FIRST_LOOK_S;
 
 use self::arguments::OutputArguments;
 pub use self::arguments::ReportArguments;
@@ -172,7 +173,7 @@ fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, A
         return None;
     }
     let estimate = run.estimate();
-    (asked || estimate.estimated_s > LONG_S).then_some((asked, estimate))
+    (asked || estimate.estimated_s > MIN_TIME_OF_FIRST_LOOK_S).then_some((asked, estimate))
 }
 
 /// Judges conditions on a single run. Those that fail are reported on standard error, because standard output may be read by a program.

@@ -3,6 +3,7 @@
 use super::job_load::recent_slices;
 use super::rank_activity::{RankActivity, RepeatedAction};
 use super::time_slices::SLICE_NS;
+use lbprof_thresholds::watch::MIN_TIMES_OF_RATE;
 
 /// Something that was done several times lately.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,15 +14,12 @@ pub struct Recurrence {
     pub per_second: f64,
 }
 
-/// Least times that something was done for a rate of it.
-const LEAST_TIMES: f64 = 3.0;
-
 /// Finds the action that a rank repeats: iterations of the region with the fewest, or else the call that recurs as often as most other calls do.
 pub fn find_recurrence(activity: &RankActivity) -> Option<Recurrence> {
     let (first, end) = recent_slices(activity);
     let length_s = (end - first) as f64 * SLICE_NS as f64 / 1e9;
     let found: Vec<(RepeatedAction, f64)> =
-        activity.recurring(first, end).filter(|(_, times)| *times >= LEAST_TIMES).collect();
+        activity.recurring(first, end).filter(|(_, times)| *times >= MIN_TIMES_OF_RATE).collect();
     let iterations = found.iter().filter(|(what, _)| matches!(what, RepeatedAction::Iterations(_)));
     let fewest_iterations = iterations.min_by(|a, b| a.1.total_cmp(&b.1));
     let (what, times) = fewest_iterations.or_else(|| most_typical(&found))?;

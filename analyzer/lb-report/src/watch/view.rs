@@ -2,12 +2,10 @@
 
 use lbprof_collector::Operation;
 use lbprof_collector::words::seconds;
+use lbprof_thresholds::watch::MIN_LONG_CALL_S;
 
 use super::code_names::HeaviestFunction;
 use super::job_load::{JobLoad, PeriodEfficiencies};
-
-/// Seconds in one call from which on a rank is said to be in it.
-const LONG_CALL_S: f64 = 2.0;
 
 /// The progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +64,7 @@ pub struct JobView {
 impl LongCall {
     /// Returns whether a call is long enough to be mentioned.
     pub fn is_long(&self) -> bool {
-        self.for_s >= LONG_CALL_S
+        self.for_s >= MIN_LONG_CALL_S
     }
 
     /// Describes the place of the rank.

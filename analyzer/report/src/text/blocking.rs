@@ -11,12 +11,7 @@ use crate::words::{
     TimeUnit, clean, count, or_dash, percent, plural, seconds, seconds_like, short_path, what_was_done, wrap,
 };
 use lbprof_analysis::metrics::blocking::CauseClass;
-
-/// Share of all waiting from which on something is reported.
-const LEAST: f64 = 0.005;
-
-/// Share of the ranks' time up to which there is no waiting worth a table.
-const NO_WAITING: f64 = 0.0005;
+use lbprof_thresholds::wording::{MAX_TIME_OF_NO_WAITING, MIN_REPORTED_WAITING};
 
 /// Most pairs of ranks that are reported in a sentence.
 const MOST_PAIRS: usize = 3;
@@ -44,7 +39,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     if let Some(line) = by_region(table) {
         writeln!(text, "  {}", wrap(&line, options.columns - 2, 2)).ok();
     }
-    if table.share > NO_WAITING {
+    if table.share > MAX_TIME_OF_NO_WAITING {
         text += &classes(table).render(options.columns, DIM);
         for line in [pairs(table), matching(table)].into_iter().flatten() {
             writeln!(text, "  {DIM}{}{DIM:#}", wrap(&line, options.columns - 2, 2)).ok();
@@ -87,7 +82,7 @@ fn classes(table: &BlockingTable) -> TextTable {
     let caused = format!("caused\n[{}]", unit.symbol);
     let mut out = TextTable::new(&["<cause", &caused, "share"], 0);
     for (name, part, share) in rows {
-        if share >= LEAST || (name == "workload imbalance") {
+        if share >= MIN_REPORTED_WAITING || (name == "workload imbalance") {
             out.row(vec![name.to_owned(), unit.number(part), percent(share)]);
         }
     }
@@ -96,7 +91,7 @@ fn classes(table: &BlockingTable) -> TextTable {
 
 /// The waiting that the selected region causes.
 fn by_region(table: &BlockingTable) -> Option<String> {
-    let by = table.by_region.filter(|by| by.share >= LEAST)?;
+    let by = table.by_region.filter(|by| by.share >= MIN_REPORTED_WAITING)?;
     let most =
         by.most_by.map_or_else(String::new, |most| format!("; {} of it by rank {}", percent(most.share), most.rank));
     Some(format!(
@@ -152,7 +147,8 @@ fn matching(table: &BlockingTable) -> Option<String> {
 }
 
 fn causes(table: &BlockingTable, options: &TextOptions) -> String {
-    let rows: Vec<&CauseRow> = table.causes.iter().filter(|row| options.full || row.share >= LEAST).collect();
+    let rows: Vec<&CauseRow> =
+        table.causes.iter().filter(|row| options.full || row.share >= MIN_REPORTED_WAITING).collect();
     let all = rows.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.cause.caused_s));
@@ -180,7 +176,7 @@ fn causes(table: &BlockingTable, options: &TextOptions) -> String {
 
 fn places(table: &BlockingTable, options: &TextOptions) -> String {
     let mut rows = table.waiting_calls();
-    rows.retain(|row| options.full || row.share >= LEAST);
+    rows.retain(|row| options.full || row.share >= MIN_REPORTED_WAITING);
     let all = rows.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.blocked_s));

@@ -9,12 +9,7 @@ use crate::table::TextTable;
 use crate::words::{clean, or_dash, percent, percent_or_dash, width};
 use crate::{CallTreeRow, Report};
 use lbprof_analysis::structure::code_place::base_name;
-
-/// Share of a node's time from which on a node in it is what it does, and both are one line.
-const WHOLE: f64 = 0.99;
-
-/// Share of the time from which on a node has a row of its own where not all have.
-const LEAST: f64 = 0.005;
+use lbprof_thresholds::wording::{MIN_TIME_OF_ONLY_CHILD, MIN_TIME_OF_TREE_ROW};
 
 /// Most columns of names that share a line.
 const LONGEST: usize = 40;
@@ -85,7 +80,7 @@ fn shown(report: &Report, options: &TextOptions) -> BTreeSet<usize> {
     let mut order: Vec<(f64, usize)> = weights.zip(0..).collect();
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     if options.is_for_all() {
-        order.retain(|&(weight, _)| weight >= LEAST * rows[0].time_s);
+        order.retain(|&(weight, _)| weight >= MIN_TIME_OF_TREE_ROW * rows[0].time_s);
     }
     let mut shown = BTreeSet::new();
     for (_, at) in order.into_iter().take(options.top.max(1)) {
@@ -101,7 +96,7 @@ fn shown(report: &Report, options: &TextOptions) -> BTreeSet<usize> {
 fn is_continued(rows: &[CallTreeRow], shown: &BTreeSet<usize>, at: usize) -> Option<usize> {
     let mut within = shown.range(at + 1..).filter(|&&inner| rows[inner].parent == Some(at));
     let (&only, None) = (within.next()?, within.next()) else { return None };
-    let is_all = rows[at].parent.is_some() && rows[only].time_s >= WHOLE * rows[at].time_s;
+    let is_all = rows[at].parent.is_some() && rows[only].time_s >= MIN_TIME_OF_ONLY_CHILD * rows[at].time_s;
     Some(only).filter(|&only| is_all && rows[only].kind == CallTreeNodeKind::Function)
 }
 

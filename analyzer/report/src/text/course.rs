@@ -7,9 +7,7 @@ use crate::iteration::IterationRow;
 use crate::iterations::IterationTable;
 use crate::words::{count, plural, seconds_like, wrap};
 use lbprof_analysis::metrics::trend::{RecurringChange, SeriesShape};
-
-/// Share of the mean iteration from which on a change is reported.
-const LEAST: f64 = 0.02;
+use lbprof_thresholds::wording::MIN_CHANGE_OF_ITERATION;
 
 /// Bars of growing height.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -34,7 +32,9 @@ pub(super) fn bars(iterations: &IterationTable, columns: usize) -> String {
     }
     let low = smallest(&mean);
     let high = largest(&longest);
-    let is_steady = [&longest, &mean].into_iter().all(|values| largest(values) - smallest(values) <= LEAST * high);
+    let is_steady = [&longest, &mean]
+        .into_iter()
+        .all(|values| largest(values) - smallest(values) <= MIN_CHANGE_OF_ITERATION * high);
     if is_steady {
         return String::new();
     }
@@ -63,7 +63,7 @@ fn largest(values: &[f64]) -> f64 {
 
 /// Returns whether a change is large enough to be reported, for iterations that take `typical_s` seconds.
 fn matters(change_s: f64, typical_s: f64) -> bool {
-    change_s.abs() >= LEAST * typical_s && change_s != 0.0
+    change_s.abs() >= MIN_CHANGE_OF_ITERATION * typical_s && change_s != 0.0
 }
 
 /// Describes trends and recurring changes, in sentences. Empty if there are none.

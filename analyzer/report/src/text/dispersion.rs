@@ -1,10 +1,11 @@
 //! Dispersion of the ranks: which activities and regions they differ in, and who deviates.
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::verdict::MIN_DEVIATION_OF_RANK;
 
 use super::ranks::short_name;
 use super::{BOLD, DIM, LONGEST_NAME, TextOptions, WIDE, title};
-use crate::dispersion::{GroupRows, MIN_DEVIATION};
+use crate::dispersion::GroupRows;
 use crate::fold::fold;
 use crate::table::TextTable;
 use crate::words::{clean, count, or_dash, percent, plural, seconds_like, shorten, wrap};
@@ -205,7 +206,7 @@ fn region_columns(report: &Report, regions: &[&RegionRow], most: usize) -> TextT
             let activity = row.activities.iter().find(|activity| activity.activity == column);
             cells.push(index(activity.and_then(|activity| activity.id)));
         }
-        let deviating = found.most_imbalanced.filter(|found| found.id_p >= MIN_DEVIATION);
+        let deviating = found.most_imbalanced.filter(|found| found.id_p >= MIN_DEVIATION_OF_RANK);
         cells.push(or_dash(deviating, |found| found.rank.to_string()));
         cells.extend(groups.map(|_| or_dash(found.group, |group| group.to_string())));
         table.row(cells);

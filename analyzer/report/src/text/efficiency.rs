@@ -8,18 +8,13 @@ use super::{BOLD, DIM, NARROW, TextOptions};
 use crate::words::{TimeUnit, percent_or_dash, seconds_like, shorten, signed_percent, wrap};
 use crate::{EfficiencyRow, Report};
 use lbprof_analysis::read::open::ranges;
+use lbprof_thresholds::wording::{MIN_GOOD_FACTOR, MIN_WHOLE_FACTOR};
 
 /// Columns of a bar.
 const BAR: usize = 10;
 
 /// Columns from which on there is room for words beside each line.
 const ROOM_FOR_WORDS: usize = 116;
-
-/// Value from which on it goes without saying what is missing.
-const WELL: f64 = 0.97;
-
-/// Value from which on 100.0 % is printed.
-const WHOLE: f64 = 0.9995;
 
 /// A line of the table of efficiencies.
 struct EfficiencyLine {
@@ -48,7 +43,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         let Some((part, whole)) = line.quotient.filter(|_| certain || at < 3) else { continue };
         writeln!(text, "{}", in_columns(&line, part, whole, report, options.columns)).ok();
         // Communication is the product of the two lines below it, where these are known.
-        if line.value.is_some_and(|value| value < WELL) && at > 0 && (at != 2 || !certain) {
+        if line.value.is_some_and(|value| value < MIN_GOOD_FACTOR) && at > 0 && (at != 2 || !certain) {
             missing.push(format!("{} is {}", line.name.trim_start(), line.missing));
         }
     }
@@ -134,7 +129,7 @@ fn in_columns(line: &EfficiencyLine, part: f64, whole: f64, report: &Report, col
     }
     let words = match columns < ROOM_FOR_WORDS {
         true => String::new(),
-        false if line.value.is_none_or(|value| value >= WHOLE) => String::new(),
+        false if line.value.is_none_or(|value| value >= MIN_WHOLE_FACTOR) => String::new(),
         false => format!("  {DIM}{}{DIM:#}", line.missing),
     };
     let bar = bar(line.value.unwrap_or(0.0));

@@ -4,12 +4,10 @@ use super::{DIM, TextOptions, title};
 use crate::functions::{FunctionRow, OtherFunctions};
 use crate::table::TextTable;
 use crate::words::{TimeUnit, clean, or_dash, percent, plural, quantity, short_path, wrap};
+use lbprof_thresholds::wording::MIN_FUNCTION_OF_LIBRARY;
 
 /// Regions, and functions in each, that are shown where not all are.
 const FEW: (usize, usize) = (3, 4);
-
-/// Share of a function's time from which on a function of a library that it calls has a row.
-const SHOWN_IN_LIBRARY: f64 = 0.1;
 
 /// Columns that give way where lines are short.
 const SPARE: &[&[&str]] = &[&["on"], &["instructions"], &["min"], &["max"], &["IPC"]];
@@ -99,7 +97,7 @@ pub(super) fn render(
                 cells.push(or_dash(row.ipc, |ipc| format!("{ipc:.2}")));
             }
             table.row(cells);
-            for library in row.libraries.iter().filter(|library| library.share >= SHOWN_IN_LIBRARY) {
+            for library in row.libraries.iter().filter(|library| library.share >= MIN_FUNCTION_OF_LIBRARY) {
                 let name = format!("{indent}  calls {}", clean(&library.name.label()));
                 let mut cells = vec![name, percent(row.share * library.share), unit.number(library.mean_s)];
                 cells.resize(heads.len(), String::new());

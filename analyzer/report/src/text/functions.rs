@@ -4,18 +4,12 @@ use super::function_parts::{FunctionSection, render, shown};
 use super::{DIM, LONGEST_NAME, TextOptions, title};
 use crate::functions::{CalledBackRow, ExcessIn, ExplainedExcess, FunctionTable, RegionFunctions};
 use lbprof_analysis::structure::code_place::short;
+use lbprof_thresholds::wording::{
+    MAX_DIFFERENCE_OF_EVEN_FUNCTION, MIN_EXCESS_OF_FIRST_FUNCTION, MIN_EXCESS_OF_NAMED_FUNCTION, MIN_TIME_NOT_RUNNING,
+};
 
 use crate::words::{TimeUnit, clean, or_dash, plural, quantity, seconds, seconds_like, shorten, wrap};
 use crate::{Report, ReportDoubt};
-
-/// Share of the computation of a region from which on it is reported that a rank did not run.
-const NOT_RUNNING: f64 = 0.05;
-
-/// Share of an excess from which on a function is named for it.
-const NAMED: f64 = 0.1;
-
-/// Share by which a function's time on ranks may differ for it to be the same on each.
-const EVEN: f64 = 0.25;
 
 /// Most functions in a sentence.
 const MOST_NAMED: usize = 2;
@@ -30,7 +24,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         seconds(table.period_s)
     );
     let parts: Vec<FunctionSection> = shown.into_iter().map(|one| part(one, table.program.cpu_s)).collect();
-    let is_running = table.program.cpu_s >= NOT_RUNNING * table.program.computation_s;
+    let is_running = table.program.cpu_s >= MIN_TIME_NOT_RUNNING * table.program.computation_s;
     let notes = notes(table);
     let mut text = match is_running || !options.is_for_all() {
         true => render(&parts, unit, "Functions", &facts, options),
@@ -61,7 +55,7 @@ fn notes(table: &FunctionTable) -> Vec<String> {
     let mut notes = Vec::new();
     let program = &table.program;
     if let Some(rank) =
-        program.not_running_rank.filter(|_| program.max_not_running_s >= NOT_RUNNING * program.computation_s)
+        program.not_running_rank.filter(|_| program.max_not_running_s >= MIN_TIME_NOT_RUNNING * program.computation_s)
     {
         notes.push(format!(
             "Not running (asleep, waiting for a core, or in the kernel): {} of the computation on average, {} on rank {rank}.",
@@ -80,7 +74,7 @@ fn notes(table: &FunctionTable) -> Vec<String> {
 fn in_mpi_call(row: &CalledBackRow) -> String {
     let name = shorten(&clean(&row.name.label()), LONGEST_NAME);
     let on_average = seconds_like(row.mean_s, row.max_s);
-    let how_long = match row.max_s - row.min_s <= EVEN * row.max_s {
+    let how_long = match row.max_s - row.min_s <= MAX_DIFFERENCE_OF_EVEN_FUNCTION * row.max_s {
         true => format!("{on_average} on each rank"),
         false => format!("{} on rank {}, {on_average} on average", seconds(row.max_s), row.max_rank),
     };
@@ -141,7 +135,7 @@ pub(super) fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> St
     let not_running = (excess.not_running_share, idle.to_owned());
     let mut shares: Vec<(f64, String)> = named
         .chain([not_running])
-        .filter_map(|(share, what)| Some((share.filter(|&share| share >= NAMED)?, what)))
+        .filter_map(|(share, what)| Some((share.filter(|&share| share >= MIN_EXCESS_OF_NAMED_FUNCTION)?, what)))
         .collect();
     shares.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut parts: Vec<String> =
@@ -155,12 +149,9 @@ pub(super) fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> St
     }
 }
 
-/// Share of an excess from which on the function that has it is named first: samples show no time without a core, so that it is rarely all.
-const DECISIVE: f64 = 0.6;
-
 /// Returns the function that has most of an excess, if one has.
 pub(super) fn decisive(excess: &ExplainedExcess) -> Option<&ExcessIn> {
-    excess.functions.first().filter(|one| one.share.is_some_and(|share| share >= DECISIVE))
+    excess.functions.first().filter(|one| one.share.is_some_and(|share| share >= MIN_EXCESS_OF_FIRST_FUNCTION))
 }
 
 /// Returns the function with file and line.

@@ -3,9 +3,7 @@
 use crate::Report;
 use crate::lifetime::{LifetimePart, LifetimePhase, LifetimeTable};
 use crate::words::{percent, seconds};
-
-/// Share of the run below which a phase is left out.
-const SHORT: f64 = 0.01;
+use lbprof_thresholds::wording::MIN_PHASE_OF_LIFETIME;
 
 /// The share of the run that the efficiencies describe, and the use of the remaining time, or `None` if that is short.
 pub(super) fn sentence(report: &Report) -> Option<String> {
@@ -25,7 +23,7 @@ pub(super) fn phases_in_words(table: &LifetimeTable) -> Vec<String> {
 
 /// Returns a phase with its median, and the rank that stands out.
 fn part_in_words(part: &LifetimePart, table: &LifetimeTable) -> Option<String> {
-    let short_s = SHORT * table.elapsed_s;
+    let short_s = MIN_PHASE_OF_LIFETIME * table.elapsed_s;
     let name = match part.phase {
         LifetimePhase::BeforeInit => "before MPI_Init",
         LifetimePhase::Init => "MPI_Init",

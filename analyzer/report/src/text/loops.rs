@@ -7,6 +7,7 @@ use crate::table::TextTable;
 use crate::words::{clean, count, percent, plural, shorten, wrap};
 use lbprof_analysis::model::loops::NoLoopReason;
 use lbprof_analysis::read::open::ranges;
+use lbprof_thresholds::wording::{MIN_COVERAGE_OF_LISTED_LOOP, MIN_TIME_OF_LISTED_LOOP};
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let loops = &report.loops;
@@ -66,7 +67,7 @@ pub(super) fn nest_section(report: &Report, options: &TextOptions) -> String {
         let each = rows[at].for_each_main / rows[std::mem::replace(around, at)].for_each_main;
         Some(format!(" › {}{} × {}", ratio(each), range_in_parent(&rows[at]), ends_with(&rows[at])))
     });
-    let others = (0..rows.len()).filter(|&at| rows[at].covered >= WORTH_A_LINE && is_beside(rows, at, main));
+    let others = (0..rows.len()).filter(|&at| rows[at].covered >= MIN_TIME_OF_LISTED_LOOP && is_beside(rows, at, main));
     let others =
         others.map(|at| format!("; another loop of {} ({})", iterations(&rows[at]), percent(rows[at].covered)));
     let line: String =
@@ -82,12 +83,10 @@ fn range_in_parent(row: &LoopRow) -> String {
     }
 }
 
-/// Share of the time from which on a loop is worth a word in a line.
-const WORTH_A_LINE: f64 = 0.05;
-
 /// The loop with most time in another one, if it is worth mentioning.
 fn longest_inner(rows: &[LoopRow], outer: usize) -> Option<usize> {
-    let inner = (0..rows.len()).filter(|&at| rows[at].parent == Some(outer) && rows[at].covered >= WORTH_A_LINE);
+    let inner =
+        (0..rows.len()).filter(|&at| rows[at].parent == Some(outer) && rows[at].covered >= MIN_TIME_OF_LISTED_LOOP);
     inner.max_by(|&a, &b| rows[a].covered.total_cmp(&rows[b].covered))
 }
 
@@ -98,8 +97,7 @@ fn is_beside(rows: &[LoopRow], at: usize, main: usize) -> bool {
 
 /// Returns whether a loop is worth a row: the main one, and those in or around it that take time.
 fn is_worth_showing(rows: &[LoopRow], at: usize) -> bool {
-    const LEAST_COVERED: f64 = 0.01;
-    rows[at].main || (rows[at].covered >= LEAST_COVERED && kind(rows, at) != ELSEWHERE)
+    rows[at].main || (rows[at].covered >= MIN_COVERAGE_OF_LISTED_LOOP && kind(rows, at) != ELSEWHERE)
 }
 
 /// The word for a loop that lies before or after the main one.

@@ -13,27 +13,15 @@ use crate::words::{percent, percent_or_dash, seconds_like, short_path, shorten, 
 use crate::{ProblemRow, Report};
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
+use lbprof_thresholds::wording::{
+    MIN_GAIN_AT_ALL, MIN_GAIN_OF_BALANCE, MIN_LOSS_BY_ONE_RANK, MIN_LOSS_IN_ONE_PLACE, MIN_LOSS_OF_NAMED_RANK,
+};
 
 /// Losses on the first screen.
 const FIRST: usize = 3;
 
 /// Most lines of a loss on the first screen.
 const MAX_LINES: usize = 3;
-
-/// Share of a loss from which on a rank causes it by itself, as far as words go.
-const NEARLY_ALL: f64 = 0.95;
-
-/// Share of a loss below which a rank is not named.
-const LEAST_SHARE: f64 = 0.005;
-
-/// Share of the elapsed time from which on balance helps, as far as words go.
-const LEAST: f64 = 0.01;
-
-/// Share of a loss from which on most of it is in one place.
-const MOST: f64 = 0.5;
-
-/// Share of the elapsed time below which nothing is gained, as far as words go.
-const NOTHING: f64 = 0.001;
 
 /// Most ranks in a sentence.
 const MOST_RANKS: usize = 3;
@@ -100,7 +88,11 @@ fn sentences(report: &Report, loss: &EfficiencyLoss) -> Vec<String> {
         all.extend(Some(advice(report, loss).to_owned()).filter(|text| !text.is_empty()));
     }
     all.extend(explanation(report, loss));
-    if loss.explained.as_ref().is_some_and(|excess| excess.not_running_share.is_some_and(|share| share >= MOST)) {
+    if loss
+        .explained
+        .as_ref()
+        .is_some_and(|excess| excess.not_running_share.is_some_and(|share| share >= MIN_LOSS_IN_ONE_PLACE))
+    {
         let idle = functions::idle_in_words(report);
         all.push(format!(
             " Most of that it was {idle}: if it accesses files there, let all ranks do so, or do it in the background."
@@ -159,7 +151,7 @@ fn is_in_answer(report: &Report, loss: &EfficiencyLoss, rank: u32) -> bool {
 
 /// Returns whether a predicted saving is large enough to be reported.
 pub(super) fn gains(row: &PredictionRow) -> bool {
-    row.saved_share > NOTHING
+    row.saved_share > MIN_GAIN_AT_ALL
 }
 
 /// The cause of a loss and the ranks that are responsible.
@@ -234,11 +226,11 @@ fn advice(report: &Report, loss: &EfficiencyLoss) -> &'static str {
         // A replay says that it would gain nothing.
         LossKind::SlowInTurn if loss.remedy.as_ref().is_some_and(|row| !gains(row)) => "",
         LossKind::SlowInTurn => " Balance the work within each iteration; a better static partition will not help.",
-        LossKind::DependencyChains if report.what_if.balance_gains(LEAST) => {
+        LossKind::DependencyChains if report.what_if.balance_gains(MIN_GAIN_OF_BALANCE) => {
             " Shorten the chains or let their steps overlap."
         }
         LossKind::DependencyChains => " Shorten the chains or let their steps overlap; even work will not help.",
-        LossKind::FileAccess if loss.ranks.first().is_some_and(|&(_, share)| share >= NEARLY_ALL) => {
+        LossKind::FileAccess if loss.ranks.first().is_some_and(|&(_, share)| share >= MIN_LOSS_BY_ONE_RANK) => {
             " Let all ranks access files, or one of them in the background: a better network saves nothing."
         }
         LossKind::FileAccess => " A better network saves nothing.",
@@ -260,13 +252,13 @@ fn more_in(loss: &EfficiencyLoss) -> String {
 fn ranks(report: &Report, loss: &EfficiencyLoss) -> String {
     match loss.ranks.as_slice() {
         [] => "other ranks".to_owned(),
-        [(rank, share), ..] if *share >= NEARLY_ALL => match is_selected(report, *rank) {
+        [(rank, share), ..] if *share >= MIN_LOSS_BY_ONE_RANK => match is_selected(report, *rank) {
             true => format!("rank {rank}"),
             false => format!("rank {rank} (not selected)"),
         },
         ranks => {
             let mut ranks = ranks.to_vec();
-            ranks.retain(|&(_, share)| share >= LEAST_SHARE);
+            ranks.retain(|&(_, share)| share >= MIN_LOSS_OF_NAMED_RANK);
             let more = if ranks.len() > MOST_RANKS { " …" } else { "" };
             let named = ranks.into_iter().take(MOST_RANKS).map(|(rank, share)| match is_selected(report, rank) {
                 true => format!("{rank} ({})", percent(share)),
@@ -293,7 +285,7 @@ fn where_it_is(kind: LossKind, at: &LossAt) -> String {
     if kind == LossKind::CalledByMpi {
         return format!(", {place}.");
     }
-    match (kind, at.share.is_some_and(|share| share >= MOST)) {
+    match (kind, at.share.is_some_and(|share| share >= MIN_LOSS_IN_ONE_PLACE)) {
         (LossKind::Communication | LossKind::FileAccess, true) => format!(", most of it {place}."),
         (LossKind::Communication | LossKind::FileAccess, false) => format!(", the largest part{part} {place}."),
         (_, true) => format!(". Ranks wait for it mostly {place}."),

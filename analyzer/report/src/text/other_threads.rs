@@ -5,16 +5,14 @@ use super::{DIM, TextOptions};
 use crate::Report;
 use crate::functions::{OtherThreadsFunctions, OtherThreadsRow, UnplacedFunctions};
 use crate::words::{TimeUnit, plural, seconds, seconds_like, wrap};
-
-/// Share of the other CPU time from which on that of unknown regions is shown.
-const UNPLACED: f64 = 0.01;
+use lbprof_thresholds::wording::MIN_UNPLACED_TIME;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let threads = report.functions.iter().flat_map(|table| &table.other_threads);
     let mut text: String = threads.map(|threads| table(threads, options)).collect();
     if let Some(table) = &report.functions {
         let known_s = (table.computation_s + table.mpi_s) / table.ranks.max(1) as f64;
-        let unplaced = table.unplaced.iter().filter(|one| one.cpu_s > UNPLACED * known_s);
+        let unplaced = table.unplaced.iter().filter(|one| one.cpu_s > MIN_UNPLACED_TIME * known_s);
         for one in unplaced {
             text += &self::unplaced(one, options);
         }

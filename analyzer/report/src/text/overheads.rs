@@ -7,9 +7,7 @@ use crate::Report;
 use crate::overheads::{NotAlone, OverheadTable};
 use crate::table::TextTable;
 use crate::words::{TimeUnit, or_dash, percent, percent_or_dash, plural, seconds, seconds_like, wrap};
-
-/// Share of the time on one rank, and of the longest phase, from which on a part is reported.
-const LEAST: f64 = 0.0005;
+use lbprof_thresholds::wording::MIN_OVERHEAD;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let table = &report.overheads;
@@ -45,7 +43,7 @@ fn rows(report: &Report, options: &TextOptions) -> TextTable {
     let mut rows = TextTable::new(&["<phase", &mean, "overhead\nratio", "largest\nratio", "on\nrank"], 0);
     for (phase, row) in overheads.phases.iter().zip(&report.overheads.figures.phases) {
         // Against little work all is much, though it is no time.
-        let is_little = row.ratio.is_some_and(|ratio| ratio < LEAST) || row.mean_s < LEAST * longest_s;
+        let is_little = row.ratio.is_some_and(|ratio| ratio < MIN_OVERHEAD) || row.mean_s < MIN_OVERHEAD * longest_s;
         if !options.full && !phase.phase.is_work() && is_little {
             continue;
         }
@@ -72,7 +70,7 @@ fn rows(report: &Report, options: &TextOptions) -> TextTable {
 /// The waiting for ranks that compute, and its parts: the mean over ranks, and the overhead ratio. Empty if it is negligible.
 fn waiting(table: &OverheadTable) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
     let parts = &table.figures.imbalance;
-    if parts.all_ratio.is_none_or(|ratio| ratio < LEAST) {
+    if parts.all_ratio.is_none_or(|ratio| ratio < MIN_OVERHEAD) {
         return Vec::new();
     }
     let mut rows = vec![

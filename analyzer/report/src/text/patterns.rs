@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use lbprof_collector::Activity;
+use lbprof_thresholds::wording::{MIN_RANGE_OF_PATTERN, MIN_TIME_OF_PATTERN};
 
 use super::dispersion::{differ, is_different, path};
 use super::{BOLD, DIM, TextOptions};
@@ -10,12 +11,6 @@ use crate::dispersion::PatternRow;
 use crate::fold::fold;
 use crate::words::{TimeUnit, plural, width};
 use lbprof_analysis::metrics::dispersion::TimeLevel;
-
-/// Least difference of the ranks' times, as a share of the longest, that has a pattern; less is noise.
-const LEAST_RANGE: f64 = 0.05;
-
-/// Share of the elapsed time from which on a region has a pattern.
-const LEAST_SHARE: f64 = 0.01;
 
 /// Most columns that a region's name takes.
 const LONGEST_NAME: usize = 36;
@@ -43,8 +38,8 @@ fn pattern(report: &Report, options: &TextOptions, activity: Activity) -> String
     let mut rows: Vec<&PatternRow> = report.dispersion.patterns.iter().collect();
     rows.retain(|row| row.activity == activity);
     if !options.full {
-        rows.retain(|row| row.longest_s >= LEAST_SHARE * report.data.elapsed_s);
-        rows.retain(|row| row.longest_s - row.least_s >= LEAST_RANGE * row.longest_s);
+        rows.retain(|row| row.longest_s >= MIN_TIME_OF_PATTERN * report.data.elapsed_s);
+        rows.retain(|row| row.longest_s - row.least_s >= MIN_RANGE_OF_PATTERN * row.longest_s);
     }
     let shown = if options.full { rows.len() } else { rows.len().min(options.top.max(1)) };
     // One line says what the table of ranks says, where that has them all.

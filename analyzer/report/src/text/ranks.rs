@@ -1,14 +1,12 @@
 //! The table of ranks.
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::wording::MIN_ACTIVITY_COLUMN;
 
 use super::{DIM, TextOptions, title};
 use crate::table::TextTable;
 use crate::words::{TimeUnit, clean, or_dash, signed_percent};
 use crate::{RankRow, Report};
-
-/// A share of the time below which an activity has no column of its own.
-const LEAST_SHARE: f64 = 0.001;
 
 /// Most activities that have a column of their own in the table of ranks.
 const MOST_COLUMNS: usize = 4;
@@ -45,7 +43,7 @@ fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit
     // What the ranks are compared by has a column of its own where that is one activity.
     let mut others = Activity::ALL.to_vec();
     others.retain(|activity| !columns.contains(activity) && compared != [*activity]);
-    let notable_s = LEAST_SHARE * report.data.elapsed_s;
+    let notable_s = MIN_ACTIVITY_COLUMN * report.data.elapsed_s;
     let most_other_s = report.ranks.iter().map(|row| row.sum_of(&others)).fold(0.0, f64::max);
     let most_idle_s = report.ranks.iter().map(|row| row.idle_s).fold(0.0, f64::max);
     let has_other = most_other_s >= notable_s;
@@ -74,7 +72,7 @@ fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit
 /// The activities that take most time beside the one by which ranks are compared, at most so many, in the order of their numbers.
 fn rank_columns(report: &Report, most: usize) -> Vec<Activity> {
     let compared = report.facts.selected.compared();
-    let longest = report.activities.iter().filter(|row| compared != [row.activity] && row.share >= LEAST_SHARE);
+    let longest = report.activities.iter().filter(|row| compared != [row.activity] && row.share >= MIN_ACTIVITY_COLUMN);
     let mut columns: Vec<Activity> = longest.map(|row| row.activity).take(most).collect();
     columns.sort();
     columns

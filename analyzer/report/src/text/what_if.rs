@@ -8,12 +8,7 @@ use crate::table::TextTable;
 use crate::what_if::{PredictionNote, PredictionRow};
 use crate::words::{TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done, wrap};
 use lbprof_analysis::model::what_if::WhatIfScenario;
-
-/// Share of the critical path from which on a part is reported.
-const LEAST: f64 = 0.01;
-
-/// Relative error of the replay of the run as it was from which on predictions say so.
-const REPLAY_IS_OFF: f64 = 0.02;
+use lbprof_thresholds::wording::{MIN_ERROR_OF_REPLAY, MIN_PART_OF_CRITICAL_PATH};
 
 /// Predictions that are shown where not all are, beside those that were asked for.
 const FEW: usize = 5;
@@ -61,7 +56,7 @@ fn predictions_of(report: &Report, options: &TextOptions) -> String {
         None => String::new(),
     };
     let mut text = format!("{BOLD}What if{BOLD:#}{of_whole}\n{}", rows.render(options.columns, DIM));
-    if !options.is_for_all() || what_if.replay_error.is_some_and(|error| error.abs() > REPLAY_IS_OFF) {
+    if !options.is_for_all() || what_if.replay_error.is_some_and(|error| error.abs() > MIN_ERROR_OF_REPLAY) {
         writeln!(text, "  {DIM}{}{DIM:#}", wrap(&how, options.columns - 2, 2)).ok();
     }
     for one in &what_if.notes {
@@ -150,7 +145,8 @@ pub(super) fn critical_path(report: &Report, options: &TextOptions) -> String {
     if total <= 0.0 {
         return String::new();
     }
-    let rows: Vec<_> = what_if.path.iter().filter(|row| options.full || row.share >= LEAST).collect();
+    let rows: Vec<_> =
+        what_if.path.iter().filter(|row| options.full || row.share >= MIN_PART_OF_CRITICAL_PATH).collect();
     let all = rows.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.time_s));

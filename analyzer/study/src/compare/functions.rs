@@ -9,7 +9,7 @@ use super::noise::mean;
 use super::regions::RegionList;
 use super::{ComparisonSide, ComparisonSides};
 use crate::run::{FunctionFigures, FunctionSums};
-use lbprof_analysis::metrics::functions::SIGNIFICANT;
+use lbprof_thresholds::metrics::MIN_STANDARD_ERRORS;
 
 /// Most functions that are reported, and most regions of each.
 const MOST: (usize, usize) = (20, 3);
@@ -34,7 +34,7 @@ impl TimeChange {
     /// True for a change of at least `least_s` that its error does not explain.
     fn is_sure(&self, least_s: f64) -> bool {
         let difference = self.difference().abs();
-        difference >= SIGNIFICANT * self.error_s && difference >= least_s && difference > 0.0
+        difference >= MIN_STANDARD_ERRORS * self.error_s && difference >= least_s && difference > 0.0
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::condition::JudgedCondition;
 use super::functions::{FunctionChange, TimeChange};
-use super::{AffectedRanks, ComparisonSide, FigureChange, RunComparison, TimeContribution, noise, words};
+use super::{AffectedRanks, ComparisonSide, FigureChange, RunComparison, TimeContribution, words};
 use lbprof_analysis::metrics::median::median;
 use lbprof_report::json::{GENERATOR, write_pretty};
 
@@ -309,7 +309,7 @@ fn noise_row(comparison: &RunComparison) -> NoiseRow {
     let limits = &comparison.limits;
     NoiseRow {
         known,
-        level: known.then_some(noise::LEVEL),
+        level: known.then_some(lbprof_thresholds::study::MAX_CHANCE_OF_DIFFERENCE),
         least_s: if known { limits.relevant_s(elapsed_s) } else { limits.assumed_s(elapsed_s) },
         nothing_beyond: comparison.is_noise(),
     }

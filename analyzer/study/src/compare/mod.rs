@@ -23,6 +23,7 @@ use crate::RunMetrics;
 use change::ChangeJudge;
 pub use change::FigureChange;
 use functions::FunctionChange;
+use lbprof_thresholds::study::MIN_DIFFERENCE_OF_EFFICIENCIES;
 use noise::{NoiseLimits, mean};
 pub use parts::{AffectedRanks, TimeContribution};
 use reasons::Parts;
@@ -133,9 +134,6 @@ const CORE_RATIOS: [(&str, RatioOfRun); 7] = [
     ("cores: fork and join", |run| run.cores?.share("fork_join")),
 ];
 
-/// Difference of efficiencies below which it does not matter, however certain it is.
-const RELEVANT_RATIO: f64 = 0.01;
-
 /// Efficiencies do not scatter as times do: a run that took twice as long for a reason of the machine may be as well balanced as the
 /// others. So they are tested by themselves.
 fn ratios(sides: &ComparisonSides) -> Vec<RunRatio> {
@@ -154,7 +152,7 @@ fn ratios(sides: &ComparisonSides) -> Vec<RunRatio> {
 fn ratio_probability(sides: &ComparisonSides, of: RatioOfRun) -> Option<f64> {
     let (base, new) = (sides.base.known_values(of)?, sides.new.known_values(of)?);
     let probability = noise::probability(&base, &new)?;
-    Some(if (mean(&new) - mean(&base)).abs() < RELEVANT_RATIO { 1.0 } else { probability })
+    Some(if (mean(&new) - mean(&base)).abs() < MIN_DIFFERENCE_OF_EFFICIENCIES { 1.0 } else { probability })
 }
 
 /// Marked and found regions that none of the other side's runs has.

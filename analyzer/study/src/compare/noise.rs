@@ -1,7 +1,7 @@
 //! Judges whether a difference is more than chance.
 //!
 //! Where the runs show their noise, that is with at least three in all and two on a side, a difference of means is beyond it if the
-//! two-sided t-test says so at [`LEVEL`]: Welch's where both sides have two runs or more, else Student's, which takes the single
+//! two-sided t-test says so at [`MAX_CHANCE_OF_DIFFERENCE`]: Welch's where both sides have two runs or more, else Student's, which takes the single
 //! run to scatter as the others do. Of several figures tested together the probabilities are corrected by Holm's method, so that
 //! among many parts of equal runs still none is taken for a change in 95 of 100 cases; parts that hardly take time are left out. Differences too small to matter
 //! ([`NoiseLimits::relevant_s`]) are never reported.
@@ -11,16 +11,8 @@
 //! Sources: Welch, "The generalization of 'Student's' problem when several different population variances are involved",
 //! Biometrika 34 (1947); Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979).
 
+use lbprof_thresholds::study::{MAX_CHANCE_OF_DIFFERENCE, MIN_DIFFERENCE_OF_SINGLE_RUNS_S, MIN_DIFFERENCE_OF_TIMES};
 use statrs::distribution::{ContinuousCDF, StudentsT};
-
-/// Probability with which equal runs are taken for different.
-pub const LEVEL: f64 = 0.05;
-
-/// Share of the elapsed time below which a difference does not matter, however certain it is.
-pub const RELEVANT: f64 = 0.005;
-
-/// Seconds below which a difference is noise where nothing is known of it: a scheduler's time slice.
-pub const SLICE_S: f64 = 0.005;
 
 /// The limits of noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,12 +30,12 @@ impl Default for NoiseLimits {
 impl NoiseLimits {
     /// Seconds from which on a difference counts where nothing is known of the noise of runs of `elapsed_s` seconds.
     pub fn assumed_s(&self, elapsed_s: f64) -> f64 {
-        (self.share * elapsed_s).max(SLICE_S)
+        (self.share * elapsed_s).max(MIN_DIFFERENCE_OF_SINGLE_RUNS_S)
     }
 
     /// Seconds from which on a difference matters where the noise is known.
     pub fn relevant_s(&self, elapsed_s: f64) -> f64 {
-        RELEVANT.min(self.share) * elapsed_s
+        MIN_DIFFERENCE_OF_TIMES.min(self.share) * elapsed_s
     }
 }
 
@@ -71,13 +63,13 @@ pub fn probability(base: &[f64], new: &[f64]) -> Option<f64> {
     Some(2.0 * distribution.sf((difference / error).abs()))
 }
 
-/// Decides which of several tests reject together at [`LEVEL`], by Holm's method: one entry per test.
+/// Decides which of several tests reject together at [`MAX_CHANCE_OF_DIFFERENCE`], by Holm's method: one entry per test.
 pub fn rejected(probabilities: &[f64]) -> Vec<bool> {
     let mut ordered: Vec<(usize, f64)> = probabilities.iter().copied().enumerate().collect();
     ordered.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut rejected = vec![false; probabilities.len()];
     for (rank, (idx, probability)) in ordered.into_iter().enumerate() {
-        if probability > LEVEL / (probabilities.len() - rank) as f64 {
+        if probability > MAX_CHANCE_OF_DIFFERENCE / (probabilities.len() - rank) as f64 {
             break;
         }
         rejected[idx] = true;

@@ -6,6 +6,7 @@ use super::reasons::{ComponentCost, Parts, TimeComponent};
 use super::regions::RegionList;
 use super::{ChangeJudge, ComparisonSide, ComparisonSides, FigureChange};
 use crate::RunMetrics;
+use lbprof_thresholds::study::MIN_PART_OF_SECOND_RANK;
 
 /// A part of the change of the elapsed time.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,9 +89,6 @@ fn cost_change(what: TimeComponent, base: &[Parts], new: &[Parts], of: fn(&Compo
     FigureChange { base, new, beyond_noise: false }
 }
 
-/// Share of the largest rank's part from which on a rank is named beside it.
-const BESIDE: f64 = 0.5;
-
 fn whose(
     what: TimeComponent,
     base: &[Parts],
@@ -113,7 +111,7 @@ fn whose(
         numbers.iter().map(|&rank| (rank, rank_change(&parts, rank) * difference.signum())).collect();
     changed.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let largest = changed.first().map_or(0.0, |one| one.1);
-    changed.retain(|&(_, seconds)| seconds > 0.0 && seconds >= BESIDE * largest);
+    changed.retain(|&(_, seconds)| seconds > 0.0 && seconds >= MIN_PART_OF_SECOND_RANK * largest);
     if changed.len() == numbers.len() && numbers.len() > 1 {
         let own_s: f64 = numbers.iter().map(|&rank| rank_change(&own, rank)).sum();
         return AffectedRanks::All(own_s / numbers.len() as f64);

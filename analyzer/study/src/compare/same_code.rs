@@ -23,12 +23,7 @@ use super::regions::{RegionList, without_loops};
 use crate::RunMetrics;
 use lbprof_collector::Activity;
 use lbprof_report::words::separators;
-
-/// Share of what regions differ by that must cancel out for them to be one reason.
-const CANCELLED: f64 = 0.6;
-
-/// Share of a region's computation that must be one function's by samples for that to be its code.
-const MAINLY: f64 = 0.5;
+use lbprof_thresholds::study::{MIN_CANCELLED_DIFFERENCE, MIN_MAIN_FUNCTION};
 
 /// Merges the parts of regions that are one code, `n_base` of whose runs are the base's. Changes of less than `least_s` do not matter. Merged regions are added to
 /// `regions`.
@@ -67,7 +62,7 @@ fn cancel_out(times: &[Vec<f64>], n_base: usize, least_s: f64) -> bool {
     differences.iter().any(|difference| {
         let all_s: f64 = times.iter().map(|seconds| difference(seconds, n_base)).sum();
         let cancelled_s = all_s - difference(&sum, n_base);
-        cancelled_s >= CANCELLED * all_s && cancelled_s >= 2.0 * least_s
+        cancelled_s >= MIN_CANCELLED_DIFFERENCE * all_s && cancelled_s >= 2.0 * least_s
     })
 }
 
@@ -174,7 +169,7 @@ fn main_function(runs: &[&RunMetrics], regions: &RegionList, idx: usize) -> Opti
         }
     }
     let (name, seconds) = by_name.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (seconds >= MAINLY * computation_s).then(|| name.to_owned())
+    (seconds >= MIN_MAIN_FUNCTION * computation_s).then(|| name.to_owned())
 }
 
 #[cfg(test)]

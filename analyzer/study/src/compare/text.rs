@@ -12,9 +12,7 @@ use lbprof_report::table::TextTable;
 use lbprof_report::words::{
     TimeUnit, clean, percent, percent_or_dash, plural, seconds_like, short_path, shorten, wrap,
 };
-
-/// Share of a function's change from which on it is said in which region most of it is.
-const MOST_OF_IT: f64 = 0.5;
+use lbprof_thresholds::study::MIN_CHANGE_IN_ONE_REGION;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -130,7 +128,10 @@ fn functions(comparison: &RunComparison, options: &ComparisonTextOptions) -> Str
     let heads = ["base", "new", "change"].map(|name| format!("{name}\n[{}]", unit.symbol));
     let mut table = TextTable::new(&["<function", &heads[0], &heads[1], &heads[2], "<most of it in"], 0);
     for one in changes.iter().take(options.top) {
-        let most = one.regions.first().filter(|(_, time)| time.difference() / one.time.difference() >= MOST_OF_IT);
+        let most = one
+            .regions
+            .first()
+            .filter(|(_, time)| time.difference() / one.time.difference() >= MIN_CHANGE_IN_ONE_REGION);
         table.row(vec![
             clean(&one.function),
             unit.number(one.time.base_s),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::study::{MIN_NAMED_CHANGE, MIN_WHOLE_CHANGE};
 
 use super::reasons::TimeComponent;
 use super::{AffectedRanks, FigureChange, RunComparison, RunRatio, TimeContribution};
@@ -14,12 +15,6 @@ const LONGEST_NAME: usize = 160;
 
 /// Most ranks in a sentence or a cell.
 const MOST_RANKS: usize = 3;
-
-/// Share of a change from which on it is all of it, as far as words go.
-const NEARLY_ALL: f64 = 0.95;
-
-/// Share of a change from which on a part of it is worth a word.
-const WORTH_NAMING: f64 = 0.05;
 
 /// The verdict: how much longer or shorter, beyond noise or not, and why most of it.
 pub fn headline(comparison: &RunComparison) -> String {
@@ -73,12 +68,12 @@ fn because(comparison: &RunComparison, part: &TimeContribution) -> String {
     let (change, all) = (part.total.difference(), comparison.elapsed.difference());
     let how_much = match change / all {
         _ if !comparison.elapsed.beyond_noise => format!("{} {}", size_of(change, whole_s), direction(change)),
-        share if share > 2.0 - NEARLY_ALL => format!("More than all of it ({})", percent(share)),
-        share if share >= NEARLY_ALL => "All of it".to_owned(),
+        share if share > 2.0 - MIN_WHOLE_CHANGE => format!("More than all of it ({})", percent(share)),
+        share if share >= MIN_WHOLE_CHANGE => "All of it".to_owned(),
         share => format!("{} of it ({})", size_of(change, whole_s), percent(share)),
     };
     let mut text = format!(" {how_much} is by {}{}", what(part), whose(part, whole_s));
-    if part.caused_s.abs() >= WORTH_NAMING * change.abs() && matches!(part.what, TimeComponent::In(..)) {
+    if part.caused_s.abs() >= MIN_NAMED_CHANGE * change.abs() && matches!(part.what, TimeComponent::In(..)) {
         let own = format!("{} {} itself", size_of(part.own_s, whole_s), direction(part.own_s));
         let caused = format!("{} {} of waiting for it", size_of(part.caused_s, whole_s), direction(part.caused_s));
         text.push_str(&format!(": {own} in the mean over ranks, and {caused}"));
@@ -221,7 +216,7 @@ pub fn noise(comparison: &RunComparison) -> String {
         return format!(
             "Noise is judged from {base} base and {new} new runs, by the t-test at {} (several parts by Holm's method); changes \
              of less than {} do not matter.",
-            percent(super::noise::LEVEL),
+            percent(lbprof_thresholds::study::MAX_CHANCE_OF_DIFFERENCE),
             seconds_like(limits.relevant_s(elapsed_s), elapsed_s)
         );
     }

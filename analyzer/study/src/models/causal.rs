@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::equation;
 use super::phases::TimeClass;
 use super::quantity::CausalQuantity;
-use super::regime::{LEEWAY, LinearRegime};
+use super::regime::LinearRegime;
 use super::relations::{QuantityRelation, StudyModels};
 use lbprof_report::words::plural;
+use lbprof_thresholds::study::MIN_DEPARTURE_FROM_LAW;
 
 /// The kind of a node, in the order from causes to effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -203,7 +204,7 @@ fn because(relation: &QuantityRelation) -> DependenceReason {
             LinearRegime::Unknown { found } => {
                 Some(format!("{}: too few to see where it ends", plural(*found as u64, "size")))
             }
-            LinearRegime::Whole if model.law.relative_error().is_some_and(|error| error > LEEWAY) => {
+            LinearRegime::Whole if model.law.relative_error().is_some_and(|error| error > MIN_DEPARTURE_FROM_LAW) => {
                 Some("no curve fits well".to_owned())
             }
             _ => None,

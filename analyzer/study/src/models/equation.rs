@@ -4,9 +4,7 @@ use super::linear::LinearLaw;
 use super::polynomial::PolynomialFit;
 use super::quantity::CausalQuantity;
 use lbprof_report::words::clean;
-
-/// Of the largest term: what is less everywhere is not written.
-const NEGLIGIBLE: f64 = 1e-4;
+use lbprof_thresholds::study::MIN_TERM;
 
 /// Time with three digits and the unit that suits it, from years to what a processor never shows: `50.1 ns`.
 pub fn time(seconds: f64) -> String {
@@ -48,7 +46,7 @@ pub fn of_fit(fit: &PolynomialFit, from: &CausalQuantity, to: &CausalQuantity) -
     let mut text = format!("{} =", clean(to.symbol()));
     let mut is_first = true;
     for (k, &coefficient) in fit.coefficients.iter().enumerate().rev() {
-        if sizes[k] < NEGLIGIBLE * largest || (coefficient == 0.0 && k > 0) {
+        if sizes[k] < MIN_TERM * largest || (coefficient == 0.0 && k > 0) {
             continue;
         }
         let sign = match (coefficient < 0.0, is_first) {

@@ -18,10 +18,12 @@ use thiserror::Error;
 use super::prediction::PredictionInterval;
 use super::quantity::CausalQuantity;
 use super::regime::LinearRegime;
-use super::relations::{LEAST_SHARE, QuantityRelation, StudyModels};
+use super::relations::{QuantityRelation, StudyModels};
 use super::validation::choose;
 use super::variables::{RANKS, VariableSweep};
-use super::{FitError, Point, ROUNDING};
+use super::{FitError, Point};
+use lbprof_thresholds::study::MIN_PHASE_WITHOUT_COUNTS;
+use lbprof_thresholds::study::ROUNDING_OF_VALUES;
 
 /// Why there is no forecast.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -118,7 +120,7 @@ impl ExpectedValue {
 
     /// An error where all of it lies below 0 by more than rounding of values of `size`: the curve goes where no time and no count is.
     fn not_below_0(self, size: f64) -> Result<ExpectedValue, String> {
-        if self.high < -ROUNDING * size {
+        if self.high < -ROUNDING_OF_VALUES * size {
             Err("the curve through the runs is below 0 there".to_owned())
         } else {
             Ok(self)
@@ -298,7 +300,7 @@ impl StudyModels {
     /// Adds the time that is in no phase above, where it is as much as a phase that is looked at.
     fn add_rest(&self, forecast: &mut RunForecast) {
         let share = self.rest_share();
-        if share < LEAST_SHARE {
+        if share < MIN_PHASE_WITHOUT_COUNTS {
             forecast.left_out = share;
             return;
         }

@@ -49,6 +49,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 use lbprof_report::words::plural;
+use lbprof_thresholds::study::ROUNDING_OF_VALUES;
 
 /// Why there is no model.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -108,9 +109,6 @@ impl Serialize for FitError {
     }
 }
 
-/// Of the size of the values: smaller differences are rounding.
-pub(crate) const ROUNDING: f64 = 1e-9;
-
 /// A point: x, and what was measured there.
 pub type Point = (f64, f64);
 
@@ -121,7 +119,9 @@ pub(crate) fn r_squared(points: &[Point], residuals: &[f64]) -> Option<f64> {
     let spread: f64 = points.iter().map(|point| (point.1 - mean).powi(2)).sum();
     let left: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let size: f64 = points.iter().map(|point| point.1.powi(2)).sum();
-    (spread > ROUNDING * ROUNDING * size).then(|| 1.0 - left / spread).filter(|share| share.is_finite())
+    (spread > ROUNDING_OF_VALUES * ROUNDING_OF_VALUES * size)
+        .then(|| 1.0 - left / spread)
+        .filter(|share| share.is_finite())
 }
 
 /// The values of x, ascending, without those that differ from the one before by less than a billionth of their range.

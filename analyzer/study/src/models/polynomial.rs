@@ -7,12 +7,7 @@ use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 
 use super::{FitError, Point, different, r_squared};
-
-/// The highest degree that is tried.
-pub const MAX_DEGREE: usize = 4;
-
-/// Minimum part of a point that the others do not determine: below, a residual is rounding.
-const LEAST_FREEDOM: f64 = 1e-9;
+use lbprof_thresholds::study::MIN_FREEDOM_OF_POINT;
 
 /// A polynomial that was fitted to points.
 #[derive(Clone, Debug, Serialize)]
@@ -126,7 +121,7 @@ fn value(scale: &UnitScale, scaled: &DVector<f64>, x: f64) -> f64 {
 /// Source: Allen, "The Relationship Between Variable Selection and Data Augmentation and a Method for Prediction" (1974): PRESS.
 fn left_out(q: &DMatrix<f64>, residuals: &[f64]) -> Option<Vec<f64>> {
     let free = q.row_iter().map(|row| 1.0 - row.norm_squared());
-    residuals.iter().zip(free).map(|(residual, free)| (free > LEAST_FREEDOM).then(|| residual / free)).collect()
+    residuals.iter().zip(free).map(|(residual, free)| (free > MIN_FREEDOM_OF_POINT).then(|| residual / free)).collect()
 }
 
 impl PolynomialFit {

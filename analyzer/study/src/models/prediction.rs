@@ -6,9 +6,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::FitError;
 use super::linear::LinearLaw;
 use super::polynomial::PolynomialFit;
-
-/// The share of new measurements that lie in an interval.
-pub const CONFIDENCE: f64 = 0.95;
+use lbprof_thresholds::study::CONFIDENCE_OF_INTERVAL;
 
 /// The predicted result of a measurement at x.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -77,11 +75,11 @@ fn beyond(x: f64, range: (f64, f64), degree: usize, needed: usize, found: usize)
     if is_inside || found >= needed { Ok(()) } else { Err(FitError::TooFewBeyond { degree, needed, found }) }
 }
 
-/// The number of standard deviations by which the interval of [`CONFIDENCE`] extends to each side with so many degrees of freedom; infinite with
+/// The number of standard deviations by which the interval of [`CONFIDENCE_OF_INTERVAL`] extends to each side with so many degrees of freedom; infinite with
 /// none.
 fn students_t(freedom: usize) -> f64 {
     let t = StudentsT::new(0.0, 1.0, freedom as f64);
-    t.map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + CONFIDENCE / 2.0))
+    t.map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + CONFIDENCE_OF_INTERVAL / 2.0))
 }
 
 #[cfg(test)]

@@ -15,15 +15,7 @@ use super::linear::{LinearLaw, law};
 use super::validation::choose;
 use super::{FitError, Point, different};
 use lbprof_analysis::metrics::median::median;
-
-/// By which share T / #op may differ from the law at least before a point is said to leave it.
-pub const LEEWAY: f64 = 0.1;
-
-/// By how many deviations of the others' T / #op, where these are more.
-const DEVIATIONS: f64 = 4.0;
-
-/// A law needs three sizes to be seen in; one more can leave it.
-const LEAST: usize = 3;
+use lbprof_thresholds::study::{MIN_DEPARTURE_FROM_LAW, MIN_DEVIATIONS_FROM_LAW, MIN_SIZES_OF_REGIME};
 
 /// The range in which the linear law holds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,7 +30,7 @@ pub enum LinearRegime {
         /// Indices of the points beyond it.
         beyond: Vec<usize>,
     },
-    /// Nowhere: another curve predicts better, and the law is wrong by more than [`LEEWAY`].
+    /// Nowhere: another curve predicts better, and the law is wrong by more than [`MIN_DEPARTURE_FROM_LAW`].
     Nowhere,
     /// Not known: there are less than four sizes.
     Unknown {
@@ -66,7 +58,7 @@ pub fn linear_model(points: &[Point]) -> Result<LinearModel, FitError> {
     order.sort_by(|&a, &b| points[a].0.total_cmp(&points[b].0));
     let sorted: Vec<Point> = order.iter().map(|&i| points[i]).collect();
     let found = different(&sorted).len();
-    if found <= LEAST {
+    if found <= MIN_SIZES_OF_REGIME {
         return Ok(LinearModel { law: law_of_all, regime: LinearRegime::Unknown { found } });
     }
     if let Some(end) = end_of_regime(&sorted) {
@@ -84,7 +76,7 @@ fn end_of_regime(sorted: &[Point]) -> Option<usize> {
     let ratios: Vec<f64> = sorted.iter().map(|(x, y)| y / x).collect();
     // Points of one x stay together.
     let ends: Vec<usize> = (1..sorted.len()).filter(|&i| sorted[i].0 > sorted[i - 1].0).collect();
-    ends.iter().enumerate().skip(LEAST - 1).rev().map(|(at, &end)| (at, end)).find_map(|(at, end)| {
+    ends.iter().enumerate().skip(MIN_SIZES_OF_REGIME - 1).rev().map(|(at, &end)| (at, end)).find_map(|(at, end)| {
         let limit = limit(&ratios[..end]);
         let last = &ratios[ends[at - 1]..end];
         let is_end = ratios[end..].iter().all(|ratio| *ratio > limit) && median(last).is_some_and(|last| last <= limit);
@@ -92,18 +84,19 @@ fn end_of_regime(sorted: &[Point]) -> Option<usize> {
     })
 }
 
-/// T / #op above which a point leaves the law of others that have `ratios`: their median, and [`LEEWAY`] of that or four deviations,
+/// T / #op above which a point leaves the law of others that have `ratios`: their median, and [`MIN_DEPARTURE_FROM_LAW`] of that or four deviations,
 /// the deviation being estimated by the median of the differences from the median.
 fn limit(ratios: &[f64]) -> f64 {
     let middle = median(ratios).unwrap_or(0.0);
     let differences: Vec<f64> = ratios.iter().map(|ratio| (ratio - middle).abs()).collect();
     // Of a normal distribution the deviation is 1.4826 times that.
-    middle + (LEEWAY * middle).max(DEVIATIONS * 1.4826 * median(&differences).unwrap_or(0.0))
+    middle
+        + (MIN_DEPARTURE_FROM_LAW * middle).max(MIN_DEVIATIONS_FROM_LAW * 1.4826 * median(&differences).unwrap_or(0.0))
 }
 
-/// True if the law predicts points left out as well as a polynomial does, or with an error of at most [`LEEWAY`].
+/// True if the law predicts points left out as well as a polynomial does, or with an error of at most [`MIN_DEPARTURE_FROM_LAW`].
 fn holds(law: &LinearLaw, points: &[Point]) -> bool {
-    let is_close = law.relative_error().is_none_or(|error| error <= LEEWAY);
+    let is_close = law.relative_error().is_none_or(|error| error <= MIN_DEPARTURE_FROM_LAW);
     is_close || choose(points).is_ok_and(|chosen| law.error <= chosen.error())
 }
 

@@ -16,20 +16,17 @@ use thiserror::Error;
 use super::linear::{LinearLaw, law};
 use super::phases::{PhasesOfRun, TimeClass, forget_unfollowed};
 use super::quantity::CausalQuantity;
-use super::regime::{LEEWAY, LinearModel, LinearRegime, linear_model};
+use super::regime::{LinearModel, LinearRegime, linear_model};
 use super::remarks::remarks;
 use super::totals::{RunTotals, totals};
 use super::validation::{SelectedFit, choose};
 use super::variables::{VariableSweep, sweeps, variables, varying};
-use super::{FitError, Point, ROUNDING, different};
+use super::{FitError, Point, different};
 use crate::{RunMetrics, StoredRun};
 use lbprof_report::words::mpi_name;
-
-/// The least share of P·T, in any of the runs, of a phase that is looked at though nothing was counted in it.
-pub const LEAST_SHARE: f64 = 0.01;
-
-/// Sizes below which a law that fits badly is not reported: two points cannot show which other law would.
-const LEAST_SIZES: usize = 3;
+use lbprof_thresholds::study::MIN_DEPARTURE_FROM_LAW;
+use lbprof_thresholds::study::ROUNDING_OF_VALUES;
+use lbprof_thresholds::study::{MIN_PHASE_WITHOUT_COUNTS, MIN_SIZES_OF_RELATION};
 
 /// Why a study has no models.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -146,9 +143,11 @@ pub struct RegimeDeparture {
 }
 
 impl QuantityRelation {
-    /// True if the polynomial describes it: its LOOCV error is at most [`LEEWAY`] of the values. `None` if there is none.
+    /// True if the polynomial describes it: its LOOCV error is at most [`MIN_DEPARTURE_FROM_LAW`] of the values. `None` if there is none.
     pub fn is_polynomial(&self) -> Option<bool> {
-        self.polynomial.as_ref().map(|chosen| chosen.relative_error().is_none_or(|error| error <= LEEWAY))
+        self.polynomial
+            .as_ref()
+            .map(|chosen| chosen.relative_error().is_none_or(|error| error <= MIN_DEPARTURE_FROM_LAW))
     }
 
     /// True if `to` does not depend on `from`: degree 0 describes it, and no other predicts it better.
@@ -160,14 +159,14 @@ impl QuantityRelation {
     /// Forgets a law and a polynomial, each by itself, that fit badly where there are too few sizes to find a better one, and keeps why.
     fn drop_what_too_few_sizes_say(&mut self) {
         let found = different(&self.points).len();
-        if found >= LEAST_SIZES {
+        if found >= MIN_SIZES_OF_RELATION {
             return;
         }
-        if self.linear.take_if(|model| model.law.relative_error() > Some(LEEWAY)).is_some() {
-            self.no_law = Some(FitError::TooFewSizes { needed: LEAST_SIZES, found });
+        if self.linear.take_if(|model| model.law.relative_error() > Some(MIN_DEPARTURE_FROM_LAW)).is_some() {
+            self.no_law = Some(FitError::TooFewSizes { needed: MIN_SIZES_OF_RELATION, found });
         }
-        if self.polynomial.take_if(|chosen| chosen.relative_error() > Some(LEEWAY)).is_some() {
-            self.no_polynomial = Some(FitError::TooFewSizes { needed: LEAST_SIZES, found });
+        if self.polynomial.take_if(|chosen| chosen.relative_error() > Some(MIN_DEPARTURE_FROM_LAW)).is_some() {
+            self.no_polynomial = Some(FitError::TooFewSizes { needed: MIN_SIZES_OF_RELATION, found });
         }
     }
 
@@ -255,7 +254,7 @@ impl StudyModels {
             // Operations take computation; quanta are what is processed, or sent.
             let operations = operations.as_ref().filter(|_| part == TimeClass::Computation);
             let works: Vec<&CausalQuantity> = operations.into_iter().chain(&quanta).collect();
-            if works.is_empty() && self.share(&region, &[part]) < LEAST_SHARE {
+            if works.is_empty() && self.share(&region, &[part]) < MIN_PHASE_WITHOUT_COUNTS {
                 continue;
             }
             let to = CausalQuantity::Time(region.clone(), part);
@@ -297,7 +296,7 @@ impl StudyModels {
                 rest_s -= region.part_s(part)?;
             }
         }
-        Some(if rest_s.abs() <= ROUNDING * figures.all_s { 0.0 } else { rest_s })
+        Some(if rest_s.abs() <= ROUNDING_OF_VALUES * figures.all_s { 0.0 } else { rest_s })
     }
 
     /// The largest share of P·T of [`CausalQuantity::Rest`] in any run.
@@ -511,7 +510,7 @@ mod tests {
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
         assert_eq!(found.linear.as_ref().unwrap().regime, LinearRegime::Unknown { found: 2 });
         // The time triples from one size to the other: no constant is shown beside the law.
-        let too_few = Some(FitError::TooFewSizes { needed: LEAST_SIZES, found: 2 });
+        let too_few = Some(FitError::TooFewSizes { needed: MIN_SIZES_OF_RELATION, found: 2 });
         assert_eq!((found.polynomial.is_none(), &found.no_polynomial), (true, &too_few));
     }
 
@@ -525,7 +524,7 @@ mod tests {
         found.linear = Some(linear_model(&found.points).unwrap());
         found.drop_what_too_few_sizes_say();
         assert!(found.linear.is_none() && found.polynomial.is_some(), "{found:?}");
-        assert_eq!(found.no_law, Some(FitError::TooFewSizes { needed: LEAST_SIZES, found: 2 }));
+        assert_eq!(found.no_law, Some(FitError::TooFewSizes { needed: MIN_SIZES_OF_RELATION, found: 2 }));
     }
 
     #[test]

@@ -8,10 +8,11 @@ use anstyle::Style;
 use super::causal::{CausalEdge, CausalGraph, DependenceReason};
 use super::equation::{self, digits, time};
 use super::forecast::{ExpectedValue, RunForecast};
+use lbprof_thresholds::study::MIN_DEPARTURE_FROM_LAW;
 
 use super::FitError;
 use super::quantity::CausalQuantity;
-use super::regime::{LEEWAY, LinearModel, LinearRegime};
+use super::regime::{LinearModel, LinearRegime};
 use super::relations::{ModelError, PhaseModels, QuantityRelation, RegimeDeparture, StudyModels};
 use super::validation::SelectedFit;
 use lbprof_report::table::TextTable;
@@ -152,7 +153,7 @@ fn law(model: &LinearModel, relation: &QuantityRelation) -> String {
     let share = if law.delta == 0.0 { 0.0 } else { law.delta_error / law.delta };
     let error = law.relative_error().map_or_else(|| "–".to_owned(), percent);
     let where_it_holds = match &model.regime {
-        LinearRegime::Whole if law.relative_error().is_some_and(|error| error > LEEWAY) => {
+        LinearRegime::Whole if law.relative_error().is_some_and(|error| error > MIN_DEPARTURE_FROM_LAW) => {
             "fits badly, and no polynomial better".to_owned()
         }
         LinearRegime::Whole => "holds for all sizes".to_owned(),

@@ -9,8 +9,10 @@
 
 use serde::Serialize;
 
-use super::polynomial::{MAX_DEGREE, PolynomialFit, fit};
-use super::{FitError, Point, ROUNDING};
+use super::polynomial::{PolynomialFit, fit};
+use super::{FitError, Point};
+use lbprof_thresholds::study::MAX_DEGREE;
+use lbprof_thresholds::study::ROUNDING_OF_VALUES;
 
 /// The error of polynomials of a degree at points that they were not fitted to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -66,7 +68,7 @@ pub fn choose(points: &[Point]) -> Result<SelectedFit, FitError> {
     let size = (points.iter().map(|(_, y)| y * y).sum::<f64>() / points.len() as f64).sqrt();
     let best = errors.iter().min_by(|a, b| a.squared_error().total_cmp(&b.squared_error()));
     let limit = best.map_or(0.0, |best| best.squared_error() + best.squared_error_deviation);
-    let limit = limit.max((ROUNDING * size).powi(2));
+    let limit = limit.max((ROUNDING_OF_VALUES * size).powi(2));
     let at = errors.iter().position(|one| one.squared_error() <= limit).unwrap_or(0);
     Ok(SelectedFit { fit: fits.swap_remove(at), errors, size })
 }

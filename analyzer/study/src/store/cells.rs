@@ -1,5 +1,6 @@
 //! Cells of rows: what SQLite keeps, and what is a time.
 
+use lbprof_thresholds::study::ROUNDING_OF_STORED_TIMES_S;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row};
 
@@ -18,13 +19,10 @@ pub(super) fn rows<T>(
     connection.prepare_cached(select)?.query_map([number], read)?.collect()
 }
 
-/// Seconds below which a time under 0 is but rounding.
-const ROUNDING_S: f64 = 1e-6;
-
 /// A time in a column.
 pub(super) fn time(row: &Row, column: &str) -> rusqlite::Result<f64> {
     let seconds = real(row, column)?;
-    match seconds.is_finite() && seconds >= -ROUNDING_S {
+    match seconds.is_finite() && seconds >= -ROUNDING_OF_STORED_TIMES_S {
         true => Ok(seconds.max(0.0)),
         false => Err(wrong("a time is below 0, or no number".into())),
     }

@@ -1,6 +1,7 @@
 //! A table of runs: what is wanted of it, its columns, sections, lines and cells.
 
 use lbprof_analysis::metrics::median::median;
+use lbprof_thresholds::study::MIN_DIFFERENCE_OF_BEST;
 
 use super::remark::TableRemark;
 use crate::key::{KeyValue, RunCondition};
@@ -94,9 +95,6 @@ pub struct TableCell {
     pub range: (f64, f64),
 }
 
-/// Share of the best by which the worst must differ for the two to be marked.
-const DIFFERENT: f64 = 0.001;
-
 impl FigureTable {
     /// A line of the section of this name.
     pub fn line(&self, section: &str, at: usize) -> Option<&FigureLine> {
@@ -117,7 +115,8 @@ impl FigureLine {
         // The first of several that are equal.
         by_value.sort_by(|(_, a), (_, b)| if more_is_better { b.total_cmp(a) } else { a.total_cmp(b) });
         let (&(best, best_value), &(worst, worst_value)) = (by_value.first()?, by_value.last()?);
-        let differ = (best_value - worst_value).abs() > DIFFERENT * best_value.abs().max(worst_value.abs());
+        let differ =
+            (best_value - worst_value).abs() > MIN_DIFFERENCE_OF_BEST * best_value.abs().max(worst_value.abs());
         differ.then_some((best, worst))
     }
 }

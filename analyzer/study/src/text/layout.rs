@@ -7,6 +7,7 @@ use crate::key::KeyValue;
 use crate::table::{FigureLine, FigureTable, FigureUnit, RunColumn, TableCell, TableSection, figures};
 use lbprof_report::table::TextTable as Layout;
 use lbprof_report::words::{TimeUnit, clean, plural, wrap};
+use lbprof_thresholds::study::MIN_PRINTED_FIGURE;
 
 /// After the best figure of a line, and after the worst.
 const BEST: char = '+';
@@ -51,8 +52,7 @@ fn named_row(name: &str, cells: Vec<String>) -> Vec<String> {
 
 /// False for a line of shares that all round to 0.0 %.
 fn is_shown(section: &TableSection, line: &FigureLine) -> bool {
-    const LEAST: f64 = 0.0005;
-    section.unit != FigureUnit::Share || line.cells.iter().flatten().any(|cell| cell.value.abs() >= LEAST)
+    section.unit != FigureUnit::Share || line.cells.iter().flatten().any(|cell| cell.value.abs() >= MIN_PRINTED_FIGURE)
 }
 
 /// A run is a row; a table for each section, or more where its lines are too many.

@@ -14,15 +14,10 @@
 //! activities, by other operations or by many more calls.
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::metrics::{MIN_FACTOR_OF_CALLS, MIN_OTHER_OPERATIONS};
 use ndarray::Array2;
 
 use super::{CodePiece, RunCode};
-
-/// Quotient of the numbers of calls from which on they are many more.
-const MANY_MORE: f64 = 1.5;
-
-/// Share of the calls that are of other operations from which on ranks do something else.
-const OTHER_OPERATIONS: f64 = 0.5;
 
 /// Ranks that run nearly the same code, as one.
 #[derive(Clone, Debug, Default)]
@@ -98,7 +93,7 @@ fn other_work(a: &ClusterProfile, b: &ClusterProfile) -> f64 {
     let n_a: f64 = a.operations.iter().map(|(_, calls)| calls).sum();
     let n_b: f64 = b.operations.iter().map(|(_, calls)| calls).sum();
     let others = excess(&fractions_of(&a.operations, n_a), &fractions_of(&b.operations, n_b));
-    match n_a.max(n_b) >= MANY_MORE * n_a.min(n_b) || others >= OTHER_OPERATIONS {
+    match n_a.max(n_b) >= MIN_FACTOR_OF_CALLS * n_a.min(n_b) || others >= MIN_OTHER_OPERATIONS {
         true => 0.5 * a.activities.iter().zip(b.activities).map(|(a, b)| (a - b).abs()).sum::<f64>(),
         false => 0.0,
     }

@@ -18,15 +18,13 @@ use ndarray::{Array1, Array2, ArrayView, Axis, Dimension};
 
 use super::RunCode;
 use super::difference::{ClusterProfile, difference, differences};
+use lbprof_thresholds::metrics::MIN_RANKS_OF_CLUSTER;
 
 /// Most different profiles of code that are clustered; ranks with others, which are rarer, join the nearest.
 pub const MOST_PROFILES: usize = 500;
 
 /// The range in which the radius is chosen.
 const RADIUS: std::ops::RangeInclusive<f64> = 0.5..=0.75;
-
-/// Ranks within the radius of each other, itself included, from which on they are a cluster (DBSCAN's minPts).
-const LEAST_RANKS: usize = 2;
 
 /// The radius within which ranks are neighbours (DBSCAN's ε). Ranks of a cluster may be further apart, with others between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -189,7 +187,7 @@ fn numbered(labels: &[usize]) -> (Vec<Option<usize>>, usize) {
     let mut of = Vec::with_capacity(labels.len());
     for label in labels {
         let next = numbers.len();
-        let is_cluster = sizes.get(label).is_some_and(|&size| size >= LEAST_RANKS);
+        let is_cluster = sizes.get(label).is_some_and(|&size| size >= MIN_RANKS_OF_CLUSTER);
         of.push(is_cluster.then(|| *numbers.entry(*label).or_insert(next)));
     }
     (of, numbers.len())
@@ -210,7 +208,7 @@ impl Distance<f64> for DistanceMatrix<'_> {
 fn dbscan(distances: &Array2<f64>, radius: f64) -> Array1<Option<usize>> {
     let points = Array2::from_shape_fn((distances.nrows(), 1), |(row, _)| row as f64);
     let nearest = CommonNearestNeighbour::LinearSearch;
-    let params = Dbscan::params_with(LEAST_RANKS, DistanceMatrix(distances), nearest).tolerance(radius);
+    let params = Dbscan::params_with(MIN_RANKS_OF_CLUSTER, DistanceMatrix(distances), nearest).tolerance(radius);
     params.transform(&points).unwrap_or_else(|_| Array1::from_elem(points.nrows(), None))
 }
 

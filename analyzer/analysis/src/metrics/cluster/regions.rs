@@ -6,13 +6,11 @@
 //! decide. Times that hardly differ stay close together by this, as they would not if divided by their spread. An activity of
 //! less than 1 % of the time is left out.
 
+use lbprof_thresholds::metrics::{MAX_GROUPS_OF_REGIONS, MIN_TIME_OF_CLUSTERED_ACTIVITY};
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Predict};
 use linfa_clustering::KMeans;
 use ndarray::{Array2, ArrayView1, Axis, Slice};
-
-/// Most groups that are tried where the user does not say how many.
-const MOST_GROUPS: usize = 8;
 
 /// Most regions from which groups are formed; all others, which take less time, join the nearest group. The silhouette needs
 /// the distances of all pairs.
@@ -29,9 +27,6 @@ pub struct RegionGroups {
     /// region counts as 0.
     pub silhouette: f64,
 }
-
-/// Share of the time of all regions below which an activity does not count.
-const LEAST_SHARE: f64 = 0.01;
 
 /// Groups of regions from their times by activity: `vectors[i][j]` is t_ij in seconds, all equally long, none negative.
 ///
@@ -53,7 +48,7 @@ pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
     let n_different = different(&head);
     let most = match k {
         Some(k) => k,
-        None => MOST_GROUPS.min(head.nrows() - 1),
+        None => MAX_GROUPS_OF_REGIONS.min(head.nrows() - 1),
     }
     .min(n_different);
     let least = if k.is_some() { most } else { 2 };
@@ -73,7 +68,7 @@ fn scales(vectors: &[Vec<f64>]) -> Vec<(usize, f64)> {
     let mut scales = Vec::new();
     for activity in 0..n_activities {
         let times = vectors.iter().filter_map(|vector| vector.get(activity)).copied();
-        if all > 0.0 && times.clone().sum::<f64>() >= LEAST_SHARE * all {
+        if all > 0.0 && times.clone().sum::<f64>() >= MIN_TIME_OF_CLUSTERED_ACTIVITY * all {
             scales.push((activity, times.fold(0.0, f64::max)));
         }
     }

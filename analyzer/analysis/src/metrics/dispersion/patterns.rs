@@ -1,7 +1,6 @@
 //! Patterns of an activity's times over the ranks of a region (docs/metrics.md §2; the paper's Figs 1, 2).
 
-/// Share of the range of a region's times that lies next to its minimum, and next to its maximum.
-const MARGIN: f64 = 0.15;
+use lbprof_thresholds::metrics::MARGIN_OF_PATTERN;
 
 /// The position of a rank's time in the range of the times of all ranks: the four colours of the paper's figures, and plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,7 +21,7 @@ pub enum TimeLevel {
 pub fn pattern(times: &[f64]) -> Vec<TimeLevel> {
     let least = times.iter().copied().fold(f64::INFINITY, f64::min);
     let most = times.iter().copied().fold(0.0, f64::max);
-    let margin = MARGIN * (most - least);
+    let margin = MARGIN_OF_PATTERN * (most - least);
     times
         .iter()
         .map(|&time| match time {

@@ -1,10 +1,8 @@
 //! Selects the severe indices of dispersion (docs/metrics.md §2; the paper's §3): the user's choice of a criterion.
 
+use lbprof_thresholds::metrics::ROUNDING_OF_INDEX;
 use std::fmt;
 use std::str::FromStr;
-
-/// Part of an index below which a difference is rounding.
-const ROUNDING: f64 = 1e-9;
 
 /// A criterion for the severity of indices.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,7 +40,7 @@ impl SeverityCriterion {
         indices
             .iter()
             .map(|index| {
-                index.zip(least).is_some_and(|(index, least)| index > 0.0 && index >= (1.0 - ROUNDING) * least)
+                index.zip(least).is_some_and(|(index, least)| index > 0.0 && index >= (1.0 - ROUNDING_OF_INDEX) * least)
             })
             .collect()
     }

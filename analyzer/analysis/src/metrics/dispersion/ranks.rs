@@ -2,12 +2,9 @@
 //! from the others.
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::metrics::RESOLUTION_OF_INDEX;
 
 use super::RegionTimes;
-
-/// Difference of two indices below which they are equal: a millionth of a per cent of a region's time. With two ranks both
-/// are always equally far from their mean, and only rounding distinguishes them.
-const RESOLUTION: f64 = 1e-8;
 
 /// The rank with the largest ID_P_ip of a region.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,7 +59,7 @@ pub fn most_imbalanced(times: &RegionTimes) -> Option<MostImbalanced> {
             }
         }
     }
-    let (rank, id) = first.filter(|&(_, id)| id - second > RESOLUTION)?;
+    let (rank, id) = first.filter(|&(_, id)| id - second > RESOLUTION_OF_INDEX)?;
     Some(MostImbalanced { rank, id, time_s: times.rank(rank).iter().sum() })
 }
 

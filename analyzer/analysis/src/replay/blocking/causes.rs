@@ -13,11 +13,11 @@ use super::paths::WaitPaths;
 use super::states::ThreadStates;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
+use lbprof_thresholds::replay::MIN_CAUSE_OF_WAIT;
 
 /// Most causes that are kept of one wait, and the smallest share of it that is kept. What smaller ones caused is shared out among those
 /// that are kept.
 const MOST_CAUSES: usize = 24;
-const LEAST_SHARE: f64 = 1.0 / 512.0;
 
 /// A thread that ended a wait, and how it did.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -148,7 +148,7 @@ fn cause(all: &mut [f64], found: &mut Vec<StateDuration>, part: StateDuration) {
 fn keep_the_largest(causes: &mut Vec<StateDuration>, states: &ThreadStates) {
     causes.sort_unstable_by(|a, b| b.ns.total_cmp(&a.ns).then_with(|| states.get(a.state).cmp(&states.get(b.state))));
     let all: f64 = causes.iter().map(|part| part.ns).sum();
-    let most = causes.partition_point(|part| part.ns >= LEAST_SHARE * all).clamp(1, MOST_CAUSES);
+    let most = causes.partition_point(|part| part.ns >= MIN_CAUSE_OF_WAIT * all).clamp(1, MOST_CAUSES);
     if most < causes.len() {
         causes.truncate(most);
         let kept: f64 = causes.iter().map(|part| part.ns).sum();

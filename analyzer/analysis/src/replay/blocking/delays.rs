@@ -25,6 +25,7 @@ use super::tables::add_each;
 use crate::model::exact_sum::ExactNs;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::replay_results::DelayingCode;
+use lbprof_thresholds::replay::MIN_DIFFERENCE_OF_CAUSE;
 
 /// A sample of a rank's first thread.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
@@ -115,9 +116,6 @@ pub struct DelayTotals {
 /// Shares of samples that are kept apart; of more the errors are a little too small.
 const MOST_SHARES: usize = 1 << 20;
 
-/// Share of a cause that the difference of both has at least, where nothing else cancelled.
-const LEAST_MORE: f64 = 0.5;
-
 impl DelayTotals {
     /// Of the ranks whose samples these are, by place.
     pub fn new(samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
@@ -157,7 +155,7 @@ impl DelayTotals {
         let all_ns = known_ns(histories, &by);
         let more = all_ns - waiting.as_ref().map_or(0.0, |waiting| known_ns(histories, waiting));
         // What others did in between may have cancelled in other ways: then little or nothing is left to divide by.
-        let (waiting, more) = if more > LEAST_MORE * ns { (waiting, more) } else { (None, all_ns) };
+        let (waiting, more) = if more > MIN_DIFFERENCE_OF_CAUSE * ns { (waiting, more) } else { (None, all_ns) };
         for (one, sign) in [(Some(by), 1.0), (waiting, -1.0)] {
             let Some((one, rank)) = one.and_then(|one| Some((one, self.rank_of(one.thread)?))) else { continue };
             for past in did(histories, &one) {

@@ -8,6 +8,7 @@
 use std::hash::{Hash, Hasher};
 
 use lbprof_collector::semantics::SendMode;
+use lbprof_thresholds::replay::MIN_BYTES_THAT_NEED_PROGRESS;
 use rustc_hash::FxHashMap;
 
 use crate::model::region_state::{Ns, RegionState};
@@ -63,18 +64,11 @@ pub struct TransferSide {
     pub request: u32,
 }
 
-/// Bytes above which a message is taken to need both sides in MPI while the run's calls say nothing of such messages.
-pub const SENT_AT_ONCE: u64 = 4096;
-
-/// Bytes up to which all MPIs known send a message at once. Receives and synchronous sends up to this size are exempt from the check for progress;
-/// standard sends are not.
-pub const ALWAYS_SENT_AT_ONCE: u64 = 64;
-
 impl TransferSide {
     /// Returns whether it is a send that may wait for its receive.
     pub fn is_rendezvous(&self) -> bool {
         match self.mode {
-            SendMode::Standard => self.bytes > SENT_AT_ONCE,
+            SendMode::Standard => self.bytes > MIN_BYTES_THAT_NEED_PROGRESS,
             SendMode::Synchronous => true,
             SendMode::Buffered => false,
         }

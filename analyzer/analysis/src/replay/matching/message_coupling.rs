@@ -1,6 +1,5 @@
 //! Observed waits, which show the messages that wait for the other side to be in MPI.
-
-use super::channels::SENT_AT_ONCE;
+use lbprof_thresholds::replay::MIN_BYTES_THAT_NEED_PROGRESS;
 
 /// The event at the other side that one side of a message may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +47,6 @@ impl MessageCoupling {
     /// Returns whether such messages wait for it: as was seen of most, else where they are large.
     pub(super) fn is_coupled(&mut self, side: AwaitedSide, class: MessageClass) -> bool {
         let WaitCounts { waited, did_not } = *self.seen(side, class);
-        waited > did_not || waited == did_not && class.bytes > SENT_AT_ONCE
+        waited > did_not || waited == did_not && class.bytes > MIN_BYTES_THAT_NEED_PROGRESS
     }
 }

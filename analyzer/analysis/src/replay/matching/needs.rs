@@ -3,8 +3,9 @@
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep, OperationSemantics, SendMode, SynchronisesWith};
 use lbprof_collector::{Activity, Operation};
+use lbprof_thresholds::replay::MAX_BYTES_SENT_AT_ONCE;
 
-use super::channels::{ALWAYS_SENT_AT_ONCE, MessageTransfer, TransferId, TransferSide};
+use super::channels::{MessageTransfer, TransferId, TransferSide};
 use super::collectives::{CollectiveEntry, CollectiveId, CollectiveInstance};
 use super::started::{StartedOperation, StartedOperations};
 use super::{CurrentCallEvent, EventMatcher};
@@ -49,7 +50,7 @@ impl CallNeeds {
     /// Adds the other side of a message.
     #[inline]
     pub(super) fn add_side(&mut self, need: CallNeed, id: TransferId) {
-        if need.bytes > ALWAYS_SENT_AT_ONCE {
+        if need.bytes > MAX_BYTES_SENT_AT_ONCE {
             self.coupled.push((self.all.len(), id));
         }
         self.all.push(need);

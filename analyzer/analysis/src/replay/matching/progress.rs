@@ -15,7 +15,7 @@
 //! completes it.
 
 use super::EventMatcher;
-use super::channels::{OpenTransfers, SENT_AT_ONCE, TransferId};
+use super::channels::{OpenTransfers, TransferId};
 use super::message_coupling::{AwaitedSide, MessageClass, MessageCoupling};
 use super::needs::{CallNeeds, CompleteSend, need_of_message};
 use crate::model::interval::TimeInterval;
@@ -24,6 +24,8 @@ use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
 use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::thread::{ReplayThread, ThreadPresence};
+use lbprof_thresholds::replay::MAX_WAITS_BY_CHANCE;
+use lbprof_thresholds::replay::MIN_BYTES_THAT_NEED_PROGRESS;
 
 /// A call that has waited for another rank ends soon after it: the rest of the call takes at most 1/N of the wait.
 const MOST_AFTER: Ns = 4;
@@ -34,9 +36,6 @@ const MAX_AFTER_SMALL: Ns = 16;
 /// Minimum fraction of a wait, as a divisor, that all other needs leave unexplained: the awaited side has to come that much later than they.
 /// Ranks that compute twice as long as others come back at the same time as these, time after time.
 const MIN_UNEXPLAINED: Ns = 8;
-
-/// Maximum fraction of small messages, as a divisor, that seem to have waited by chance.
-const MOST_BY_CHANCE: u32 = 4;
 
 impl EventMatcher<'_> {
     /// Adds what the sends that are complete with a thread's call needed of their receivers; defers needs until the other rank re-enters MPI, where the
@@ -192,15 +191,18 @@ impl CallMessages<'_> {
             return false;
         }
         let last = needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
-        let most_after =
-            if side == AwaitedSide::SenderInMpi && class.bytes <= SENT_AT_ONCE { MAX_AFTER_SMALL } else { MOST_AFTER };
+        let most_after = if side == AwaitedSide::SenderInMpi && class.bytes <= MIN_BYTES_THAT_NEED_PROGRESS {
+            MAX_AFTER_SMALL
+        } else {
+            MOST_AFTER
+        };
         let is_enough = MIN_UNEXPLAINED * (at - last) >= self.time.end - begin;
         let has_waited = at > last && is_enough && most_after * (self.time.end - at) <= at - last;
         let seen = self.coupling.seen(side, class);
         seen.waited += u32::from(has_waited);
         // Some wait, and others of about the same size do not. Of small ones that most did not a few may seem to by chance.
-        let is_usual = class.bytes > SENT_AT_ONCE
-            || side == AwaitedSide::SenderInMpi && MOST_BY_CHANCE * seen.waited >= seen.did_not;
+        let is_usual = class.bytes > MIN_BYTES_THAT_NEED_PROGRESS
+            || side == AwaitedSide::SenderInMpi && MAX_WAITS_BY_CHANCE * seen.waited >= seen.did_not;
         has_waited && is_usual || self.coupling.is_coupled(side, class)
     }
 

@@ -14,7 +14,7 @@
 //!   a collective of all, a fence  the last rank enters             the same: no member can leave it before
 //! ```
 //!
-//! ¹ If the send is synchronous, or standard and of more than 4096 bytes (`SENT_AT_ONCE`), and the receive is posted³ during the call that completes
+//! ¹ If the send is synchronous, or standard and of more than 4096 bytes (`MIN_BYTES_THAT_NEED_PROGRESS`), and the receive is posted³ during the call that completes
 //! the send, whether or not that call was seen to wait. A smaller send may be seen to wait (`progress.rs`); that synchronises nothing.
 //!
 //! ² Not before the collecting call begins, as below.

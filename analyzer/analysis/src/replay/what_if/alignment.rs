@@ -14,15 +14,9 @@
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::replay::{MAX_CHANGE_OF_MEAN, MIN_EQUAL_ITERATIONS};
 
 use crate::model::{IterationSeries, Model, RegionIdx};
-
-/// By how much the mean of the ranks in an iteration may change on average, as a share, where some ranks' iterations are those
-/// before or after.
-const MOST: f64 = 0.02;
-
-/// By how much ranks may differ in the number of their iterations, as a share of the most: those before the first and after the last are cut.
-const AS_MANY: f64 = 0.98;
 
 /// The end of an iteration: call sites with the operation's number.
 type IterationEnd = [(Option<u32>, u16)];
@@ -36,7 +30,7 @@ pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
                 || groups
                     .iter()
                     .enumerate()
-                    .all(|(at, _)| [-1, 1].iter().all(|&shift| change(&groups, at, shift) <= MOST)))
+                    .all(|(at, _)| [-1, 1].iter().all(|&shift| change(&groups, at, shift) <= MAX_CHANGE_OF_MEAN)))
     })
 }
 
@@ -45,7 +39,7 @@ fn are_as_many(groups: &[Vec<&IterationSeries>]) -> bool {
     let counts = groups.iter().flatten().map(|series| series.numbers.len());
     let (fewest, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
     // One that is cut at an end is no other number.
-    most <= fewest + 2 || fewest as f64 >= AS_MANY * most as f64
+    most <= fewest + 2 || fewest as f64 >= MIN_EQUAL_ITERATIONS * most as f64
 }
 
 /// The ranks' iterations of a region, by what ends them.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::replay::{MAX_COMPUTATION_OF_IDLE_RANK, MIN_COMPUTATION_OF_PLACE};
 
 use super::branches::BranchGroups;
 use super::edges;
@@ -51,12 +52,6 @@ pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
     }
 }
 
-/// Share of the computation of a run from which on a place of the program matters to others.
-const MUCH_OF_RUN: f64 = 0.02;
-
-/// Share of the mean of the ranks that compute at a place of the program, below which a rank is taken to do nothing there.
-const NOTHING: f64 = 0.05;
-
 /// The regions in which groups of ranks share work, which can be moved between them.
 ///
 /// ```text
@@ -75,7 +70,7 @@ impl SharedWork {
         let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.branches_at(region)));
         let much = regions.filter(|(region, place)| place.first() == Some(region)).filter_map(|(_, place)| {
             let times = exclusive_s(model, &place);
-            (times.iter().sum::<f64>() > MUCH_OF_RUN * all_s).then(|| who_computes(&times))
+            (times.iter().sum::<f64>() > MIN_COMPUTATION_OF_PLACE * all_s).then(|| who_computes(&times))
         });
         SharedWork { places: much.collect() }
     }
@@ -90,7 +85,7 @@ impl SharedWork {
 
 /// By place of the rank: whether it computes as long as is worth a word, of seconds by rank.
 fn who_computes(times: &[f64]) -> Vec<bool> {
-    let least_s = NOTHING * mean_of_who_computes(times);
+    let least_s = MAX_COMPUTATION_OF_IDLE_RANK * mean_of_who_computes(times);
     times.iter().map(|&time_s| time_s > least_s).collect()
 }
 

@@ -11,15 +11,10 @@
 //! is about as long as the rank's iterations are.
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::replay::{MAX_ITERATION_TO_EDGE, MAX_LENGTH_OF_EDGE};
 
 use super::mean::{factors as to_mean, mean_of_who_computes};
 use crate::model::{IterationSeries, Model, RankModel, RegionIdx};
-
-/// Maximum length of an edge, as a multiple of the rank's longest iteration.
-const LONGEST: f64 = 1.5;
-
-/// Maximum length of a rank's shortest iteration, as a multiple of an edge: an edge may be one phase of several.
-const SHORTEST: f64 = 4.0;
 
 /// By place of the rank: how many times as long it computes outside of the iterations of `regions` where the edges are balanced.
 pub(super) fn factors(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
@@ -85,8 +80,8 @@ impl IterationLengths {
 
     fn compare(&self, edge_s: f64) -> EdgeLength {
         match edge_s {
-            _ if edge_s > LONGEST * self.longest_s => EdgeLength::Longer,
-            _ if SHORTEST * edge_s < self.shortest_s => EdgeLength::Shorter,
+            _ if edge_s > MAX_LENGTH_OF_EDGE * self.longest_s => EdgeLength::Longer,
+            _ if MAX_ITERATION_TO_EDGE * edge_s < self.shortest_s => EdgeLength::Shorter,
             _ => EdgeLength::Alike,
         }
     }

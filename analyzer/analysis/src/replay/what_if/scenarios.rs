@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::model::what_if::WhatIfScenario;
 use lbprof_collector::Activity;
+use lbprof_thresholds::replay::MIN_GAIN_OF_SCENARIO;
 
 use super::alignment;
 use super::balance::{
@@ -18,9 +19,6 @@ use crate::model::{Model, OwnLoops, RegionIdx};
 
 /// Most regions, and most ranks, that default scenarios are about.
 const MOST: usize = 4;
-
-/// Minimum potential gain, as a share of the elapsed time, for a default scenario.
-const LEAST_GAIN: f64 = 0.005;
 
 /// Returns the conditions in the replay of `scenario`.
 pub(super) fn condition(scenario: WhatIfScenario, model: &Model) -> ScenarioConditions<'_> {
@@ -83,7 +81,7 @@ fn can_balance_each(model: &Model, regions: &[RegionIdx], least: f64) -> bool {
 /// work between them, so that nothing is asked of all ranks but each loop among its own.
 pub(super) fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     let mut scenarios = vec![WhatIfScenario::Ideal, WhatIfScenario::Measured];
-    let least = LEAST_GAIN * model.recorded_s();
+    let least = MIN_GAIN_OF_SCENARIO * model.recorded_s();
     let together = OwnLoops::from_model(model).is_empty();
     let places = BranchGroups::from_model(model);
     let work = SharedWork::new(model, &places);

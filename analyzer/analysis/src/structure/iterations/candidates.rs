@@ -15,10 +15,6 @@ use rustc_hash::FxHashMap;
 
 use crate::structure::iterations::sequence::{SequenceItem, SequenceSymbol};
 
-/// The longest body that is looked for by its repetition. Longer ones are found as cycles; this is for the inner loops that
-/// cycles cannot distinguish, two short ones after another, each run twice.
-pub(super) const LONGEST_PERIOD: usize = 32;
-
 /// Disjoint groups of symbols.
 pub(super) type SymbolGroups = Vec<Vec<SequenceSymbol>>;
 

@@ -11,10 +11,7 @@
 use crate::model::loops::CarriedCalls;
 use crate::structure::iterations::number::IterationNumbering;
 use crate::structure::iterations::split::IterationInterval;
-
-/// Maximum factor between the bytes of an iteration and their median: the amounts of a simulation change while it runs, and levels of a
-/// hierarchy differ by more.
-const FACTOR: u64 = 2;
+use lbprof_thresholds::loops::MAX_FACTOR_OF_MEDIAN_BYTES;
 
 /// Sums up the bytes carried by the iterations of a rank's `intervals`, which `numbering` numbers.
 pub fn carried(intervals: &[IterationInterval], numbering: &IterationNumbering) -> CarriedCalls {
@@ -40,7 +37,10 @@ fn alike(amounts: &mut [u64]) -> u32 {
     let (_, &mut middle, _) = amounts.select_nth_unstable(middle);
     amounts
         .iter()
-        .filter(|amount| amount.saturating_mul(FACTOR) >= middle && **amount <= middle.saturating_mul(FACTOR))
+        .filter(|amount| {
+            amount.saturating_mul(MAX_FACTOR_OF_MEDIAN_BYTES) >= middle
+                && **amount <= middle.saturating_mul(MAX_FACTOR_OF_MEDIAN_BYTES)
+        })
         .count() as u32
 }
 

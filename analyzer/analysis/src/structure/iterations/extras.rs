@@ -15,22 +15,10 @@ use rustc_hash::FxHashSet;
 
 use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
 use crate::structure::iterations::window::{CallRole, CallWindow};
-
-/// Extras that come at least once in so many iterations make a loop: what a program does now and then (output, a check, a
-/// rebuild), it does every tenth time or less often.
-const EVERY: f64 = 8.0;
-/// Irregular extras only make a loop when they have as many calls as an iteration of the inner loop, and in no more than this share of
-/// their rounds the inner loop runs once: a loop that mostly runs several times is one, while a check every other time, or
-/// something left out in half of the iterations, is a branch.
-const ONCE: f64 = 0.1;
-/// Extras that take this share of the time make a loop: it is where the time goes that a report is about.
-const TIME: f64 = 0.3;
-/// Extras take the place of a part of an iteration when for this share of the visits to the inner loop there are iterations that are not
-/// whole: other extras may come more often.
-const INSTEAD: f64 = 0.2;
-/// Extras that come in a fixed rhythm make a loop when they take this part of an iteration's time and have its number of calls:
-/// a body of their own, not an addition. The same holds where they compute for this part of its computation.
-const OF_AN_ITERATION: f64 = 0.5;
+use lbprof_thresholds::loops::{
+    MAX_ITERATIONS_BETWEEN_EXTRAS, MAX_SINGLE_INNER_ITERATIONS, MIN_EXTRAS_OF_ITERATION, MIN_INCOMPLETE_VISITS,
+    MIN_REGULAR_GAPS, MIN_TIME_OF_EXTRAS,
+};
 
 /// The role of the items around the visits to an inner loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +47,9 @@ pub(super) fn around(
     match rounds.role(sequence, window, inner) {
         Some(CallRole::Around) => SurroundingItems::Loop,
         // A branch that many iterations take is a part of them.
-        Some(CallRole::Within) if rounds.instead() || rounds.mean_iterations() <= EVERY => SurroundingItems::Variants,
+        Some(CallRole::Within) if rounds.instead() || rounds.mean_iterations() <= MAX_ITERATIONS_BETWEEN_EXTRAS => {
+            SurroundingItems::Variants
+        }
         Some(CallRole::Within) => SurroundingItems::Extras,
         Some(CallRole::PerhapsAround) => match rounds.around_by_calls(window) {
             SurroundingItems::Loop => SurroundingItems::Rhythm,
@@ -72,9 +62,6 @@ pub(super) fn around(
 /// So many gaps between visits to a loop, and calls of each, are looked at.
 const MAX_GAPS: usize = 16;
 const MAX_CALLS: usize = 32;
-
-/// So many gaps between visits are no chance.
-const MIN_GAPS: usize = 2;
 
 /// The rounds of an outer loop: a visit to the inner loop and the extras after it.
 #[derive(Debug, Default)]
@@ -176,7 +163,7 @@ impl OuterRounds {
     fn are_called_anew(&self, window: &CallWindow) -> bool {
         let several = self.visits.iter().find(|visit| visit.iterations > 1);
         let inner = several.and_then(|visit| window.pair_at(visit.after_first_anchor.start.checked_sub(1)?));
-        self.gaps.len() >= MIN_GAPS
+        self.gaps.len() >= MIN_REGULAR_GAPS
             && self.gaps.iter().all(|gap| {
                 let mut pairs = (gap.start..gap.end - 1).take(MAX_CALLS).filter_map(|at| window.pair_at(at));
                 inner.is_some_and(|inner| pairs.any(|outer| (window.is_called_by)(inner, outer)))
@@ -201,20 +188,20 @@ impl OuterRounds {
         if self.extras.is_empty() {
             return SurroundingItems::Variants;
         }
-        let often = self.mean_iterations() <= EVERY;
+        let often = self.mean_iterations() <= MAX_ITERATIONS_BETWEEN_EXTRAS;
         let share = self.beyond_ordinary(|ticks| ticks.all) / self.time.max(1) as f64;
         let regular = self.regular();
         if self.instead() {
             // A branch, unless it is taken in a fixed rhythm and often, or for long.
             return match () {
-                () if regular && TIME <= share => SurroundingItems::Loop,
+                () if regular && MIN_TIME_OF_EXTRAS <= share => SurroundingItems::Loop,
                 () if regular && often => SurroundingItems::Rhythm,
                 () => SurroundingItems::Variants,
             };
         }
         let many = self.many_calls();
         match () {
-            () if TIME <= share || (regular && many && self.long()) => SurroundingItems::Loop,
+            () if MIN_TIME_OF_EXTRAS <= share || (regular && many && self.long()) => SurroundingItems::Loop,
             () if often && (regular || (many && !self.often_once())) => SurroundingItems::Rhythm,
             // A branch that many iterations take is a part of them.
             () if often => SurroundingItems::Variants,
@@ -238,7 +225,8 @@ impl OuterRounds {
         let incomplete = whole.iter().filter(|visit| !visit.complete).count();
         let parts = self.extras.iter().filter(|extras| extras.part).count();
         let shares = self.extras.iter().filter(|extras| extras.shares).count();
-        INSTEAD * whole.len().max(1) as f64 <= (incomplete + parts) as f64 && 2 * shares < self.extras.len()
+        MIN_INCOMPLETE_VISITS * whole.len().max(1) as f64 <= (incomplete + parts) as f64
+            && 2 * shares < self.extras.len()
     }
 
     /// Returns whether the inner loop always runs equally often.
@@ -250,7 +238,7 @@ impl OuterRounds {
 
     fn often_once(&self) -> bool {
         let once = self.visits.iter().filter(|visit| visit.iterations <= 1).count();
-        ONCE * (self.visits.len() as f64) < once as f64
+        MAX_SINGLE_INNER_ITERATIONS * (self.visits.len() as f64) < once as f64
     }
 
     /// Ticks of an ordinary iteration of the inner loop.
@@ -284,7 +272,8 @@ impl OuterRounds {
 
     fn take_long(&self, of: fn(&TickRange) -> u64) -> bool {
         let ordinary = self.ordinary(of);
-        0.0 < ordinary && OF_AN_ITERATION * ordinary <= self.beyond_ordinary(of) / self.extras.len().max(1) as f64
+        0.0 < ordinary
+            && MIN_EXTRAS_OF_ITERATION * ordinary <= self.beyond_ordinary(of) / self.extras.len().max(1) as f64
     }
 }
 

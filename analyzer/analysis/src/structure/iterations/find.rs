@@ -2,10 +2,11 @@
 
 use crate::structure::iterations::candidates::{self, FollowerCounts};
 use crate::structure::iterations::found_loop::{FoundLoop, count_within};
-use crate::structure::iterations::judge::{self, FEWEST_ITERATIONS};
+use crate::structure::iterations::judge::{self};
 use crate::structure::iterations::outline;
 use crate::structure::iterations::sequence::CallSequence;
 use crate::structure::iterations::window::CallWindow;
+use lbprof_thresholds::loops::MIN_LOOP_ITERATIONS;
 
 /// Times that the search begins anew after some loops were found: no program has so many in one another, and other sequences of
 /// calls shall not take long.
@@ -20,7 +21,7 @@ pub fn find_loops(window: &CallWindow) -> Vec<FoundLoop> {
     let mut followers = FollowerCounts::count(&sequence.items);
     let mut least = followers.most();
     let mut found = 0;
-    while FEWEST_ITERATIONS - 1 <= least && found < MOST_CYCLES {
+    while MIN_LOOP_ITERATIONS - 1 <= least && found < MOST_CYCLES {
         if judge::reduce(&mut sequence, window, &followers.cycles(least)) {
             found += 1;
             reduce_repeated(&mut sequence, window);
@@ -45,7 +46,7 @@ pub fn find_loops(window: &CallWindow) -> Vec<FoundLoop> {
 fn reduce_repeated(sequence: &mut CallSequence, window: &CallWindow) {
     let mut found = 0;
     let mut period = 1;
-    while period <= candidates::LONGEST_PERIOD {
+    while period <= lbprof_thresholds::loops::MAX_REPEATED_CALLS {
         let groups = candidates::repeated(&sequence.items, period);
         if found < MOST_REPEATED && !groups.is_empty() && judge::reduce(sequence, window, &groups) {
             found += 1;

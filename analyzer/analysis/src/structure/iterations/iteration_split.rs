@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::structure::iterations::counts::counted;
 use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
+use lbprof_thresholds::loops::BITS_OF_VARYING_COUNT;
 
 /// Kinds of iterations that are distinguished; those of further kinds are spelt out. Loops have few kinds, sequences without
 /// loops many.
@@ -17,10 +18,6 @@ const LISTED: usize = 8;
 
 /// Factor for the hash of an iteration at each further symbol.
 const FACTOR: u64 = 0x5851_f42d_4c95_7f2d;
-
-/// Bits for an iteration that holds something a varying number of times: a variant leaves a call out or puts one in, while a
-/// number that varies is the mark of several iterations taken for one.
-const VARYING_BITS: f64 = 4.0;
 
 /// The iterations that come of cutting after each occurrence of a symbol.
 pub(super) struct IterationSplit {
@@ -60,7 +57,7 @@ impl IterationSplit {
         cut.bits = symbol_bits * (spelt_out + cut.differences(sequence, &listed)) as f64
             + cut.kinds.values().map(|kind| kind.count as f64 * (whole as f64 / kind.count as f64).log2()).sum::<f64>()
             + (listed.len().clamp(1, LISTED) as f64).log2() * (cut.heads.len() + cut.tails.len()) as f64
-            + VARYING_BITS * cut.varying(sequence) as f64;
+            + BITS_OF_VARYING_COUNT * cut.varying(sequence) as f64;
         cut
     }
 

@@ -9,17 +9,9 @@ use crate::structure::iterations::counts::{counted, counted_in, counts};
 use crate::structure::iterations::extras::{self, SurroundingItems};
 use crate::structure::iterations::sequence::{CallSequence, LoopVisit, SequenceLoop, SequenceSymbol};
 use crate::structure::iterations::window::CallWindow;
-
-/// A loop runs at least so often in the window: two of a kind may be chance.
-pub(super) const FEWEST_ITERATIONS: usize = 3;
-/// A loop runs at least so often each time that it is entered, on average; else it is a part of what is around it.
-const FEWEST_A_VISIT: usize = 2;
-/// Minimum frequency of a loop's parts, as a divisor of its most frequent part's: more than a third, for a function may be called several
-/// times in an iteration; what is rarer belongs to variants of it.
-const PART_OF_MOST: usize = 3;
-/// An inner loop whose calls also occur outside of it, this often for each of its iterations, is none: its body is a
-/// variant of what is around it.
-const STRAYS: f64 = 0.2;
+use lbprof_thresholds::loops::{
+    MAX_RARITY_OF_LOOP_PARTS, MAX_STRAY_CALLS_OF_INNER_LOOP, MIN_ITERATIONS_PER_VISIT, MIN_LOOP_ITERATIONS,
+};
 
 /// Replaces each loop among the disjoint `groups` of symbols by visits to it; says whether there is one.
 pub(super) fn reduce(sequence: &mut CallSequence, window: &CallWindow, groups: &[Vec<SequenceSymbol>]) -> bool {
@@ -129,7 +121,7 @@ fn visits(sequence: &CallSequence, group: &[SequenceSymbol], sections: &[Range<u
     let group: FxHashSet<SequenceSymbol> = group.iter().copied().collect();
     counts.retain(|symbol, _| group.contains(symbol));
     let most = counts.values().copied().max()?;
-    counts.retain(|_, count| most <= PART_OF_MOST * *count);
+    counts.retain(|_, count| most <= MAX_RARITY_OF_LOOP_PARTS * *count);
     let places: FxHashMap<SequenceSymbol, usize> = counts.into_keys().zip(0..).collect();
     let mut visits = Vec::new();
     let mut iterations = 0;
@@ -145,7 +137,7 @@ fn visits(sequence: &CallSequence, group: &[SequenceSymbol], sections: &[Range<u
             visits.push(section.clone());
         }
     }
-    (FEWEST_ITERATIONS.max(FEWEST_A_VISIT * visits.len()) <= iterations).then_some(visits)
+    (MIN_LOOP_ITERATIONS.max(MIN_ITERATIONS_PER_VISIT * visits.len()) <= iterations).then_some(visits)
 }
 
 /// An inner loop whose calls also occur beside it too often; of several, the one found last, which may hold the others.
@@ -180,7 +172,7 @@ fn stray(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSym
     }
     strays
         .into_iter()
-        .filter(|&(symbol, count)| STRAYS * iterations[&symbol] as f64 <= count as f64)
+        .filter(|&(symbol, count)| MAX_STRAY_CALLS_OF_INNER_LOOP * iterations[&symbol] as f64 <= count as f64)
         .map(|(symbol, _)| symbol)
         .max()
 }

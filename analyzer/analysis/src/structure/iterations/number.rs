@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 
 use crate::model::loops::IterationEnds;
 use crate::structure::iterations::split::IterationInterval;
+use lbprof_thresholds::loops::MAX_SECTIONS_AFTER_ANCHOR;
 
 const NONE: u32 = u32::MAX;
 
@@ -57,7 +58,7 @@ pub fn number(intervals: &[IterationInterval], ends: IterationEnds) -> Iteration
         IterationEnds::Each => Vec::new(),
     };
     let of_loop = visits[first].intervals.start..visits[last].intervals.end;
-    let after = visits[last + 1..].iter().take(MOST_PARTS).take_while(|visit| visit.anchors == 0);
+    let after = visits[last + 1..].iter().take(MAX_SECTIONS_AFTER_ANCHOR).take_while(|visit| visit.anchors == 0);
     let tails: Vec<usize> = [of_loop.end].into_iter().chain(after.map(|visit| visit.intervals.end)).collect();
     let Some(body) = LoopSpan::find(intervals, of_loop, &tails, &setups, ends) else { return numbering };
     let mut count = 0;
@@ -184,9 +185,6 @@ impl LoopBody<'_> {
 fn has_whole_kind(kinds: &FxHashMap<u64, u32>, signature: u64) -> bool {
     kinds.is_empty() || kinds.keys().any(|kind| signature & kind == *kind)
 }
-
-/// Most sections inside the loop after the last anchor in which the rest of its iteration is looked for.
-const MOST_PARTS: usize = 3;
 
 /// The begin and end of the iterations within the loop's span.
 #[derive(Debug)]

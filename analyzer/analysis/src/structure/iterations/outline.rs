@@ -5,12 +5,10 @@ use std::num::NonZeroU32;
 use rustc_hash::FxHashMap;
 
 use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
-use crate::structure::iterations::judge::FEWEST_ITERATIONS;
 use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
 use crate::structure::iterations::window::{CallInterval, CallWindow};
-
-/// Share of the window's time from which on what a loop computes is worth naming, whatever its calls are.
-const WORTH_NAMING: f64 = 0.05;
+use lbprof_thresholds::loops::MIN_LOOP_ITERATIONS;
+use lbprof_thresholds::loops::{MAX_HANDFUL_OF_ITERATIONS, MIN_FACTOR_OF_MAIN_LOOP, MIN_LOOP_COMPUTATION};
 
 /// The loops of the window, each after the loop around it; the main one is the outermost loop that covers most time.
 pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLoop> {
@@ -35,7 +33,7 @@ pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLo
         let inner = parts.iter().filter(|part| sequence.loop_of(part.symbol).is_some());
         pending.extend(inner.map(|&part| (part, Some(item.symbol))));
     }
-    let least = WORTH_NAMING * time(sequence.calls) as f64;
+    let least = MIN_LOOP_COMPUTATION * time(sequence.calls) as f64;
     order.retain(|&symbol| {
         let mut tokens = sequence.tokens_of(symbol).iter().map(|&token| sequence.tokens[token as usize]);
         let is_distribution = tokens.clone().all(window.is_distribution) && (visited.computed(symbol) as f64) < least;
@@ -66,15 +64,18 @@ fn window_tokens(sequence: &CallSequence, symbols: &[SequenceSymbol]) -> Vec<u32
 /// does a few times what the program does mainly. Nor is it what waits longest, as a summary by collectives does on cores that ranks share, where another
 /// loop of at least `least` ticks computes much more: `computed` are the ticks outside of calls of each.
 fn main_loop(loops: &[FoundLoop], computed: &[u64], least: f64) -> Option<usize> {
-    let mut main = outermost(loops).max_by_key(|&at| (loops[at].iterations >= HANDFUL, loops[at].time))?;
-    let least_computed = MUCH_MORE * computed[main].max(1);
+    let mut main =
+        outermost(loops).max_by_key(|&at| (loops[at].iterations >= MAX_HANDFUL_OF_ITERATIONS, loops[at].time))?;
+    let least_computed = MIN_FACTOR_OF_MAIN_LOOP * computed[main].max(1);
     let computing = outermost(loops).filter(|&at| {
-        loops[at].iterations >= HANDFUL && loops[at].time as f64 >= least && computed[at] >= least_computed
+        loops[at].iterations >= MAX_HANDFUL_OF_ITERATIONS
+            && loops[at].time as f64 >= least
+            && computed[at] >= least_computed
     });
     if let Some(computing) = computing.max_by_key(|&at| computed[at]) {
         main = computing;
     }
-    while loops[main].iterations < HANDFUL {
+    while loops[main].iterations < MAX_HANDFUL_OF_ITERATIONS {
         let inner =
             (0..loops.len()).filter(|&at| loops[at].parent == Some(main) && 2 * loops[at].time >= loops[main].time);
         match inner.max_by_key(|&at| loops[at].time) {
@@ -87,14 +88,8 @@ fn main_loop(loops: &[FoundLoop], computed: &[u64], least: f64) -> Option<usize>
 
 /// Returns the indices of the loops that no other one is around, with enough iterations.
 fn outermost(loops: &[FoundLoop]) -> impl Iterator<Item = usize> {
-    (0..loops.len()).filter(move |&at| loops[at].parent.is_none() && FEWEST_ITERATIONS <= loops[at].iterations)
+    (0..loops.len()).filter(move |&at| loops[at].parent.is_none() && MIN_LOOP_ITERATIONS <= loops[at].iterations)
 }
-
-/// Factor from which on a loop computes much more than another one.
-const MUCH_MORE: u64 = 10;
-
-/// So many iterations are a handful.
-const HANDFUL: usize = 5;
 
 /// Ticks from the begin of the first call to the end of the last.
 fn time(calls: &[CallInterval]) -> u64 {

@@ -12,12 +12,7 @@ use std::num::NonZeroU32;
 
 use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::iterations::window::CallInterval;
-
-/// Most iterations of a round.
-const MOST: usize = 16;
-
-/// Fewest rounds that are no chance.
-const FEWEST_ROUNDS: usize = 6;
+use lbprof_thresholds::loops::{MAX_ITERATIONS_OF_ROUND, MIN_ROUNDS};
 
 /// Makes rounds of the loop in the main one the iterations of the main one, where nothing but a rhythm makes it a loop.
 pub fn take_rounds(found: &mut [FoundLoop], calls: &[CallInterval]) {
@@ -58,11 +53,11 @@ fn round_length(
     let whole = visits.get(1..)?;
     let n: usize = whole.iter().map(Vec::len).sum();
     let first = whole.first()?;
-    let round = (1..=MOST)
+    let round = (1..=MAX_ITERATIONS_OF_ROUND)
         .find(|&round| {
             let Some(order) = first.get(..round) else { return false };
             let are_whole = whole[..whole.len() - 1].iter().all(|visit| visit.len() % round == 0);
-            n >= FEWEST_ROUNDS * round
+            n >= MIN_ROUNDS * round
                 && are_whole
                 && whole.iter().all(|visit| visit.iter().zip(order.iter().cycle()).all(|(one, other)| one == other))
         })

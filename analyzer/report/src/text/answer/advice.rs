@@ -7,12 +7,7 @@ use crate::situation::{RunSituation, may_compute, single_cause};
 use crate::text::losses;
 use crate::verdict::UndividedReason;
 use crate::{Report, ReportDoubt};
-
-/// Share of the time from which on balance helps.
-const LEAST: f64 = 0.01;
-
-/// Share of an excess of CPU time that must be one of instructions, for the rank to have more work for sure.
-const MORE_WORK: f64 = 0.6;
+use lbprof_thresholds::wording::{MIN_BENEFIT_OF_BALANCE, MIN_INSTRUCTIONS_OF_EXCESS};
 
 /// The advice, or `None` if there is none.
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
@@ -92,7 +87,7 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
             Try,
             "divide the work of each of these parts evenly by itself: even totals alone leave ranks waiting in each part",
         ),
-        RunSituation::Chains if report.what_if.balance_gains(LEAST) => fixed(
+        RunSituation::Chains if report.what_if.balance_gains(MIN_BENEFIT_OF_BALANCE) => fixed(
             Try,
             "shorten the chains, or let their steps overlap (smaller blocks, the next sweep before the last one ends)",
         ),
@@ -123,7 +118,7 @@ fn of_excess(report: &Report) -> Option<(AnswerLabel, String)> {
     let hardware = report.functions.as_ref().and_then(|table| table.program.hardware);
     let executes_more = hardware.is_some_and(|counts| {
         let sum_s = counts.more_instructions_s + counts.slower_instructions_s.max(0.0);
-        sum_s > 0.0 && counts.more_instructions_s >= MORE_WORK * sum_s
+        sum_s > 0.0 && counts.more_instructions_s >= MIN_INSTRUCTIONS_OF_EXCESS * sum_s
     });
     let slow = worst.with_equals();
     let named = named_ranks(&slow);

@@ -9,12 +9,10 @@ use crate::what_if::{PredictionNote, PredictionRow};
 use crate::words::seconds_like;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
+use lbprof_thresholds::wording::MIN_NAMED_GAIN;
 
 use super::phrases::short_percent;
 use super::place::BEFORE_FIRST_CALL;
-
-/// Share of the time from which on a gain is named.
-const WORTH_NAMING: f64 = 0.02;
 
 /// The gain of the change that saves most, or `None` if it is little, or advice is withheld.
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
@@ -23,7 +21,7 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
     }
     let base_s = report.what_if.base_s.filter(|base_s| *base_s > 0.0)?;
     let is_left_out = report.what_if.notes.contains(&PredictionNote::RecorderLeftOut);
-    let worth_naming_s = WORTH_NAMING * base_s;
+    let worth_naming_s = MIN_NAMED_GAIN * base_s;
     if let Some(best) = report.what_if.best().filter(|row| row.saved_s > worth_naming_s) {
         return Some(AnswerLine::new(
             AnswerLabel::Gain,

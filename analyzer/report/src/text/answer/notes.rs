@@ -7,15 +7,7 @@ use crate::text::{doubts, lifetime, threads};
 use crate::verdict::ClusterChoice;
 use crate::words::{plural, seconds_like};
 use crate::{Report, ReportDoubt};
-
-/// Share of the time from which on waiting for other groups of ranks is named.
-const WORTH_NAMING: f64 = 0.02;
-
-/// Most iterations that are few.
-const FEW_ITERATIONS: usize = 9;
-
-/// Seconds from which on an iteration is long.
-const LONG_S: f64 = 0.1;
+use lbprof_thresholds::wording::{MAX_FEW_ITERATIONS, MIN_LONG_ITERATION_S, MIN_WAITING_FOR_OTHER_GROUPS};
 
 /// Returns the notes, those that touch the answer most first.
 pub(super) fn lines(report: &Report, situation: RunSituation) -> Vec<String> {
@@ -81,7 +73,7 @@ fn of_groups(report: &Report, situation: RunSituation) -> Option<String> {
         ClusterChoice::ComputesMost => format!("; {} compute most", members(cluster)),
     };
     let verdict = &report.verdict;
-    let waits = match cluster.waits_for_others_s > WORTH_NAMING * verdict.elapsed_s {
+    let waits = match cluster.waits_for_others_s > MIN_WAITING_FOR_OTHER_GROUPS * verdict.elapsed_s {
         true => format!(
             ". {} wait {} for other ranks",
             capitalized_ranks(cluster),
@@ -148,7 +140,7 @@ fn of_threads(report: &Report, situation: RunSituation) -> Option<String> {
 fn few_iterations(report: &Report, situation: RunSituation) -> Option<String> {
     let iterations = report.iterations.as_ref().filter(|_| situation.is_of_losses())?;
     let each_s = report.verdict.elapsed_s / iterations.count.max(1) as f64;
-    let is_few = (1..=FEW_ITERATIONS).contains(&iterations.count) && each_s >= LONG_S;
+    let is_few = (1..=MAX_FEW_ITERATIONS).contains(&iterations.count) && each_s >= MIN_LONG_ITERATION_S;
     is_few.then(|| {
         format!(
             "only {}, of {} each: which ranks are slow may be chance; record more of them",

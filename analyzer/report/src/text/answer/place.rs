@@ -9,15 +9,7 @@ use crate::verdict::{LongestRank, WorstRegion};
 use crate::words::{clean, short_path, shorten};
 use crate::{Report, Verdict};
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
-
-/// Share of the time from which on it is said where a rank computes more than the mean.
-const WORTH_NAMING: f64 = 0.01;
-
-/// Share of the computation in a region that a function must have to be named for all.
-const MOSTLY: f64 = 0.5;
-
-/// Samples of a function from which on they say where a region computes.
-const FEWEST_SAMPLES: u64 = 4;
+use lbprof_thresholds::wording::{MIN_EXCESS_OF_NAMED_PLACE, MIN_FUNCTION_OF_WHOLE_REGION, MIN_SAMPLES_OF_PLACE};
 
 /// The start of a region's name, for the code before the first MPI call.
 pub(super) const BEFORE_FIRST_CALL: &str = "start → ";
@@ -53,7 +45,8 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
 
 /// The places where the rank that computes longest exceeds the mean: its functions, then the code between calls.
 fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
-    let worst = verdict.worst.as_ref().filter(|_| verdict.imbalance_s > WORTH_NAMING * verdict.elapsed_s)?;
+    let worst =
+        verdict.worst.as_ref().filter(|_| verdict.imbalance_s > MIN_EXCESS_OF_NAMED_PLACE * verdict.elapsed_s)?;
     // Where a rank is asleep the sentence has said it.
     let explained = worst
         .explained
@@ -63,7 +56,10 @@ fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
     let explained = explained.filter(|text| !text.is_empty());
     let explained = explained.map(|text| text.replacen("of the extra work", "of the extra work is", 1));
     let is_asleep = !functions::may_lack_cores(report)
-        && worst.explained.as_ref().is_some_and(|excess| excess.not_running_share >= Some(MOSTLY));
+        && worst
+            .explained
+            .as_ref()
+            .is_some_and(|excess| excess.not_running_share >= Some(MIN_FUNCTION_OF_WHOLE_REGION));
     // Few samples do not show an excess, but where the code is in which it must be.
     let function = explained.or_else(|| {
         let path = worst.region.as_ref().map(|region| region.path.as_str());
@@ -89,10 +85,14 @@ fn principal_function(report: &Report, path: Option<&str>) -> Option<String> {
         Some(path) => table.regions.iter().find(|region| region.region == path)?,
         None => &table.program,
     };
-    if !functions::may_lack_cores(report) && region.not_running_s >= MOSTLY * region.computation_s {
+    if !functions::may_lack_cores(report) && region.not_running_s >= MIN_FUNCTION_OF_WHOLE_REGION * region.computation_s
+    {
         return None;
     }
-    let function = region.functions.iter().find(|row| row.share >= MOSTLY && row.samples >= FEWEST_SAMPLES)?;
+    let function = region
+        .functions
+        .iter()
+        .find(|row| row.share >= MIN_FUNCTION_OF_WHOLE_REGION && row.samples >= MIN_SAMPLES_OF_PLACE)?;
     let is_named = function.name.function.is_some() && !function.name.waits_for_threads();
     is_named.then(|| format!("mostly in {}", shorten(&clean(&function.name.label()), LONGEST_NAME)))
 }

@@ -6,16 +6,12 @@ use crate::excess_iterations::ExcessIterations;
 use crate::loss_kind::LossKind;
 use crate::situation::{CallAmounts, RunSituation, single_cause, turns_of_slowest};
 use crate::text::{functions, threads};
-use crate::verdict::{GOOD_BALANCE, LongestRank};
+use crate::verdict::LongestRank;
 use crate::words::{bytes, percent, plural, seconds, seconds_like};
 use crate::{LifetimeTable, Report, ReportDoubt};
 use lbprof_collector::Activity;
-
-/// Share of what is lost from which on the largest part is all that a sentence says.
-const NEARLY_ALL: f64 = 0.9;
-
-/// Share of the time from which on a second part of what is lost is named.
-const WORTH_NAMING: f64 = 0.05;
+use lbprof_thresholds::verdict::GOOD_LOAD_BALANCE;
+use lbprof_thresholds::wording::{MIN_ONLY_PART_OF_LOSS, MIN_SECOND_PART_OF_LOSS};
 
 /// Most turns of slowest ranks that are named.
 const MAX_TURNS: usize = 3;
@@ -154,7 +150,7 @@ fn why(report: &Report, situation: RunSituation) -> String {
             ": in each part of an iteration another rank is the slowest, and the others wait for it".to_owned()
         }
         RunSituation::Chains => {
-            let balanced = verdict.efficiency.times.load_balance().is_some_and(|balance| balance >= GOOD_BALANCE);
+            let balanced = verdict.efficiency.times.load_balance().is_some_and(|balance| balance >= GOOD_LOAD_BALANCE);
             let though = if balanced { ", though all have about the same work" } else { "" };
             format!(": within iterations ranks wait for one another in chains{though}")
         }
@@ -283,7 +279,7 @@ fn calls_in_words(report: &Report) -> String {
 fn second_part(report: &Report) -> String {
     let verdict = &report.verdict;
     let [first, second, ..] = verdict.parts.as_slice() else { return String::new() };
-    if first.lost_s >= NEARLY_ALL * verdict.lost_s || second.share < WORTH_NAMING {
+    if first.lost_s >= MIN_ONLY_PART_OF_LOSS * verdict.lost_s || second.share < MIN_SECOND_PART_OF_LOSS {
         return String::new();
     }
     // What is lost in the parts has the total on each rank in it.

@@ -1,0 +1,72 @@
+//! What differs between runs, and which law a study follows.
+
+thresholds! {
+    /// Difference of efficiencies below which it does not matter, however certain it is.
+    MIN_DIFFERENCE_OF_EFFICIENCIES: f64 = 0.01, unit "efficiency", validated "study/src/compare/mod.rs";
+
+    /// Probability with which equal runs are taken for different.
+    MAX_CHANCE_OF_DIFFERENCE: f64 = 0.05, unit "probability", validated "study/src/compare/noise.rs";
+
+    /// Share of the elapsed time below which a difference does not matter, however certain it is.
+    MIN_DIFFERENCE_OF_TIMES: f64 = 0.005, unit "of the elapsed time", validated "study/src/compare/noise.rs";
+
+    /// Seconds below which a difference is noise where nothing is known of it: a scheduler's time slice.
+    MIN_DIFFERENCE_OF_SINGLE_RUNS_S: f64 = 0.005, unit "s", validated "study/src/compare/noise.rs";
+
+    /// Share of the largest rank's part from which on a rank is named beside it.
+    MIN_PART_OF_SECOND_RANK: f64 = 0.5, unit "of the largest part", validated "lb-report/tests/compare.rs";
+
+    /// Share of what regions differ by that must cancel out for them to be one reason.
+    MIN_CANCELLED_DIFFERENCE: f64 = 0.6, unit "of the difference", validated "study/src/compare/same_code.rs";
+
+    /// Share of a region's computation that must be one function's by samples for that to be its code.
+    MIN_MAIN_FUNCTION: f64 = 0.5, unit "of a region's computation", validated "study/src/compare/same_code.rs";
+
+    /// Share of a function's change from which on it is said in which region most of it is.
+    MIN_CHANGE_IN_ONE_REGION: f64 = 0.5, unit "of a function's change", validated "lb-report/tests/compare.rs";
+
+    /// Share of a change from which on it is all of it, as far as words go.
+    MIN_WHOLE_CHANGE: f64 = 0.95, unit "of a change", validated "study/src/compare/words.rs";
+
+    /// Share of a change from which on a part of it is worth a word.
+    MIN_NAMED_CHANGE: f64 = 0.05, unit "of a change", validated "study/src/compare/words.rs";
+
+    /// Of the largest term: what is less everywhere is not written.
+    MIN_TERM: f64 = 1e-4, unit "of the largest term", validated "study/src/models/equation.rs";
+
+    /// Of the size of the values: smaller differences are rounding.
+    ROUNDING_OF_VALUES: f64 = 1e-9, unit "relative", validated "study/src/models/mod.rs";
+
+    /// Minimum part of a point that the others do not determine: below, a residual is rounding.
+    MIN_FREEDOM_OF_POINT: f64 = 1e-9, unit "of a point", validated "study/src/models/polynomial.rs";
+
+    /// The highest degree that is tried.
+    MAX_DEGREE: usize = 4, unit "degree", validated "study/src/models/polynomial.rs";
+
+    /// The share of new measurements that lie in an interval.
+    CONFIDENCE_OF_INTERVAL: f64 = 0.95, unit "probability", validated "study/src/models/prediction.rs";
+
+    /// By which share T / #op may differ from the law at least before a point is said to leave it.
+    MIN_DEPARTURE_FROM_LAW: f64 = 0.1, unit "relative", validated "study/src/models/regime.rs";
+
+    /// By how many deviations of the others' T / #op, where these are more.
+    MIN_DEVIATIONS_FROM_LAW: f64 = 4.0, unit "deviations", validated "study/src/models/regime.rs";
+
+    /// A law needs three sizes to be seen in; one more can leave it.
+    MIN_SIZES_OF_REGIME: usize = 3, unit "sizes", validated "study/src/models/regime.rs";
+
+    /// The least share of P·T, in any of the runs, of a phase that is looked at though nothing was counted in it.
+    MIN_PHASE_WITHOUT_COUNTS: f64 = 0.01, unit "of P·T", validated "study/src/models/relations.rs";
+
+    /// Sizes below which a law that fits badly is not reported: two points cannot show which other law would.
+    MIN_SIZES_OF_RELATION: usize = 3, unit "sizes", validated "study/src/models/relations.rs";
+
+    /// Seconds below which a time under 0 is but rounding.
+    ROUNDING_OF_STORED_TIMES_S: f64 = 1e-6, unit "s", validated "study/tests/study_tables.rs";
+
+    /// Share of the best by which the worst must differ for the two to be marked.
+    MIN_DIFFERENCE_OF_BEST: f64 = 0.001, unit "of the best", validated "study/tests/study_tables.rs";
+
+    /// Part of the unit below which a figure is printed as none.
+    MIN_PRINTED_FIGURE: f64 = 0.0005, unit "of 1", validated "study/tests/study_tables.rs";
+}

@@ -1,0 +1,178 @@
+//! What the report concludes from its figures.
+
+thresholds! {
+    /// Share of the run outside of the window from which on it is worth a line.
+    MIN_TIME_OUTSIDE_MPI: f64 = 0.05, unit "of the run", validated "tests/first_contact.rs";
+
+    /// Share of the program's time from which on a function is a row: calls with less are no regions, either.
+    MIN_FUNCTION_IN_CALL_TREE: f64 = 0.005, unit "of time", validated "report/tests/call_tree.rs";
+
+    /// Share of the largest excess from which on a part is listed.
+    MIN_EXCESS_OF_PART: f64 = 0.25, unit "of the largest excess", validated "report/tests/reports.rs";
+
+    /// Share of the run between `MPI_Init` and `MPI_Finalize` below which set-up is the answer.
+    MAX_RUN_OF_SET_UP: f64 = 0.5, unit "of the run", validated "report/tests/situations.rs";
+
+    /// Share of a rank's computation in a region that all others together may have for the rank to work there alone.
+    MAX_WORK_OF_OTHERS: f64 = 0.05, unit "of a rank's computation", validated "report/tests/situations.rs";
+
+    /// Share of an excess from which on it is one of sleep or I/O.
+    MIN_EXCESS_ASLEEP: f64 = 0.5, unit "of an excess", validated "report/tests/situations.rs";
+
+    /// Share of a loss from which on one rank causes it.
+    MIN_LOSS_OF_ONE_RANK: f64 = 0.9, unit "of a loss", validated "report/tests/situations.rs";
+
+    /// Bytes a call up to which messages are small.
+    MAX_BYTES_OF_SMALL_MESSAGE: u64 = 4096, unit "bytes", validated "report/tests/situations.rs";
+
+    /// Calls of a rank from which on they are many.
+    MIN_MANY_CALLS: u64 = 500, unit "calls of a rank", validated "report/tests/situations.rs";
+
+    /// Bytes a call from which on messages are large.
+    MIN_BYTES_OF_LARGE_MESSAGE: u64 = 65_536, unit "bytes", validated "report/tests/situations.rs";
+
+    /// Iterations that a rank is the slowest one after another, on average, from which on a slow rank moves.
+    MIN_ITERATIONS_OF_TURN: usize = 3, unit "iterations", validated "report/tests/situations.rs";
+
+    /// Seconds of a reduction of a few bytes, besides waiting, from which on it is more than passing on data.
+    MIN_LONG_REDUCTION_S: f64 = 1e-3, unit "s", validated "report/tests/situations.rs";
+
+    /// Share of the elapsed time by which ranks must differ in an activity for that to matter.
+    MIN_SPREAD_OF_ACTIVITY: f64 = 0.02, unit "of the elapsed time", validated "report/tests/dispersion.rs";
+
+    /// ID_P from which on a rank deviates: that part of its time it divides differently.
+    MIN_DEVIATION_OF_RANK: f64 = 0.05, unit "ID_P", validated "report/tests/dispersion.rs";
+
+    /// Share of the largest SID_A from which on computation is taken for the activity in which ranks differ most.
+    MIN_DISPERSION_OF_COMPUTATION: f64 = 0.98, unit "of the largest SID_A", validated "report/tests/dispersion.rs";
+
+    /// Silhouette from which on groups that nobody asked for are worth showing: regions lie well within their groups.
+    MIN_SILHOUETTE: f64 = 0.5, unit "silhouette", validated "report/tests/dispersion.rs";
+
+    /// Share of time from which on a piece of code of a cluster is worth naming.
+    MIN_TIME_OF_CLUSTER_CODE: f64 = 0.01, unit "of time", validated "report/tests/reports.rs";
+
+    /// Share of the elapsed time from which on the ideal time's uncertainty is too large to say what is lost to what.
+    MIN_UNCERTAIN_IDEAL_TIME: f64 = 0.05, unit "of the elapsed time", validated "report/src/efficiency.rs";
+
+    /// Share of a cluster's computation below which its waiting for other clusters is not reported.
+    MIN_WAITING_FOR_OTHER_CLUSTERS: f64 = 0.01, unit "of a cluster's computation", validated "report/tests/reports.rs";
+
+    /// Seconds that are nothing but rounding.
+    ROUNDING_OF_TIMES_S: f64 = 1e-9, unit "s", validated "report/tests/reports.rs";
+
+    /// Share of the longest rank's excess from which on another rank computes as long.
+    MIN_EXCESS_OF_EQUAL_RANK: f64 = 0.9, unit "of the largest excess", validated "report/tests/situations.rs";
+
+    /// Share of the elapsed time from which on different ranks are slow in different parts of an iteration.
+    MIN_IMBALANCE_IN_PARTS: f64 = 0.01, unit "of the elapsed time", validated "report/tests/situations.rs";
+
+    /// Load balance from which on ranks are called balanced.
+    GOOD_LOAD_BALANCE: f64 = 0.97, unit "load balance", validated "report/tests/situations.rs";
+
+    /// Share of the slowest rank's computation up to which it exceeds the mean by noise alone.
+    MAX_EXCESS_BY_NOISE: f64 = 0.01, unit "of the rank's computation", validated "report/tests/reports.rs";
+
+    /// Share of the core time from which on a loss is named.
+    MIN_THREAD_LOSS: f64 = 0.01, unit "of core time", validated "tests/threads.rs";
+
+    /// Share of serial computation from which on a function is named.
+    MIN_FUNCTION_OF_SERIAL_CODE: f64 = 0.3, unit "of serial computation", validated "tests/threads.rs";
+
+    /// Efficiency from which on nothing is worth gaining.
+    GOOD_CORE_EFFICIENCY: f64 = 0.95, unit "efficiency", validated "tests/threads.rs";
+
+    /// Utilization from which on a pool is listed: others are threads that help MPI and other libraries.
+    MIN_POOL_UTILIZATION: f64 = 0.01, unit "utilization", validated "report/src/thread_pools.rs";
+
+    /// Share of a rank's time, or of its computation, from which on it is said first that the rank had no core, or slept.
+    MIN_TIME_OF_FIRST_DOUBT: f64 = 1.0 / 3.0, unit "of a rank's time", validated "report/tests/doubts.rs";
+
+    /// Share of the elapsed time below which a rank's computation is not looked at.
+    MIN_DOUBTED_COMPUTATION: f64 = 0.1, unit "of the elapsed time", validated "report/tests/doubts.rs";
+
+    /// Share of what is lost from which on it matters that it may be less, or more.
+    MIN_DOUBTED_LOSS: f64 = 0.01, unit "of what is lost", validated "report/tests/doubts.rs";
+
+    /// Share of the elapsed time from which on the work of other threads matters.
+    MIN_WORK_OF_OTHER_THREADS: f64 = 0.05, unit "of the elapsed time", validated "report/tests/doubts.rs";
+
+    /// Calls of the rank that makes most, MPI_Finalize included, up to which nothing is said of how ranks depend on each other.
+    MAX_CALLS_WITHOUT_DEPENDENCE: u64 = 2, unit "calls", validated "report/tests/doubts.rs";
+
+    /// Minimum number of calls in a run that is shorter than [`MAX_SHORT_RUN_S`].
+    MIN_CALLS_OF_SHORT_RUN: u64 = 20, unit "calls", validated "report/tests/doubts.rs";
+
+    /// Seconds below which a run's figures are those of its start and end.
+    MAX_SHORT_RUN_S: f64 = 0.01, unit "s", validated "report/tests/doubts.rs";
+
+    /// Share of the excess of a slow iteration, the upper decile of all, from which on another one is slow, too.
+    MIN_EXCESS_OF_SLOW_ITERATION: f64 = 0.3, unit "of the upper decile", validated "report/src/excess_iterations.rs";
+
+    /// Share of the whole excess that the slow iterations must have.
+    MIN_EXCESS_OF_SLOW_ITERATIONS: f64 = 0.9, unit "of the whole excess", validated "report/src/excess_iterations.rs";
+
+    /// Share of the iterations up to which slow ones are some of them.
+    MAX_SLOW_ITERATIONS: f64 = 0.6, unit "of the iterations", validated "report/src/excess_iterations.rs";
+
+    /// Share of the iterations up to which slow ones that follow no order are some of them: more may be noise.
+    MAX_UNORDERED_SLOW_ITERATIONS: f64 = 0.25, unit "of the iterations", validated "report/src/excess_iterations.rs";
+
+    /// Fewest iterations to judge by.
+    MIN_ITERATIONS_TO_JUDGE: usize = 10, unit "iterations", validated "report/src/excess_iterations.rs";
+
+    /// Share of the iterations between the first and the last slow one that must be slow for them to be a range.
+    MIN_SLOW_IN_RANGE: f64 = 0.85, unit "of a range", validated "report/src/excess_iterations.rs";
+
+    /// Share of the elapsed time from which on a loss is reported.
+    MIN_LOSS: f64 = 0.01, unit "of the elapsed time", validated "report/tests/losses.rs";
+
+    /// Share of what is lost to communication from which on it is not said what an ideal network saves of the rest: ranks may wait there for functions that
+    /// MPI calls on other ranks.
+    MIN_LOSS_TO_CALLBACKS: f64 = 0.1, unit "of the loss to communication", validated "report/tests/losses.rs";
+
+    /// Share of what the rank that is waited for most causes, above which another rank also counts as a major cause.
+    MIN_CAUSE_OF_MAJOR_RANK: f64 = 0.5, unit "of the largest cause", validated "report/tests/losses.rs";
+
+    /// Share of what is lost to communication that waiting for one rank's calls must have for that to be the cause.
+    MIN_LOSS_TO_ONE_RANKS_CALLS: f64 = 0.5, unit "of the loss to communication", validated "report/tests/losses.rs";
+
+    /// Factor by which another change must save more than balancing the region to be named instead.
+    MIN_FACTOR_OF_OTHER_CHANGE: f64 = 1.2, unit "factor", validated "report/tests/losses.rs";
+
+    /// Share of the time below which a loop may not be what a program does mainly.
+    MIN_COVERAGE_OF_MAIN_LOOP: f64 = 0.5, unit "of time", validated "tests/places.rs";
+
+    /// Least share of the iterations that carry about as much.
+    MIN_EQUAL_AMOUNTS: f64 = 0.9, unit "of the iterations", validated "report/src/loops.rs";
+
+    /// Largest share of other calls in the iterations.
+    MAX_OTHER_CALLS: f64 = 0.2, unit "of the calls", validated "report/src/loops.rs";
+
+    /// More than a function that exchanges with neighbours may have alone: a receive, a send, and one that waits.
+    MIN_KINDS_OF_CALLS: usize = 4, unit "kinds", validated "report/src/loops.rs";
+
+    /// Ranks that differ by this factor in their iterations have other ones.
+    MAX_FACTOR_OF_ITERATIONS: f64 = 1.02, unit "factor", validated "report/src/loops.rs";
+
+    /// Share of a loop's time from which on most of it is in a loop within it.
+    MIN_TIME_OF_INNER_LOOP: f64 = 0.5, unit "of the loop's time", validated "report/src/loops.rs";
+
+    /// Minimum gain of balance in each iteration, relative to any other change, for it to come first.
+    MIN_FACTOR_OF_EACH_ITERATION: f64 = 1.2, unit "factor", validated "report/tests/reports.rs";
+
+    /// Share of the run's time that a change of the work must save at least to be shown.
+    MIN_SHOWN_SAVING: f64 = 1e-4, unit "of the run's time", validated "report/tests/reports.rs";
+
+    /// Share of the run's time by which predictions differ that are said to.
+    MIN_DIFFERENCE_OF_PREDICTIONS: f64 = 0.01, unit "of the run's time", validated "report/tests/reports.rs";
+
+    /// Share of its time that a master computes at most to count as idle.
+    MAX_COMPUTATION_OF_IDLE_MASTER: f64 = 0.25, unit "of its time", validated "report/tests/situations.rs";
+
+    /// Messages of a master to each worker, at least, on average.
+    MIN_MESSAGES_OF_MASTER: u64 = 2, unit "messages per worker", validated "report/tests/situations.rs";
+
+    /// Share by which two counts of messages may differ: some may have been dropped, or be of set-up.
+    MAX_DIFFERENCE_OF_MESSAGES: f64 = 0.1, unit "of the count", validated "report/tests/situations.rs";
+}

@@ -1,4 +1,4 @@
-//! Every setting does what its row in collector/src/options.rs says, as a variable and as an option of lb-run.
+//! Every setting does what its row in collector/src/record/options.rs says, as a variable and as an option of lb-run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

@@ -305,7 +305,7 @@ test("what a search finds is listed under its field", async () => {
 
 test("settings and macros that the page names exist, and no file that does not come with it", async () => {
     const root = new URL("../../../", import.meta.url);
-    const known = readFileSync(new URL("collector/src/options.rs", root), "utf8") + readFileSync(new URL("interpose/include/lbprof.h", root), "utf8");
+    const known = readFileSync(new URL("collector/src/record/options.rs", root), "utf8") + readFileSync(new URL("interpose/include/lbprof.h", root), "utf8");
     const sources = readdirSync(new URL("../src/", import.meta.url), { recursive: true }).filter((name) => /\.ts$/.test(name) && !name.includes("generated"));
     const text = sources.map((name) => readFileSync(new URL(`../src/${name}`, import.meta.url), "utf8")).join("\n");
     for (const [name] of text.matchAll(/LBPROF_[A-Z_]+/g)) {

@@ -88,7 +88,7 @@ pub struct SelectionArguments {
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     pub to: Option<WindowBoundary>,
 
-    /// Report on this region only: its path, the end of its path, or a pattern with * and ?.
+    /// Report on this region only: its path, the end of it, or a pattern (* and ?).
     ///
     /// All figures are computed as if the ranks did nothing else.
     #[arg(long, value_name = "PATH")]

@@ -13,6 +13,17 @@
 //! searching: the row of the innermost region is at hand, and call sites come from a small cache. A call that is joined with its first part
 //! ([`crate::joined`]) is folded as it is.
 
+pub mod gap_survey;
+pub mod gap_use;
+pub mod poll_answer;
+pub mod poll_gaps;
+pub mod polling;
+pub mod profile;
+pub(crate) mod settled_gaps;
+pub mod spinning;
+pub mod thread_positions;
+pub mod walk;
+
 use rustc_hash::FxHashMap;
 
 use crate::format::BatchHead;

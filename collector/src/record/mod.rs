@@ -4,6 +4,18 @@
 //! streams them. It is the same type everywhere, so that what is written is what is read. Only a call and its first part may be one record
 //! until they are read ([`crate::joined`]).
 
+pub mod clock;
+pub mod definition;
+pub mod joined;
+pub mod operation;
+pub mod options;
+pub mod parallel;
+pub mod parallel_marks;
+pub mod problem;
+pub mod sample;
+pub mod semantics;
+pub mod starter;
+
 use crate::operation::{Activity, Operation};
 
 /// "No iteration", "no request", "no communicator": the absent value of every 32-bit id.

@@ -12,6 +12,29 @@
 //! Names of files in a run's folder: `rank-000012.lbp` and, while a thread records or after it was killed,
 //! `rank-000012.ring-0`.
 
+pub(crate) mod blocks;
+pub(crate) mod codec;
+#[expect(unsafe_code, reason = "zstd in memory of our own is a matter of its C functions")]
+pub(crate) mod compressor;
+pub mod decode;
+pub mod encode;
+#[cfg(test)]
+pub(crate) mod example_header;
+pub mod folder;
+pub mod index;
+pub mod log_paths;
+pub(crate) mod log_source;
+pub(crate) mod merged_threads;
+pub mod rank_log;
+pub mod reader;
+pub(crate) mod record_predictor;
+pub mod sample_block;
+pub(crate) mod sparse_file;
+pub mod summary;
+pub mod trailer;
+pub(crate) mod undefined_ids;
+pub mod writer;
+
 use bincode::{Decode, Encode};
 
 use crate::codec::take_array;

@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn every_setting_is_in_the_docs_as_it_is_here() {
-        let docs = include_str!("../../docs/settings.md");
+        let docs = include_str!("../../../docs/settings.md");
         let rows: Vec<&str> = docs.lines().filter(|line| line.starts_with("| `LBPROF_")).collect();
         let row = |setting: &RecorderSetting| {
             let flag = setting.flag.map_or("–".to_owned(), |flag| format!("`--{flag}`"));

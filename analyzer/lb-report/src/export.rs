@@ -54,7 +54,7 @@ pub struct ExportArguments {
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     to: Option<WindowBoundary>,
 
-    /// Export this region only: its path, the end of it, or a pattern (* and ?).
+    /// Export this region only: its path or its end, or a pattern (* and ?).
     #[arg(long, value_name = "PATH")]
     region: Option<String>,
 

@@ -12,7 +12,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use lbprof_collector::words::is_utf8_locale;
 
-/// What all commands understand.
+/// Options that all commands understand.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct CommonOptions {
@@ -31,7 +31,7 @@ pub struct CommonOptions {
     pub color: ColorMode,
 }
 
-/// How a text is put out by commands that read no run.
+/// Options of commands that read no run, for their text.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct DisplayOptions {
@@ -63,7 +63,7 @@ pub fn print(text: &str, color: ColorMode) -> anyhow::Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 
-/// When to colour.
+/// The user's choice between colours and plain text.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum ColorMode {
     Auto,

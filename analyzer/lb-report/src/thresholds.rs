@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use lbprof_report::fold::fold;
-use lbprof_thresholds::{Threshold, all_tables};
+use lbprof_thresholds::{ThresholdRow, all_tables};
 
 use crate::exit::ReportExit;
 use crate::output::{ColorMode, default_columns, print};
@@ -12,7 +12,7 @@ use crate::output::{ColorMode, default_columns, print};
 pub fn run(word: Option<&str>) -> anyhow::Result<ReportExit> {
     let mut text = String::new();
     for (part, table) in all_tables() {
-        let rows: Vec<&Threshold> = table.iter().filter(|row| word.is_none_or(|word| mentions(row, word))).collect();
+        let rows: Vec<&ThresholdRow> = table.iter().filter(|row| word.is_none_or(|word| mentions(row, word))).collect();
         if !rows.is_empty() {
             let _ = writeln!(text, "{part}");
         }
@@ -26,13 +26,13 @@ pub fn run(word: Option<&str>) -> anyhow::Result<ReportExit> {
 }
 
 /// Returns whether a row has a word in its name or its reason, in capital or small letters.
-fn mentions(row: &Threshold, word: &str) -> bool {
+fn mentions(row: &ThresholdRow, word: &str) -> bool {
     let word = word.to_lowercase();
     row.name.to_lowercase().contains(&word) || row.reason.to_lowercase().contains(&word)
 }
 
 /// Returns the lines of a row: its name and value, its reason, and what checks it.
-fn as_lines(row: &Threshold, columns: usize) -> String {
+fn as_lines(row: &ThresholdRow, columns: usize) -> String {
     let reason = fold(&format!("    {}", row.reason.trim()), columns);
     format!("  {} = {} {}\n{reason}\n    checked by {}\n\n", row.name, row.value, row.unit, row.validated)
 }

@@ -7,7 +7,7 @@
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Threshold {
+pub struct ThresholdRow {
     /// The name of the constant.
     pub name: &'static str,
     /// The value, in `unit`.
@@ -29,7 +29,7 @@ macro_rules! thresholds {
         )+
 
         /// The thresholds of this part of lbprof.
-        pub const TABLE: &[crate::Threshold] = &[$(crate::Threshold {
+        pub const TABLE: &[crate::ThresholdRow] = &[$(crate::ThresholdRow {
             name: stringify!($name),
             value: $name as f64,
             unit: $unit,
@@ -49,7 +49,7 @@ pub mod watch;
 pub mod wording;
 
 /// Returns the tables of all parts of lbprof, each with its name.
-pub fn all_tables() -> [(&'static str, &'static [Threshold]); 8] {
+pub fn all_tables() -> [(&'static str, &'static [ThresholdRow]); 8] {
     [
         ("loops", loops::TABLE),
         ("regions", regions::TABLE),

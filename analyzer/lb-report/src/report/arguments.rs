@@ -11,7 +11,7 @@ use lbprof_analysis::structure::StructureOptions;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_study::compare::condition::FailCondition;
 
-/// All of it.
+/// The arguments of a report.
 #[derive(Args)]
 pub struct ReportArguments {
     /// Folder of the run [default: the newest lbprof-out* in this folder].
@@ -88,7 +88,7 @@ pub struct SelectionArguments {
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     pub to: Option<WindowBoundary>,
 
-    /// Report on this region only: its path, the end of it, or a pattern (* and ?).
+    /// Report on this region only: its path or its end, or a pattern (* and ?).
     ///
     /// All figures are computed as if the ranks did nothing else.
     #[arg(long, value_name = "PATH")]
@@ -143,7 +143,7 @@ impl IterationArguments {
     }
 }
 
-/// How things are judged.
+/// Options of judgement.
 #[derive(Args)]
 #[command(next_help_heading = "Judging")]
 pub struct JudgingArguments {
@@ -205,7 +205,7 @@ pub struct JudgingArguments {
     pub t_seq: Option<f64>,
 }
 
-/// What is printed, and how.
+/// Options of the output.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArguments {

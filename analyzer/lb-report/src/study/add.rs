@@ -14,7 +14,7 @@ use crate::exit::{ReportExit, fail};
 use crate::output::CommonOptions;
 use crate::run::{figures, open_bounded};
 
-/// What to add, and to what.
+/// The runs to add, and the study to add them to.
 #[derive(Args)]
 pub struct AddArguments {
     /// The study's file.

@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use crate::examples;
 use crate::exit::ReportExit;
 
-/// What to do with a study.
+/// The command about a study.
 #[derive(Args)]
 #[command(after_help = examples::MORE, after_long_help = examples::STUDY, arg_required_else_help = true)]
 pub struct StudyArguments {

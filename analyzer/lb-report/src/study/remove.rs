@@ -7,7 +7,7 @@ use lbprof_study::{StudyFile, numbers};
 
 use crate::exit::ReportExit;
 
-/// What to remove, and from what.
+/// The runs to remove, and the study to remove them from.
 #[derive(Args)]
 pub struct RemoveArguments {
     /// The study's file.

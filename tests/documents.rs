@@ -42,12 +42,13 @@ const PRIVATE: [&str; 18] = [
 ];
 
 /// Folders of sources.
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 16] = [
     "interpose/src",
     "interpose/include",
     "interpose/tests",
     "collector/src",
     "collector/tests",
+    "analyzer/thresholds/src",
     "analyzer/analysis/src",
     "analyzer/report/src",
     "analyzer/report/tests",
@@ -205,6 +206,39 @@ fn private_words_are_not_in_the_sources() {
         }
     }
     assert!(found.is_empty(), "{found:#?}");
+}
+
+/// Returns the number of the line of the first example in comments that `cargo test --doc` would run.
+fn first_example(text: &str) -> Option<usize> {
+    let mut is_inside = false;
+    text.lines().zip(1..).find_map(|(line, number)| {
+        let comment = line.trim_start().strip_prefix("//!").or_else(|| line.trim_start().strip_prefix("///"))?;
+        let kind = comment.trim_start().strip_prefix("```")?;
+        is_inside = !is_inside;
+        (is_inside && matches!(kind, "" | "rust" | "no_run" | "should_panic")).then_some(number)
+    })
+}
+
+#[test]
+fn the_first_example_of_rust_is_found() {
+    assert_eq!(first_example("/// ```text\n/// a\n/// ```\n\n    /// ```\n    /// f();\n    /// ```"), Some(5));
+    assert_eq!(first_example("//! ```text\n//! a\n//! ```"), None);
+}
+
+#[test]
+fn examples_are_run() {
+    for source in SOURCES {
+        let manifest = root().join(source).with_file_name("Cargo.toml");
+        if !std::fs::read_to_string(manifest).is_ok_and(|manifest| manifest.contains("doctest = false")) {
+            continue;
+        }
+        let mut paths = Vec::new();
+        sources(&root().join(source), &mut paths);
+        for path in paths {
+            let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
+            assert_eq!(first_example(&text), None, "{} has an example that its crate does not run", path.display());
+        }
+    }
 }
 
 /// The document that the sources cite for each metric.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{BOLD, DIM, TextOptions, code_in_words, functions, place_name, region_name};
+use super::{BOLD, DIM, TextOptions, call_in_words, code_in_words, functions, region_name};
 use crate::doubts::ReportDoubt;
 use crate::loss_kind::LossKind;
 use crate::losses::{EfficiencyLoss, LossAt};
@@ -34,6 +34,9 @@ const MOST: f64 = 0.5;
 
 /// Share of the elapsed time below which nothing is gained, as far as words go.
 const NOTHING: f64 = 0.001;
+
+/// Share of the elapsed time by which a gain must exceed the loss for that to be explained.
+const LEAST_MORE: f64 = 0.005;
 
 /// Most ranks in a sentence.
 const MOST_RANKS: usize = 3;
@@ -82,13 +85,13 @@ fn sentences(report: &Report, loss: &EfficiencyLoss) -> Vec<String> {
     let mut first = format!("{lost} ({}): {}", percent_or_dash(loss.share), what(report, loss));
     match &loss.at {
         Some(at) if loss.kind == LossKind::Communication && !loss.ranks.is_empty() => {
-            first.push_str(&format!(", mostly {} at {}.", at.operation, place_name(&at.place)));
+            first.push_str(&format!(", mostly {}.", call_in_words(at)));
         }
         Some(at) => first.push_str(&where_it_is(loss.kind, at)),
         None => first.push('.'),
     }
     let mut all = vec![first];
-    all.extend(loss.remedy.as_ref().and_then(|row| remedy(row, elapsed_s)));
+    all.extend(loss.remedy.as_ref().and_then(|row| remedy(loss, row, elapsed_s)));
     if may_compute(report, loss) {
         all.push(
             " Ranks may compute there, in a reduction function of the program (MPI_Op_create), which no network saves."
@@ -135,9 +138,11 @@ fn doubt_of_cores(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
     })
 }
 
-/// The predicted gain of a change, or `None` if it is negligible.
-fn remedy(row: &PredictionRow, elapsed_s: f64) -> Option<String> {
-    let saved = format!("{} ({})", seconds_like(row.saved_s, elapsed_s), percent(row.saved_share));
+/// The predicted gain of a change, or `None` if it is negligible. A change may reduce other losses, too.
+fn remedy(loss: &EfficiencyLoss, row: &PredictionRow, elapsed_s: f64) -> Option<String> {
+    let is_more = row.saved_s > loss.lost_s + LEAST_MORE * elapsed_s;
+    let more = if is_more { ", with what it saves of other losses" } else { "" };
+    let saved = format!("{} ({}){more}", seconds_like(row.saved_s, elapsed_s), percent(row.saved_share));
     match (row.scenario, row.rank) {
         _ if !gains(row) => None,
         (WhatIfScenario::Ideal, _) => Some(format!(" At most {saved} could be saved here, if messages took no time.")),
@@ -288,7 +293,7 @@ fn is_selected(report: &Report, rank: u32) -> bool {
 
 /// The call of a loss, with a note if most of the loss is there.
 fn where_it_is(kind: LossKind, at: &LossAt) -> String {
-    let place = format!("in {} at {}", at.operation, place_name(&at.place));
+    let place = format!("in {}", call_in_words(at));
     let part = at.share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
     if kind == LossKind::CalledByMpi {
         return format!(", {place}.");

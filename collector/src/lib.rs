@@ -32,7 +32,7 @@
 //! | `merged_threads` | the records of threads that take the place of the first one |
 //! | [`node`] | the logs of a node's ranks in one file, their rings in another |
 //! | [`ring`] | a thread's file-backed ring |
-//! | [`live`] | logs and rings of a run that is being recorded |
+//! | [`live_run`] | logs and rings of a run that is being recorded; [`live_process`]: the processes that record it |
 //! | [`salvage`] | what a killed rank left in its ring |
 //! | [`starter`] | what started the ranks of a run |
 //! | [`clock`] | ticks → seconds on the run's common clock |
@@ -55,6 +55,7 @@ pub mod gap_survey;
 pub mod gap_use;
 pub mod index;
 pub mod joined;
+pub mod live_process;
 pub mod live_run;
 pub mod log_paths;
 mod log_source;

@@ -283,6 +283,16 @@ fn each_citation_of_a_metric_resolves_and_each_section_is_cited() {
     assert_eq!(cited, sections, "sections of {METRICS} that no source cites, or the other way round");
 }
 
+/// Most lines of the README: what a newcomer reads before the first run.
+const MAX_README_LINES: usize = 120;
+
+#[test]
+fn the_readme_is_short() {
+    let text = std::fs::read_to_string(root().join("README.md")).expect("the README is there");
+    let lines = text.lines().count();
+    assert!(lines <= MAX_README_LINES, "{lines} lines in README.md: move details into docs/");
+}
+
 #[test]
 fn the_summary_of_the_book_has_all_documents() {
     let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).expect("the summary is there");

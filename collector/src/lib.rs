@@ -26,6 +26,7 @@
 //! | `node/` | [`node`] | the logs of a node's ranks in one file, their rings in another |
 //! | `ring/` | [`ring`] | a thread's file-backed ring |
 //! | `ring/` | [`live_run`] | logs and rings of a run that is being recorded |
+//! | `ring/` | [`live_process`] | whether a process still records a run |
 //! | `ring/` | [`salvage`] | what a killed rank left in its ring |
 //! | `fold/` | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
 //! | `fold/` | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
@@ -58,4 +59,4 @@ pub use record::{CallFlags, Record};
 pub use record::{
     clock, definition, joined, operation, options, parallel, parallel_marks, problem, sample, semantics, starter,
 };
-pub use ring::{live_run, salvage};
+pub use ring::{live_process, live_run, salvage};

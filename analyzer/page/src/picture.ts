@@ -389,10 +389,17 @@ export class Picture {
             this.follow(cursor);
         } else if (this.scene.still && event.key !== "Enter" && event.key !== " ") {
             return;
+        } else if (event.ctrlKey || event.metaKey || event.altKey) {
+            return;
         } else if (event.key === "+" || event.key === "=") {
             this.zoomBy(1 / 1.5, cursor.x, null);
         } else if (event.key === "-" || event.key === "−") {
             this.zoomBy(1.5, cursor.x, null);
+        } else if (TRACE_KEYS[event.key]) {
+            const { zoom, shift } = TRACE_KEYS[event.key];
+            const width = (view.x1 - view.x0) * zoom;
+            const x0 = (view.x0 + view.x1 - width) / 2 + shift * (view.x1 - view.x0);
+            this.zoomTo({ ...view, x0, x1: x0 + width });
         } else if (event.key === "0" || event.key === "Escape") {
             this.reset();
         } else if (event.key === "Enter" || event.key === " ") {
@@ -419,6 +426,14 @@ export class Picture {
         this.said.textContent = scene.describe(cursor.x + step / 2, cursor.row).join(" · ");
     }
 }
+
+/** The keys by which browsers of traces (Perfetto, Chromium) zoom and move: factors of the view's width. */
+const TRACE_KEYS: Record<string, { zoom: number; shift: number }> = {
+    w: { zoom: 1 / 1.5, shift: 0 },
+    s: { zoom: 1.5, shift: 0 },
+    a: { zoom: 1, shift: -0.125 },
+    d: { zoom: 1, shift: 0.125 },
+};
 
 /** The least of 1, 2, 5, 10, 20, 50 … that is `rough` or more. */
 function roundStep(rough: number): number {

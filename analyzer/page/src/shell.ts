@@ -74,9 +74,15 @@ function searchBox(search: (wanted: string) => Hit[]): HTMLElement {
         list.replaceChildren(...links, ...(rest > 0 ? [el("li", { class: "sub" }, `and ${rest} more`)] : []), ...(wanted && hits.length === 0 ? [el("li", { class: "sub" }, "Nothing is found.")] : []));
         list.hidden = !wanted;
     };
-    const field = el("input", { type: "search", placeholder: "region, call site, rank", "aria-label": "find a region, call site or rank", size: 22, oninput: fill, onfocus: fill });
+    const field = el("input", { type: "search", placeholder: "region, call site, rank: /", "aria-label": "find a region, call site or rank", size: 22, oninput: fill, onfocus: fill });
     const box = el("div", { class: "search", onkeydown: (event: KeyboardEvent) => (event.key === "Escape" ? close() : moveFocus(event, [field, ...list.querySelectorAll("a")])) }, field, list);
     document.addEventListener("pointerdown", (event) => box.contains(event.target as Node) || close());
+    document.addEventListener("keydown", (event) => {
+        if (event.key === "/" && !(event.target as Element).matches("input, select, textarea")) {
+            event.preventDefault();
+            field.focus();
+        }
+    });
     return box;
 }
 

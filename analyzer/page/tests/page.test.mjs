@@ -247,6 +247,27 @@ test("a zoomed window stands in the address, and all views with a time axis show
     await close();
 });
 
+test("the keys of browsers of traces zoom and move in the timeline", async () => {
+    const { page, close } = await open(browser, "small");
+    await show(page, "timeline");
+    const shown = async () => {
+        await drawn(page);
+        const [, from, to] = /t=([\d.]+)-([\d.]+)/.exec(await page.evaluate(() => location.hash)) ?? [];
+        return { from: Number(from), to: Number(to) };
+    };
+    await page.focus("#panel-timeline .picture:nth-of-type(2) canvas");
+    await page.keyboard.press("w");
+    const zoomed = await shown();
+    await page.keyboard.press("d");
+    const moved = await shown();
+    assert.ok(moved.from > zoomed.from && moved.to > zoomed.to, `${JSON.stringify(zoomed)} ${JSON.stringify(moved)}`);
+    assert.ok(Math.abs(moved.to - moved.from - (zoomed.to - zoomed.from)) < 1e-3 * zoomed.to);
+    await page.keyboard.press("s");
+    const { from, to } = await shown();
+    assert.ok(!(to - from < 1.2 * (moved.to - moved.from)), "s zooms out");
+    await close();
+});
+
 test("regions, call sites and ranks are found, wherever they are", async () => {
     const { report } = dataOf("small");
     const { page, complaints, close } = await open(browser, "small");
@@ -580,6 +601,8 @@ test("the keyboard reaches every panel, and moves in pictures", async () => {
     }
     const said = await page.innerText("#panel-iterations .readout");
     assert.ok(said.includes("rank 1 ") && said.includes("iteration 2 ") && said.includes(seconds(values[22])), said);
+    await page.keyboard.press("/");
+    assert.ok(await page.evaluate(() => document.activeElement.matches(".search input")), "/ leads to the search");
     await close();
 });
 

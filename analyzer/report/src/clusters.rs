@@ -193,6 +193,14 @@ impl ClusterRow {
 }
 
 impl CodeName {
+    /// Returns the function that the code is in, or the region's path.
+    pub(super) fn function(&self) -> Option<&str> {
+        match self {
+            CodeName::Region(path) => Some(path),
+            CodeName::Call(_, place) => place.as_ref()?.function.as_deref(),
+        }
+    }
+
     /// Names a piece of code, or returns `None` if it is not in the model.
     fn from_piece(model: &Model, places: &[CodePlace], piece: CodePiece) -> Option<CodeName> {
         match piece {

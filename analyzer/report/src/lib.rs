@@ -29,6 +29,7 @@ pub mod idle_master;
 pub mod iteration;
 pub mod iteration_groups;
 pub mod iterations;
+pub mod last_task;
 pub mod lifetime;
 pub mod loops;
 pub mod loss_kind;
@@ -45,6 +46,7 @@ pub mod situation;
 pub mod slow_parts;
 pub mod thread_pools;
 pub mod threads;
+pub mod uneven_groups;
 pub mod verdict;
 pub mod what_if;
 pub mod windows;
@@ -84,6 +86,7 @@ use functions::SampledFunctions;
 use idle_master::IdleMaster;
 pub use iteration::IterationRow;
 pub use iterations::IterationTable;
+pub use last_task::AwaitedTask;
 use lbprof_analysis::metrics::dispersion::SeverityCriterion;
 use lbprof_analysis::model::{Model, RunFacts};
 use lbprof_analysis::select::activities::only;
@@ -98,6 +101,7 @@ pub use ranks::RankRow;
 pub use regions::RegionRow;
 pub use thread_pools::ThreadPoolRow;
 pub use threads::ThreadTable;
+pub use uneven_groups::UnevenGroups;
 pub use verdict::{Verdict, VerdictKind};
 pub use what_if::WhatIfTable;
 pub use windows::{BlockRow, WindowRow};
@@ -119,6 +123,10 @@ pub struct Report {
     pub verdict: Verdict,
     /// The master that hands out work to ranks that lose little, or `None` if there is none.
     pub idle_master: Option<IdleMaster>,
+    /// The last tasks for which other workers wait, or `None` if they are not why ranks compute longest.
+    pub awaited_task: Option<AwaitedTask>,
+    /// Groups of ranks with different code, or `None` if they are not why ranks compute longest.
+    pub uneven_groups: Option<UnevenGroups>,
     /// The losses of at least 1 % of the elapsed time, the largest first.
     pub losses: Vec<EfficiencyLoss>,
     /// The run's efficiencies.
@@ -204,6 +212,7 @@ impl Report {
         let what_if = WhatIfTable::new(model, &clusters);
         verdict.divide_chains(&what_if);
         let idle_master = IdleMaster::find(model, &clusters, &verdict);
+        let awaited_task = AwaitedTask::find(model.followed.as_ref(), &verdict);
         let functions = SampledFunctions::new(model, &names.sampled);
         let called_by_mpi = functions.as_ref().map(SampledFunctions::called_by_mpi).unwrap_or_default();
         let mut losses = losses::rows(&losses::LossInputs {
@@ -229,6 +238,7 @@ impl Report {
         }
         let threads = ThreadTable::new(model, names);
         verdict.judge_threads(threads.as_ref());
+        let uneven_groups = UnevenGroups::find(&clusters, &verdict);
         for loss in losses.iter_mut() {
             loss.explain(functions.as_ref());
         }
@@ -259,6 +269,8 @@ impl Report {
             doubts: doubts::doubts(model, &names.sampled),
             verdict,
             idle_master,
+            awaited_task,
+            uneven_groups,
             problems,
             efficiency,
             threads,

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
-use lbprof_collector::definition::RegionKind;
+use lbprof_collector::definition::{EndReason, RegionKind};
 use lbprof_collector::record::NONE;
 use lbprof_thresholds::metrics::MIN_TIME_WITHOUT_CORE;
 use lbprof_thresholds::verdict::{
@@ -28,9 +28,13 @@ use super::{RegionRow, SiteRow};
 use lbprof_analysis::metrics::blocking::{CauseClass, waited_because_of};
 use lbprof_analysis::metrics::preemption::{preemption, without_core};
 use lbprof_analysis::model::Model;
+use lbprof_analysis::model::region_state::RegionState;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
+
+/// Number of the operation of waits outside of calls.
+const NO_CALL: u16 = 0;
 
 /// Most ranks of a loss that are named.
 const MOST_RANKS: usize = 8;
@@ -242,7 +246,8 @@ fn in_region(inputs: &LossInputs, kind: LossKind, region: &str, ranks: Vec<(u32,
     let selected = ranks.first().is_none_or(|&(first, _)| inputs.model.ranks.iter().any(|one| one.rank == first));
     let can_balance = inputs.together && kind == LossKind::Imbalance && selected;
     let remedy = can_balance.then(|| remedy(inputs.what_if, region, &ranks)).flatten();
-    let at = waits_for(inputs, &ranks);
+    let class = if kind == LossKind::Control { CauseClass::Control } else { CauseClass::Imbalance };
+    let at = waits_for(inputs, |path, of| of == class && (path == region || inputs.has_idle_master));
     EfficiencyLoss { ranks, region: Some(region.to_owned()), at, remedy, ..EfficiencyLoss::from_causes(kind, lost_s) }
 }
 
@@ -373,15 +378,24 @@ fn shares(by_rank: BTreeMap<u32, f64>) -> Vec<(u32, f64)> {
     ranks
 }
 
-/// The call at which ranks wait longest because of these ranks, each with its share of what is waited for.
-fn waits_for(inputs: &LossInputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
+/// The call at which ranks wait longest for what ranks do in the regions, by path, and of the classes that are meant. Where all ranks end by `MPI_Finalize`, those
+/// without any call meanwhile wait there.
+fn waits_for(inputs: &LossInputs, is_meant: impl Fn(&str, CauseClass) -> bool) -> Option<LossAt> {
     let first = first_on_line(inputs.places);
     let followed = inputs.model.followed.as_ref()?;
-    let shares = waited_because_of(followed, ranks, |site| site_of_line(&first, site));
-    let known = shares.into_iter().filter(|((site, _), _)| *site != NONE);
-    let ((site, operation), share) = known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
-    let place = inputs.places.get(site as usize)?.clone();
-    Some(LossAt { operation: operation_name(operation), place, share: Some(share) })
+    let is_meant = |kind: RegionState| {
+        let region = followed.regions.get(kind.region() as usize);
+        region.is_some_and(|region| is_meant(&region.path, CauseClass::classify(&followed.regions, kind)))
+    };
+    let shares = waited_because_of(followed, is_meant, |site| site_of_line(&first, site));
+    let all_finalize = inputs.model.ranks.iter().all(|rank| rank.end_reason == Some(EndReason::Finalize));
+    let known = shares.into_iter().filter(|(call, _)| call.site != NONE || (call.operation == NO_CALL && all_finalize));
+    let (call, share) = known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    let (operation, place) = match call.operation {
+        NO_CALL => ("Finalize".to_owned(), CodePlace::default()),
+        operation => (operation_name(operation), inputs.places.get(call.site as usize)?.clone()),
+    };
+    Some(LossAt { operation, place, share: Some(share) })
 }
 
 /// Finds the prediction for the change that would reduce a loss in a region: to balance it. If one rank causes it all, it is average work on that rank
@@ -472,7 +486,10 @@ fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Efficie
             .filter(|ranks| has_much(ranks, worst.rank));
         let measured = found.is_some();
         let ranks = found.unwrap_or_else(|| vec![(worst.rank, 1.0)]);
-        let at = if measured { waits_for(inputs, &ranks) } else { longest_call(verdict) };
+        let at = match measured {
+            true => waits_for(inputs, |path, of| path == row.path && of == class),
+            false => longest_call(verdict),
+        };
         let remedy = (inputs.together && kind == LossKind::Imbalance && causes.is_some())
             .then(|| remedy(inputs.what_if, &row.path, &ranks))
             .flatten();
@@ -508,7 +525,7 @@ fn serialized(inputs: &LossInputs, causes: Option<&BlockingTable>, kind: LossKin
     let computing = phases.iter().filter(|phase| is_computation(phase.cost.class));
     let region = computing.max_by(|a, b| a.cost.caused_s.total_cmp(&b.cost.caused_s)).map(|phase| phase.region.clone());
     let at = match causes {
-        Some(_) => waits_for(inputs, &ranks),
+        Some(_) => waits_for(inputs, |_, class| is_computation(class)),
         None => longest_call(inputs.verdict),
     };
     let what_if = inputs.what_if;

@@ -52,6 +52,12 @@ pub enum RunSituation {
     /// A master hands out work and is idle, and nearly all time of the others is computation.
     #[serde(rename = "master and workers")]
     MasterAndWorkers,
+    /// Workers wait for the last tasks of one of them, because no tasks are left.
+    #[serde(rename = "last task")]
+    LastTask,
+    /// One of several groups of ranks with different code computes longer than the others.
+    #[serde(rename = "uneven groups")]
+    UnevenGroups,
     /// Nearly all time is computation.
     #[serde(rename = "balanced")]
     Balanced,
@@ -221,6 +227,8 @@ fn imbalance(report: &Report) -> RunSituation {
     let has_core = worst.preempted.is_none() && !report.doubts.iter().any(ReportDoubt::is_of_cores);
     let asleep = worst.explained.as_ref().and_then(|excess| excess.not_running_share).filter(|_| has_core);
     match () {
+        () if report.awaited_task.is_some() => RunSituation::LastTask,
+        () if report.uneven_groups.is_some() => RunSituation::UnevenGroups,
         () if asleep.is_some_and(|share| share >= MIN_EXCESS_ASLEEP) => RunSituation::AsleepRank,
         () if is_working_alone(report, worst) => RunSituation::SerialCode,
         () => RunSituation::StaticExcess,

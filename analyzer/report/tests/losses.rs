@@ -75,3 +75,46 @@ fn a_rank_for_whose_calls_all_wait_is_named_not_the_call_in_which_they_do() {
     assert!(words[0].contains("waiting for the calls of rank"), "{words:#?}");
     assert_eq!(report.verdict.kind, lbprof_report::VerdictKind::Communication);
 }
+
+#[test]
+fn ranks_wait_for_each_region_where_it_makes_them_wait() {
+    // In each step rank 1 computes for 30 ms and the others for 10 ms; after the last one it alone writes for 300 ms, while the others have called MPI_Finalize.
+    let report = report(Scenario::ranks(4).each(|rank, script| {
+        let work = if rank == 1 { 30.0 } else { 10.0 };
+        let script = script.repeat(STEPS, move |_, script| {
+            script.region("refine", |script| script.compute(work)).allreduce(8, 30.1 - work)
+        });
+        match rank {
+            1 => script.region("output", |script| script.compute(300.0)),
+            _ => script,
+        }
+    }));
+    let words = sentences(&report);
+    let place_of = |region: &str| {
+        let mut losses = report.losses.iter().filter(|loss| loss.kind == LossKind::Imbalance);
+        let loss = losses.find(|loss| loss.region.as_deref() == Some(region));
+        loss.and_then(|loss| Some(loss.at.as_ref()?.operation.clone()))
+    };
+    assert_eq!(place_of("main/output").as_deref(), Some("Finalize"), "{words:#?}");
+    assert_eq!(place_of("main/refine").as_deref(), Some("Allreduce"), "{words:#?}");
+    assert!(words.iter().any(|words| words.contains("Ranks wait for it mostly in MPI_Finalize.")), "{words:#?}");
+}
+
+#[test]
+fn a_gain_that_exceeds_its_loss_says_why() {
+    // Rank 1 has more work in both regions of a step, so that even work in the outer region saves the losses of the inner ones, too.
+    let report = report(Scenario::ranks(3).each(|rank, script| {
+        let (first, second) = if rank == 1 { (30.0, 15.0) } else { (10.0, 5.0) };
+        script.repeat(STEPS, move |_, script| {
+            script.iteration("step", |script| {
+                let script = script.region("first", |script| script.compute(first)).allreduce(8, 30.1 - first);
+                script.region("second", |script| script.compute(second)).allreduce(8, 15.1 - second)
+            })
+        })
+    }));
+    for loss in &report.losses {
+        let words = text::loss(&report, loss);
+        let is_more = loss.saved_s.is_some_and(|saved_s| saved_s > loss.lost_s + 0.005 * report.verdict.elapsed_s);
+        assert_eq!(words.contains("with what it saves of other losses"), is_more, "{words}");
+    }
+}

@@ -7,6 +7,7 @@ use std::path::Path;
 use lbprof_analysis::structure::code_place::CodePlace;
 use lbprof_analysis::structure::symbols;
 use lbprof_collector::definition::LifetimePoint;
+use lbprof_collector::record::CallFlags;
 use lbprof_collector::{Definition, Operation};
 use lbprof_report::loss_kind::LossKind;
 use lbprof_report::situation::RunSituation;
@@ -236,6 +237,75 @@ fn master_and_workers() -> Report {
     named(scenario, "farm tasks.txt")
 }
 
+/// The master hands out 36 tasks of 10 ms to three workers, and then one of 150 ms to rank 2.
+fn last_task() -> Report {
+    const TASKS: u32 = 12;
+    let ask = |script: RankScript| script.at("halo").send(0, 0, 8, 0.1);
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => {
+            let answer = |script: RankScript, worker: u32, wait: f64| {
+                let asked = script.at("receive").call(Operation::Recv, wait, |record| {
+                    (record.peer, record.tag, record.received) = (worker as i32, 0, 8);
+                    record.flags |= CallFlags::ANY_SOURCE;
+                });
+                asked.at("send").send(worker as i32, 1, 800, 0.1)
+            };
+            let script = script.repeat(TASKS + 1, |n, script| {
+                (1..4)
+                    .fold(script, |script, worker| answer(script, worker, if worker == 1 && n > 0 { 9.8 } else { 0.1 }))
+            });
+            answer(script, 2, 149.6).at("sum").barrier(0.1)
+        }
+        _ => {
+            let wait = if rank == 1 { 0.2 } else { 0.2 * f64::from(rank) };
+            let work = script.repeat(TASKS, |_, script| ask(script).at("end").recv(0, 1, 800, 0.2).compute(10.0));
+            match rank {
+                2 => ask(ask(work).at("end").recv(0, 1, 800, wait).compute(150.0))
+                    .at("end")
+                    .recv(0, 1, 8, 0.1)
+                    .at("sum")
+                    .barrier(0.1),
+                _ => ask(work).at("end").recv(0, 1, 8, wait).at("sum").barrier(150.0),
+            }
+        }
+    });
+    named(scenario, "farm tasks.txt")
+}
+
+/// Ranks 0 and 1 compute the atmosphere for 8 ms in each of eight sub-steps, ranks 2 and 3 the ocean for 4 ms; they exchange fields at the end of the step.
+fn uneven_groups() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        let (site, work, other) = if rank < 2 { ("sum", 8.0, rank + 2) } else { ("halo", 4.0, rank - 2) };
+        let group: &[u32] = if rank < 2 { &[0, 1] } else { &[2, 3] };
+        script.communicator(u64::from(rank / 2) + 77, group).repeat(20, move |_, script| {
+            script.iteration("step", |script| {
+                let script = script.repeat(8, |_, script| {
+                    script
+                        .compute(work)
+                        .at(site)
+                        .call(Operation::Allreduce, 0.1, |record| (record.comm, record.sent) = (2, 8))
+                });
+                let wait = 8.0 * (8.0 - work);
+                match rank {
+                    0 | 1 => script.at("send").send(other as i32, 0, 8000, 0.1).at("receive").recv(
+                        other as i32,
+                        0,
+                        8000,
+                        0.1,
+                    ),
+                    _ => script.at("receive").recv(other as i32, 0, 8000, wait + 0.1).at("send").send(
+                        other as i32,
+                        0,
+                        8000,
+                        0.1,
+                    ),
+                }
+            })
+        })
+    });
+    named(scenario, "coupled atmosphere.in ocean.in")
+}
+
 /// Rank 0 takes a result of each of the others at the end, and hands out nothing.
 fn one_that_collects() -> Report {
     const TASKS: u32 = 12;
@@ -337,6 +407,8 @@ examples! {
     "small messages", SmallMessages, small_messages;
     "late progress", LateProgress, late_progress;
     "master and workers", MasterAndWorkers, master_and_workers;
+    "last task", LastTask, last_task;
+    "uneven groups", UnevenGroups, uneven_groups;
     "few iterations", StaticExcess, few_iterations;
     "no cores", NoCores, without_cores;
     "one rank", OneRank, one_rank;

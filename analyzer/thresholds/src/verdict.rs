@@ -175,4 +175,13 @@ thresholds! {
 
     /// Share by which two counts of messages may differ: some may have been dropped, or be of set-up.
     MAX_DIFFERENCE_OF_MESSAGES: f64 = 0.1, unit "of the count", validated "report/tests/situations.rs";
+
+    /// Share of a rank's excess over the mean that its last tasks must have at least to be its cause.
+    MIN_EXCESS_OF_LAST_TASKS: f64 = 0.8, unit "of a rank's excess", validated "report/tests/situations.rs";
+
+    /// The multiple of the mean task from which on a task is long.
+    MIN_FACTOR_OF_LONG_TASK: f64 = 1.5, unit "of the mean task", validated "report/tests/situations.rs";
+
+    /// Share of a rank's excess over the mean that its whole group must have for the group to be the cause.
+    MIN_EXCESS_OF_GROUP: f64 = 0.5, unit "of a rank's excess", validated "report/tests/situations.rs";
 }

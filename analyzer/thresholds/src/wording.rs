@@ -114,4 +114,7 @@ thresholds! {
 
     /// Share of the mean iteration from which on a change is reported.
     MIN_CHANGE_OF_ITERATION: f64 = 0.02, unit "of the mean iteration", validated "report/src/text/course.rs";
+
+    /// Share of the elapsed time by which a gain must exceed the loss for that to be explained.
+    MIN_EXPLAINED_GAIN: f64 = 0.005, unit "of the elapsed time", validated "report/tests/losses.rs";
 }

@@ -148,10 +148,34 @@ pub struct ReplayResults {
     pub elapsed: Ns,
     /// Unmatched operations and corrections.
     pub counts: ReplayCounts,
+    /// Tasks that are handed out on demand.
+    pub on_demand: TasksOnDemand,
     /// Intervals of the threads' time, and causes of waits in it, that were kept at most: memory does not grow with the run.
     pub kept: usize,
     /// In how many segments the run was followed, from one collective of all ranks to another.
     pub segments: usize,
+}
+
+/// Tasks that ranks get on demand: whoever is ready first gets the next one.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+pub struct TasksOnDemand {
+    /// Number of tasks.
+    pub tasks: u64,
+    /// Seconds of computation in them.
+    pub total_s: f64,
+    /// The last tasks of ranks, by rank.
+    pub last: Vec<LastTasks>,
+}
+
+/// The last tasks of a rank: after each there is none left until a collective operation of the rank, or the end.
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+pub struct LastTasks {
+    /// The world rank.
+    pub rank: u32,
+    /// Number of last tasks.
+    pub tasks: u64,
+    /// Seconds of computation in them.
+    pub total_s: f64,
 }
 
 /// A part of the critical path.

@@ -17,6 +17,8 @@ pub struct BlockingTimes {
     pub causes: BTreeMap<(u32, RegionState), f64>,
     /// Nanoseconds that the first thread waited because of the second.
     pub pairs: BTreeMap<(u32, u32), f64>,
+    /// Nanoseconds waited in calls because of a kind of time, of whichever threads.
+    pub places: BTreeMap<(WaitCall, RegionState), f64>,
     /// The `causes` of waits in all regions, if a region is selected.
     pub causes_in_any_region: BTreeMap<(u32, RegionState), f64>,
 }
@@ -129,6 +131,15 @@ pub struct WaitKey {
     pub operation: u16,
     /// Why.
     pub state: WaitState,
+}
+
+/// The call in which threads wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub struct WaitCall {
+    /// Index of the call site; NONE where it is not known.
+    pub site: u32,
+    /// Number of the operation; 0 outside of calls.
+    pub operation: u16,
 }
 
 /// Number and duration of waits.

@@ -67,6 +67,7 @@ impl SegmentResult {
                 .collect(),
             elapsed,
             counts: ReplayCounts { hands_out_work: on_demand.is_considerable(), ..counts },
+            on_demand: on_demand.tasks(),
             kept,
             segments,
         }

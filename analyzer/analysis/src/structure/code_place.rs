@@ -88,9 +88,14 @@ impl CodePlace {
         }
     }
 
+    /// Returns the function's name without its return type and parameters; empty where it is not known.
+    pub fn short_function(&self) -> &str {
+        short(self.function_label())
+    }
+
     /// Returns the place with the short name of the function.
     fn shortened(&self) -> CodePlace {
-        CodePlace { function: self.function.as_ref().map(|_| short(self.function_label()).to_owned()), ..self.clone() }
+        CodePlace { function: self.function.as_ref().map(|_| self.short_function().to_owned()), ..self.clone() }
     }
 
     /// Returns a name of it after those of the calls by which the program gets there, as far as they distinguish it. Of a place without a name only

@@ -29,7 +29,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use lbprof_analysis::read::open::RecordedRun;
+use lbprof_analysis::read::open::{RecordedRun, RunError};
+use lbprof_collector::folder::contains_logs;
+use lbprof_collector::live_process::{host_name, is_recording};
 use lbprof_collector::live_run::LiveRun;
 use lbprof_report::text;
 
@@ -42,21 +44,21 @@ use self::time_slices::SLICE_NS;
 use self::view::{BusiestRank, JobState, JobView, LongCall};
 use crate::code_reader;
 use crate::exit::ReportExit;
-use crate::live::{host_name, is_recording, monotonic_ns};
+use crate::live::monotonic_ns;
 use crate::output::{CommonOptions, print};
 
 /// Time that a look may take to read logs: a run that is watched late is read in several.
 const READING_TIME: Duration = Duration::from_millis(1500);
+
+/// Pause between two looks for a run that has not started.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// Ranks that are named as being in one call for long.
 const MOST_LONG_CALLS: usize = 3;
 
 /// Shows a job until it ends or the user leaves.
 pub fn run(dir: Option<&Path>, every: Duration, common: &CommonOptions) -> anyhow::Result<ReportExit> {
-    let dir = match dir {
-        Some(dir) => dir.to_path_buf(),
-        None => RecordedRun::newest()?,
-    };
+    let dir = wait_for_run(dir, common)?;
     let mut watch = JobWatch::open(&dir)?;
     let mut screen = None;
     if io::stdout().is_terminal() {
@@ -89,6 +91,30 @@ pub fn run(dir: Option<&Path>, every: Duration, common: &CommonOptions) -> anyho
             io::stdout().flush()?;
             return Ok(ReportExit::Good);
         }
+    }
+}
+
+/// Returns the folder of the run once it has logs: users start the view before their batch job starts.
+///
+/// Errors: the folder cannot be read.
+fn wait_for_run(dir: Option<&Path>, common: &CommonOptions) -> anyhow::Result<PathBuf> {
+    let mut is_announced = common.quiet;
+    loop {
+        let found = match dir {
+            Some(dir) => Ok(dir.to_path_buf()),
+            None => RecordedRun::newest(),
+        };
+        match found {
+            Ok(found) if contains_logs(&found) || found.is_file() => return Ok(found),
+            Ok(_) | Err(RunError::NothingHere(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if !is_announced {
+            let place = dir.map_or_else(|| "this folder".to_owned(), |dir| text::plain(&dir.display().to_string()));
+            let _ = writeln!(io::stderr(), "lb-report: no run in {place} yet; waiting for it to start");
+            is_announced = true;
+        }
+        thread::sleep(PAUSE);
     }
 }
 

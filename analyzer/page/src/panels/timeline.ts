@@ -94,7 +94,7 @@ class RanksOverTime {
             this.details,
             this.longest(),
             lifetimeBar(this.data.report) ?? "",
-            el("p", { class: "hint" }, "Wheel: zoom in time, with Shift in ranks. Drag: zoom to the part; with Shift: move. Double click: all. A click chooses a wait; arrows come from the ranks that ended it."),
+            el("p", { class: "hint" }, "Wheel: zoom in time, with Shift in ranks. Drag: zoom to the part; with Shift: move. Double click: all. Keys W, S: zoom; A, D: move. A click chooses a wait; arrows come from the ranks that ended it."),
         );
         this.explain();
         host.addEventListener("selection", (event) => this.point((event as CustomEvent<Selection>).detail));

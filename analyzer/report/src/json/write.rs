@@ -30,7 +30,7 @@ fn write_with(value: &impl Serialize, formatter: impl Formatter, out: &mut dyn W
     value.serialize(&mut serde_json::Serializer::with_formatter(out, formatter)).map_err(io::Error::from)
 }
 
-/// A formatter that also escapes the control characters that JSON lets pass but terminals obey.
+/// A formatter that also escapes the control characters that JSON lets pass but terminals obey, and writes zeros without a sign.
 struct EscapingFormatter<F>(F);
 
 macro_rules! forward {
@@ -55,6 +55,11 @@ impl<F: Formatter> Formatter for EscapingFormatter<F> {
         end_object_value();
     }
 
+    fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        // The sum of no numbers is -0.0.
+        self.0.write_f64(writer, if value == 0.0 { 0.0 } else { value })
+    }
+
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
         while let Some(at) = rest.find(is_hostile) {
@@ -68,5 +73,20 @@ impl<F: Formatter> Formatter for EscapingFormatter<F> {
             rest = chars.as_str();
         }
         writer.write_all(rest.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{write_compact, write_pretty};
+
+    #[test]
+    fn zeros_have_no_sign() {
+        let sum_of_none: f64 = [].iter().sum();
+        let (mut line, mut lines) = (Vec::new(), Vec::new());
+        write_compact(&[sum_of_none, -0.25], &mut line).unwrap();
+        write_pretty(&serde_json::json!({ "sum": sum_of_none }), &mut lines).unwrap();
+        assert_eq!(String::from_utf8(line).unwrap(), "[0.0,-0.25]");
+        assert_eq!(String::from_utf8(lines).unwrap(), "{\n  \"sum\": 0.0\n}\n");
     }
 }

@@ -3,6 +3,7 @@
 use anstyle::Style;
 use lbprof_analysis::structure::code_place::CodePlace;
 
+use crate::losses::LossAt;
 use crate::words::{clean, count, short_path, shorten};
 
 /// Amount of detail, and width in columns.
@@ -63,6 +64,14 @@ pub(super) fn code_in_words(name: &str, between: Option<&str>) -> String {
 /// A call site in a sentence.
 pub(super) fn place_name(place: &CodePlace) -> String {
     shorten(&clean(&place.label()), LONGEST_PLACE)
+}
+
+/// A call and its site in a sentence: `MPI_Allreduce at residual (solver.c:41)`, or its name alone where there is no site.
+pub(super) fn call_in_words(at: &LossAt) -> String {
+    match at.place == CodePlace::default() {
+        true => format!("MPI_{}", at.operation),
+        false => format!("MPI_{} at {}", at.operation, place_name(&at.place)),
+    }
 }
 
 /// The head of a table of which `shown` of `all` rows are shown.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{BOLD, DIM, TextOptions, code_in_words, functions, place_name, region_name};
+use super::{BOLD, DIM, TextOptions, call_in_words, code_in_words, functions, region_name};
 use crate::doubts::ReportDoubt;
 use crate::loss_kind::LossKind;
 use crate::losses::{EfficiencyLoss, LossAt};
@@ -14,7 +14,8 @@ use crate::{ProblemRow, Report};
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_thresholds::wording::{
-    MIN_GAIN_AT_ALL, MIN_GAIN_OF_BALANCE, MIN_LOSS_BY_ONE_RANK, MIN_LOSS_IN_ONE_PLACE, MIN_LOSS_OF_NAMED_RANK,
+    MIN_EXPLAINED_GAIN, MIN_GAIN_AT_ALL, MIN_GAIN_OF_BALANCE, MIN_LOSS_BY_ONE_RANK, MIN_LOSS_IN_ONE_PLACE,
+    MIN_LOSS_OF_NAMED_RANK,
 };
 
 /// Losses on the first screen.
@@ -70,13 +71,13 @@ fn sentences(report: &Report, loss: &EfficiencyLoss) -> Vec<String> {
     let mut first = format!("{lost} ({}): {}", percent_or_dash(loss.share), what(report, loss));
     match &loss.at {
         Some(at) if loss.kind == LossKind::Communication && !loss.ranks.is_empty() => {
-            first.push_str(&format!(", mostly {} at {}.", at.operation, place_name(&at.place)));
+            first.push_str(&format!(", mostly {}.", call_in_words(at)));
         }
         Some(at) => first.push_str(&where_it_is(loss.kind, at)),
         None => first.push('.'),
     }
     let mut all = vec![first];
-    all.extend(loss.remedy.as_ref().and_then(|row| remedy(row, elapsed_s)));
+    all.extend(loss.remedy.as_ref().and_then(|row| remedy(loss, row, elapsed_s)));
     if may_compute(report, loss) {
         all.push(
             " Ranks may compute there, in a reduction function of the program (MPI_Op_create), which no network saves."
@@ -127,9 +128,11 @@ fn doubt_of_cores(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
     })
 }
 
-/// The predicted gain of a change, or `None` if it is negligible.
-fn remedy(row: &PredictionRow, elapsed_s: f64) -> Option<String> {
-    let saved = format!("{} ({})", seconds_like(row.saved_s, elapsed_s), percent(row.saved_share));
+/// The predicted gain of a change, or `None` if it is negligible. A change may reduce other losses, too.
+fn remedy(loss: &EfficiencyLoss, row: &PredictionRow, elapsed_s: f64) -> Option<String> {
+    let is_more = row.saved_s > loss.lost_s + MIN_EXPLAINED_GAIN * elapsed_s;
+    let more = if is_more { ", with what it saves of other losses" } else { "" };
+    let saved = format!("{} ({}){more}", seconds_like(row.saved_s, elapsed_s), percent(row.saved_share));
     match (row.scenario, row.rank) {
         _ if !gains(row) => None,
         (WhatIfScenario::Ideal, _) => Some(format!(" At most {saved} could be saved here, if messages took no time.")),
@@ -280,7 +283,7 @@ fn is_selected(report: &Report, rank: u32) -> bool {
 
 /// The call of a loss, with a note if most of the loss is there.
 fn where_it_is(kind: LossKind, at: &LossAt) -> String {
-    let place = format!("in {} at {}", at.operation, place_name(&at.place));
+    let place = format!("in {}", call_in_words(at));
     let part = at.share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
     if kind == LossKind::CalledByMpi {
         return format!(", {place}.");

@@ -44,7 +44,7 @@ use super::words::clean;
 pub use answer::{AnswerLabel, AnswerLine, AnswerText, answer_in_words};
 pub use doubts::sentence as doubt;
 pub use layout::TextOptions;
-use layout::{BOLD, DIM, LONGEST_NAME, NARROW, WIDE, code_in_words, place_name, region_name, title};
+use layout::{BOLD, DIM, LONGEST_NAME, NARROW, WIDE, call_in_words, code_in_words, place_name, region_name, title};
 pub use losses::sentence as loss;
 pub use markdown::markdown;
 pub use what_if::note as what_if_note;

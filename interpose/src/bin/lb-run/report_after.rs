@@ -5,6 +5,9 @@
 //!            └─ program (other ranks)                   as without --report
 //! ```
 //!
+//! A launcher that ends the job, as mpirun does when a rank's exit code is not 0, soon ends lb-run by force: then it waits for the other ranks no longer than
+//! their processes exist, and the report has a process group of its own.
+//!
 //! Only with this option does lb-run fork. The recorder writes the run's folder into a file of lb-run's, since it alone knows it.
 
 use std::ffi::OsString;
@@ -13,18 +16,23 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use lbprof_collector::folder::RunFolder;
+use lbprof_collector::live_process::{host_name, is_recording};
 
 use crate::library;
 use crate::messages::say;
 
 /// Time to wait for the logs of other ranks.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The same for ranks whose processes cannot be found: they were killed, or cannot be seen from here.
+const PATIENCE_FOR_LOST: Duration = Duration::from_millis(300);
 
 /// Pause between two looks for them.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -170,21 +178,50 @@ impl ProgramParent {
 /// Waits until no rank of the run has a ring any more, so that its log is whole, for a limited time.
 fn wait_for_ranks(folder: &Path) {
     let begin = Instant::now();
-    while begin.elapsed() < PATIENCE && !all_have_ended(folder) {
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
+    let host = host_name().unwrap_or_default();
+    loop {
+        let patience = match ranks_state(&folder, &host) {
+            RanksState::Ended => return,
+            RanksState::Lost => PATIENCE_FOR_LOST,
+            RanksState::Recording => PATIENCE,
+        };
+        if begin.elapsed() >= patience {
+            return;
+        }
         thread::sleep(PAUSE);
     }
 }
 
-fn all_have_ended(folder: &Path) -> bool {
-    let Ok(folder) = RunFolder::list(folder) else { return true };
-    let Some(first) = folder.ranks().next() else { return true };
-    let Ok(log) = folder.open(first) else { return true };
+/// Progress of the ranks of a run whose first one has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RanksState {
+    /// All logs are whole, or nothing can be read.
+    Ended,
+    /// Logs are not whole, and no process on this host writes them any more.
+    Lost,
+    /// Logs are being written, here or on other hosts.
+    Recording,
+}
+
+fn ranks_state(path: &Path, host: &str) -> RanksState {
+    let Ok(folder) = RunFolder::list(path) else { return RanksState::Ended };
+    let Some(first) = folder.ranks().next() else { return RanksState::Ended };
+    let Ok(log) = folder.open(first) else { return RanksState::Ended };
     let header = log.header();
     let expected = match header.recorded_ranks.len() {
         0 => u64::from(header.n_ranks),
         some => some,
     };
-    folder.ranks().count() as u64 >= expected && folder.ranks().all(|rank| !folder.has_rings(rank))
+    let unended: Vec<u32> = folder.ranks().filter(|&rank| folder.has_rings(rank)).collect();
+    if folder.ranks().count() as u64 >= expected && unended.is_empty() {
+        return RanksState::Ended;
+    }
+    let is_lost = |rank: &u32| {
+        let log = folder.open(*rank);
+        log.is_ok_and(|log| log.header().host == host && !is_recording(log.header().pid, path))
+    };
+    if unended.iter().all(is_lost) { RanksState::Lost } else { RanksState::Recording }
 }
 
 /// Prints the first screen on standard error, for standard output is the program's.
@@ -192,7 +229,9 @@ fn print_report(folder: &Path) {
     // Nobody reads it where it is closed.
     let Ok(output) = std::io::stderr().as_fd().try_clone_to_owned() else { return };
     let report = library::beside_lb_run("lb-report").unwrap_or_else(|| "lb-report".into());
-    let ended = Command::new(&report).arg(folder).stdin(Stdio::null()).stdout(output).status();
+    let mut command = Command::new(&report);
+    command.arg(folder).stdin(Stdio::null()).stdout(output).process_group(0);
+    let ended = command.status();
     if let Err(error) = ended {
         say(format_args!("{}: {error}; the run is in {}", report.display(), folder.display()));
     }

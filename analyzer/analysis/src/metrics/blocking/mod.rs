@@ -19,7 +19,7 @@ pub use self::phases::PhaseCost;
 use super::imbalance::ImbalanceSplit;
 use crate::model::region_state::RegionState;
 use crate::model::replay_results::ReplayResults;
-use crate::model::waits::WaitState;
+use crate::model::waits::{WaitCall, WaitState};
 use crate::model::{Model, RegionIdx};
 
 /// A cause of waiting: what a rank did.
@@ -189,38 +189,17 @@ impl StateTimes {
     }
 }
 
-/// Returns the places where ranks wait because of world ranks, each with its fraction of the waiting: call site and operation, with their
-/// share of that waiting. `place` gives the call site that stands for all of one place. Empty where nobody waits for them.
-///
-/// Who waits for whom is known, and who waits where: a rank's waits because of another are taken to lie where it waits in all.
+/// Returns the calls in which ranks wait because of the kinds of time that are meant, each with its fraction of that waiting. `place` gives the call
+/// site that stands for all of one place. Empty if nobody waits for them.
 pub fn waited_because_of(
     followed: &ReplayResults,
-    ranks: &[(u32, f64)],
+    is_meant: impl Fn(RegionState) -> bool,
     place: impl Fn(u32) -> u32,
-) -> BTreeMap<(u32, u16), f64> {
-    let mut all_ns: BTreeMap<u32, f64> = BTreeMap::new();
-    for (key, wait) in &followed.blocking.waits {
-        *all_ns.entry(key.thread).or_default() += (wait.waiting + wait.delay) as f64;
-    }
-    let shares: BTreeMap<u32, f64> = ranks.iter().copied().collect();
-    let mut caused_ns: BTreeMap<u32, f64> = BTreeMap::new();
-    for (&(_, causes), ns) in &followed.blocking.pairs {
-        *caused_ns.entry(followed.world_rank(causes)).or_default() += ns;
-    }
-    // The part of the waiting that each thread has, which sums up to the ranks' shares.
-    let mut parts: BTreeMap<u32, f64> = BTreeMap::new();
-    for (&(waits, causes), ns) in &followed.blocking.pairs {
-        let causes = followed.world_rank(causes);
-        if let (Some(share), Some(all)) = (shares.get(&causes), caused_ns.get(&causes).filter(|ns| **ns > 0.0)) {
-            *parts.entry(waits).or_default() += share * ns / all;
-        }
-    }
-    let mut sites: BTreeMap<(u32, u16), f64> = BTreeMap::new();
-    for (key, wait) in &followed.blocking.waits {
-        let Some(all) = all_ns.get(&key.thread).filter(|ns| **ns > 0.0) else { continue };
-        let part = parts.get(&key.thread).copied().unwrap_or(0.0) * (wait.waiting + wait.delay) as f64 / all;
-        let site = if key.site == NONE { NONE } else { place(key.site) };
-        *sites.entry((site, key.operation)).or_default() += part;
+) -> BTreeMap<WaitCall, f64> {
+    let mut sites: BTreeMap<WaitCall, f64> = BTreeMap::new();
+    for (&(call, _), ns) in followed.blocking.places.iter().filter(|((_, kind), _)| is_meant(*kind)) {
+        let site = if call.site == NONE { NONE } else { place(call.site) };
+        *sites.entry(WaitCall { site, ..call }).or_default() += ns;
     }
     let all: f64 = sites.values().sum();
     sites.retain(|_, part| *part > 0.0);

@@ -10,7 +10,7 @@ use super::history::StateDuration;
 use super::states::ThreadStates;
 use crate::model::exact_sum::ExactNs;
 use crate::model::region_state::{Ns, RegionState};
-use crate::model::waits::{BlockingTimes, WaitKey, WaitSums};
+use crate::model::waits::{BlockingTimes, WaitCall, WaitKey, WaitSums};
 
 /// Sums that are being made.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(super) struct WaitTotals {
     waits: FxHashMap<WaitKey, WaitSums>,
     /// Nanoseconds that the first thread waited because of the second.
     pairs: FxHashMap<(u32, u32), f64>,
+    /// Nanoseconds waited in calls because of a kind of time.
+    places: FxHashMap<(WaitCall, RegionState), f64>,
     /// Nanoseconds of waiting caused, by number of what is done.
     caused: Vec<f64>,
     /// Causes of waits in all regions, if one is selected.
@@ -50,8 +52,10 @@ impl WaitTotals {
         self.caused.resize(states.entries().len(), 0.0);
         for part in causes {
             self.caused[part.state.index()] += part.ns * share;
-            let (thread, _) = states.get(part.state);
+            let (thread, kind) = states.get(part.state);
             *self.pairs.entry((key.thread, thread)).or_default() += part.ns * share;
+            let call = WaitCall { site: key.site, operation: key.operation };
+            *self.places.entry((call, kind)).or_default() += part.ns * share;
         }
     }
 
@@ -71,6 +75,7 @@ impl WaitTotals {
             waits: self.waits.into_iter().collect(),
             causes: caused.filter(|&(_, ns)| ns != ExactNs::default()).collect(),
             pairs: self.pairs.into_iter().map(|(pair, ns)| (pair, ExactNs::from_f64(ns))).collect(),
+            places: self.places.into_iter().map(|(place, ns)| (place, ExactNs::from_f64(ns))).collect(),
             causes_in_any_region: self
                 .caused_in_any_region
                 .into_iter()
@@ -86,6 +91,7 @@ pub struct WaitsAndCauses {
     waits: BTreeMap<WaitKey, WaitSums>,
     causes: BTreeMap<(u32, RegionState), ExactNs>,
     pairs: BTreeMap<(u32, u32), ExactNs>,
+    places: BTreeMap<(WaitCall, RegionState), ExactNs>,
     causes_in_any_region: BTreeMap<(u32, RegionState), ExactNs>,
 }
 
@@ -95,6 +101,7 @@ impl WaitsAndCauses {
         add_each(&mut self.waits, other.waits);
         add_each(&mut self.causes, other.causes);
         add_each(&mut self.pairs, other.pairs);
+        add_each(&mut self.places, other.places);
         add_each(&mut self.causes_in_any_region, other.causes_in_any_region);
     }
 
@@ -104,6 +111,7 @@ impl WaitsAndCauses {
             waits: self.waits,
             causes: numbers(self.causes),
             pairs: numbers(self.pairs),
+            places: numbers(self.places),
             causes_in_any_region: numbers(self.causes_in_any_region),
         }
     }

@@ -9,9 +9,12 @@
 //! ranks computed for a longer or shorter time. Ranks that communicate with others between an answer and their next request, in a
 //! collective or by messages, do not get their work that way: the answering rank is a server, e.g. for output.
 
+use std::collections::BTreeMap;
+
 use bincode::{Decode, Encode};
 
 use crate::model::region_state::Ns;
+use crate::model::replay_results::{LastTasks, TasksOnDemand};
 
 /// Less than 1/N of the computation is negligible.
 const SMALL: Ns = 20;
@@ -22,6 +25,8 @@ pub struct WorkDemands {
     threads: Vec<ThreadDemand>,
     /// Nanoseconds computed between an answer of a rank that answers whoever asked it first, and the next request to it.
     on_demand: Ns,
+    /// Number of intervals of such computation.
+    tasks: u64,
 }
 
 /// The part of a thread in handing out work on demand.
@@ -35,21 +40,38 @@ struct ThreadDemand {
     answered: Option<(u32, Ns)>,
     /// Total computation.
     computed: Ns,
+    /// The last task since a collective operation.
+    last_task: Ns,
+    /// The last tasks before collective operations.
+    last_tasks: TaskSums,
 }
 
 impl WorkDemands {
     /// Adds the next thread, which belongs to this world rank.
     pub fn add_thread(&mut self, world_rank: u32) {
-        self.threads.push(ThreadDemand { world_rank, asked_by: None, answered: None, computed: 0 });
+        let (last_task, last_tasks) = Default::default();
+        self.threads.push(ThreadDemand {
+            world_rank,
+            asked_by: None,
+            answered: None,
+            computed: 0,
+            last_task,
+            last_tasks,
+        });
     }
 
     /// Records that a thread received a message from any source, which may be a request for work.
     pub fn record_request(&mut self, thread: u32, by: u32) {
-        if let Some(ThreadDemand { answered, computed, .. }) = self.threads.get_mut(by as usize)
+        if let Some(ThreadDemand { answered, computed, last_task, .. }) = self.threads.get_mut(by as usize)
             && let Some((last, since)) = *answered
             && last == thread
         {
-            self.on_demand += *computed - since;
+            let task = *computed - since;
+            self.on_demand += task;
+            if task > 0 {
+                self.tasks += 1;
+                *last_task = task;
+            }
             *answered = None;
         }
         self.threads[thread as usize].asked_by = Some(by);
@@ -67,9 +89,10 @@ impl WorkDemands {
     /// Records that a thread received another message, from `by`, or took part in a collective operation. Requests from before a
     /// collective operation get no answer after it.
     pub fn record_other_exchange(&mut self, thread: u32, by: Option<u32>) {
-        let ThreadDemand { answered, asked_by, .. } = &mut self.threads[thread as usize];
+        let ThreadDemand { answered, asked_by, last_task, last_tasks, .. } = &mut self.threads[thread as usize];
         if by.is_none() {
             *asked_by = None;
+            last_tasks.count(std::mem::take(last_task));
         }
         if answered.is_some_and(|(last, _)| by != Some(last)) {
             *answered = None;
@@ -84,25 +107,78 @@ impl WorkDemands {
 
     /// Returns the work handed out on demand, and all work.
     pub fn finish(&self) -> OnDemand {
-        OnDemand { on_demand: self.on_demand, computed: self.threads.iter().map(|one| one.computed).sum() }
+        let mut last: BTreeMap<u32, TaskSums> = BTreeMap::new();
+        for ThreadDemand { world_rank, last_task, last_tasks, .. } in &self.threads {
+            let mut sums = *last_tasks;
+            sums.count(*last_task);
+            if sums.tasks > 0 {
+                last.entry(*world_rank).or_default().add(sums);
+            }
+        }
+        let computed = self.threads.iter().map(|one| one.computed).sum();
+        OnDemand { on_demand: self.on_demand, computed, tasks: self.tasks, last }
+    }
+}
+
+/// Number and duration of tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+struct TaskSums {
+    tasks: u64,
+    time: Ns,
+}
+
+impl TaskSums {
+    /// Counts a task, if there is one.
+    fn count(&mut self, task: Ns) {
+        if task > 0 {
+            self.add(TaskSums { tasks: 1, time: task });
+        }
+    }
+
+    fn add(&mut self, other: TaskSums) {
+        self.tasks += other.tasks;
+        self.time += other.time;
     }
 }
 
 /// Work that was handed out on demand, of all work, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, Encode, Decode)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct OnDemand {
     on_demand: Ns,
     computed: Ns,
+    tasks: u64,
+    /// By world rank, its last tasks before collective operations and the end.
+    last: BTreeMap<u32, TaskSums>,
 }
 
 impl OnDemand {
     /// This and what came after it.
-    pub fn and(self, after: OnDemand) -> OnDemand {
-        OnDemand { on_demand: self.on_demand + after.on_demand, computed: self.computed + after.computed }
+    pub fn and(mut self, after: OnDemand) -> OnDemand {
+        for (rank, sums) in after.last {
+            self.last.entry(rank).or_default().add(sums);
+        }
+        OnDemand {
+            on_demand: self.on_demand + after.on_demand,
+            computed: self.computed + after.computed,
+            tasks: self.tasks + after.tasks,
+            last: self.last,
+        }
     }
 
     /// Returns whether that is a considerable part of the work.
-    pub fn is_considerable(self) -> bool {
+    pub fn is_considerable(&self) -> bool {
         self.on_demand > 0 && SMALL * self.on_demand >= self.computed
+    }
+
+    /// Returns the tasks in seconds.
+    pub fn tasks(&self) -> TasksOnDemand {
+        let last = self.last.iter();
+        TasksOnDemand {
+            tasks: self.tasks,
+            total_s: self.on_demand as f64 * 1e-9,
+            last: last
+                .map(|(&rank, sums)| LastTasks { rank, tasks: sums.tasks, total_s: sums.time as f64 * 1e-9 })
+                .collect(),
+        }
     }
 }

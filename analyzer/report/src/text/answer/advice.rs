@@ -41,6 +41,20 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
     }
     match situation {
         RunSituation::StaticExcess => of_excess(report),
+        RunSituation::LastTask => fixed(
+            Try,
+            match report.awaited_task.is_some_and(|task| task.is_long()) {
+                true => "start the longest tasks first, or divide them into smaller ones",
+                false => "divide the work into more and smaller tasks",
+            },
+        ),
+        RunSituation::UnevenGroups => {
+            let slow = report.uneven_groups.as_ref().map_or_else(String::new, |groups| named_ranks(&groups.slow.ranks));
+            Some((
+                LookAt,
+                format!("how ranks are divided among these codes: that of {slow} needs more ranks, or less work"),
+            ))
+        }
         RunSituation::SerialCode => fixed(Try, "share this code among the ranks, or let the others work meanwhile"),
         RunSituation::AsleepRank => {
             let are_several = report.verdict.worst.as_ref().is_some_and(|worst| !worst.equal_ranks.is_empty());

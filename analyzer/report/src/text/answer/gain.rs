@@ -16,6 +16,9 @@ use super::place::BEFORE_FIRST_CALL;
 
 /// The gain of the change that saves most, or `None` if it is little, or advice is withheld.
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
+    if situation == RunSituation::LastTask && !report.is_only_described() {
+        return of_awaited_task(report);
+    }
     if report.clusters.are_apart() || report.is_only_described() || situation == RunSituation::NoCores {
         return None;
     }
@@ -25,24 +28,40 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
     if let Some(best) = report.what_if.best().filter(|row| row.saved_s > worth_naming_s) {
         return Some(AnswerLine::new(
             AnswerLabel::Gain,
-            format!("{}: {}", change(best), from_to(base_s, best, is_left_out)),
+            format!("{}: {}", change(best), from_to(report, best, is_left_out.then_some(base_s))),
         ));
     }
     let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication)?;
     let row = loss.remedy.as_ref().filter(|row| row.saved_s > worth_naming_s && situation.is_of_network())?;
-    let text = format!("at most {}, if messages took no time", seconds_and_share(base_s, row));
+    let saved = seconds_like(row.saved_share * report.data.elapsed_s, report.data.elapsed_s);
+    let text = format!("at most {saved} ({}), if messages took no time", short_percent(row.saved_share));
     Some(AnswerLine::new(AnswerLabel::Gain, text))
 }
 
-/// `1.32 s → 0.67 s (−49 %)`.
-fn from_to(base_s: f64, row: &PredictionRow, is_recorder_left_out: bool) -> String {
-    let (from, to) = (seconds_like(base_s, base_s), seconds_like(row.time_s, base_s));
-    let without = if is_recorder_left_out { " without the recorder" } else { "" };
-    format!("{from} → {to} (−{}){without}", short_percent(row.saved_share))
+/// The gain if all workers ended together, which no replay predicts: tasks would be handed out in another order.
+fn of_awaited_task(report: &Report) -> Option<AnswerLine> {
+    let verdict = &report.verdict;
+    let elapsed_s = report.data.elapsed_s;
+    let share = verdict.imbalance_s / elapsed_s.max(f64::MIN_POSITIVE);
+    (share > MIN_NAMED_GAIN).then(|| {
+        let most = seconds_like(verdict.imbalance_s, elapsed_s);
+        AnswerLine::new(
+            AnswerLabel::Gain,
+            format!("at most {most} ({}), if all workers ended together", short_percent(share)),
+        )
+    })
 }
 
-fn seconds_and_share(base_s: f64, row: &PredictionRow) -> String {
-    format!("{} ({})", seconds_like(row.saved_s, base_s), short_percent(row.saved_share))
+/// `1.32 s → 0.67 s (−49 %)`, from the elapsed time of the head, or from the one that is given: the run's without the recorder. A replay takes a little more or less than the run
+/// took. Work that is only divided in another way saves no more than is lost.
+fn from_to(report: &Report, row: &PredictionRow, without_recorder_s: Option<f64>) -> String {
+    let lost_share =
+        report.verdict.lost_share.filter(|_| row.scenario.is_redistribution() && without_recorder_s.is_none());
+    let saved_share = row.saved_share.min(lost_share.unwrap_or(1.0));
+    let from_s = without_recorder_s.unwrap_or(report.data.elapsed_s);
+    let (from, to) = (seconds_like(from_s, from_s), seconds_like((1.0 - saved_share) * from_s, from_s));
+    let without = if without_recorder_s.is_some() { " without the recorder" } else { "" };
+    format!("{from} → {to} (−{}){without}", short_percent(saved_share))
 }
 
 /// Returns a change in words: `even work on all ranks`.

@@ -4,7 +4,7 @@ use super::{AnswerLabel, AnswerLine};
 use crate::loss_kind::LossKind;
 use crate::situation::RunSituation;
 use crate::slow_parts::SlowPart;
-use crate::text::{LONGEST_NAME, code_in_words, functions, place_name, region_name};
+use crate::text::{LONGEST_NAME, call_in_words, code_in_words, functions, region_name};
 use crate::verdict::{LongestRank, WorstRegion};
 use crate::words::{clean, short_path, shorten};
 use crate::{Report, Verdict};
@@ -28,9 +28,12 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
     let text = match situation {
         // Samples count CPU time, which a rank without a core does not take.
         _ if is_by_cpu_time => of_excess(report, &by_cpu_time(verdict)),
-        RunSituation::StaticExcess | RunSituation::SerialCode | RunSituation::AsleepRank | RunSituation::Threads => {
-            of_excess(report, verdict)
-        }
+        RunSituation::StaticExcess
+        | RunSituation::SerialCode
+        | RunSituation::AsleepRank
+        | RunSituation::LastTask
+        | RunSituation::UnevenGroups
+        | RunSituation::Threads => of_excess(report, verdict),
         RunSituation::MovingRank | RunSituation::SlowInTurn => of_serialization(report, LossKind::SlowInTurn),
         RunSituation::SlowInParts => of_parts(report),
         RunSituation::Chains => of_serialization(report, LossKind::DependencyChains),
@@ -184,7 +187,7 @@ pub(super) fn after_one_call(name: &str) -> Option<String> {
 /// The call of a loss of this kind, and its place.
 fn call_and_place(report: &Report, kind: LossKind) -> Option<String> {
     let at = report.losses.iter().find(|loss| loss.kind == kind)?.at.as_ref()?;
-    Some(format!("MPI_{} at {}", at.operation, place_name(&at.place)))
+    Some(call_in_words(at))
 }
 
 /// The places of a kind of serialization: where ranks compute for which others wait, and where these wait.
@@ -195,7 +198,7 @@ fn of_serialization(report: &Report, kind: LossKind) -> Option<String> {
         Some(function) => function_and_place(Some(function), Some(place_of_region(report, path))),
         None => Some(format!("mostly {}", place_of_region(report, path))),
     });
-    let at = loss.at.as_ref().map(|at| format!("ranks wait in MPI_{} at {}", at.operation, place_name(&at.place)));
+    let at = loss.at.as_ref().map(|at| format!("ranks wait in {}", call_in_words(at)));
     match (region, at) {
         (Some(region), Some(at)) => Some(format!("{region}; {at}")),
         (region, at) => region.or(at),

@@ -2,12 +2,14 @@
 
 use super::end::ending;
 use super::phrases::{capitalized, members, named_ranks, short_percent};
+use crate::clusters::CodeName;
 use crate::excess_iterations::ExcessIterations;
 use crate::loss_kind::LossKind;
 use crate::situation::{CallAmounts, RunSituation, single_cause, turns_of_slowest};
-use crate::text::{functions, threads};
+use crate::text::{functions, region_name, threads};
+use crate::uneven_groups::CodeGroup;
 use crate::verdict::LongestRank;
-use crate::words::{bytes, percent, plural, seconds, seconds_like};
+use crate::words::{bytes, clean, percent, plural, seconds, seconds_like};
 use crate::{LifetimeTable, Report, ReportDoubt};
 use lbprof_collector::Activity;
 use lbprof_thresholds::verdict::GOOD_LOAD_BALANCE;
@@ -135,6 +137,8 @@ fn why(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
     match situation {
         RunSituation::StaticExcess => excess(report),
+        RunSituation::LastTask => last_task(report),
+        RunSituation::UnevenGroups => uneven_groups(report),
         RunSituation::SerialCode | RunSituation::AsleepRank => alone(report, situation),
         RunSituation::FileAccess => file_access(report),
         RunSituation::CalledByMpi => {
@@ -180,6 +184,46 @@ fn excess(report: &Report) -> String {
     let (has, each) = if slow.len() > 1 { ("have", " each") } else { ("has", "") };
     let when = when(report, worst);
     format!(": {} {has} {factor} the average work{each}{when}, and {}", named_ranks(&slow), who_waits(report, &slow))
+}
+
+/// The cause that one group of ranks has code that takes longer than that of the others.
+fn uneven_groups(report: &Report) -> String {
+    let Some(groups) = &report.uneven_groups else { return " to load imbalance".to_owned() };
+    let mean_s = report.verdict.worst.as_ref().map_or(0.0, |worst| worst.mean_s);
+    let factor = factor_in_words(groups.slow.mean_s / mean_s.max(f64::MIN_POSITIVE));
+    let others: Vec<String> = groups.others.iter().map(group_in_words).collect();
+    let wait = if matches!(groups.others.as_slice(), [one] if one.ranks.len() == 1) { "waits" } else { "wait" };
+    let has = if groups.slow.ranks.len() > 1 { "each have" } else { "has" };
+    format!(
+        ": {} {has} {factor} the average work, and {} {wait} for them",
+        group_in_words(&groups.slow),
+        others.join(" and ")
+    )
+}
+
+/// Returns a group of ranks with the function that they alone run: `ranks 0-3 (in atmosphere)`.
+fn group_in_words(group: &CodeGroup) -> String {
+    let ranks = named_ranks(&group.ranks);
+    match &group.code {
+        Some(CodeName::Region(path)) => format!("{ranks} (in {})", region_name(path)),
+        Some(CodeName::Call(_, Some(place))) => format!("{ranks} (in {})", clean(place.short_function())),
+        _ => ranks,
+    }
+}
+
+/// The cause that no tasks are left while a rank still works on its last one.
+fn last_task(report: &Report) -> String {
+    let Some(task) = report.awaited_task else { return " to load imbalance".to_owned() };
+    let elapsed_s = report.verdict.elapsed_s;
+    let when = if task.rounds > 1 { "each time that no tasks are left" } else { "at the end" };
+    let long = match task.is_long() {
+        true => format!(", {} as long as the average task", factor_in_words(task.task_s / task.mean_task_s)),
+        false => String::new(),
+    };
+    let length = seconds_like(task.task_s, elapsed_s);
+    let waits = who_waits(report, &[task.rank]);
+    let waits = waits.trim_end_matches(" for it");
+    format!(": {when} {waits} for the last task of rank {}, which takes {length}{long}", task.rank)
 }
 
 /// The cause that a rank works or sleeps while the others have nothing to do.

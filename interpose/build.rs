@@ -26,8 +26,8 @@ const FORTRAN: [(&str, bool); 9] = [
 const SPECIAL: [&str; 8] =
     ["init", "init_thread", "finalize", "abort", "type_free", "pcontrol", "session_init", "session_finalize"];
 
-/// Functions that programs call most, those that are called together beside one another: what their wrappers use lies together, so that few cache lines
-/// and pages serve a call where the program's own data fill the caches. As many as `state/thread.rs` has place for.
+/// Functions that programs call most, those that are called together beside one another: the code of their wrappers and what that uses lie together in this
+/// order, so that few cache lines and pages serve a call where the program's own data fill the caches. As many as `state/thread.rs` has place for.
 const FREQUENT: [&str; 40] = [
     "Isend",
     "Irecv",
@@ -140,14 +140,19 @@ fn main() {
     println!("cargo::rerun-if-changed=calls.table");
     println!("cargo::rerun-if-changed=build.rs");
     let table = fs::read_to_string("calls.table").expect("calls.table lies beside build.rs");
-    let mut wrappers = WrapperList { frequent: vec![0; FREQUENT.len()], ..WrapperList::default() };
+    let mut rows = Vec::new();
     for (number, line) in table.lines().enumerate() {
         if !line.starts_with('#') && !line.trim().is_empty() {
-            let row = parse(line).unwrap_or_else(|| panic!("calls.table:{}: not a row", number + 1));
-            wrappers.add(&row, false);
-            if row.large {
-                wrappers.add(&row, true);
-            }
+            rows.push(parse(line).unwrap_or_else(|| panic!("calls.table:{}: not a row", number + 1)));
+        }
+    }
+    // Their code comes in the order in which they are written.
+    rows.sort_by_key(|row| place_among_frequent(&row.function));
+    let mut wrappers = WrapperList { frequent: vec![0; FREQUENT.len()], ..WrapperList::default() };
+    for row in &rows {
+        wrappers.add(row, false);
+        if row.large {
+            wrappers.add(row, true);
         }
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -156,9 +161,22 @@ fn main() {
     fs::write(out.join("names.rs"), wrappers.names()).expect("OUT_DIR can be written");
 }
 
-/// The section of a wrapper's code.
-fn section(language: &str, is_frequent: bool) -> String {
-    if is_frequent { format!(".text.hot.lbprof_{language}") } else { ".text.lbprof".into() }
+/// The place of a function in [`FREQUENT`], or their number if it is none of them.
+fn place_among_frequent(function: &str) -> usize {
+    FREQUENT.iter().position(|&frequent| frequent == function).unwrap_or(FREQUENT.len())
+}
+
+/// Functions of [`FREQUENT`] that are called in turn and share code.
+const IN_TURN: [&str; 3] = ["Isend", "Irecv", "Waitall"];
+
+/// The section of a wrapper's code. A frequent one has its own, where the body follows the entry, at the begin of a cache line; those of [`IN_TURN`] share one, so
+/// that they lie in few pages.
+fn section(language: &str, function: &str, is_frequent: bool) -> String {
+    match is_frequent {
+        true if IN_TURN.contains(&function) => format!(".text.hot.lbprof_{language}.in_turn"),
+        true => format!(".text.hot.lbprof_{language}.{function}"),
+        false => ".text.lbprof".into(),
+    }
 }
 
 /// The wrappers of the rows so far.
@@ -180,16 +198,16 @@ impl WrapperList {
         let (function, arguments) = (&row.function, row.arguments.join(", "));
         let index = self.names.len();
         self.names.push((format!("PMPI_{function}{suffix}"), format!("MPI_{function}{suffix}")));
-        let place = FREQUENT.iter().position(|frequent| frequent == function).filter(|_| !large);
-        if let Some(frequent) = place.and_then(|place| self.frequent.get_mut(place)) {
+        let place = if large { FREQUENT.len() } else { place_among_frequent(function) };
+        if let Some(frequent) = self.frequent.get_mut(place) {
             *frequent = index;
         }
         let _ = writeln!(
             self.text,
             "c_wrapper!(\"MPI_{function}{suffix}\", \"{}\", lang::{}, {function}{suffix}, {index}, {}, {function}, ({arguments}), |call| {});",
-            section("c", place.is_some()),
+            section("c", function, place < FREQUENT.len()),
             if large { "CLarge" } else { "C" },
-            place.unwrap_or(FREQUENT.len()),
+            place,
             call(&row.verb)
         );
         // Where a buffer is looked at, entries that pass it as a descriptor have a body of their own.
@@ -219,7 +237,7 @@ impl WrapperList {
         let _ = writeln!(
             self.text,
             "fortran_wrapper!(\"{}\", lang::{language}, {function}{suffix}, [{entries}], {function}, extra_0, ({arguments}{extra}), |call| {});",
-            section("fortran", FREQUENT.contains(&function.as_str()) && language == "Fortran"),
+            section("fortran", function, FREQUENT.contains(&function.as_str()) && language == "Fortran"),
             call(&row.verb)
         );
     }

@@ -1,7 +1,14 @@
 //! The table of open requests: what shares a handle comes back in the order in which it was started.
 
 // The library is made to be preloaded and cannot be linked with a test: the table's source is.
-#![allow(dead_code, missing_docs, clippy::undocumented_unsafe_blocks, reason = "only a part of the library")]
+#![allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    missing_docs,
+    clippy::undocumented_unsafe_blocks,
+    reason = "only a part of the library"
+)]
 
 mod harmless {
     pub mod enter {
@@ -30,13 +37,16 @@ mod state {
         }
     }
 }
+#[path = "../src/processor/mod.rs"]
+mod processor;
 #[path = "../src/handles/requests.rs"]
 mod requests;
 #[path = "../src/word.rs"]
 mod word;
 
 use requests::{
-    ACTIVE, MAKES_COMM, OpenRequest, PERSISTENT, READS, RECEIVES, WRITES, insert, peek, peek_polled, take, take_usual,
+    ACTIVE, MAKES_COMM, OpenRequest, PERSISTENT, READS, RECEIVES, WRITES, insert, new_id, peek, peek_polled,
+    set_concurrent, take, take_usual,
 };
 
 fn open(id: u32) -> OpenRequest {
@@ -97,6 +107,21 @@ fn a_usual_request_at_home_is_taken_at_once_and_others_are_left() {
     insert(HANDLE, open(6));
     assert_eq!((take_usual(HANDLE), ids_of(HANDLE)), (None, vec![6, 7]));
     assert_eq!(take_usual(0), None);
+}
+
+#[test]
+fn calls_that_never_overlap_find_the_same_requests() {
+    const HANDLE: usize = 0x7000_aab0;
+    for is_concurrent in [false, true] {
+        set_concurrent(is_concurrent);
+        (0..24).for_each(|id| insert(HANDLE, open(id)));
+        assert_eq!(ids_of(HANDLE), (0..24).collect::<Vec<_>>());
+        insert(HANDLE, open(24));
+        assert_eq!((take_usual(HANDLE), take_usual(HANDLE), peek(HANDLE)), (Some(open(24)), None, None));
+        let ids: Vec<u32> = std::iter::repeat_with(new_id).take(3).collect();
+        let first = if is_concurrent { 3 } else { 0 };
+        assert_eq!(ids, (first..first + 3).collect::<Vec<_>>());
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::harmless::{enter, guard};
 use crate::mpi::{nesting, symbols};
 use crate::run::launcher;
 use crate::state::thread;
+use crate::system::objects::LoadedObject;
 use crate::{forward, log};
 
 /// Looks for functions whose calls will not be seen; the log says which, and the first rank says so.
@@ -47,6 +48,11 @@ pub fn look(rank: i32) {
 /// Functions that are defined before this library's and whose calls do not arrive here, each with the object that defines it. A function
 /// of Fortran, which has up to ten names, is there once.
 fn wrapped_before() -> Vec<(&'static str, String)> {
+    // To ask the loader for each of some thousand names would take milliseconds.
+    let before = defined_in_objects_before();
+    if before.is_empty() {
+        return Vec::new();
+    }
     let mut found: Vec<(&str, String)> = Vec::new();
     let mut stems = BTreeSet::new();
     // The names of Fortran come after that of C.
@@ -55,7 +61,7 @@ fn wrapped_before() -> Vec<(&'static str, String)> {
         if forward::is_c(own) {
             in_c = own;
         }
-        let Some(object) = defined_before(own) else { continue };
+        let Some(object) = before.contains(own).then(|| defined_before(own)).flatten() else { continue };
         let behind = symbols::symbol(profiling);
         // What MPI does not have is the program's own.
         if behind == 0 {
@@ -69,6 +75,31 @@ fn wrapped_before() -> Vec<(&'static str, String)> {
         }
     }
     found
+}
+
+/// Names of MPI's functions that the objects define which the loader searches before this library.
+fn defined_in_objects_before() -> BTreeSet<&'static CStr> {
+    let mut names = BTreeSet::new();
+    unsafe extern "C" fn add_names(object: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
+        // SAFETY: dl_iterate_phdr passes a valid description, of the program and what was loaded with it first, which stay; and our own pointer.
+        unsafe {
+            let (object, names) = (&*object, &mut *names.cast::<BTreeSet<&'static CStr>>());
+            if LoadedObject::new(object).bounds().is_some_and(|(begin, _)| nesting::is_here(begin)) {
+                return 1;
+            }
+            let defined = symbols_of(object).filter(|(symbol, _)| symbol.st_shndx != 0);
+            names.extend(defined.map(|(_, name)| name).filter(|name| is_of_mpi(name)));
+        }
+        0
+    }
+    // SAFETY: the callback gets the set that lives here.
+    unsafe { libc::dl_iterate_phdr(Some(add_names), (&raw mut names).cast()) };
+    names
+}
+
+/// Returns whether a name begins as those of MPI's functions do, in any language.
+fn is_of_mpi(name: &CStr) -> bool {
+    name.to_bytes().get(..4).is_some_and(|first| first.eq_ignore_ascii_case(b"mpi_"))
 }
 
 /// The first names of a list, and how many more there are.

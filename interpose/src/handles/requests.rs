@@ -5,12 +5,15 @@
 //! [`take`] gives the one that was started first. It is an array of buckets without chains, entered without a lock. Each handle has a home,
 //! one of its bucket's places, where nearly all are found at once; what finds that taken goes to another one, and where the bucket is full,
 //! to an ordinary map.
+//!
+//! Where no two threads call MPI at the same time, a handler of a signal is all that can come in between: then the processor's instructions need not keep
+//! other cores out, which takes as long as all else that the table does.
 
 use std::collections::{HashMap, VecDeque};
 use std::hint;
 use std::sync::atomic::{
-    AtomicU32, AtomicU64, AtomicUsize,
-    Ordering::{AcqRel, Acquire, Relaxed, Release},
+    AtomicBool, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
     fence,
 };
 
@@ -18,6 +21,7 @@ use lbprof_collector::CallFlags;
 
 use crate::harmless::enter;
 use crate::harmless::signals::HandlerLock;
+use crate::processor::{add_on_this_core, exchange_on_this_core};
 use crate::state::thread;
 use crate::word::Word;
 
@@ -40,41 +44,37 @@ pub struct OpenRequest {
     pub kind: u64,
 }
 
-/// In [`OpenRequest::kind`]: it receives a message, so that its status says who sent what.
-pub const RECEIVES: u64 = 1 << 8;
+// Bits of [`OpenRequest::kind`]. Those that a record's flags have, too, are the same there.
+/// Bit of a request whose source was MPI_ANY_SOURCE.
+pub const ANY_SOURCE: u64 = CallFlags::ANY_SOURCE.0 as u64;
+/// Bit of a request whose tag was MPI_ANY_TAG.
+pub const ANY_TAG: u64 = CallFlags::ANY_TAG.0 as u64;
 /// Bit of a persistent request: completion leaves it open, inactive.
-pub const PERSISTENT: u64 = 1 << 9;
+pub const PERSISTENT: u64 = CallFlags::PERSISTENT.0 as u64;
 /// Bit of a persistent request that is active.
-pub const ACTIVE: u64 = 1 << 10;
-/// MPI_ANY_SOURCE was given.
-pub const ANY_SOURCE: u64 = 1 << 11;
-/// MPI_ANY_TAG was given.
-pub const ANY_TAG: u64 = 1 << 12;
+pub const ACTIVE: u64 = 1 << 16;
+/// Bit of a request that receives a message, so that its status says who sent what.
+pub const RECEIVES: u64 = 1 << 17;
 /// Bit of a request for a communicator that is being made (MPI_Comm_idup).
-pub const MAKES_COMM: u64 = 1 << 13;
+pub const MAKES_COMM: u64 = 1 << 18;
 /// Bit of a request that reads a file: its status has the bytes.
-pub const READS: u64 = 1 << 14;
+pub const READS: u64 = 1 << 19;
 /// Bit of a request that writes a file: its status has the bytes.
-pub const WRITES: u64 = 1 << 15;
+pub const WRITES: u64 = 1 << 20;
 
-/// The bits that the wildcards of a record move by between [`OpenRequest::kind`] and its flags, and those of a persistent request.
-const WILDCARDS: u32 = 8;
-const PERSISTENCE: u32 = 1;
-const _: () =
-    assert!(ANY_SOURCE | ANY_TAG == (CallFlags::ANY_SOURCE.0 as u64 | CallFlags::ANY_TAG.0 as u64) << WILDCARDS);
-const _: () = assert!(PERSISTENT == (CallFlags::PERSISTENT.0 as u64) << PERSISTENCE);
+/// Bits of a record's flags that are its activity.
+const ACTIVITY: u64 = 7;
 
 /// The activity and the wildcards of a record's flags, as an [`OpenRequest::kind`].
 #[inline(always)]
 pub fn kind_of(flags: CallFlags) -> u64 {
-    let flags = u64::from(flags.0);
-    flags & 7 | flags << WILDCARDS & (ANY_SOURCE | ANY_TAG)
+    u64::from(flags.0) & (ACTIVITY | ANY_SOURCE | ANY_TAG)
 }
 
 /// The activity, the wildcards and the persistence that an [`OpenRequest::kind`] shows, as a record's flags.
 #[inline(always)]
 fn flags_of(kind: u64) -> CallFlags {
-    CallFlags((kind & 7 | (kind & (ANY_SOURCE | ANY_TAG)) >> WILDCARDS | (kind & PERSISTENT) >> PERSISTENCE) as u16)
+    CallFlags((kind & (ACTIVITY | ANY_SOURCE | ANY_TAG | PERSISTENT)) as u16)
 }
 
 #[inline(always)]
@@ -137,13 +137,42 @@ static TABLE: [Bucket; BUCKETS] = [const { [const { RequestSlot::free() }; WAYS]
 static OVERFLOW: HandlerLock<Option<HashMap<Word, VecDeque<OpenRequest>, foldhash::fast::FixedState>>> =
     HandlerLock::new(None);
 
+/// The state that all requests share.
+#[repr(C, align(64))]
+struct RequestCommons {
+    /// True if several threads may call MPI at the same time.
+    is_concurrent: AtomicBool,
+    next_id: AtomicU32,
+}
+
 #[unsafe(link_section = ".data.lbprof_frequent")]
-static NEXT_ID: AtomicU32 = AtomicU32::new(0);
+static COMMONS: RequestCommons = RequestCommons { is_concurrent: AtomicBool::new(true), next_id: AtomicU32::new(0) };
+
+/// Several threads may call MPI at the same time from here on, or not.
+pub fn set_concurrent(is_concurrent: bool) {
+    COMMONS.is_concurrent.store(is_concurrent, SeqCst);
+}
+
+/// The answer of [`concurrency`], which a call asks once.
+#[derive(Clone, Copy)]
+pub struct ThreadConcurrency(bool);
+
+/// Returns whether several threads may call MPI at the same time.
+#[inline(always)]
+pub fn concurrency() -> ThreadConcurrency {
+    ThreadConcurrency(COMMONS.is_concurrent.load(Relaxed))
+}
 
 /// A new request id, unique in the rank until it wraps, after 2³¹ requests.
-#[inline(always)]
 pub fn new_id() -> u32 {
-    NEXT_ID.fetch_add(1, Relaxed) & 0x7fff_ffff
+    next_id(concurrency())
+}
+
+/// Returns a new request id like [`new_id`].
+#[inline(always)]
+pub fn next_id(concurrency: ThreadConcurrency) -> u32 {
+    let id = if concurrency.0 { COMMONS.next_id.fetch_add(1, Relaxed) } else { add_on_this_core(&COMMONS.next_id, 1) };
+    id & 0x7fff_ffff
 }
 
 /// Returns whether request `id` was started before `other`; both may be the same.
@@ -156,10 +185,24 @@ fn is_older(id: u32, other: u32) -> bool {
 /// The home of a handle: its bucket, and the index of its place.
 #[inline(always)]
 fn home(handle: Word) -> (&'static Bucket, usize) {
-    // Handles are multiples of a power of two (pointers) or small steps apart (integers): a multiplication spreads both.
-    let hash = (handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - (BUCKETS * WAYS).trailing_zeros());
+    let index = index_of(handle);
     // SAFETY: the shift leaves as many bits as there are places.
-    (unsafe { TABLE.get_unchecked(hash as usize / WAYS) }, hash as usize % WAYS)
+    (unsafe { TABLE.get_unchecked(index / WAYS) }, index % WAYS)
+}
+
+/// The place at which a handle is at home.
+#[inline(always)]
+fn place_of(handle: Word) -> &'static RequestSlot {
+    // SAFETY: as above.
+    unsafe { TABLE.as_flattened().get_unchecked(index_of(handle)) }
+}
+
+/// The index of a handle's home among all places.
+#[inline(always)]
+fn index_of(handle: Word) -> usize {
+    // Handles are multiples of a power of two (pointers) or small steps apart (integers): a multiplication spreads both.
+    let hash = (handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (hash >> (64 - (BUCKETS * WAYS).trailing_zeros())) as usize
 }
 
 /// The place of this index in a bucket.
@@ -236,15 +279,25 @@ fn pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
+/// Exchanges what a place holds for `new`, if it is still `found`; whether it was.
+#[inline(always)]
+fn exchange(place: &RequestSlot, found: usize, new: usize, concurrency: ThreadConcurrency) -> bool {
+    if !concurrency.0 {
+        exchange_on_this_core(&place.handle, found, new)
+    } else {
+        place.handle.compare_exchange(found, new, Acquire, Relaxed).is_ok()
+    }
+}
+
 #[inline(always)]
 fn claim(place: &RequestSlot, found: usize) -> bool {
-    place.handle.compare_exchange(found, CLAIMED, Acquire, Relaxed).is_ok()
+    exchange(place, found, CLAIMED, concurrency())
 }
 
 /// Puts a request into a place, if that is free; whether it did.
 #[inline(always)]
-fn put(place: &RequestSlot, handle: Word, open: OpenRequest) -> bool {
-    let is_free = place.handle.load(Relaxed) == FREE && claim(place, FREE);
+fn put(place: &RequestSlot, handle: Word, open: OpenRequest, concurrency: ThreadConcurrency) -> bool {
+    let is_free = place.handle.load(Relaxed) == FREE && exchange(place, FREE, CLAIMED, concurrency);
     if is_free {
         place.store(open);
         place.handle.store(handle, Release);
@@ -255,23 +308,27 @@ fn put(place: &RequestSlot, handle: Word, open: OpenRequest) -> bool {
 /// Remembers an open request.
 #[inline(always)]
 pub fn insert(handle: Word, open: OpenRequest) {
-    if !is_handle(handle) {
-        return;
-    }
-    let (bucket, index) = home(handle);
-    if !put(place_at(bucket, index), handle, open) {
+    if !insert_at_home(handle, open, concurrency()) {
         // A copy, so that the other one can stay in registers.
-        insert_elsewhere(bucket, index, handle, &OpenRequest { ..open });
+        insert_elsewhere(handle, &OpenRequest { ..open });
     }
 }
 
+/// Remembers an open request at its home, and returns whether there was room; if not, [`insert_elsewhere`] is to be called.
+#[inline(always)]
+pub fn insert_at_home(handle: Word, open: OpenRequest, concurrency: ThreadConcurrency) -> bool {
+    !is_handle(handle) || put(place_of(handle), handle, open, concurrency)
+}
+
+/// Remembers an open request whose home is taken.
 #[cold]
 #[inline(never)]
-fn insert_elsewhere(bucket: &Bucket, index: usize, handle: Word, open: &OpenRequest) {
+pub fn insert_elsewhere(handle: Word, open: &OpenRequest) {
     let open = *open;
+    let (bucket, index) = home(handle);
     let home = place_at(bucket, index);
     home.elsewhere.fetch_add(AT_ANOTHER_PLACE, AcqRel);
-    if (1..WAYS).any(|step| put(place_at(bucket, index + step), handle, open)) {
+    if (1..WAYS).any(|step| put(place_at(bucket, index + step), handle, open, concurrency())) {
         return;
     }
     home.elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
@@ -377,8 +434,7 @@ pub fn peek_polled(handle: Word) -> Option<PolledRequest> {
     if !is_handle(handle) {
         return None;
     }
-    let (bucket, index) = home(handle);
-    let place = place_at(bucket, index);
+    let place = place_of(handle);
     if place.has_all() {
         if place.handle.load(Acquire) != handle {
             return None;
@@ -404,8 +460,7 @@ pub fn take(handle: Word) -> Option<OpenRequest> {
     if !is_handle(handle) {
         return None;
     }
-    let (bucket, index) = home(handle);
-    let place = place_at(bucket, index);
+    let place = place_of(handle);
     if place.has_all() {
         if place.handle.load(Acquire) != handle {
             return None;
@@ -421,12 +476,19 @@ pub fn take(handle: Word) -> Option<OpenRequest> {
 /// [`take`].
 #[inline(always)]
 pub fn take_usual(handle: Word) -> Option<OpenRequest> {
-    let (bucket, index) = home(handle);
-    let place = place_at(bucket, index);
+    let place = place_of(handle);
     if !is_handle(handle) || !place.has_all() || place.handle.load(Acquire) != handle {
         return None;
     }
-    if !is_usual(place.kind.load(Relaxed)) || !claim(place, handle) {
+    let kind = place.kind.load(Relaxed);
+    if !is_usual(kind) {
+        return None;
+    }
+    if !COMMONS.is_concurrent.load(Relaxed) {
+        let open = OpenRequest { kind, ..place.load() };
+        return exchange_on_this_core(&place.handle, handle, FREE).then_some(open);
+    }
+    if place.handle.compare_exchange(handle, CLAIMED, Acquire, Relaxed).is_err() {
         return None;
     }
     let open = place.load();

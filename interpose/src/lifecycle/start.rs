@@ -2,6 +2,7 @@
 
 use crate::forward::{self, bypass, weak};
 use crate::handles::comms::creation;
+use crate::handles::requests;
 use crate::harmless::{guard, memory, signals};
 use crate::lifecycle::fork::in_child;
 use crate::lifecycle::process_state::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS};
@@ -61,7 +62,11 @@ pub fn before_init() {
 /// MPI is initialised; `thread` is the calling thread's state.
 pub unsafe fn initialised(thread: *mut RecorderThread, level: u8) {
     LEFT_INIT.store(ticks(), Relaxed);
-    MODELS.fetch_add(1, SeqCst);
+    let is_first = MODELS.fetch_add(1, SeqCst) == 0;
+    // A session that is there already may have more threads.
+    if is_first && provided_level().is_some_and(|level| level < CONCURRENT_THREADS) {
+        requests::set_concurrent(false);
+    }
     // SAFETY: the caller's promise.
     unsafe {
         start(thread, level, |own| agreement::agree(own));
@@ -78,6 +83,7 @@ pub unsafe fn initialised(thread: *mut RecorderThread, level: u8) {
 pub unsafe fn session_initialised(thread: *mut RecorderThread, session: Word) {
     LEFT_INIT.store(ticks(), Relaxed);
     MODELS.fetch_add(1, SeqCst);
+    requests::set_concurrent(true);
     world::set_session(session);
     // SAFETY: the caller's promise.
     unsafe {
@@ -132,8 +138,17 @@ unsafe fn start(thread: *mut RecorderThread, level: u8, agree: impl FnOnce(Start
     }
 }
 
-/// The lowest thread level at which MPI lets several threads call it.
+/// The lowest thread level at which MPI lets several threads call it, and that at which it does so at the same time.
 const SEVERAL_THREADS: u8 = 2;
+const CONCURRENT_THREADS: u8 = 3;
+
+/// Returns the thread level that MPI provides, which may be higher than the program has asked for, or `None` if it does not say.
+fn provided_level() -> Option<u8> {
+    let mut provided: c_int = 0;
+    // SAFETY: MPI is initialised; a local look-up.
+    let code = unsafe { call2(c"PMPI_Query_thread", &raw mut provided as Word, 0) };
+    (code == 0).then(|| thread_level(provided))
+}
 
 /// Opens the log and starts to record.
 ///

@@ -15,7 +15,7 @@ pub enum AbiFamily {
     Standard,
 }
 
-/// Facts of one interface. Those that calls read lie in one cache line.
+/// Facts of one interface. Those that most calls read lie in the first cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct MpiAbi {
@@ -27,8 +27,10 @@ pub struct MpiAbi {
     pub statuses_ignore: usize,
     /// Bytes of an MPI_Status.
     pub status_bytes: usize,
-    /// MPI_IN_PLACE.
-    pub in_place: usize,
+    /// The handles of requests that are not followed, once they are known ([`crate::mpi::predefined::look_up`]).
+    pub requests: SharedRequests,
+    /// Family of the interface.
+    pub kind: AbiFamily,
     /// MPI_ANY_SOURCE.
     pub any_source: i32,
     /// MPI_ANY_TAG.
@@ -37,14 +39,41 @@ pub struct MpiAbi {
     pub proc_null: i32,
     /// MPI_ROOT.
     pub root: i32,
-    /// Family of the interface.
-    pub kind: AbiFamily,
     /// MPI_UNDEFINED.
     pub undefined: i32,
+    /// MPI_IN_PLACE.
+    pub in_place: usize,
     /// MPI_ERR_OTHER.
     pub err_other: i32,
     /// Name in logs.
     pub name: &'static str,
+}
+
+const _: () = assert!(std::mem::offset_of!(MpiAbi, any_tag) == 64);
+
+/// The request handles that stand for many completed requests at once.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct SharedRequests {
+    bits: usize,
+    shared: usize,
+    /// MPI_REQUEST_NULL.
+    pub null: usize,
+}
+
+impl SharedRequests {
+    const UNKNOWN: SharedRequests = SharedRequests { bits: 0, shared: 0, null: 0 };
+
+    /// Describes the handles whose `bits` are those of `shared`.
+    pub const fn new(bits: usize, shared: usize, null: usize) -> Self {
+        SharedRequests { bits, shared, null }
+    }
+
+    /// Returns whether a request handle is one of them.
+    #[inline(always)]
+    pub fn contains(self, request: usize) -> bool {
+        request & self.bits == self.shared
+    }
 }
 
 const OPEN_MPI: MpiAbi = MpiAbi {
@@ -61,6 +90,7 @@ const OPEN_MPI: MpiAbi = MpiAbi {
     statuses_ignore: 0,
     in_place: 1,
     err_other: 16,
+    requests: SharedRequests::UNKNOWN,
 };
 
 const MPICH: MpiAbi = MpiAbi {
@@ -77,6 +107,7 @@ const MPICH: MpiAbi = MpiAbi {
     statuses_ignore: 1,
     in_place: usize::MAX,
     err_other: 15,
+    requests: SharedRequests::UNKNOWN,
 };
 
 const STANDARD: MpiAbi = MpiAbi {
@@ -93,11 +124,12 @@ const STANDARD: MpiAbi = MpiAbi {
     statuses_ignore: 0,
     in_place: 1,
     err_other: 16,
+    requests: SharedRequests::UNKNOWN,
 };
 
 /// The facts in force. A copy, not an address, so that calls read one cache line.
 struct AbiInForce(UnsafeCell<MpiAbi>);
-// SAFETY: written by `choose` alone, when MPI has been initialised for the first time, when no thread records yet.
+// SAFETY: written by `choose` and `set_shared_requests` alone, when MPI has been initialised for the first time, when no thread records yet.
 unsafe impl Sync for AbiInForce {}
 
 /// MPICH's until [`choose`] says which.
@@ -122,6 +154,12 @@ pub fn choose(kind: AbiFamily) {
         // SAFETY: see `AbiInForce`; a process has one interface.
         unsafe { *CURRENT.0.get() = chosen };
     }
+}
+
+/// Sets the handles of requests that are not followed.
+pub fn set_shared_requests(requests: SharedRequests) {
+    // SAFETY: see `AbiInForce`.
+    unsafe { (*CURRENT.0.get()).requests = requests };
 }
 
 /// Values of MPI_CART, MPI_GRAPH and MPI_DIST_GRAPH.

@@ -131,7 +131,9 @@ pub trait ArgumentLanguage: Copy {
     where
         Self: Sized,
     {
-        HandleArray { array, convert, is_narrow: convert.mask() == 0xffff_ffff, language: PhantomData }
+        // The same question as others ask about the array's handles.
+        let is_narrow = abi().kind == AbiFamily::Mpich && !matches!(convert, ConvertedHandle::File);
+        HandleArray { array, convert, is_narrow, language: PhantomData }
     }
 
     /// Returns whether a status argument says that the program wants none.

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::mpi::abi::{AbiFamily, abi};
+use crate::mpi::abi::{self, AbiFamily, SharedRequests, abi};
 use crate::mpi::symbols::symbol;
 use crate::word::Word;
 
@@ -131,10 +131,6 @@ pub fn size_in_handle(datatype: Word) -> Option<u64> {
     }
 }
 
-/// Bits of a handle that show that it is shared, their value then, and the null handle.
-#[unsafe(link_section = ".data.lbprof_frequent")]
-static SHARED_REQUEST: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
-
 /// Finds what is looked up once, when the interface is known.
 pub fn look_up() {
     let (bits, shared) = match abi().kind {
@@ -144,35 +140,14 @@ pub fn look_up() {
         _ if abi().handle_mask == 0xffff_ffff => (0xc000_0000, 0x4000_0000),
         _ => (0, 1),
     };
-    let [known_bits, known, known_null] = &SHARED_REQUEST;
-    known_bits.store(bits, Relaxed);
-    known.store(shared, Relaxed);
-    known_null.store(null(NullHandle::Request), Relaxed);
-}
-
-/// The request handles that stand for many completed requests at once.
-#[derive(Clone, Copy)]
-pub struct SharedRequests {
-    bits: Word,
-    shared: Word,
-    /// MPI_REQUEST_NULL.
-    pub null: Word,
-}
-
-impl SharedRequests {
-    /// Returns whether a request handle is one of them.
-    #[inline(always)]
-    pub fn contains(self, request: Word) -> bool {
-        request & self.bits == self.shared
-    }
+    abi::set_shared_requests(SharedRequests::new(bits, shared, null(NullHandle::Request)));
 }
 
 /// The request handles that stand for many completed requests at once, and so must not be followed: MPICH's built-in ones, and
 /// the one that Open MPI gives to every send that it could hand over at once, and to what has no other side.
 #[inline(always)]
 pub fn shared_requests() -> SharedRequests {
-    let [bits, shared, null] = &SHARED_REQUEST;
-    SharedRequests { bits: bits.load(Relaxed), shared: shared.load(Relaxed), null: null.load(Relaxed) }
+    abi().requests
 }
 
 /// Returns whether a request handle is one of [`shared_requests`].

@@ -45,7 +45,10 @@ pub unsafe fn read_status(status: Word) -> ReceivedStatus {
                 bytes: u64::from(int_at(status, 0) as u32) | (int_at(status, 4) as u32 as u64 >> 1) << 32,
                 cancelled: int_at(status, 4) & 1 != 0,
             },
-            AbiFamily::Standard => read_standard_status(status, int_at(status, 0), int_at(status, 4)),
+            AbiFamily::Standard => {
+                let (bytes, cancelled) = read_standard_status(status);
+                ReceivedStatus { source: int_at(status, 0), tag: int_at(status, 4), bytes, cancelled }
+            }
         }
     }
 }
@@ -58,18 +61,18 @@ unsafe fn int_at(status: Word, offset: usize) -> i32 {
     unsafe { (status.wrapping_add(offset) as *const i32).read_unaligned() }
 }
 
-/// The standard ABI leaves the count's place to the library, so it is asked.
+/// Reads bytes, and whether the operation was cancelled: the standard ABI leaves their places to the library, so it is asked.
 ///
 /// # Safety
 /// As [`read_status`].
 #[cold]
 #[inline(never)]
-unsafe fn read_standard_status(status: Word, source: i32, tag: i32) -> ReceivedStatus {
+unsafe fn read_standard_status(status: Word) -> (u64, bool) {
     let (mut count, mut cancelled) = (0i64, 0i32);
     // SAFETY: MPI_Get_count_c and MPI_Test_cancelled are local look-ups on a filled status.
     unsafe {
         call3(c"PMPI_Get_count_c", status, byte(), &raw mut count as Word);
         call2(c"PMPI_Test_cancelled", status, &raw mut cancelled as Word);
     }
-    ReceivedStatus { source, tag, bytes: u64::try_from(count).unwrap_or(0), cancelled: cancelled != 0 }
+    (u64::try_from(count).unwrap_or(0), cancelled != 0)
 }

@@ -3,6 +3,7 @@
 //! Undefined symbols would break every program that inherits LD_PRELOAD, so all are looked up at run time.
 
 use std::ffi::{CStr, CString, c_void};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Address of a symbol that this library does not define itself, or 0.
 pub fn symbol(name: &CStr) -> usize {
@@ -40,8 +41,15 @@ fn next_symbol(name: &CStr) -> usize {
 
 /// Returns whether MPI is visible to all: then what is missing there is missing. A walk for each missing function takes milliseconds.
 fn is_visible() -> bool {
+    /// Set once it was: a program does not take MPI away. Asking the loader again for each missing function would take as long as all else.
+    static IS_VISIBLE: AtomicBool = AtomicBool::new(false);
+    if IS_VISIBLE.load(Relaxed) {
+        return true;
+    }
     // SAFETY: a look-up by name.
-    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PMPI_Init".as_ptr()) }.is_null()
+    let is_visible = !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PMPI_Init".as_ptr()) }.is_null();
+    IS_VISIBLE.store(is_visible, Relaxed);
+    is_visible
 }
 
 /// Looks through libraries that were loaded RTLD_LOCAL (by a plugin loader, by Python), which global look-ups do not see.

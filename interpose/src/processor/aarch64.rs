@@ -1,6 +1,10 @@
 //! 64-bit Arm, for example Grace and Graviton.
 
 use std::arch::{asm, naked_asm};
+use std::sync::atomic::{
+    AtomicU32, AtomicUsize,
+    Ordering::{Acquire, Relaxed},
+};
 
 use gimli::Register;
 
@@ -247,6 +251,18 @@ pub fn counter() -> u64 {
     // SAFETY: Linux leaves this register to programs.
     unsafe { asm!("mrs {ticks}, cntvct_el0", ticks = out(reg) ticks, options(nomem, nostack)) };
     ticks
+}
+
+/// Exchanges the value `found` for `new`, if that is there, and returns whether it was. As for any thread: there is no instruction for one core alone.
+#[inline(always)]
+pub fn exchange_on_this_core(word: &AtomicUsize, found: usize, new: usize) -> bool {
+    word.compare_exchange(found, new, Acquire, Relaxed).is_ok()
+}
+
+/// Adds to a number and returns what it was, likewise.
+#[inline(always)]
+pub fn add_on_this_core(number: &AtomicU32, more: u32) -> u32 {
+    number.fetch_add(more, Relaxed)
 }
 
 /// Returns that the counter runs at one rate, as the architecture says.

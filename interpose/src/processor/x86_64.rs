@@ -2,6 +2,7 @@
 
 use std::arch::x86_64::{__cpuid, _rdtsc};
 use std::arch::{asm, naked_asm};
+use std::sync::atomic::{AtomicU32, AtomicUsize};
 
 use gimli::Register;
 
@@ -235,6 +236,34 @@ pub fn word_of_thread(offset: usize) -> Option<usize> {
 pub fn counter() -> u64 {
     // SAFETY: Every x86-64 processor has the instruction, and Linux leaves it to programs unless prctl forbids it.
     unsafe { _rdtsc() }
+}
+
+/// Exchanges the value `found` for `new`, if that is there, and returns whether it was. No other thread may do so at the same time; a handler of a signal may.
+#[inline(always)]
+pub fn exchange_on_this_core(word: &AtomicUsize, found: usize, new: usize) -> bool {
+    let before: usize;
+    // SAFETY: It changes the word alone, which lives. One instruction, so that no handler comes in between.
+    unsafe {
+        asm!(
+            "cmpxchg qword ptr [{word}], {new}",
+            word = in(reg) word.as_ptr(),
+            new = in(reg) new,
+            inout("rax") found => before,
+            options(nostack),
+        );
+    }
+    before == found
+}
+
+/// Adds to a number and returns what it was. No other thread may do so at the same time; a handler of a signal may.
+#[inline(always)]
+pub fn add_on_this_core(number: &AtomicU32, more: u32) -> u32 {
+    let before: u32;
+    // SAFETY: as in `exchange_on_this_core`.
+    unsafe {
+        asm!("xadd dword ptr [{number}], {before:e}", number = in(reg) number.as_ptr(), before = inout(reg) more => before, options(nostack))
+    };
+    before
 }
 
 /// Returns whether the counter runs at one rate in all power states (CPUID 8000_0007h, EDX bit 8).

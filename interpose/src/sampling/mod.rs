@@ -215,16 +215,16 @@ pub fn look(now: u64, number: u32) -> bool {
 pub fn place(head: &BatchHead, records: &[Record]) -> Vec<CpuSample> {
     let placed = with(|sampler| {
         sampler.is_placing = true;
-        sampler.reading.clock.look();
         let ThreadSampler { reading, threads, .. } = sampler;
-        let mut of_first = Vec::new();
-        for sampled in threads.iter_mut() {
-            sampled.read(reading, Some((head, records)));
-            if sampled.thread.number == FIRST_THREAD {
-                of_first.extend(sampled.take_cpu_samples());
+        // Of many flushes only few come after a sample.
+        if threads.iter().any(ThreadSampling::has_unread) {
+            reading.clock.look();
+            for sampled in threads.iter_mut().filter(|one| one.has_unread()) {
+                sampled.read(reading, Some((head, records)));
             }
         }
-        of_first
+        let firsts = threads.iter_mut().filter(|one| one.thread.number == FIRST_THREAD);
+        firsts.flat_map(ThreadSampling::take_cpu_samples).collect()
     });
     placed.unwrap_or_default()
 }

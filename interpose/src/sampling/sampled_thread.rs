@@ -103,6 +103,11 @@ impl ThreadSampling {
         self.is_half_full() || event.n_waiting() + self.waiting.len() >= WORTH_A_BLOCK
     }
 
+    /// Returns whether the kernel has written what was not read yet.
+    pub fn has_unread(&self) -> bool {
+        self.event.as_ref().is_some_and(PerfEvent::has_unread)
+    }
+
     /// Bytes that are locked for it.
     pub fn locked_bytes(&self) -> u64 {
         self.event.as_ref().map_or(0, PerfEvent::locked_bytes)

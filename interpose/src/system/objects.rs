@@ -244,6 +244,13 @@ unsafe extern "C" fn step<F: FnMut(&LoadedObject)>(
     0
 }
 
+impl<'a> LoadedObject<'a> {
+    /// Wraps the loader's description of an object.
+    pub fn new(info: &'a libc::dl_phdr_info) -> Self {
+        LoadedObject(info)
+    }
+}
+
 impl LoadedObject<'_> {
     /// The address that those in its file are relative to.
     pub fn base(&self) -> usize {

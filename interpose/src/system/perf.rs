@@ -265,10 +265,18 @@ impl PerfEvent {
         self.ring.waiting() / self.sample_bytes()
     }
 
+    /// Returns whether anything was written that was not read yet.
+    pub fn has_unread(&self) -> bool {
+        self.rings().any(|ring| ring.waiting() > 0)
+    }
+
     /// Returns whether there is soon no place for more.
     pub fn is_half_full(&self) -> bool {
-        let mut rings = std::iter::once(&self.ring).chain(&self.backup);
-        rings.any(|ring| ring.waiting() >= ring.bytes / 2)
+        self.rings().any(|ring| ring.waiting() >= ring.bytes / 2)
+    }
+
+    fn rings(&self) -> impl Iterator<Item = &SampleRing> {
+        std::iter::once(&self.ring).chain(&self.backup)
     }
 
     /// Bytes that a sample takes.

@@ -124,42 +124,64 @@ impl<L: ArgumentLanguage, const PREPARED: bool> AfterCall for RequestStart<L, PR
         }
         // SAFETY: the call stored the request; the slot is this call's.
         unsafe {
-            let kind = if PREPARED { self.kind | requests::PERSISTENT } else { self.kind };
-            remember(slot, L::handle_at(self.request, 0, ConvertedHandle::Request), kind);
+            let handle = L::handle_at(self.request, 0, ConvertedHandle::Request);
+            let shared = predefined::shared_requests();
+            if handle == shared.null || shared.contains(handle) {
+                // Complete already: its wait, if there is one, returns at once.
+                return;
+            }
+            if PREPARED {
+                (*slot).flags |= CallFlags::PERSISTENT;
+            }
+            remember(slot, handle, if PREPARED { self.kind | requests::PERSISTENT } else { self.kind });
         }
     }
 }
 
-/// Remembers a request that a call has returned. `kind` has the bits of [`OpenRequest::kind`] that the record does not show. One function for all calls that start
-/// something, since they are made in turn.
+/// Remembers a request that a call has returned, under a new id. `kind` has the bits of [`OpenRequest::kind`] that the record does not show. One function for all calls
+/// that start something, since they are made in turn.
 ///
 /// # Safety
 /// `slot` is that of the call that has just returned.
-#[unsafe(link_section = ".text.hot.lbprof_c")]
+#[unsafe(link_section = ".text.hot.lbprof_c.in_turn")]
 #[inline(never)]
 unsafe fn remember(slot: *mut Record, handle: Word, kind: u64) {
-    let shared = predefined::shared_requests();
-    if handle == shared.null || shared.contains(handle) {
-        // Complete already: its wait, if there is one, returns at once.
-        return;
-    }
     // SAFETY: the caller's promise.
     unsafe {
-        let id = requests::new_id();
-        let flags = (*slot).flags;
-        if kind & requests::PERSISTENT != 0 {
-            (*slot).flags |= CallFlags::PERSISTENT;
+        let concurrency = requests::concurrency();
+        (*slot).request = requests::next_id(concurrency);
+        if !requests::insert_at_home(handle, opened_by(slot, kind), concurrency) {
+            remember_elsewhere(slot, handle, kind);
         }
-        (*slot).request = id;
-        let open = OpenRequest {
-            id,
-            comm: (*slot).comm,
-            peer: (*slot).peer,
-            tag: (*slot).tag,
-            sent: (*slot).sent,
-            received: (*slot).received,
-            kind: kind | requests::kind_of(flags),
-        };
-        requests::insert(handle, open);
+    }
+}
+
+/// Remembers a request whose place is taken, with its record made anew, so that [`remember`] needs few registers.
+///
+/// # Safety
+/// As [`remember`].
+#[cold]
+#[inline(never)]
+unsafe fn remember_elsewhere(slot: *mut Record, handle: Word, kind: u64) {
+    // SAFETY: the caller's promise.
+    requests::insert_elsewhere(handle, &unsafe { opened_by(slot, kind) });
+}
+
+/// Returns the request that a call has opened, as its record describes it.
+///
+/// # Safety
+/// As [`remember`].
+#[inline(always)]
+unsafe fn opened_by(slot: *mut Record, kind: u64) -> OpenRequest {
+    // SAFETY: the caller's promise.
+    let record = unsafe { &*slot };
+    OpenRequest {
+        id: record.request,
+        comm: record.comm,
+        peer: record.peer,
+        tag: record.tag,
+        sent: record.sent,
+        received: record.received,
+        kind: kind | requests::kind_of(record.flags),
     }
 }

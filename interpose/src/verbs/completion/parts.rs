@@ -5,7 +5,8 @@ use std::sync::atomic::{Ordering::Release, compiler_fence};
 use super::finished::{store_completed_here, take_completed};
 use crate::handles::requests::{self, OpenRequest};
 use crate::harmless::guard;
-use crate::mpi::predefined::SharedRequests;
+use crate::mpi::abi::SharedRequests;
+use crate::mpi::predefined;
 use crate::recording::room;
 use crate::recording::slot::publish_part;
 use crate::state::thread::RecorderThread;
@@ -17,26 +18,90 @@ use lbprof_collector::{Activity, Operation, ProblemKind};
 /// The bits of a record's flags that are its activity.
 const ACTIVITY: u16 = 7;
 
-/// Puts a completed request into the record of the call that completed it, and has no other, if it is a usual one and the record has room for it;
-/// whether it did.
+/// Records the requests that a call has completed, up to the first that is not a usual one, or for which the ring has no room: the first in the call's own record, each
+/// further one in a part. The call's record counts those that are complete. Returns how many of the array it has recorded, and the last record; null: there
+/// is none.
 ///
 /// # Safety
-/// `slot` is that of the call that has just returned; `status` is a filled one's address.
-#[unsafe(link_section = ".text.hot.lbprof_c")]
-#[inline(never)] // So that it and its caller have all registers.
-pub(super) unsafe fn join(slot: *mut Record, handle: Word, status: Word) -> bool {
-    // SAFETY: a live record; a filled status.
+/// `slot` is that of the call that has just returned on `thread`, the calling one. `kept` has `count` handles; the statuses, each of so many bytes, are filled.
+#[unsafe(link_section = ".text.hot.lbprof_c.in_turn")]
+#[inline(never)] // One for all languages.
+pub(super) unsafe fn complete_usual(
+    thread: *mut RecorderThread,
+    slot: *mut Record,
+    kept: *const Word,
+    count: usize,
+    mut status: Word,
+    status_bytes: usize,
+) -> (usize, *mut Record) {
+    // SAFETY: live records of the thread's own ring; handles and statuses as the caller promises.
     unsafe {
-        if !can_join_completed((*slot).flags) {
-            return false;
+        let flags = (*slot).flags;
+        let mut last = std::ptr::null_mut::<Record>();
+        for i in 0..count {
+            let (handle, shared) = (kept.add(i).read(), predefined::shared_requests());
+            if handle != shared.null {
+                if shared.contains(handle) {
+                } else if last.is_null() {
+                    if !can_join_completed(flags) || !store_usual(slot, handle, status) {
+                        return (i, last);
+                    }
+                    // Last of all: whoever finds it so finds the request.
+                    compiler_fence(Release);
+                    (*slot).operation |= JOINED_COMPLETED;
+                    last = slot;
+                } else {
+                    let part = (*thread).cursor;
+                    if part == (*thread).limit {
+                        return (i, last);
+                    }
+                    (*thread).cursor = part.add(1);
+                    (*part).end = (*slot).end;
+                    (*part).call_site = (*slot).call_site;
+                    (*part).received = 0;
+                    (*part).operation = Operation::Completed as u16;
+                    (*part).flags = flags;
+                    (*part).count = 0;
+                    if !store_usual(part, handle, status) {
+                        (*part).end = 0;
+                        // Unless a handler has made a call meanwhile: a slot without a record is left out.
+                        if (*thread).cursor == part.add(1) {
+                            (*thread).cursor = part;
+                        }
+                        return (i, last);
+                    }
+                    publish_part(part);
+                    last = part;
+                }
+                (*slot).count += 1;
+            }
+            status = status.wrapping_add(status_bytes);
         }
-        let Some(open) = requests::take_usual(handle) else { return false };
-        store_completed_here(slot, handle, status, Some(open));
-        // Last of all: whoever finds it so finds the part.
-        compiler_fence(Release);
-        (*slot).operation |= JOINED_COMPLETED;
+        (count, last)
     }
+}
+
+/// Stores the facts of a completed request in a record that has the flags of its call, if it is a usual one; whether it did.
+///
+/// # Safety
+/// `record` is live; `status` is a filled one's address.
+#[unsafe(link_section = ".text.hot.lbprof_c.in_turn")]
+#[inline(never)] // So that it and its caller have all registers.
+unsafe fn store_usual(record: *mut Record, handle: Word, status: Word) -> bool {
+    let Some(open) = requests::take_usual(handle) else { return false };
+    // SAFETY: a live record; a filled status.
+    unsafe { store_completed_here(record, handle, status, Some(open)) };
     true
+}
+
+/// Returns whether two records have the same communicator and activity.
+///
+/// # Safety
+/// Live records.
+#[inline(always)]
+pub(super) unsafe fn is_alike(one: *const Record, other: *const Record) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { (*one).comm == (*other).comm && ((*one).flags.0 ^ (*other).flags.0) & ACTIVITY == 0 }
 }
 
 /// The parts of a call that starts or completes several requests. The first request that was completed is in the call's own record
@@ -75,19 +140,20 @@ impl CompletionParts {
         CompletionParts { slot, call_site, flags, part, end, count: 0, has_parts: false, activity, comm: NONE }
     }
 
-    /// Of the call at `slot`, which had these flags, completed as many requests as `count`, and has one of them in its record where `has_joined`.
+    /// Of the call at `slot`, which had these flags; what it has completed so far is recorded, the last of it in the record `last`; null: in none.
     ///
     /// # Safety
-    /// As [`CompletionParts::new`].
+    /// As [`CompletionParts::new`]; `last` comes from [`complete_usual`].
     #[inline(always)]
-    pub(super) unsafe fn after_first(slot: *mut Record, flags: CallFlags, count: u32, has_joined: bool) -> Self {
-        // SAFETY: the caller's; a live record.
+    pub(super) unsafe fn after_usual(slot: *mut Record, flags: CallFlags, last: *mut Record) -> Self {
+        // SAFETY: the caller's; live records.
         unsafe {
+            let count = (*slot).count;
             let none = CompletionParts { flags, count, ..CompletionParts::new(slot, Operation::Completed) };
-            if !has_joined {
+            if last.is_null() {
                 return none;
             }
-            CompletionParts { has_parts: true, activity: (*slot).flags.0 & ACTIVITY, comm: (*slot).comm, ..none }
+            CompletionParts { has_parts: true, activity: (*last).flags.0 & ACTIVITY, comm: (*last).comm, ..none }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Calls that complete, test or look at the requests of an array.
 
 use super::finished::{store_completed, take_completed};
-use super::parts::{CompletionParts, join};
+use super::parts::{CompletionParts, complete_usual, is_alike};
 use crate::harmless::enter;
 use crate::mpi::abi::{AbiFamily, abi};
 use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
@@ -14,7 +14,7 @@ use crate::verbs::polls::{found_nothing, nothing_active};
 use crate::verbs::{AfterCall, VerbCall, VerbEvent};
 use crate::word::{Word, int_at};
 use lbprof_collector::Operation;
-use lbprof_collector::record::Record;
+use lbprof_collector::record::{CallFlags, Record};
 
 /// Copies the handles of an array before MPI overwrites them; null where there is no memory, or where MPI will refuse the call.
 ///
@@ -231,7 +231,8 @@ impl<L: ArgumentLanguage, const WHICH: u8> AfterCall for CompletesSeveral<L, WHI
                     nothing_active(thread, slot);
                 }
             } else if !ok {
-                self.failed(thread, slot);
+                // A copy, here and below, so that the other one can stay in registers.
+                CompletesSeveral { ..self }.failed(thread, slot);
             } else {
                 match WHICH {
                     ANY => self.any(thread, slot),
@@ -303,41 +304,20 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
             if self.out != 0 && L::out_int(self.out) == 0 {
                 return found_nothing(thread, slot);
             }
-            let flags = (*slot).flags;
-            let mut completed = 0;
-            if let Some((first, handle)) = self.next(0, &mut completed) {
-                let has_joined = join(slot, handle, self.all_statuses().status_at(first));
-                completed += u32::from(has_joined);
-                let other = if has_joined { self.next(first + 1, &mut completed) } else { Some((first, handle)) };
-                if let Some((other, _)) = other {
-                    let parts = CompletionParts::after_first(slot, flags, completed, has_joined);
-                    return self.others(thread, slot, other, parts);
+            let (statuses, flags) = (self.all_statuses(), (*slot).flags);
+            let (first, last) = complete_usual(thread, slot, self.kept, self.count, statuses.first, statuses.bytes);
+            if first < self.count {
+                let parts = CompletionParts::after_usual(slot, flags, last);
+                return CompletesSeveral { ..self }.others(thread, slot, first, parts);
+            }
+            if last.is_null() {
+                if (*slot).count == 0 {
+                    nothing_active(thread, slot);
                 }
-            }
-            (*slot).count = completed;
-            if completed == 0 {
-                nothing_active(thread, slot);
+            } else if !is_alike(last, slot) {
+                stand_for_all(thread, slot, flags, last);
             }
         }
-    }
-
-    /// The next request from `from` on that is neither null nor shared, and its handle. Adds those that are shared to `completed`.
-    ///
-    /// # Safety
-    /// `kept` holds `count` handles.
-    #[inline(always)]
-    unsafe fn next(&self, from: usize, completed: &mut u32) -> Option<(usize, Word)> {
-        let shared = predefined::shared_requests();
-        for i in from..self.count {
-            // SAFETY: the caller's.
-            let handle = unsafe { self.kept.add(i).read() };
-            if shared.contains(handle) {
-                *completed += 1;
-            } else if handle != shared.null {
-                return Some((i, handle));
-            }
-        }
-        None
     }
 
     /// Records the remaining completed requests; those before `first` are in `parts`.
@@ -429,6 +409,17 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
             StatusArray { first: self.statuses, bytes: abi().status_bytes }
         }
     }
+}
+
+/// Gives the record of a call the communicator and the activity of the last of the usual requests that it completed.
+///
+/// # Safety
+/// As [`CompletionParts::after_usual`].
+#[cold]
+#[inline(never)]
+unsafe fn stand_for_all(thread: *mut RecorderThread, slot: *mut Record, flags: CallFlags, last: *mut Record) {
+    // SAFETY: the caller's promise.
+    unsafe { CompletionParts::after_usual(slot, flags, last).finish(thread) };
 }
 
 /// An array of statuses: the address of the first, and how many bytes each has.

@@ -3,9 +3,10 @@
 //! What a thread worked in a region must agree with its own clock within 1 %, whether it sleeps or, where there are enough cores, spins. The shares that are lost are nominal: a busy machine
 //! delays threads, so that a disturbed run is repeated, and judged in the end by how much longer it took.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
@@ -107,6 +108,10 @@ fn check_marks(dump: &Dump, report: &Value) -> anyhow::Result<()> {
     for region in report["threads"]["regions"].as_array().context("threads.regions")? {
         let function = region["function"].as_str().unwrap_or_default();
         let team = region["team"].as_u64().context("the size of a team")?;
+        // A thread without MPI calls has no records.
+        if region["of_first_thread"] == false && !marked.contains_key(&(function.to_owned(), team)) {
+            continue;
+        }
         let &(instances, useful_s, longest_s) =
             marked.get(&(function.to_owned(), team)).with_context(|| format!("no marker of {function}"))?;
         ensure!(region["instances"] == instances, "{instances} ends of {function} are marked: {region}");
@@ -223,14 +228,43 @@ fn a_linked_library_is_reported(case: &Case) -> anyhow::Result<()> {
     let linked = Program { name: format!("{}_static", case.program.name), head, ..case.program.clone() };
     let program = linked.compiled(&case.mpi)?;
     let job = Job::new(&case.mpi, case.ranks, &program, &folder).with_env("OMP_WAIT_POLICY", "passive");
-    job.recorded()?.must_succeed()?;
-    let report = run::report(&job.run_folder()?)?;
-    ensure!(run::problems(&report).iter().any(|kind| kind == "StaticOpenmp"), "{}", report["run"]["problems"]);
-    ensure!(report["threads"].is_null(), "{}", report["threads"]);
+    for kill in [false, true] {
+        // Killed ranks have not come to the end.
+        let truth = folder.join("truth");
+        let kills = [("LBTEST_KILL", "1".as_ref()), (own_clock::VARIABLE, truth.as_os_str())];
+        let job = kills.into_iter().filter(|_| kill).fold(job.clone(), |job, (name, value)| job.with_env(name, value));
+        let output = job.recorded()?;
+        if !kill {
+            output.must_succeed()?;
+        }
+        let report = run::report(&run::runs_in(&folder)?.pop().context("a run")?)?;
+        ensure!(run::problems(&report).iter().any(|kind| kind == "StaticOpenmp"), "{}", report["run"]["problems"]);
+        ensure!(report["threads"].is_null(), "{}", report["threads"]);
+    }
     let job = Job::new(&case.mpi, case.ranks, &case.program.compiled(&case.mpi)?, &folder);
     job.recorded()?.must_succeed()?;
     let problems = run::problems(&run::report(&run::runs_in(&folder)?.pop().context("a run")?)?);
     ensure!(!problems.iter().any(|kind| kind == "StaticOpenmp"), "{problems:?}");
+    Ok(())
+}
+
+/// The two programs that call every function import all that are wrapped: each name of the recorder's list that is not of LLVM's or only asks.
+fn every_function_is_called(case: &Case) -> anyhow::Result<()> {
+    let folder = case.program.source.parent().context("a program without a folder")?;
+    let mut imported = String::new();
+    for name in ["every_start", "every_wait"] {
+        let program = Program::read(&folder.join(format!("{name}.c")))?;
+        let symbols = Command::new("nm").args(["-D", "--undefined-only"]).arg(program.compiled(&case.mpi)?).output()?;
+        imported += &String::from_utf8(symbols.stdout)?;
+    }
+    let list = place::workspace().join("interpose/src/openmp/runtime.rs");
+    let list = fs::read_to_string(list)?;
+    let names = list.lines().filter_map(|line| line.trim().strip_suffix(','));
+    let wrapped = names.filter(|name| name.starts_with("GOMP_") || name.starts_with("omp_set_"));
+    let imported: BTreeSet<&str> =
+        imported.split_whitespace().map(|name| name.split('@').next().unwrap_or(name)).collect();
+    let missing: Vec<&str> = wrapped.clone().filter(|name| !imported.contains(name)).collect();
+    ensure!(missing.is_empty() && wrapped.count() > 35, "no program calls {missing:?}");
     Ok(())
 }
 
@@ -533,6 +567,9 @@ fn main() {
             spinning.retain(|trial| trial.name().contains("all_kinds"));
             trials.extend(spinning);
         }
+        let mut imports = suite::cases_of_variant("threads", "imports::", "threads", every_function_is_called)?;
+        imports.retain(|trial| trial.name().contains("every_wait"));
+        trials.extend(imports);
         let mut linked =
             suite::cases_of_variant("threads", "linked_library::", "threads", a_linked_library_is_reported)?;
         linked.retain(|trial| trial.name().contains("thread_imbalance"));

@@ -261,6 +261,7 @@ fn every_definition_comes_back() {
             elapsed: 1 << 40,
             time: TeamTime { useful: u64::MAX, mutex: 7, ..TeamTime::default() },
             longest: 5,
+            beside: 4,
             members: vec![MemberSums { useful: 300, longest: 2, ..MemberSums::default() }; 2],
         }),
         Definition::ProfileGaps(ProfileGaps {

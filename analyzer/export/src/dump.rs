@@ -447,7 +447,7 @@ impl<'a> RankDump<'a> {
             "elapsed_s": self.length_s(sums.elapsed), "useful_s": self.length_s(useful), "mpi_s": self.length_s(mpi),
             "idle_for_mpi_s": self.length_s(idle_for_mpi), "imbalance_s": self.length_s(imbalance), "mutex_s": self.length_s(mutex),
             "ordered_s": self.length_s(ordered), "tasks_s": self.length_s(tasks), "fork_join_s": self.length_s(fork_join),
-            "longest_s": self.length_s(sums.longest), "members": members.collect::<Vec<_>>(),
+            "longest_s": self.length_s(sums.longest), "beside": sums.beside, "members": members.collect::<Vec<_>>(),
         })
     }
 

@@ -1167,7 +1167,7 @@ t_ideal_replay_s: (number | null)
  */
 export interface ThreadTable {
 /**
- * Cores that all ranks use: of each the size of its largest team with at least 1 % of its time, or 1.
+ * Cores that all ranks use: of each the size of its largest team with at least 1 % of its time, with that of others beside it, or 1.
  */
 cores: number
 /**
@@ -1227,7 +1227,7 @@ useful_s: number
  */
 losses: CoreLoss[]
 /**
- * Elapsed time of parallel regions that threads other than the one that called `MPI_Init` start, a sum over ranks; the figures above leave them out.
+ * Elapsed time of parallel regions that threads other than the one that called `MPI_Init` start, a sum over ranks.
  */
 other_masters_s: number
 /**
@@ -1377,7 +1377,7 @@ offset: (number | null)
  */
 callers: Caller[]
 /**
- * True if it is started by the thread that called `MPI_Init`; the efficiencies and losses are of such regions.
+ * True if it is started by the thread that called `MPI_Init`.
  */
 of_first_thread: boolean
 /**

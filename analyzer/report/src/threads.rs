@@ -26,7 +26,7 @@ const MAX_THREADS: usize = 64;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadTable {
-    /// Cores that all ranks use: of each the size of its largest team with at least 1 % of its time, or 1.
+    /// Cores that all ranks use: of each the size of its largest team with at least 1 % of its time, with that of others beside it, or 1.
     pub cores: u64,
     /// The smallest number of cores of a rank.
     pub min_cores: u32,
@@ -56,8 +56,7 @@ pub struct ThreadTable {
     pub useful_s: f64,
     /// Losses of core time, the largest first; those of at least 1 %.
     pub losses: Vec<CoreLoss>,
-    /// Elapsed time of parallel regions that threads other than the one that called `MPI_Init` start, a sum over ranks; the figures above leave
-    /// them out.
+    /// Elapsed time of parallel regions that threads other than the one that called `MPI_Init` start, a sum over ranks.
     pub other_masters_s: f64,
     /// An object per parallel region and size of team, those with most thread time first, at most 100.
     pub regions: Vec<ParallelRegionRow>,
@@ -170,7 +169,7 @@ pub struct ParallelRegionRow {
     /// Location of its start.
     #[serde(flatten)]
     pub place: CodePlace,
-    /// True if it is started by the thread that called `MPI_Init`; the efficiencies and losses are of such regions.
+    /// True if it is started by the thread that called `MPI_Init`.
     pub of_first_thread: bool,
     /// Threads of a team.
     pub team: u32,
@@ -391,7 +390,7 @@ fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<C
         CoreLoss::new(CoreLossKind::Serial, efficiency.sum.serial_s, None),
         CoreLoss::new(CoreLossKind::ForkJoin, efficiency.sum.inside.fork_join_s, None),
     ];
-    for region in regions.iter().filter(|region| region.of_first_thread) {
+    for region in regions {
         losses.push(CoreLoss {
             heavy_thread: region.heavy_thread(),
             ..CoreLoss::new(CoreLossKind::ThreadImbalance, region.imbalance_s, Some(region))

@@ -173,6 +173,8 @@ pub struct ParallelSums {
     pub time: TeamTime,
     /// The longest work of a thread, summed over instances.
     pub longest: u64,
+    /// The most threads of other outermost teams of the process that were in regions when an instance began.
+    pub beside: u32,
     /// Sums by the thread's number in the team: the first [`MAX_MEMBERS`].
     pub members: Vec<MemberSums>,
 }

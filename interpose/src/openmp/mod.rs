@@ -19,6 +19,7 @@ mod placement;
 pub mod region_code;
 pub mod reporting;
 pub mod runtime;
+pub mod started;
 pub mod sums;
 mod switch;
 pub mod tasks;
@@ -26,17 +27,33 @@ pub mod team;
 pub mod waits;
 mod written_sums;
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::problem::ProblemKind;
 
-use crate::log::OpenLog;
+use crate::log::{self, OpenLog};
 use crate::run::settings::RegionRecording;
 use crate::sampling::pools;
 use crate::system::symbols;
 pub use switch::is_on;
 use switch::{WANTED, WANTS_EACH_THREAD};
+
+/// True if it has been looked whether a run-time library is linked into the program.
+static IS_PROGRAM_READ: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether the program may have a run-time library in itself that was not looked for: it has started a thread with a routine of its own
+/// file, as few others do, and recording is on.
+pub fn may_have_linked_library() -> bool {
+    pools::is_any_in_program() && !IS_PROGRAM_READ.load(Relaxed) && is_on()
+}
+
+/// Reads the program's symbols, once, and writes to the log if a run-time library is linked into it: now, for the process may be killed.
+pub fn report_linked_library() {
+    if !IS_PROGRAM_READ.swap(true, Relaxed) && symbols::read().has_runtime {
+        log::define(Definition::Problem(ProblemKind::StaticOpenmp as u16, 1, String::new()));
+    }
+}
 
 /// Recording starts.
 pub fn start(recording: RegionRecording) {
@@ -45,6 +62,9 @@ pub fn start(recording: RegionRecording) {
     WANTS_EACH_THREAD.store(recording == RegionRecording::EachThread, Relaxed);
     if wanted {
         ompt::register();
+        if pools::is_any_in_program() {
+            report_linked_library();
+        }
     }
 }
 
@@ -54,9 +74,5 @@ pub fn end(log: Option<&mut Option<OpenLog>>) {
         && WANTED.swap(false, Relaxed)
     {
         written_sums::write(log);
-        // Its threads have a routine in the program; few other programs' symbols need to be read.
-        if pools::is_any_in_program() && symbols::read().has_runtime {
-            log.define(&[Definition::Problem(ProblemKind::StaticOpenmp as u16, 1, String::new())]);
-        }
     }
 }

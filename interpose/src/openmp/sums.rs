@@ -35,6 +35,17 @@ pub struct RegionSite {
     teams: AtomicPtr<TeamSums>,
 }
 
+/// The time of an instance.
+#[derive(Clone, Copy)]
+pub struct RegionSpan {
+    /// Its begin, in ticks.
+    pub begin: u64,
+    /// Its end, in ticks.
+    pub end: u64,
+    /// Threads of other teams that were in regions at its begin.
+    pub beside: u32,
+}
+
 /// Sums of one site and size of team.
 struct TeamSums {
     id: u32,
@@ -43,6 +54,8 @@ struct TeamSums {
     elapsed: AtomicU64,
     time: [AtomicU64; 8],
     longest: AtomicU64,
+    /// The most threads of other teams in regions at the begin of an instance.
+    beside: AtomicU32,
     /// Useful time, MPI, waits, and instances in which it works longest, by thread.
     members: Vec<[AtomicU64; 4]>,
     /// Instances that the log has.
@@ -185,7 +198,7 @@ unsafe fn new_site(
     }
 }
 
-/// Adds an instance, of which the times are begin and end, and what its team did. Returns it; `None`: there is no room for its sums.
+/// Adds an instance, in which its team has had these times. Returns it; `None`: there is no room for its sums.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, which has started it.
@@ -193,10 +206,10 @@ unsafe fn new_site(
 pub unsafe fn add<'a>(
     thread: *mut RecorderThread,
     site: &'static RegionSite,
-    times: (u64, u64),
+    span: RegionSpan,
     team: impl Iterator<Item = &'a MemberTimes> + Clone,
 ) -> Option<ParallelInstance> {
-    let (begin, end) = times;
+    let RegionSpan { begin, end, beside } = span;
     let size = team.clone().count() as u32;
     // SAFETY: the thread's own site.
     let sums = unsafe { sums_of(thread, site, size) }?;
@@ -221,6 +234,9 @@ pub unsafe fn add<'a>(
     }
     increase(&sums.elapsed, end.saturating_sub(begin));
     increase(&sums.longest, longest);
+    if beside > sums.beside.load(Relaxed) {
+        sums.beside.store(beside, Relaxed);
+    }
     increase(&sums.instances, 1);
     Some(ParallelInstance {
         begin,
@@ -275,6 +291,7 @@ unsafe fn new_sums(thread: *mut RecorderThread, site: &'static RegionSite, size:
                     elapsed: AtomicU64::default(),
                     time: Default::default(),
                     longest: AtomicU64::default(),
+                    beside: AtomicU32::default(),
                     members,
                     written: AtomicU64::default(),
                     next: site.teams.load(Acquire),
@@ -311,6 +328,7 @@ impl TeamSums {
             elapsed: self.elapsed.load(Relaxed),
             time: TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join },
             longest: self.longest.load(Relaxed),
+            beside: self.beside.load(Relaxed),
             members: members.collect(),
         }))
     }

@@ -8,6 +8,7 @@
 //! ```
 
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::harmless::enter;
 use crate::harmless::signals::critical;
@@ -15,7 +16,7 @@ use crate::openmp::is_on;
 use crate::openmp::marks;
 use crate::openmp::region_code::RegionCode;
 use crate::openmp::runtime::{self, RuntimeFunction};
-use crate::openmp::sums::{self, RegionSite};
+use crate::openmp::sums::{self, RegionSite, RegionSpan};
 use crate::openmp::written_sums;
 use crate::recording::mpi_time;
 use crate::state::parallel::{MemberSlot, ReportedRegion};
@@ -30,6 +31,9 @@ pub type Outlined = unsafe extern "C-unwind" fn(Word);
 
 /// Threads of a team at most; larger ones are not measured.
 const MAX_THREADS: usize = 1 << 14;
+
+/// Threads of all outermost teams that are in regions now.
+static IN_REGIONS: AtomicU32 = AtomicU32::new(0);
 
 /// A region that was started, in the frame of the thread that did. The run-time library passes its address to the team in place of `data`.
 #[repr(C)]
@@ -46,6 +50,8 @@ pub struct RegionFrame {
     room: usize,
     region: u64,
     site: *const RegionSite,
+    /// Threads of other teams that were in regions at its begin.
+    beside: u32,
     /// Time at which thread 0 left the function of an inner region, in ticks.
     left: u64,
 }
@@ -76,6 +82,7 @@ pub unsafe fn begin(thread: *mut RecorderThread, function: Word, data: Word, thr
             room: 0,
             region: 0,
             site: std::ptr::null(),
+            beside: 0,
             left: 0,
         };
         if (*thread).team.depth == 0 {
@@ -87,6 +94,7 @@ pub unsafe fn begin(thread: *mut RecorderThread, function: Word, data: Word, thr
             frame.site = sums::site(thread, RegionCode::with_function(function))?;
             (*thread).team.regions += 1;
             (frame.slots, frame.room, frame.region) = ((*thread).team.slots, threads, (*thread).team.regions);
+            frame.beside = join_others(threads);
         }
         frame.begin = match frame.site.as_ref() {
             Some(site) => marks::begin(thread, site.call_site),
@@ -94,6 +102,18 @@ pub unsafe fn begin(thread: *mut RecorderThread, function: Word, data: Word, thr
         };
         Some(frame)
     }
+}
+
+/// A team of so many threads begins a region. Returns the number of threads of other teams that are in regions. Where the region ends, [`leave_others`] follows.
+#[inline(always)]
+pub fn join_others(threads: usize) -> u32 {
+    IN_REGIONS.fetch_add(threads as u32, Relaxed)
+}
+
+/// A team of so many threads ends a region.
+#[inline(always)]
+pub fn leave_others(threads: usize) {
+    IN_REGIONS.fetch_sub(threads as u32, Relaxed);
 }
 
 /// Returns whether a region that the calling thread starts now is the program's, and recording is on.
@@ -152,6 +172,7 @@ unsafe fn grow(thread: *mut RecorderThread, threads: usize) {
                 (*thread).team.room = slots.len();
                 if (*thread).team.reported.is_null() {
                     (*thread).team.reported = Box::into_raw(Box::new(ReportedRegion::NONE));
+                    (*thread).team.started = Box::into_raw(Box::<RegionFrame>::new_uninit()).cast();
                 }
                 (*thread).team.slots = slots.leak().as_mut_ptr();
             });
@@ -180,13 +201,38 @@ pub unsafe extern "C-unwind" fn member(frame: *mut RegionFrame) {
             }
             return;
         }
+        enter(thread, frame, number);
+        (frame.function)(frame.data);
+        leave(thread, frame, number);
+    }
+}
+
+/// The calling thread, of this number in the team, is about to run the region's function. It is in one region more.
+///
+/// # Safety
+/// `thread` is the calling thread's state, and the region of the frame has a slot of this number.
+#[inline(always)]
+unsafe fn enter(thread: *mut RecorderThread, frame: &RegionFrame, number: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
         let slot = frame.slots.add(number);
         let begin = mpi_time::begin(thread);
         (*slot).times = MemberTimes { begin, ..MemberTimes::default() };
         (*thread).team.slot = slot;
         (*thread).team.site = frame.site.cast();
         (*thread).team.reported_size = 0;
-        (frame.function)(frame.data);
+    }
+}
+
+/// The calling thread has run the region's function, and is in one region less.
+///
+/// # Safety
+/// As [`enter`], which came before.
+#[inline(always)]
+unsafe fn leave(thread: *mut RecorderThread, frame: &RegionFrame, number: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let slot = frame.slots.add(number);
         (*slot).times.mpi = mpi_time::so_far(thread);
         (*slot).region = frame.region;
         (*slot).times.end = ticks();
@@ -194,6 +240,32 @@ pub unsafe extern "C-unwind" fn member(frame: *mut RegionFrame) {
         (team.slot, team.left, team.mpi_since) = (std::ptr::null_mut(), slot, 0);
         team.depth -= 1;
     }
+}
+
+/// Returns whether the region is an outermost one, of which the team's times are taken.
+pub fn is_outermost(frame: &RegionFrame) -> bool {
+    !frame.slots.is_null()
+}
+
+/// Thread 0 of a team, which has started the region by a call that returned, is about to run the region's function.
+///
+/// # Safety
+/// `thread` is the calling thread's state, and the frame that of an outermost region.
+pub unsafe fn enter_first(thread: *mut RecorderThread, frame: &RegionFrame) {
+    // SAFETY: the caller's promise; each team has a thread 0.
+    unsafe {
+        (*thread).team.depth += 1;
+        enter(thread, frame, 0);
+    }
+}
+
+/// Thread 0 of a team has run the region's function.
+///
+/// # Safety
+/// As [`enter_first`], which came before.
+pub unsafe fn leave_first(thread: *mut RecorderThread, frame: &RegionFrame) {
+    // SAFETY: the caller's promise.
+    unsafe { leave(thread, frame, 0) };
 }
 
 /// The run-time library has returned: the team has come to the end.
@@ -212,17 +284,18 @@ pub unsafe fn end(thread: *mut RecorderThread, frame: &RegionFrame) {
             }
             return;
         }
+        leave_others(frame.room);
         let slots = std::slice::from_raw_parts(frame.slots, frame.room);
         let team = slots.iter().take_while(|slot| slot.region == frame.region).map(|slot| &slot.times);
         if is_on()
             && let Some(site) = frame.site.as_ref()
         {
-            finish(thread, site, (frame.begin, end), team);
+            finish(thread, site, RegionSpan { begin: frame.begin, end, beside: frame.beside }, team);
         }
     }
 }
 
-/// An outermost region is over, of which the times are begin and end, and what its team did.
+/// An outermost region is over, in which its team has had these times.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, which has started it.
@@ -230,12 +303,12 @@ pub unsafe fn end(thread: *mut RecorderThread, frame: &RegionFrame) {
 pub unsafe fn finish<'a>(
     thread: *mut RecorderThread,
     site: &'static RegionSite,
-    times: (u64, u64),
+    span: RegionSpan,
     team: impl Iterator<Item = &'a MemberTimes> + Clone,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        if let Some(instance) = sums::add(thread, site, times, team.clone()) {
+        if let Some(instance) = sums::add(thread, site, span, team.clone()) {
             marks::end(thread, &instance, team);
             written_sums::write_if_due(thread, instance.end);
         }

@@ -27,6 +27,12 @@ pub fn wait(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
     wait_timed(kind, call).0
 }
 
+/// Makes a call in which the thread may wait if `may_wait`; what it does else is no wait.
+#[inline(always)]
+pub fn wait_if(may_wait: bool, kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
+    if may_wait { wait(kind, call) } else { call() }
+}
+
 /// Makes a call that acquires a mutex, as [`wait`] does, and notes how long the thread waited for it.
 #[inline(always)]
 pub fn wait_for_mutex(mutex: AwaitedMutex, call: impl FnOnce() -> Word) -> Word {

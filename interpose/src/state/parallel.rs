@@ -38,12 +38,32 @@ pub struct ReportedRegion {
     pub number: u64,
     /// Time at which it was started, in ticks.
     pub begin: u64,
+    /// Threads of other teams that were in regions then.
+    pub beside: u32,
 }
 
 impl ReportedRegion {
     /// No region.
-    pub const NONE: ReportedRegion =
-        ReportedRegion { site: std::ptr::null(), slots: std::ptr::null_mut(), room: 0, team: 0, number: 0, begin: 0 };
+    pub const NONE: ReportedRegion = ReportedRegion {
+        site: std::ptr::null(),
+        slots: std::ptr::null_mut(),
+        room: 0,
+        team: 0,
+        number: 0,
+        begin: 0,
+        beside: 0,
+    };
+}
+
+/// The stage at which a thread starts the teams of a `teams` construct.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum LeagueStart {
+    /// The thread starts none, or the construct's code runs.
+    None,
+    /// The league was reported.
+    League,
+    /// The region that runs the construct's code was reported.
+    Team,
 }
 
 /// A mutex that a thread waits for.
@@ -87,11 +107,19 @@ pub struct TeamMember {
     pub regions: u64,
     /// The outermost region that it starts where the run-time library reports it; made with the slots.
     pub reported: *mut ReportedRegion,
+    /// Room for the frame of a region that it starts by a call that returns; made with the slots.
+    pub started: *mut c_void,
+    /// The number of regions that it has so started and that have not ended.
+    pub starts: u32,
+    /// The number among them of the one whose frame is in `started`; 0: none.
+    pub measured_start: u32,
     /// Arguments that the last call that starts a region has passed to an entry of ours: the address of its location in the source, and its
     /// function.
     pub launch: RegionLaunch,
     /// The site of such a region that is about to start, where a wrapper has found it.
     pub reported_site: *const c_void,
+    /// The stage of starting teams, as a library reports it.
+    pub league: LeagueStart,
     /// The number of the reported region whose slot it has.
     pub number: u64,
     /// The threads of that region's team; 0: the library reports no regions.

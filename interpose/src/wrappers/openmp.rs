@@ -1,13 +1,14 @@
 //! The functions of OpenMP's run-time library that a program calls: regions, waits and tasks (see [`crate::openmp`]).
 //!
-//! Not here: functions that hand out the iterations of a loop, which are called too often; and `GOMP_doacross_wait`, whose number of arguments is
-//! not known.
+//! Not here, because no thread waits in them: functions that hand out the iterations of a loop, which are called too often; `GOMP_single_start` and
+//! `GOMP_taskyield`, which return at once; `GOMP_teams_reg`, which runs the teams one after the other on the calling thread: regions in them are regions
+//! like others. `tests/programs/threads/every_start.c` and `every_wait.c` call each of the functions here.
 
 use crate::openmp::runtime::{RuntimeFunction, next};
 use crate::openmp::tasks::{self, TaskCall};
 use crate::openmp::team::{self, Outlined};
-use crate::openmp::waits::{WaitKind, wait, wait_for_mutex};
-use crate::openmp::{ompt, reporting};
+use crate::openmp::waits::{WaitKind, wait, wait_for_mutex, wait_if};
+use crate::openmp::{ompt, reporting, started};
 use crate::processor::{entry, launch_entry};
 use crate::state::parallel::AwaitedMutex;
 use crate::state::{entered, thread};
@@ -107,6 +108,31 @@ macro_rules! waiting {
     };
 }
 
+/// A function in which a thread waits for tasks or for iterations of nested loops (`doacross`), and which a library does not report. The latter have an
+/// argument per loop: what the stack has beyond those is the caller's, and is not looked at.
+macro_rules! waiting_unreported {
+    ($name:ident, $string:literal, $kind:ident, ($($argument:ident),*)) => {
+        const _: () = {
+            unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
+                // SAFETY: the program's own arguments go to the function that it meant to call.
+                unsafe {
+                    let address = meant_by_call(RuntimeFunction::$name);
+                    if address == 0 {
+                        return 0;
+                    }
+                    let next: unsafe extern "C-unwind" fn($(launcher!(@word $argument)),*) -> Word =
+                        std::mem::transmute(address);
+                    match reporting::is_owned(address) {
+                        true => ompt::wait(WaitKind::$kind, || next($($argument),*)),
+                        false => wait(WaitKind::$kind, || next($($argument),*)),
+                    }
+                }
+            }
+            entry!($string, body);
+        };
+    };
+}
+
 /// A function that acquires a mutex, at the address that is its first argument, or one without an address. Where the library reports by itself, what
 /// it waits for is noted first: its report has neither the program's address nor its call.
 macro_rules! acquiring {
@@ -168,6 +194,71 @@ launcher!(
     (from, to, by, flags)
 );
 
+/// A function with which GCC before 4.9 starts a region: it returns once the other threads have been started, and the calling one then runs the
+/// region's function itself.
+macro_rules! starter {
+    ($name:ident, $string:literal, ($($argument:ident),*)) => {
+        const _: () = {
+            unsafe extern "C-unwind" fn body(function: Word, data: Word, threads: Word, $($argument: Word),*) {
+                // SAFETY: as for a launcher; the frame is there until the region has ended.
+                unsafe {
+                    let thread = thread::current();
+                    let address = next(RuntimeFunction::$name, (*thread).caller);
+                    let frame = match address {
+                        0 => None,
+                        address if reporting::is_owned(address) => {
+                            ompt::note_site(thread, function);
+                            None
+                        }
+                        _ => started::begin(thread, function, data, threads),
+                    };
+                    entered::leave(thread);
+                    if address == 0 {
+                        return;
+                    }
+                    let next: unsafe extern "C-unwind" fn(Word, Word, Word, $(launcher!(@word $argument)),*) =
+                        std::mem::transmute(address);
+                    match frame {
+                        None => next(function, data, threads, $($argument),*),
+                        Some(frame) => {
+                            next(team::member as *const () as Word, frame as Word, threads, $($argument),*);
+                            started::enter(thread, frame);
+                        }
+                    }
+                }
+            }
+            entry!($string, body);
+        };
+    };
+}
+
+starter!(GOMP_parallel_start, "GOMP_parallel_start", ());
+starter!(GOMP_parallel_sections_start, "GOMP_parallel_sections_start", (count));
+starter!(GOMP_parallel_loop_static_start, "GOMP_parallel_loop_static_start", (from, to, by, chunk));
+starter!(GOMP_parallel_loop_dynamic_start, "GOMP_parallel_loop_dynamic_start", (from, to, by, chunk));
+starter!(GOMP_parallel_loop_guided_start, "GOMP_parallel_loop_guided_start", (from, to, by, chunk));
+starter!(GOMP_parallel_loop_runtime_start, "GOMP_parallel_loop_runtime_start", (from, to, by));
+
+const _: () = {
+    unsafe extern "C-unwind" fn body() {
+        // SAFETY: the thread's own state; the function of this name.
+        unsafe {
+            let address = meant_by_call(RuntimeFunction::GOMP_parallel_end);
+            if address == 0 {
+                return;
+            }
+            let next: unsafe extern "C-unwind" fn() = std::mem::transmute(address);
+            let thread = thread::current();
+            let frame = if reporting::is_owned(address) { None } else { started::leave(thread) };
+            next();
+            if let Some(frame) = frame {
+                started::end(thread, frame);
+            }
+        }
+    }
+    entry!("GOMP_parallel_end", body);
+};
+
 waiting!(GOMP_barrier, "GOMP_barrier", Barrier);
 waiting!(GOMP_barrier_cancel, "GOMP_barrier_cancel", Barrier);
 waiting!(GOMP_loop_end, "GOMP_loop_end", Barrier);
@@ -181,9 +272,26 @@ acquiring!(GOMP_critical_name_start, "GOMP_critical_name_start", Critical, |a, c
 acquiring!(GOMP_atomic_start, "GOMP_atomic_start", Atomic, |a, c| 0);
 acquiring!(omp_set_lock, "omp_set_lock", Lock, |a, c| a);
 acquiring!(omp_set_nest_lock, "omp_set_nest_lock", Lock, |a, c| a);
+acquiring!(omp_set_lock_, "omp_set_lock_", Lock, |a, c| a);
+acquiring!(omp_set_nest_lock_, "omp_set_nest_lock_", Lock, |a, c| a);
 acquiring!(__kmpc_critical, "__kmpc_critical", Critical, |a, c| c);
 acquiring!(__kmpc_critical_with_hint, "__kmpc_critical_with_hint", Critical, |a, c| c);
 waiting!(GOMP_ordered_start, "GOMP_ordered_start", Ordered);
+waiting_unreported!(
+    GOMP_doacross_wait,
+    "GOMP_doacross_wait",
+    Ordered,
+    (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
+);
+waiting_unreported!(
+    GOMP_doacross_ull_wait,
+    "GOMP_doacross_ull_wait",
+    Ordered,
+    (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
+);
+waiting_unreported!(__kmpc_doacross_wait, "__kmpc_doacross_wait", Ordered, (a, b, c));
+waiting_unreported!(__kmpc_omp_wait_deps, "__kmpc_omp_wait_deps", Tasks, (a, b, c, d, e, f));
+waiting_unreported!(__kmpc_omp_taskwait_deps_51, "__kmpc_omp_taskwait_deps_51", Tasks, (a, b, c, d, e, f, g));
 waiting!(GOMP_taskwait, "GOMP_taskwait", Tasks);
 waiting!(GOMP_taskwait_depend, "GOMP_taskwait_depend", Tasks);
 waiting!(GOMP_taskgroup_end, "GOMP_taskgroup_end", Tasks);
@@ -218,6 +326,8 @@ const _: () = {
         detach: Word,
     ) {
         type Next = unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
+        /// The flag of a task that depends on others.
+        const DEPENDS: Word = 8;
         // SAFETY: the program's own arguments go to the function that it meant to call, or those of a task that runs its own. The library has
         // copied what is passed to it when it returns.
         unsafe {
@@ -229,11 +339,14 @@ const _: () = {
             let next: Next = std::mem::transmute(address);
             let call = TaskCall { function, data, copier, bytes, alignment, bounds: false };
             // A task that ends by an event keeps the address of its arguments.
-            match if detach == 0 && !reporting::is_owned(address) { tasks::wrap(call) } else { None } {
-                None => {
-                    next(function, data, copier, bytes, alignment, condition, flags, depend, priority, detach);
-                }
-                Some(task) => next(
+            let Some(task) = (if detach == 0 && !reporting::is_owned(address) { tasks::wrap(call) } else { None })
+            else {
+                next(function, data, copier, bytes, alignment, condition, flags, depend, priority, detach);
+                return;
+            };
+            // A task that runs at once may have to wait for those that it depends on.
+            wait_if(flags & DEPENDS != 0, WaitKind::Tasks, || {
+                next(
                     tasks::run as *const () as Word,
                     &raw const task.source as Word,
                     tasks::copy as *const () as Word,
@@ -244,8 +357,9 @@ const _: () = {
                     depend,
                     priority,
                     detach,
-                ),
-            }
+                );
+                0
+            });
         }
     }
     entry!("GOMP_task", body);

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::harmless::enter;
 use crate::harmless::signals::critical;
+use crate::openmp;
 use crate::processor::begin_thread;
 use crate::sampling;
 use crate::sampling::pools::{self, PoolCounts};
@@ -63,6 +64,9 @@ unsafe extern "C-unwind" fn pthread_create(
             return next(thread, attributes, function, argument);
         }
         let pool = pools::find(function, argument);
+        if openmp::may_have_linked_library() {
+            enter::recording(thread::current(), || critical(openmp::report_linked_library));
+        }
         // Threads from before MPI_Init may be sampled later.
         let is_wanted = sampling::is_on() || state() == RecordingState::Idle;
         if !is_wanted || stack_bytes(attributes) < MIN_STACK {

@@ -18,7 +18,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_THREADS = 8, MOST_FUNCTIONS = 8 };
+/* Threads of a team whose region another thread than the first starts have the numbers from OTHER_MASTER on here, and from 0 in what is written. */
+enum { MOST_THREADS = 8, MOST_FUNCTIONS = 32, OTHER_MASTER = 4 };
 
 struct thread_sums {
     const char *function[MOST_FUNCTIONS];
@@ -106,8 +107,8 @@ static void end_team_work(void)
     FILE *file = fopen(path, "w");
     for (int thread = 0; thread < MOST_THREADS; thread++) {
         for (int at = 0; at < MOST_FUNCTIONS && sums[thread].function[at]; at++)
-            fprintf(file, "%s %d %.9f\n", sums[thread].function[at], thread, sums[thread].seconds[at]);
-        fprintf(file, "astray %d %.9f\n", thread, sums[thread].astray_s);
+            fprintf(file, "%s %d %.9f\n", sums[thread].function[at], thread % OTHER_MASTER, sums[thread].seconds[at]);
+        fprintf(file, "astray %d %.9f\n", thread % OTHER_MASTER, sums[thread].astray_s);
     }
     fprintf(file, "elapsed 0 %.9f\n", elapsed_s);
     fclose(file);

@@ -26,35 +26,44 @@ use crate::model::threads::{ParallelRegion, TeamSeconds};
 /// The use of a rank's cores, in seconds of core time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankCores {
-    /// n: the size of the largest team that takes 1 % of the rank's time; else 1.
+    /// n: the size of the largest team that takes 1 % of the rank's time, with the threads of teams beside it; else 1.
     pub cores: u32,
     /// Time in which its first thread computes outside of regions: work.
     pub outside_s: f64,
     /// S: idle, because its first thread computes outside of regions, or the team of a region is smaller than others.
     pub serial_s: f64,
-    /// In regions.
+    /// In regions, whichever thread starts them.
     pub inside: TeamSeconds,
-    /// Elapsed time of regions that other threads start, which the other figures leave out.
+    /// Elapsed time of regions that other threads start.
     pub other_masters_s: f64,
 }
 
 impl RankCores {
     /// Returns those of a rank whose first thread computes `computation_s`, in regions too, in a window of `window_s`.
     pub fn new(regions: &[ParallelRegion], computation_s: f64, window_s: f64) -> RankCores {
-        let cores = cores(regions, window_s);
-        let mut rank = RankCores { cores, ..RankCores::default() };
-        let mut inside_s = 0.0;
-        for region in regions.iter().filter(|region| region.is_of_first) {
-            let n = f64::from(cores);
+        let of_first = regions.iter().filter(|region| region.is_of_first);
+        let inside_s = of_first
+            .map(|region| region.elapsed_s - region.members.first().map_or(0.0, |member| member.mpi_s))
+            .sum::<f64>();
+        let outside_s = (computation_s - inside_s).max(0.0);
+        let cores = cores(regions, outside_s, window_s);
+        let n = f64::from(cores);
+        let mut rank = RankCores { cores, outside_s, ..RankCores::default() };
+        let mut of_others_s = 0.0;
+        for region in regions {
             // A few instances of a larger team than the rank has cores share these.
-            let factor = if region.team > cores { n / f64::from(region.team) } else { 1.0 };
-            rank.inside += region.time.scaled(factor);
-            rank.serial_s += region.elapsed_s * (n - f64::from(region.team.min(cores)));
-            inside_s += region.elapsed_s - region.members.first().map_or(0.0, |member| member.mpi_s);
+            let used = f64::from(region.team.min(cores));
+            rank.inside += region.time.scaled(used / f64::from(region.team.max(1)));
+            if region.is_of_first {
+                rank.serial_s += region.elapsed_s * (n - used);
+            } else {
+                of_others_s += region.elapsed_s * used;
+                rank.other_masters_s += region.elapsed_s;
+            }
         }
-        rank.outside_s = (computation_s - inside_s).max(0.0);
-        rank.serial_s += rank.outside_s * f64::from(cores - 1);
-        rank.other_masters_s = regions.iter().filter(|region| !region.is_of_first).map(|region| region.elapsed_s).sum();
+        rank.serial_s += outside_s * (n - 1.0);
+        // Other threads' teams run on cores that the first one leaves idle; beyond that, while it is in MPI.
+        rank.serial_s = (rank.serial_s - of_others_s).max(0.0);
         rank
     }
 
@@ -79,12 +88,28 @@ impl RankCores {
     }
 }
 
-/// The number of cores that a rank uses.
-fn cores(regions: &[ParallelRegion], window_s: f64) -> u32 {
-    let mut sizes: Vec<u32> = regions.iter().map(|region| region.team).collect();
+/// The number of cores that a rank uses, whose first thread computes `outside_s` outside of regions.
+fn cores(regions: &[ParallelRegion], outside_s: f64, window_s: f64) -> u32 {
+    let most = cores_of_teams(regions, window_s);
+    if regions.iter().all(|region| region.is_of_first) || window_s <= 0.0 {
+        return most;
+    }
+    // The first thread may compute while another one's team does.
+    let teams_s: f64 = regions.iter().map(|region| region.elapsed_s * f64::from(region.team.min(most))).sum();
+    most.max(((outside_s + teams_s) / window_s - MIN_SHARE).ceil() as u32)
+}
+
+/// Returns the most threads that are in regions while this one runs.
+fn threads_at_a_time(region: &ParallelRegion) -> u32 {
+    region.team.saturating_add(region.beside)
+}
+
+/// Returns the most threads that are in regions at a time, for 1 % of the rank's.
+fn cores_of_teams(regions: &[ParallelRegion], window_s: f64) -> u32 {
+    let mut sizes: Vec<u32> = regions.iter().map(threads_at_a_time).collect();
     sizes.sort_unstable();
     for &size in sizes.iter().rev() {
-        let elapsed_s: f64 = regions.iter().filter(|one| one.team == size).map(|one| one.elapsed_s).sum();
+        let elapsed_s: f64 = regions.iter().filter(|one| threads_at_a_time(one) == size).map(|one| one.elapsed_s).sum();
         if elapsed_s >= MIN_TEAM_TIME * window_s {
             return size.max(1);
         }
@@ -313,6 +338,27 @@ mod tests {
         let rank = RankCores::new(&[team(4, 90.0), team(2, 9.5), team(8, 0.5)], 100.0, 100.0);
         assert_eq!((rank.cores, rank.serial_s), (4, 19.0));
         close(Some(rank.outside_mpi_s()), 400.0);
+    }
+
+    #[test]
+    fn teams_of_two_threads_at_a_time_have_cores_of_their_own() {
+        // The first thread's team of two works 40, the first thread 20 alone; another thread's team works 20 and 60 in regions of 60.
+        let other = TeamSeconds { useful_s: 80.0, imbalance_s: 40.0, ..TeamSeconds::default() };
+        let other = ParallelRegion { is_of_first: false, beside: 2, ..region(60.0, other) };
+        let rank = RankCores::new(&[region(40.0, useful(80.0)), other.clone()], 60.0, 60.0);
+        assert_eq!((rank.cores, rank.useful_s(), rank.serial_s), (4, 180.0, 20.0));
+        close(Some(rank.outside_mpi_s()), 240.0);
+        // In turn, they share the cores.
+        let in_turn = ParallelRegion { beside: 0, ..other };
+        let rank = RankCores::new(&[region(60.0, useful(120.0)), in_turn], 60.0, 120.0);
+        assert_eq!((rank.cores, rank.serial_s), (2, 0.0));
+    }
+
+    #[test]
+    fn a_first_thread_that_computes_beside_a_team_has_a_core_of_its_own() {
+        let other = ParallelRegion { is_of_first: false, ..region(100.0, useful(200.0)) };
+        let rank = RankCores::new(&[other], 100.0, 100.0);
+        assert_eq!((rank.cores, rank.useful_s(), rank.serial_s), (3, 300.0, 0.0));
     }
 
     #[test]

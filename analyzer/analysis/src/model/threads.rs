@@ -59,6 +59,8 @@ pub struct ParallelRegion {
     pub is_of_first: bool,
     /// Threads of a team.
     pub team: u32,
+    /// The most threads of other teams of the rank that were in regions when an instance began.
+    pub beside: u32,
     /// Instances.
     pub instances: u64,
     /// Elapsed time of all of them.

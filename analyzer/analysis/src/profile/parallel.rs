@@ -55,6 +55,7 @@ impl RankBuilder<'_> {
             site: if sums.call_site == NONE { None } else { self.site(sums.call_site) },
             is_of_first: sums.thread == 0,
             team: sums.team,
+            beside: sums.beside,
             instances: sums.instances,
             elapsed_s: self.seconds(sums.elapsed),
             time: TeamSeconds {

@@ -54,6 +54,11 @@ impl MarkedRegions {
     /// Returns the sums of the time that counts. `written`: those that the log has of all time, which are exact for each thread, but lack what was
     /// done after they were written last.
     pub fn finish(mut self, written: &BTreeMap<u32, ParallelSums>) -> Vec<ParallelSums> {
+        // Markers do not say which other teams there were.
+        for (key, sums) in &mut self.sums {
+            let same = written.values().filter(|one| (one.thread, one.call_site, one.team) == *key);
+            sums.beside = same.map(|one| one.beside).max().unwrap_or(0);
+        }
         if self.span != TickSpan::ALL {
             return self.sums.into_iter().map(of_key).collect();
         }

@@ -81,7 +81,7 @@ pub(super) fn efficiency(report: &Report, options: &TextOptions) -> String {
     }
     if table.other_masters_s > 0.0 {
         let note =
-            "Threads other than the one that called MPI_Init start parallel regions, too; these are left out here.";
+            "Threads other than the one that called MPI_Init start parallel regions, too: their cores count here.";
         writeln!(text, "  {DIM}{}{DIM:#}", wrap(note, options.columns - 2, 2)).ok();
     }
     text + "\n"

@@ -14,16 +14,17 @@ use std::ffi::{c_int, c_uint, c_void};
 use crate::openmp::marks;
 use crate::openmp::mutexes;
 use crate::openmp::region_code::RegionCode;
-use crate::openmp::sums::{self, RegionSite};
+use crate::openmp::sums::{self, RegionSite, RegionSpan};
 use crate::openmp::team;
 use crate::openmp::waits::{WaitKind, of_kind};
 use crate::processor::{BYTES_OF_CALL, EnteredCall};
 use crate::recording::mpi_time;
 use crate::state::entered;
-use crate::state::parallel::{AwaitedMutex, RegionLaunch, ReportedRegion};
+use crate::state::parallel::{AwaitedMutex, LeagueStart, RegionLaunch, ReportedRegion};
 use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::ticks;
 use crate::system::stack;
+use crate::word::Word;
 use lbprof_collector::parallel::{MemberTimes, MutexKind};
 
 /// `ompt_scope_begin`, among the ends of what has two.
@@ -76,7 +77,17 @@ unsafe extern "C" fn on_parallel_begin(
         let launch = std::mem::replace(&mut (*thread).team.launch, RegionLaunch { location: 0, function: 0 });
         *parallel = 0;
         let threads = threads.max(1) as usize;
-        let is_outermost = (*thread).team.depth == 0 && flags & LEAGUE == 0;
+        // LLVM's library reports a league as a region with another one in it, which runs the code of the `teams` construct.
+        let league = std::mem::replace(&mut (*thread).team.league, LeagueStart::None);
+        if flags & LEAGUE != 0 {
+            (*thread).team.league = LeagueStart::League;
+            return;
+        }
+        if league == LeagueStart::League {
+            (*thread).team.league = LeagueStart::Team;
+            return;
+        }
+        let is_outermost = (*thread).team.depth == 0;
         if !is_outermost || !team::is_measurable(thread) || team::make_room(thread, threads).is_none() {
             return;
         }
@@ -97,6 +108,7 @@ unsafe extern "C" fn on_parallel_begin(
             team: 0,
             number: (*thread).team.regions,
             begin: marks::begin(thread, site.call_site),
+            beside: team::join_others(threads),
         };
         *parallel = region as u64;
     }
@@ -158,6 +170,7 @@ unsafe extern "C" fn on_parallel_end(parallel: *mut u64, _task: *mut u64, _flags
     unsafe {
         let Some(region) = (std::mem::replace(&mut *parallel, 0) as *const ReportedRegion).as_ref() else { return };
         close(thread, region);
+        team::leave_others(region.room);
         let slots = std::slice::from_raw_parts(region.slots, region.room);
         let team = slots.iter().take_while(|slot| slot.region == region.number).map(|slot| &slot.times);
         // Where the library was started by the region itself, a wrapper of ours has measured it.
@@ -165,7 +178,7 @@ unsafe extern "C" fn on_parallel_end(parallel: *mut u64, _task: *mut u64, _flags
             && team::is_measurable(thread)
             && let Some(site) = region.site.cast::<RegionSite>().as_ref()
         {
-            team::finish(thread, site, (region.begin, end), team);
+            team::finish(thread, site, RegionSpan { begin: region.begin, end, beside: region.beside }, team);
         }
     }
 }
@@ -201,6 +214,9 @@ unsafe extern "C" fn on_implicit_task(
             return;
         }
         own.task = task;
+        if std::mem::replace(&mut own.league, LeagueStart::None) == LeagueStart::Team {
+            return;
+        }
         let region = parallel.as_ref().map_or(std::ptr::null_mut(), |data| *data as *mut ReportedRegion);
         let Some(region) = region.as_mut().filter(|region| (index as usize) < region.room) else {
             *task = IS_COUNTED;
@@ -249,13 +265,22 @@ unsafe extern "C" fn on_wait(kind: c_int, which_end: c_int, _parallel: *mut u64,
             return;
         }
         let is_begin = which_end == BEGIN;
-        if let Some(data) = data_of_waiting(thread, task).as_mut() {
-            *data = *data & FLAGS | if is_begin { (kind as u64) << WAIT_SHIFT } else { 0 };
-        }
+        note_wait(data_of_waiting(thread, task), if is_begin { kind as u64 } else { 0 });
         match is_begin {
             true => begin_wait(thread, kind, ticks()),
             false => end_wait(thread, ticks()),
         }
+    }
+}
+
+/// Notes in a task's data the wait that it is in: the number of a kind, or 0.
+///
+/// # Safety
+/// `task` is null, or the library's data of a task that has not ended.
+unsafe fn note_wait(task: *mut u64, kind: u64) {
+    // SAFETY: the caller's promise.
+    if let Some(data) = unsafe { task.as_mut() } {
+        *data = *data & FLAGS | kind << WAIT_SHIFT;
     }
 }
 
@@ -359,6 +384,24 @@ unsafe fn begin_wait(thread: *mut RecorderThread, kind: WaitKind, now: u64) {
             slot.times.end = now;
             slot.region = number;
         }
+    }
+}
+
+/// Makes a call in which the thread waits, which the library does not report. The thread may run other tasks meanwhile.
+pub fn wait(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
+    let thread = thread::current();
+    // SAFETY: the thread's own state, and the library's data of its task, which is there until the task has ended.
+    unsafe {
+        if (*thread).team.slot.is_null() {
+            return call();
+        }
+        let task = (*thread).team.task;
+        note_wait(task, kind as u64);
+        begin_wait(thread, kind, ticks());
+        let result = call();
+        end_wait(thread, ticks());
+        note_wait(task, 0);
+        result
     }
 }
 

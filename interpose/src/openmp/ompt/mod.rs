@@ -29,7 +29,7 @@ use crate::openmp::switch::{is_on, is_wanted};
 use crate::run::launcher;
 use crate::state::thread;
 
-pub use events::note_site;
+pub use events::{note_site, wait};
 
 /// Gives a function of the run-time library by its name.
 type LookUp = unsafe extern "C" fn(*const c_char) -> *mut c_void;

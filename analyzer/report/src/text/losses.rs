@@ -88,7 +88,7 @@ fn sentences(report: &Report, loss: &EfficiencyLoss) -> Vec<String> {
         None => first.push('.'),
     }
     let mut all = vec![first];
-    all.extend(loss.remedy.as_ref().and_then(|row| remedy(row, elapsed_s)));
+    all.extend(loss.remedy.as_ref().and_then(|row| remedy(row, loss.lost_s, elapsed_s)));
     if may_compute(report, loss) {
         all.push(
             " Ranks may compute there, in a reduction function of the program (MPI_Op_create), which no network saves."
@@ -135,9 +135,12 @@ fn doubt_of_cores(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
     })
 }
 
-/// The predicted gain of a change, or `None` if it is negligible.
-fn remedy(row: &PredictionRow, elapsed_s: f64) -> Option<String> {
-    let saved = format!("{} ({})", seconds_like(row.saved_s, elapsed_s), percent(row.saved_share));
+/// The predicted gain of a change, or `None` if it is negligible. The gain is by how much the run gets shorter, which may be more than this loss: then it
+/// says why.
+fn remedy(row: &PredictionRow, lost_s: f64, elapsed_s: f64) -> Option<String> {
+    let is_more = row.saved_s > lost_s + LEAST * elapsed_s;
+    let also = if is_more { ", with waiting that other losses count" } else { "" };
+    let saved = format!("{} ({}){also}", seconds_like(row.saved_s, elapsed_s), percent(row.saved_share));
     match (row.scenario, row.rank) {
         _ if !gains(row) => None,
         (WhatIfScenario::Ideal, _) => Some(format!(" At most {saved} could be saved here, if messages took no time.")),

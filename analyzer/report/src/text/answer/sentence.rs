@@ -17,6 +17,9 @@ const NEARLY_ALL: f64 = 0.9;
 /// Share of the time from which on a second part of what is lost is named.
 const WORTH_NAMING: f64 = 0.05;
 
+/// Share of all waiting from which on the rank that causes most of it is named.
+const MOST_OF_WAITING: f64 = 0.5;
+
 /// Most turns of slowest ranks that are named.
 const MAX_TURNS: usize = 3;
 
@@ -168,6 +171,17 @@ fn why(report: &Report, situation: RunSituation) -> String {
                 _ => "waiting for large messages that were started before",
             };
             format!(" to {what}{}", calls_in_words(report))
+        }
+        RunSituation::BusyTarget => {
+            let most_by = report.blocking.as_ref().and_then(|table| table.most_by);
+            match most_by.filter(|most_by| most_by.share >= MOST_OF_WAITING) {
+                Some(most_by) => format!(
+                    ": rank {} computes while {} of its memory",
+                    most_by.rank,
+                    who_waits(report, &[most_by.rank]).replace(" for it", " for access to a window")
+                ),
+                None => ": ranks compute while others wait for access to a window of their memory".to_owned(),
+            }
         }
         _ if report.has_unrecorded_partners() => {
             " to communication, and to waiting for processes that were not recorded".to_owned()

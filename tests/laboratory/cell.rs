@@ -39,6 +39,8 @@ pub enum Dependence {
     Turns,
     /// Each on the one before it.
     Chain,
+    /// Each on the one before it, back and forth, so that one rank works at a time.
+    Sweep,
     /// Ranks take work as they come.
     OnDemand,
     /// All on rank 0, which accesses a file.
@@ -59,6 +61,7 @@ pub struct Shape {
 
 const ALL_PATTERNS: &[&str] = &["end", "middle", "two", "moving", "first", "opposed", "chance", "even"];
 const ONE_PART: &[&str] = &["end", "middle", "two", "moving", "chance", "even"];
+const FOUR_PATTERNS: &[&str] = &["end", "middle", "moving", "chance"];
 const SLOW: &[&str] = &["end", "two", "even"];
 
 const fn shape(
@@ -72,8 +75,8 @@ const fn shape(
 }
 
 /// All shapes.
-pub const SHAPES: [Shape; 41] = {
-    use Dependence::{All, Chain, Neighbours, OnDemand, Output, Overlap, Reduction, Turns};
+pub const SHAPES: [Shape; 62] = {
+    use Dependence::{All, Chain, Neighbours, OnDemand, Output, Overlap, Reduction, Sweep, Turns};
     [
         shape("line-waitall", 1000, 4, Neighbours, ALL_PATTERNS),
         shape("line-waitall", 1000, 8, Neighbours, ALL_PATTERNS),
@@ -112,8 +115,29 @@ pub const SHAPES: [Shape; 41] = {
         shape("user-reduction", 8, 4, Reduction, SLOW),
         shape("odd-even", 1000, 4, Turns, ONE_PART),
         shape("pipeline", 1000, 4, Chain, ONE_PART),
+        shape("line-mprobe", 1000, 4, Neighbours, FOUR_PATTERNS),
+        shape("line-bsend", 1000, 4, Neighbours, FOUR_PATTERNS),
+        shape("line-any-source", 1000, 4, Neighbours, FOUR_PATTERNS),
+        shape("line-waitsome", 1000, 4, Neighbours, FOUR_PATTERNS),
+        shape("line-consensus", 1000, 4, All, FOUR_PATTERNS),
+        shape("line-alltoallw", 1000, 4, Neighbours, FOUR_PATTERNS),
+        shape("cube-waitall", 1000, 8, Neighbours, FOUR_PATTERNS),
+        shape("ring", 1000, 4, All, FOUR_PATTERNS),
+        shape("transpose", 1000, 4, All, FOUR_PATTERNS),
+        shape("reduce-scatter", 4, 4, All, FOUR_PATTERNS),
+        shape("nonblocking-tree", 8, 4, All, FOUR_PATTERNS),
+        shape("coupling", 1000, 4, All, FOUR_PATTERNS),
+        shape("accumulate", 8, 4, Neighbours, SLOW),
+        shape("overlap-ialltoall", 1000, 4, Overlap, FOUR_PATTERNS),
+        shape("persistent-allreduce", 8, 4, All, FOUR_PATTERNS),
+        shape("pipeline-ssend", 1000, 4, Chain, ONE_PART),
+        shape("wavefront", 1000, 4, Sweep, ONE_PART),
         shape("master", 4, 4, OnDemand, SLOW),
+        shape("probing-master", 4, 4, OnDemand, SLOW),
         shape("counter", 8, 4, OnDemand, SLOW),
+        shape("counter-lock", 8, 4, OnDemand, SLOW),
+        shape("counter-accumulate", 8, 4, OnDemand, SLOW),
+        shape("counter-swap", 8, 4, OnDemand, SLOW),
         shape("output-mpi", 8, 4, Output, &["even"]),
         shape("output-posix", 8, 4, Output, &["even"]),
     ]

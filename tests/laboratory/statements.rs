@@ -130,8 +130,10 @@ fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let is_right = match (truth.dependence, truth.pattern) {
         (Dependence::Output, _) => [slow, &["file access"]].concat().contains(&situation),
         (Dependence::Reduction, _) if situation == "communication" => is_reduction_doubted(report),
-        (Dependence::OnDemand, _) => [slow, good, &["master", "communication"]].concat().contains(&situation),
-        (Dependence::Chain, "even") => situation == "chains" || situation == "serialization",
+        (Dependence::OnDemand, _) => {
+            [slow, good, &["master", "communication", "busy target"]].concat().contains(&situation)
+        }
+        (Dependence::Sweep, _) | (Dependence::Chain, "even") => situation == "chains" || situation == "serialization",
         (_, "even") => {
             good.contains(&situation)
                 || verdict_lost_percent(report) < HARDLY_ANY + percent_outside_of_steps(truth, report)?
@@ -197,6 +199,10 @@ fn judge_causes(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
         Dependence::Chain => MOSTLY_IN_CHAIN,
         _ => MOSTLY,
     };
+    if truth.dependence == Dependence::Sweep {
+        let is_by_work = (0..).zip(&truth.work_shares).all(|(rank, of_work)| (share(rank) - of_work).abs() <= 0.07);
+        return Ok(is_or(is_by_work, shares));
+    }
     Ok(match truth.slow_ranks.as_slice() {
         [slow] => is_or(share(*slow) >= least, shares),
         [first, second] => {

@@ -75,6 +75,7 @@ fn dependence_words(dependence: Dependence) -> &'static str {
         Dependence::Overlap => "neighbours, sends before the work",
         Dependence::Turns => "neighbours in turn",
         Dependence::Chain => "the rank before",
+        Dependence::Sweep => "the rank before, one at a time",
         Dependence::OnDemand => "work on demand",
         Dependence::Output => "rank 0's output",
         Dependence::Reduction => "a reduction that is work",

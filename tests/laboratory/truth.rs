@@ -25,6 +25,8 @@ pub struct Truth {
     pub elapsed_s: f64,
     /// Seconds of work by the plan, the mean over ranks.
     pub mean_work_s: f64,
+    /// Fraction of all work by the plan, by rank.
+    pub work_shares: Vec<f64>,
     /// The ranks that have more work than others, the one with the most first.
     pub slow_ranks: Vec<u64>,
     /// Percent of the run's elapsed time, which includes the time before and after the steps, by which it changes, by change.
@@ -42,7 +44,7 @@ impl Truth {
     ) -> Truth {
         let as_is_s = shortest_s.get("as-is").copied().unwrap_or(recorded.elapsed_s);
         let n_ranks = recorded.work_s.len();
-        let ranks = n_ranks as u64;
+        let (ranks, all_work_s) = (n_ranks as u64, recorded.work_s.iter().sum::<f64>());
         let slow_ranks = match cell.pattern {
             _ if cell.shape.dependence == Dependence::Output => vec![0],
             "end" | "first" => vec![ranks - 1],
@@ -56,7 +58,8 @@ impl Truth {
             n_ranks,
             n_steps,
             elapsed_s: recorded.elapsed_s,
-            mean_work_s: recorded.work_s.iter().sum::<f64>() / n_ranks as f64,
+            mean_work_s: all_work_s / n_ranks as f64,
+            work_shares: recorded.work_s.iter().map(|work_s| work_s / all_work_s).collect(),
             slow_ranks,
             changes: shortest_s.iter().map(|(&change, time_s)| (change, 100.0 * (time_s - as_is_s) / run_s)).collect(),
         }
@@ -81,7 +84,12 @@ impl Truth {
     pub fn has_steps_of_work(&self) -> bool {
         matches!(
             self.dependence,
-            Dependence::All | Dependence::Neighbours | Dependence::Overlap | Dependence::Turns | Dependence::Chain
+            Dependence::All
+                | Dependence::Neighbours
+                | Dependence::Overlap
+                | Dependence::Turns
+                | Dependence::Chain
+                | Dependence::Sweep
         )
     }
 

@@ -110,7 +110,7 @@ export type RecurringChange = ("peak" | "trough" | "wave")
 /**
  * Why a thread waits.
  */
-export type WaitState = ("late sender" | "late receiver" | "wait at barrier" | "wait at N×N" | "late broadcast" | "early reduce" | "early scan" | "wait in epoch" | "wait for neighbours" | "wait for post" | "wait for complete" | "wait for lock" | "late begin" | "early end")
+export type WaitState = ("late sender" | "late receiver" | "wait at barrier" | "wait at N×N" | "late broadcast" | "early reduce" | "early scan" | "wait in epoch" | "wait for neighbours" | "wait for post" | "wait for complete" | "wait for lock" | "wait for target" | "late begin" | "early end")
 /**
  * The cause of a wait (§3.2 of the paper).
  */
@@ -999,7 +999,7 @@ explained: (ExplainedExcess | null)
  */
 share: (number | null)
 /**
- * Gain from avoiding the loss: that of the replay of `predictions` with that region balanced, that rank as the mean, all iterations balanced, or, no more than is lost, an ideal network; null if none was computed or saves anything, or no advice is given (`verdict.advised`). For `communication` also null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give them one.
+ * Gain from avoiding the loss, by how much the run gets shorter, which may be more than `lost_s`: that of the replay of `predictions` with that region balanced, that rank as the mean, all iterations balanced, or, no more than is lost, an ideal network; null if none was computed or saves anything, or no advice is given (`verdict.advised`). For `communication` also null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give them one.
  */
 saved_s: (number | null)
 /**

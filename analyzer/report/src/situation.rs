@@ -7,12 +7,14 @@ use super::losses::EfficiencyLoss;
 use super::verdict::{LongestRank, VerdictKind};
 use super::{Report, ReportDoubt};
 use crate::iteration::IterationRow;
+use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
-use lbprof_collector::ProblemKind;
+use lbprof_collector::{Activity, ProblemKind};
 use lbprof_thresholds::verdict::GOOD_CORE_EFFICIENCY;
 use lbprof_thresholds::verdict::{
     MAX_BYTES_OF_SMALL_MESSAGE, MAX_RUN_OF_SET_UP, MAX_WORK_OF_OTHERS, MIN_BYTES_OF_LARGE_MESSAGE, MIN_EXCESS_ASLEEP,
-    MIN_ITERATIONS_OF_TURN, MIN_LONG_REDUCTION_S, MIN_LOSS_OF_ONE_RANK, MIN_MANY_CALLS,
+    MIN_ITERATIONS_OF_TURN, MIN_LONG_REDUCTION_S, MIN_LOSS_OF_ONE_RANK, MIN_LOSS_TO_WINDOWS, MIN_MANY_CALLS,
+    MIN_WAITING_FOR_TARGETS,
 };
 
 /// The answer to what a run loses most by.
@@ -100,6 +102,9 @@ pub enum RunSituation {
     /// Large messages that were started in time and are waited for: they may move in MPI calls alone.
     #[serde(rename = "late progress")]
     LateProgress,
+    /// Ranks wait for access to the memory of a rank that computes meanwhile.
+    #[serde(rename = "busy target")]
+    BusyTarget,
     /// Communication of another kind.
     #[serde(rename = "communication")]
     Communication,
@@ -118,6 +123,7 @@ impl RunSituation {
     /// The situation by the figures alone, even if there is a reason to doubt them.
     pub fn from_figures(report: &Report) -> RunSituation {
         match report.verdict.kind {
+            kind if kind.is_of_waiting() && waits_for_targets(report) => RunSituation::BusyTarget,
             VerdictKind::Nothing => RunSituation::Nothing,
             VerdictKind::Threads => RunSituation::Threads,
             VerdictKind::Good | VerdictKind::Doubtful => well_used(report),
@@ -206,6 +212,21 @@ fn overturned_by_lack_of_cores(report: &Report) -> bool {
     })
 }
 
+/// Returns whether most of what is lost is time in calls on windows, much of it waiting for targets, which move nothing while they compute, and not for those
+/// that hold locks.
+fn waits_for_targets(report: &Report) -> bool {
+    let lost_s = report.verdict.lost_s * report.ranks.len() as f64;
+    let calls = report.call_sites.iter().filter(|row| row.activity == Activity::OneSided);
+    let in_calls_s: f64 = calls.map(|row| row.sum.seconds).sum();
+    let [for_target_s, for_lock_s] = [WaitState::Target, WaitState::Lock].map(|state| {
+        let times = report.blocking.as_ref().and_then(|table| table.sums.states.get(&state));
+        times.map_or(0.0, |times| times.blocked_s())
+    });
+    in_calls_s >= MIN_LOSS_TO_WINDOWS * lost_s
+        && for_target_s >= MIN_WAITING_FOR_TARGETS * lost_s
+        && for_target_s >= for_lock_s
+}
+
 /// Returns the situation of a run that computes nearly all of the time.
 fn well_used(report: &Report) -> RunSituation {
     let polls = report.doubts.iter().find_map(|doubt| match doubt {
@@ -239,7 +260,7 @@ fn imbalance(report: &Report) -> RunSituation {
 fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
     let Some(region) = worst.region.as_ref().filter(|region| region.path != WHOLE_PROGRAM) else { return false };
     let row = report.regions.iter().find(|row| row.path == region.path);
-    let means = row.map(|row| row.mean_in_s(lbprof_collector::Activity::Computation));
+    let means = row.map(|row| row.mean_in_s(Activity::Computation));
     let n_ranks = report.verdict.cluster.as_ref().map_or(report.ranks.len(), |cluster| cluster.ranks.len()) as f64;
     // What it has more than the mean is all but its own part of the mean, if it has all.
     let is_most = region.excess_s >= 0.5 * worst.over_mean_s;

@@ -142,6 +142,12 @@ pub enum VerdictKind {
 }
 
 impl VerdictKind {
+    /// Returns whether ranks wait for one another, or for messages.
+    pub fn is_of_waiting(self) -> bool {
+        use VerdictKind::{Communication, DependencyChains, Imbalance, Serialization, SlowInParts, SlowInTurn};
+        matches!(self, Communication | DependencyChains | Imbalance | Serialization | SlowInParts | SlowInTurn)
+    }
+
     /// The verdict if losses of this kind are the largest, or `None` if they are not the program's fault.
     fn from_loss(kind: LossKind) -> Option<VerdictKind> {
         match kind {

@@ -318,6 +318,23 @@ fn one_that_collects() -> Report {
     named(scenario, "solver box.in")
 }
 
+/// Ranks take their next task from a counter in the memory of rank 0, which has the longest tasks and answers between them.
+fn busy_target() -> Report {
+    const TASKS: u32 = 12;
+    let fetch = |script: RankScript, flush_ms: f64| {
+        let script = script.at("receive").call(Operation::Fetch_and_op, 0.01, |record| {
+            (record.peer, record.sent, record.received) = (0, 8, 8);
+        });
+        script.at("halo").call(Operation::Win_flush, flush_ms, |record| record.peer = 0)
+    };
+    let scenario = ranks(4).each(|rank, script| {
+        let work_ms = if rank == 0 { 30.0 } else { 3.0 };
+        let script = fetch(script, 0.01).compute(work_ms);
+        script.repeat(TASKS, move |_, script| fetch(script, 30.01 - work_ms).compute(work_ms))
+    });
+    named(scenario, "tasks 60")
+}
+
 fn few_iterations() -> Report {
     let scenario = ranks(4).each(|rank, script| {
         script.repeat(3, move |_, script| {
@@ -406,6 +423,7 @@ examples! {
     "large messages", LargeMessages, large_messages;
     "small messages", SmallMessages, small_messages;
     "late progress", LateProgress, late_progress;
+    "busy target", BusyTarget, busy_target;
     "master and workers", MasterAndWorkers, master_and_workers;
     "last task", LastTask, last_task;
     "uneven groups", UnevenGroups, uneven_groups;

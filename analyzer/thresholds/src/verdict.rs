@@ -184,4 +184,10 @@ thresholds! {
 
     /// Share of a rank's excess over the mean that its whole group must have for the group to be the cause.
     MIN_EXCESS_OF_GROUP: f64 = 0.5, unit "of a rank's excess", validated "report/tests/situations.rs";
+
+    /// Share of what is lost that time in calls on windows must have for waiting for their targets to be the answer.
+    MIN_LOSS_TO_WINDOWS: f64 = 0.5, unit "of what is lost", validated "report/tests/situations.rs";
+
+    /// Share of what is lost that waiting for targets of windows must have for it to be the answer.
+    MIN_WAITING_FOR_TARGETS: f64 = 0.2, unit "of what is lost", validated "report/tests/situations.rs";
 }

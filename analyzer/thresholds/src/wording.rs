@@ -117,4 +117,7 @@ thresholds! {
 
     /// Share of the elapsed time by which a gain must exceed the loss for that to be explained.
     MIN_EXPLAINED_GAIN: f64 = 0.005, unit "of the elapsed time", validated "report/tests/losses.rs";
+
+    /// Share of all waiting from which on the rank that causes most of it is named.
+    MIN_WAITING_OF_NAMED_TARGET: f64 = 0.5, unit "of all waiting", validated "report/tests/situations.rs";
 }

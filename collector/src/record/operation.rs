@@ -324,9 +324,9 @@ operations! {
     Put = 400,                           OneSided,        -,                                     -,        -,         -;
     Get = 401,                           OneSided,        -,                                     -,        -,         -;
     Accumulate = 402,                    OneSided,        -,                                     -,        -,         -;
-    Get_accumulate = 403,                OneSided,        -,                                     -,        -,         -;
-    Fetch_and_op = 404,                  OneSided,        -,                                     -,        -,         -;
-    Compare_and_swap = 405,              OneSided,        -,                                     -,        -,         -;
+    Get_accumulate = 403,                OneSided,        Fetch,                                 -,        -,         -;
+    Fetch_and_op = 404,                  OneSided,        Fetch,                                 -,        -,         -;
+    Compare_and_swap = 405,              OneSided,        Fetch,                                 -,        -,         -;
     Rput = 406,                          OneSided,        -,                                     -,        -,         -;
     Rget = 407,                          OneSided,        -,                                     -,        -,         -;
     Raccumulate = 408,                   OneSided,        -,                                     -,        -,         -;

@@ -62,6 +62,9 @@ pub enum OperationSemantics {
     Unlock,
     /// Completes accesses to a window at one target, or at all; like [`OperationSemantics::Unlock`] it may wait for that.
     Flush,
+    /// Reads and changes a value in a window at once, as a counter that ranks take their next piece of work from; like
+    /// [`OperationSemantics::Unlock`] it may wait for the target.
+    Fetch,
 }
 
 /// The mode of a send: whether it may wait for its receive (MPI-4.1 §3.4).

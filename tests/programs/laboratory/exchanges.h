@@ -1,10 +1,10 @@
-/* Styles of exchange with neighbours, on a line or a grid of ranks, a step of the program each. */
+/* Styles of exchange with neighbours, on a line, a grid or a cube of ranks, a step of the program each. */
 #ifndef LABORATORY_EXCHANGES_H
 #define LABORATORY_EXCHANGES_H
 
 #include "plan.h"
 
-enum { MOST_NEIGHBOURS = 4, MOST_BYTES = 65536 };
+enum { MOST_NEIGHBOURS = 6, MOST_BYTES = 65536 };
 
 static int n_bytes, n_neighbours, neighbours[MOST_NEIGHBOURS], opposite[MOST_NEIGHBOURS];
 static char sent[MOST_NEIGHBOURS][MOST_BYTES], received[MOST_NEIGHBOURS][MOST_BYTES];
@@ -13,19 +13,24 @@ static MPI_Comm grid;
 static MPI_Win window;
 static MPI_Group group;
 
-/* Directions are left, right, up, down; what goes one way is received from the other, in a slot of that way. */
-static void find_neighbours(int is_grid)
+/* Directions are left, right, up, down, front, back; what goes one way is received from the other, in a slot of that way. */
+static void find_on_axis(int axis, int at, int n, int stride)
 {
-    int columns = is_grid && size % 2 == 0 && size > 3 ? size / 2 : size, column = rank % columns, row = rank / columns;
+    if (at > 0)
+        opposite[n_neighbours] = 2 * axis + 1, neighbours[n_neighbours++] = rank - stride;
+    if (at < n - 1)
+        opposite[n_neighbours] = 2 * axis, neighbours[n_neighbours++] = rank + stride;
+}
+
+/* On a line, a grid of two rows, or a cube of two columns and two rows. */
+static void find_neighbours(int dimensions)
+{
+    int columns = dimensions == 3 ? 2 : dimensions == 2 && size % 2 == 0 && size > 3 ? size / 2 : size;
+    int rows = dimensions == 3 ? 2 : size / columns;
     n_neighbours = 0;
-    if (column > 0)
-        opposite[n_neighbours] = 1, neighbours[n_neighbours++] = rank - 1;
-    if (column < columns - 1)
-        opposite[n_neighbours] = 0, neighbours[n_neighbours++] = rank + 1;
-    if (row > 0)
-        opposite[n_neighbours] = 3, neighbours[n_neighbours++] = rank - columns;
-    if (row < size / columns - 1)
-        opposite[n_neighbours] = 2, neighbours[n_neighbours++] = rank + columns;
+    find_on_axis(0, rank % columns, columns, 1);
+    find_on_axis(1, rank / columns % rows, rows, columns);
+    find_on_axis(2, rank / columns / rows, size / columns / rows, columns * rows);
 }
 
 static int tag_of(int direction)

@@ -8,8 +8,6 @@
 // plan; or `no such shape`, where this MPI has none.
 #include "shapes.h"
 
-#include <sched.h>
-
 /* Where the user may have that, a rank that wakes gets a core at once, whatever else the machine is busy with: it sleeps nearly always. Not while MPI
  * starts and ends, where ranks spin. */
 static void wake_at_once(int yes)
@@ -42,7 +40,7 @@ static void run(const char *combination)
     change_ms = CHANGES[change].ms;
     exchange = SHAPES[shape].exchange;
     ahead_s = 0;
-    find_neighbours(SHAPES[shape].is_grid);
+    find_neighbours(SHAPES[shape].dimensions);
     SHAPES[shape].init();
     MPI_Barrier(MPI_COMM_WORLD);
     double begin_s = now_s();

@@ -2,7 +2,7 @@
 #ifndef LABORATORY_SHAPES_H
 #define LABORATORY_SHAPES_H
 
-#include "exchanges.h"
+#include "reductions.h"
 
 static void (*exchange)(void);
 
@@ -137,15 +137,44 @@ static void pipeline(int k)
         MPI_Send(sent[0], n_bytes, MPI_BYTE, rank + 1, 31, MPI_COMM_WORLD);
 }
 
+static void synchronous_pipeline(int k)
+{
+    if (rank > 0)
+        MPI_Recv(received[0], n_bytes, MPI_BYTE, rank - 1, 31, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    first_part(k);
+    if (rank < size - 1)
+        MPI_Ssend(sent[0], n_bytes, MPI_BYTE, rank + 1, 31, MPI_COMM_WORLD);
+}
+
+/* From the first rank to the last, then from the last to the first. */
+static void wavefront(int k)
+{
+    int before = k % 2 ? rank + 1 : rank - 1, after = k % 2 ? rank - 1 : rank + 1;
+    if (before >= 0 && before < size)
+        MPI_Recv(received[0], n_bytes, MPI_BYTE, before, 32, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    first_part(k);
+    if (after >= 0 && after < size)
+        MPI_Send(sent[0], n_bytes, MPI_BYTE, after, 32, MPI_COMM_WORLD);
+}
+
 /* --- work handed out on demand, as many pieces as the ranks that work have steps; a piece takes as long as its rank needs for a step --- */
 
-static void master_and_workers(int k)
+/* Waits for a message of whoever is first, by asking again and again. */
+static void probe_any(int tag)
+{
+    for (int is_there = 0; !is_there; sched_yield())
+        MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+}
+
+static void hand_out(int k, int probes)
 {
     int left = steps * (size - 1), ready = 0, more = 1;
     MPI_Status status;
     if (k > 0)
         return;
     for (int running = size - 1; rank == 0 && running > 0;) {
+        if (probes)
+            probe_any(40);
         MPI_Recv(&ready, 1, MPI_INT, MPI_ANY_SOURCE, 40, MPI_COMM_WORLD, &status);
         more = left-- > 0;
         running -= !more;
@@ -160,33 +189,105 @@ static void master_and_workers(int k)
     }
 }
 
+static void master_and_workers(int k)
+{
+    hand_out(k, 0);
+}
+
+static void probing_master(int k)
+{
+    hand_out(k, 1);
+}
+
 static long *counter;
+
+/* Works on one piece after another, as long as there are any. */
+static void take_pieces(int k, long (*next_piece)(void))
+{
+    for (int piece = 0; k == 0 && next_piece() < (long)steps * size; piece++)
+        first_part(piece % steps);
+}
+
+static long fetch_in_epoch(void)
+{
+    long one = 1, piece;
+    MPI_Fetch_and_op(&one, &piece, MPI_LONG, 0, 0, MPI_SUM, window);
+    MPI_Win_flush(0, window);
+    return piece;
+}
 
 static void counted_tasks(int k)
 {
-    long one = 1, task;
-    for (int piece = 0; k == 0; piece++) {
-        MPI_Fetch_and_op(&one, &task, MPI_LONG, 0, 0, MPI_SUM, window);
+    take_pieces(k, fetch_in_epoch);
+}
+
+static long fetch_locked(void)
+{
+    long one = 1, piece;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+    MPI_Fetch_and_op(&one, &piece, MPI_LONG, 0, 0, MPI_SUM, window);
+    MPI_Win_unlock(0, window);
+    return piece;
+}
+
+static void locked_tasks(int k)
+{
+    take_pieces(k, fetch_locked);
+}
+
+static long fetch_and_accumulate(void)
+{
+    long one = 1, piece;
+    MPI_Get_accumulate(&one, 1, MPI_LONG, &piece, 1, MPI_LONG, 0, 0, 1, MPI_LONG, MPI_SUM, window);
+    MPI_Win_flush(0, window);
+    return piece;
+}
+
+static void accumulated_tasks(int k)
+{
+    take_pieces(k, fetch_and_accumulate);
+}
+
+static long swap(void)
+{
+    static long guess;
+    for (long next, piece;; guess = piece) {
+        next = guess + 1;
+        MPI_Compare_and_swap(&next, &guess, &piece, MPI_LONG, 0, 0, window);
         MPI_Win_flush(0, window);
-        if (task >= (long)steps * size)
-            break;
-        first_part(piece % steps);
+        if (piece == guess)
+            return guess++;
     }
 }
 
-static void init_counter(void)
+static void swapped_tasks(int k)
+{
+    take_pieces(k, swap);
+}
+
+static void init_locked_counter(void)
 {
     MPI_Win_allocate(rank == 0 ? sizeof *counter : 0, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &window);
     if (rank == 0)
         *counter = 0;
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void free_locked_counter(void)
+{
+    MPI_Win_free(&window);
+}
+
+static void init_counter(void)
+{
+    init_locked_counter();
     MPI_Win_lock_all(0, window);
 }
 
 static void free_counter(void)
 {
     MPI_Win_unlock_all(window);
-    MPI_Win_free(&window);
+    free_locked_counter();
 }
 
 /* --- files: even work, and a rank that writes while the others wait --- */
@@ -242,42 +343,65 @@ static void close_file(void)
 static const struct {
     const char *name;
     void (*step)(int k), (*exchange)(void), (*init)(void), (*end)(void);
-    int is_grid;
+    int dimensions;
 } SHAPES[] = {
-    {"line-waitall", work_and_exchange, by_waitall, nothing, nothing, 0},
-    {"line-sendrecv", work_and_exchange, by_sendrecv, nothing, nothing, 0},
-    {"line-isend-recv", work_and_exchange, by_isend_recv, nothing, nothing, 0},
-    {"line-persistent", work_and_exchange, by_persistent, init_persistent, free_requests, 0},
-    {"line-neighbourhood", work_and_exchange, by_neighbourhood, init_grid, free_grid, 0},
+    {"line-waitall", work_and_exchange, by_waitall, nothing, nothing, 1},
+    {"line-sendrecv", work_and_exchange, by_sendrecv, nothing, nothing, 1},
+    {"line-isend-recv", work_and_exchange, by_isend_recv, nothing, nothing, 1},
+    {"line-persistent", work_and_exchange, by_persistent, init_persistent, free_requests, 1},
+    {"line-neighbourhood", work_and_exchange, by_neighbourhood, init_grid, free_grid, 1},
 #if MPI_VERSION >= 4
-    {"line-partitions", work_and_exchange, by_partitions, init_partitions, free_requests, 0},
-    {"grid-partitions", work_and_exchange, by_partitions, init_partitions, free_requests, 1},
+    {"line-partitions", work_and_exchange, by_partitions, init_partitions, free_requests, 1},
+    {"grid-partitions", work_and_exchange, by_partitions, init_partitions, free_requests, 2},
 #endif
-    {"line-fence", work_and_exchange, by_fence, init_fence, free_window, 0},
-    {"line-post-start", work_and_exchange, by_post_start, init_window, free_window, 0},
-    {"line-locks", work_and_exchange, by_locks, init_window, free_window, 0},
-    {"grid-waitall", work_and_exchange, by_waitall, nothing, nothing, 1},
-    {"grid-sendrecv", work_and_exchange, by_sendrecv, nothing, nothing, 1},
-    {"grid-isend-recv", work_and_exchange, by_isend_recv, nothing, nothing, 1},
-    {"grid-persistent", work_and_exchange, by_persistent, init_persistent, free_requests, 1},
-    {"grid-neighbourhood", work_and_exchange, by_neighbourhood, init_grid, free_grid, 1},
-    {"grid-fence", work_and_exchange, by_fence, init_fence, free_window, 1},
-    {"grid-post-start", work_and_exchange, by_post_start, init_window, free_window, 1},
-    {"grid-locks", work_and_exchange, by_locks, init_window, free_window, 1},
-    {"overlap", overlap, nothing, nothing, nothing, 0},
-    {"overlap-persistent", overlap_persistent, nothing, init_persistent, free_requests, 0},
-    {"allreduce", work_and_exchange, by_allreduce, nothing, nothing, 0},
-    {"alltoall", work_and_exchange, by_alltoall, nothing, nothing, 0},
-    {"roots", work_and_exchange, by_roots, nothing, nothing, 0},
-    {"iallreduce", work_and_exchange, by_nonblocking, nothing, nothing, 0},
-    {"tree", work_and_exchange, by_tree, nothing, nothing, 0},
-    {"user-reduction", work_and_exchange, by_user_reduction, init_user_op, free_user_op, 0},
-    {"odd-even", odd_even, nothing, nothing, nothing, 0},
-    {"pipeline", pipeline, nothing, nothing, nothing, 0},
-    {"master", master_and_workers, nothing, nothing, nothing, 0},
-    {"counter", counted_tasks, nothing, init_counter, free_counter, 0},
-    {"output-mpi", output_by_mpi, nothing, open_file, close_file, 0},
-    {"output-posix", output_by_posix, nothing, nothing, nothing, 0},
+    {"line-fence", work_and_exchange, by_fence, init_fence, free_window, 1},
+    {"line-post-start", work_and_exchange, by_post_start, init_window, free_window, 1},
+    {"line-locks", work_and_exchange, by_locks, init_window, free_window, 1},
+    {"grid-waitall", work_and_exchange, by_waitall, nothing, nothing, 2},
+    {"grid-sendrecv", work_and_exchange, by_sendrecv, nothing, nothing, 2},
+    {"grid-isend-recv", work_and_exchange, by_isend_recv, nothing, nothing, 2},
+    {"grid-persistent", work_and_exchange, by_persistent, init_persistent, free_requests, 2},
+    {"grid-neighbourhood", work_and_exchange, by_neighbourhood, init_grid, free_grid, 2},
+    {"grid-fence", work_and_exchange, by_fence, init_fence, free_window, 2},
+    {"grid-post-start", work_and_exchange, by_post_start, init_window, free_window, 2},
+    {"grid-locks", work_and_exchange, by_locks, init_window, free_window, 2},
+    {"overlap", overlap, nothing, nothing, nothing, 1},
+    {"overlap-persistent", overlap_persistent, nothing, init_persistent, free_requests, 1},
+    {"allreduce", work_and_exchange, by_allreduce, nothing, nothing, 1},
+    {"alltoall", work_and_exchange, by_alltoall, nothing, nothing, 1},
+    {"roots", work_and_exchange, by_roots, nothing, nothing, 1},
+    {"iallreduce", work_and_exchange, by_nonblocking, nothing, nothing, 1},
+    {"tree", work_and_exchange, by_tree, nothing, nothing, 1},
+    {"user-reduction", work_and_exchange, by_user_reduction, init_user_op, free_user_op, 1},
+    {"odd-even", odd_even, nothing, nothing, nothing, 1},
+    {"pipeline", pipeline, nothing, nothing, nothing, 1},
+    {"line-mprobe", work_and_exchange, by_matched_probe, nothing, nothing, 1},
+    {"line-bsend", work_and_exchange, by_bsend, init_buffer, free_buffer, 1},
+    {"line-any-source", work_and_exchange, by_any_source, nothing, nothing, 1},
+    {"line-waitsome", work_and_exchange, by_waitsome, nothing, nothing, 1},
+    {"line-consensus", work_and_exchange, by_consensus, nothing, nothing, 1},
+    {"line-alltoallw", work_and_exchange, by_typed_neighbourhood, init_grid, free_grid, 1},
+    {"cube-waitall", work_and_exchange, by_waitall, nothing, nothing, 3},
+    {"ring", work_and_exchange, by_ring, nothing, nothing, 1},
+    {"transpose", work_and_exchange, by_transpose, nothing, nothing, 1},
+    {"reduce-scatter", work_and_exchange, by_reduce_scatter, nothing, nothing, 1},
+    {"nonblocking-tree", work_and_exchange, by_nonblocking_tree, nothing, nothing, 1},
+    {"coupling", work_and_exchange, by_coupling, init_coupling, free_coupling, 1},
+    {"accumulate", work_and_exchange, by_accumulate, init_window, free_window, 1},
+    {"overlap-ialltoall", overlap_ialltoall, nothing, nothing, nothing, 1},
+#if MPI_VERSION >= 4
+    {"persistent-allreduce", work_and_exchange, by_persistent_allreduce, init_persistent_allreduce, free_request, 1},
+#endif
+    {"pipeline-ssend", synchronous_pipeline, nothing, nothing, nothing, 1},
+    {"wavefront", wavefront, nothing, nothing, nothing, 1},
+    {"master", master_and_workers, nothing, nothing, nothing, 1},
+    {"probing-master", probing_master, nothing, nothing, nothing, 1},
+    {"counter", counted_tasks, nothing, init_counter, free_counter, 1},
+    {"counter-lock", locked_tasks, nothing, init_locked_counter, free_locked_counter, 1},
+    {"counter-accumulate", accumulated_tasks, nothing, init_counter, free_counter, 1},
+    {"counter-swap", swapped_tasks, nothing, init_counter, free_counter, 1},
+    {"output-mpi", output_by_mpi, nothing, open_file, close_file, 1},
+    {"output-posix", output_by_posix, nothing, nothing, nothing, 1},
 };
 
 #endif

@@ -96,7 +96,7 @@ fn cores(regions: &[ParallelRegion], outside_s: f64, window_s: f64) -> u32 {
     }
     // The first thread may compute while another one's team does.
     let teams_s: f64 = regions.iter().map(|region| region.elapsed_s * f64::from(region.team.min(most))).sum();
-    most.max(((outside_s + teams_s) / window_s - MIN_SHARE).ceil() as u32)
+    most.max(((outside_s + teams_s) / window_s - MIN_TEAM_TIME).ceil() as u32)
 }
 
 /// Returns the most threads that are in regions while this one runs.

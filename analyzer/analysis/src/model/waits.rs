@@ -67,9 +67,12 @@ pub enum WaitState {
     /// At the end of a window's exposure before all that access it completed that.
     #[serde(rename = "wait for complete")]
     Complete,
-    /// For a lock, before a rank that holds it begins to give it back, or before a target outside of MPI is back.
+    /// For a lock, before a rank that holds it begins to give it back.
     #[serde(rename = "wait for lock")]
     Lock,
+    /// In a lock of a window, an access to it or the end of one, before its target, which was outside of MPI, is back.
+    #[serde(rename = "wait for target")]
+    Target,
     /// Before its window begins, while others are in theirs.
     #[serde(rename = "late begin")]
     LateBegin,
@@ -80,7 +83,7 @@ pub enum WaitState {
 
 impl WaitState {
     /// The list of all wait states. Their order is that of their numbers in Paraver's files.
-    pub const ALL: [WaitState; 14] = [
+    pub const ALL: [WaitState; 15] = [
         WaitState::LateSender,
         WaitState::LateReceiver,
         WaitState::Barrier,
@@ -93,6 +96,7 @@ impl WaitState {
         WaitState::Post,
         WaitState::Complete,
         WaitState::Lock,
+        WaitState::Target,
         WaitState::LateBegin,
         WaitState::EarlyEnd,
     ];
@@ -112,6 +116,7 @@ impl WaitState {
             WaitState::Post => "wait for post",
             WaitState::Complete => "wait for complete",
             WaitState::Lock => "wait for lock",
+            WaitState::Target => "wait for target",
             WaitState::LateBegin => "late begin",
             WaitState::EarlyEnd => "early end",
         }

@@ -180,6 +180,11 @@ impl ReplayThread {
         absences.filter(|&(left, at, _)| since < left && at <= until).max_by_key(|&(left, at, _)| at - left)
     }
 
+    /// Returns the intervals outside of MPI that ended between two times, each with the slot of the clocks at its end.
+    pub fn absences(&self, since: Ns, until: Ns) -> impl Iterator<Item = (TimeInterval, u8)> {
+        self.absences.iter().copied().zip(0..).filter(move |(away, _)| since < away.end && away.end <= until)
+    }
+
     /// Enters the call of the current step, whose end is next.
     #[inline]
     pub fn enter(&mut self) {

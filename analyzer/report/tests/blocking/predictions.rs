@@ -2,9 +2,9 @@
 
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIfScenario;
-use lbprof_collector::Definition;
 use lbprof_collector::definition::Module;
 use lbprof_collector::sample::CodeAddress;
+use lbprof_collector::{Definition, Operation};
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::json;
 use lbprof_report::what_if::{PredictionNote, PredictionRow};
@@ -232,6 +232,56 @@ fn of_work_that_is_handed_out_on_demand_no_balance_is_predicted() {
     };
     let served = meets(&text("any", "any")).replace("rank 2: compute 1; repeat", "rank 2: repeat");
     assert!(has_balance(&served), "{served}");
+}
+
+/// Three ranks that take tasks from a counter of rank 0, by fetches that change it by so many bytes, with what else they do after a task.
+fn tasks(bytes: u64, after: fn(RankScript) -> RankScript) -> Scenario {
+    Scenario::ranks(3).each(|rank, script| {
+        script.repeat(8, |_, script| {
+            let fetched = script.call(Operation::Fetch_and_op, 0.01, |record| {
+                (record.peer, record.sent, record.received) = (0, bytes, 8);
+            });
+            after(fetched.compute(5.0 + f64::from(rank)))
+        })
+    })
+}
+
+#[test]
+fn of_tasks_that_ranks_take_from_a_counter_no_balance_is_predicted() {
+    let has_balance = |scenario: Scenario| {
+        let report = report_on(&Run::of_scenario(scenario).model);
+        assert_eq!(
+            report.what_if.notes.contains(&PredictionNote::OnDemand),
+            !report.what_if.rows.iter().any(|row| row.scenario.is_redistribution())
+        );
+        report.what_if.rows.iter().any(|row| row.scenario.is_redistribution())
+    };
+    assert!(!has_balance(tasks(8, |script| script)));
+    // Who only reads, as a flag of another rank, takes no task.
+    assert!(has_balance(tasks(0, |script| script)));
+    // Ranks that meet between two fetches share their work in another way.
+    assert!(has_balance(tasks(8, |script| script.allreduce(8, 0.1))));
+}
+
+#[test]
+fn who_fetches_from_a_rank_that_computes_waits_for_it() {
+    // rank 0  |fetch|======= 30 ========|fetch|=====            its window answers when it is in MPI
+    // rank 1  |fetch|= 3 =|fetch ........|= 3 =|fetch ...
+    let scenario = Scenario::ranks(2).each(|rank, script| {
+        let fetch = |script: RankScript, ms: f64| {
+            script.call(Operation::Fetch_and_op, ms, |record| {
+                (record.peer, record.sent, record.received) = (0, 8, 8);
+            })
+        };
+        let ms = if rank == 0 { 30.0 } else { 3.0 };
+        let script = fetch(script, 0.01).compute(ms);
+        script.repeat(5, move |_, script| fetch(script, 30.01 - ms).compute(ms))
+    });
+    let run = Run::of_scenario(scenario);
+    let waited_ms = run.waits(WaitState::Target);
+    assert!((waited_ms - 5.0 * 27.0).abs() < 0.1, "{waited_ms}");
+    let replayed_ms = run.replay_ms(WhatIfScenario::Measured);
+    assert!((replayed_ms - run.elapsed_ms()).abs() < 0.1, "{replayed_ms} of {}", run.elapsed_ms());
 }
 
 #[test]

@@ -269,3 +269,20 @@ fn a_slow_rank_that_moves_is_blamed_for_each_of_its_turns() {
         assert!(SLOW.iter().all(is_right), "{style:?}: {shares:.3?}");
     }
 }
+
+/// Ranks of a pipeline pass their work by other calls: the first after a send, the last after a receive. Those before the slow rank wait at the end for
+/// the last rank, which has worked as long as they have.
+#[test]
+fn a_slow_rank_within_a_pipeline_is_blamed_for_the_waiting_before_and_after_it() {
+    let run = Run::found(
+        "ranks 4\nlatency 0.02\nrank *:\nrepeat 16\nif $r > 0\nrecv $r-1\nend\nif $r == 2\ncompute 12\nend\ncompute 6\nif $r < 3\nsend $r+1\nend\nend\n\
+         barrier\n",
+    );
+    let mut by_rank = BTreeMap::new();
+    for ((rank, ..), ms) in run.causes() {
+        *by_rank.entry(rank).or_insert(0.0) += ms;
+    }
+    // Ranks wait 648 ms, of which 72 are for the pipeline to be filled and to run dry.
+    let all_ms: f64 = by_rank.values().sum();
+    assert!((all_ms - 648.0).abs() < 5.0 && by_rank[&2] >= 0.88 * all_ms, "{by_rank:?} of {all_ms} ms");
+}

@@ -65,8 +65,8 @@ impl CauseFinder {
     /// The causes of a wait, the largest first; their sum is its length.
     ///
     /// Time that the same thread spent in the same kind cancels first, as where both waited for it; then what each of both did
-    /// itself, kind by kind; then what is left of a kind, on whatever threads, in proportion; then what both computed in different regions,
-    /// so that who computes no longer is not blamed.
+    /// itself, kind by kind, and where the other computed as long as a third thread that it waited for; then what is left of a kind, on whatever
+    /// threads, in proportion; then what both computed in different regions, so that who computes no longer is not blamed.
     pub fn find_causes(
         &mut self,
         states: &mut ThreadStates,
@@ -102,7 +102,7 @@ impl CauseFinder {
         self.paths.follow_own(states, own, since, begin);
         self.paths.follow_other(other, since, at);
         if let Some(state) = delay {
-            self.paths.add_other(StateDuration { state, ns: (end - at.max(since)) as f64 });
+            self.paths.add_other(StateDuration::new(state, (end - at.max(since)) as f64));
         }
         self.paths.cancel(states, (thread, by.thread));
         self.caused.resize(states.entries().len(), 0.0);
@@ -130,7 +130,7 @@ impl CauseFinder {
             let last = other.backwards(Ns::MIN, at).next().map(|past| past.state);
             let state = last.unwrap_or_else(|| states.intern(by.thread, RegionState::unknown(0)));
             self.caused.resize(states.entries().len(), 0.0);
-            cause(&mut self.caused, &mut self.found, StateDuration { state, ns });
+            cause(&mut self.caused, &mut self.found, StateDuration::new(state, ns));
         }
     }
 }
@@ -219,7 +219,7 @@ mod tests {
         let mut states = ThreadStates::default();
         let mut middle = history(&mut states, 1, &[(2, X)]);
         middle.wait(8, states.intern(1, Y));
-        middle.explain(None, &[StateDuration { state: states.intern(2, X), ns: 6.0 }]);
+        middle.explain(None, &[StateDuration::new(states.intern(2, X), 6.0)]);
         let histories = [history(&mut states, 0, &[(2, X)]), middle];
         assert_eq!(causes(states, &histories, TimeInterval::new(2, 8), &[source(1, 8)]), [(2, X, 6.0)]);
     }
@@ -231,7 +231,7 @@ mod tests {
         let mut waited = |thread, more: Ns| {
             let mut history = ThreadHistory::new(0);
             history.wait(5, states.intern(thread, Y));
-            history.explain(None, &[StateDuration { state: states.intern(2, X), ns: 5.0 }]);
+            history.explain(None, &[StateDuration::new(states.intern(2, X), 5.0)]);
             history.spend(5 + more, states.intern(thread, X));
             history
         };

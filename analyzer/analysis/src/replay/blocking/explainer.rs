@@ -189,7 +189,7 @@ impl WaitExplainer {
         if late && at > 0 {
             let kind = RegionState::new(0, Activity::Management);
             let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
-            let cause = StateDuration { state: self.states.intern(thread, kind), ns: at as f64 };
+            let cause = StateDuration::new(self.states.intern(thread, kind), at as f64);
             let counted = WaitSums { count: 1, waiting: counted, delay: 0 };
             self.sums.add(&self.states, CountedWait { key, all: at, counted }, &[cause]);
             history.wait(at, cause.state);

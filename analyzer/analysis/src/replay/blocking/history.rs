@@ -36,6 +36,15 @@ pub struct StateDuration {
     pub state: ThreadState,
     /// Nanoseconds.
     pub ns: f64,
+    /// Nanoseconds in that state that were no cause of the wait, because the waiting thread computed as long.
+    pub equal_ns: f32,
+}
+
+impl StateDuration {
+    /// Time in a state, all of which counts.
+    pub fn new(state: ThreadState, ns: f64) -> Self {
+        StateDuration { state, ns, equal_ns: 0.0 }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -179,11 +188,12 @@ impl ThreadHistory {
             let ns = interval.end.min(to) - begin.max(from);
             if ns > 0 {
                 match self.wait_of(interval) {
-                    None => spend(StateDuration { state: interval.state, ns: ns as f64 }),
+                    None => spend(StateDuration::new(interval.state, ns as f64)),
                     Some((_, causes)) => {
                         let share = ns as f64 / (interval.end - begin) as f64;
                         for part in causes.iter() {
-                            spend(StateDuration { ns: part.ns * share, ..*part });
+                            let equal_ns = part.equal_ns * share as f32;
+                            spend(StateDuration { ns: part.ns * share, equal_ns, ..*part });
                         }
                     }
                 }
@@ -307,7 +317,7 @@ mod tests {
     #[test]
     fn what_is_forgotten_takes_its_causes_along() {
         let mut history = ThreadHistory::new(0);
-        let part = |ns| StateDuration { state: state(7), ns };
+        let part = |ns| StateDuration::new(state(7), ns);
         history.wait(10, state(0));
         history.explain(None, &[part(4.0), part(6.0)]);
         history.spend(20, state(1));

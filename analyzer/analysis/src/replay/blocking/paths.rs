@@ -14,6 +14,10 @@ struct OnPaths {
     own: f64,
     /// On the path of who ended the wait; of that what did not cancel.
     other: f64,
+    /// Time on neither path, because who ended the wait computed as long when it waited itself: see [`WaitPaths::cancel_equal`]. And that which has
+    /// cancelled now with the computation of who waits.
+    equal: f64,
+    cancelled: f64,
     /// True if it is on either.
     is_on: bool,
 }
@@ -36,7 +40,10 @@ pub struct WaitPaths {
 impl WaitPaths {
     /// Returns the remaining time on the path of the thread that ended the wait, in order of appearance; of some nothing is left.
     pub fn left(&self) -> impl Iterator<Item = StateDuration> {
-        self.order[..self.n].iter().map(|&state| StateDuration { state, ns: self.amounts[state.index()].other })
+        self.order[..self.n].iter().map(|&state| {
+            let OnPaths { other, equal, cancelled, .. } = self.amounts[state.index()];
+            StateDuration { state, ns: other, equal_ns: (equal + cancelled) as f32 }
+        })
     }
 
     /// Forgets both.
@@ -59,7 +66,7 @@ impl WaitPaths {
         }
         for state in &self.order[..self.n] {
             let one = &mut self.amounts[state.index()];
-            (one.own, one.other) = (one.did, 0.0);
+            *one = OnPaths { own: one.did, other: 0.0, equal: 0.0, cancelled: 0.0, ..*one };
         }
     }
 
@@ -71,7 +78,9 @@ impl WaitPaths {
     /// Adds something that the thread which ended the wait did.
     #[inline]
     pub fn add_other(&mut self, part: StateDuration) {
-        self.amounts_mut(part.state).other += part.ns;
+        let one = self.amounts_mut(part.state);
+        one.other += part.ns;
+        one.equal += f64::from(part.equal_ns);
     }
 
     /// The amounts of something that is on the paths from now on. Whether it was can't be foretold, so there is no branch on that.
@@ -92,8 +101,8 @@ impl WaitPaths {
     }
 
     /// Takes from the path of `threads.1` what is on that of `threads.0`, who waits, too: time that the same thread spent in the same kind,
-    /// as where both waited for it; then what each of both did itself, kind by kind; then what is left of a kind, in proportion; then what
-    /// both computed in different regions.
+    /// as where both waited for it; then what each of both did itself, kind by kind, and where it is as long by what the other waited for; then
+    /// what is left of a kind, in proportion; then what both computed in different regions.
     pub fn cancel(&mut self, states: &ThreadStates, threads: (u32, u32)) {
         for state in &self.order[..self.n_own] {
             let one = &mut self.amounts[state.index()];
@@ -108,12 +117,47 @@ impl WaitPaths {
             }
             if let Some(theirs) = states.find(threads.1, kind) {
                 let common = own.min(self.amounts[theirs.index()].other);
-                self.amounts[theirs.index()].other -= common;
+                let theirs = &mut self.amounts[theirs.index()];
+                theirs.other -= common;
+                theirs.cancelled += if kind.is_computation() { common } else { 0.0 };
                 self.amounts[mine.index()].own -= common;
             }
         }
+        self.cancel_equal(states, threads);
         self.cancel_kinds(states);
         self.cancel_computation(states, threads);
+    }
+
+    /// Cancels own computation of both threads of which a third one shows that it is as long: who ended the wait has waited for that one itself, which computed
+    /// longer in the region in which the waiting thread computed, too. Of that only the excess is on the path; it is what others caused.
+    ///
+    /// ```text
+    ///   thread 0  |== x ==|== x ==|................    x of thread 0 cancels with y, not with the excess of x on thread 1: y is as long as the rest
+    ///   thread 1  |====== x ======|====== x ======|    of x on thread 1, with which it has cancelled where thread 2 waited
+    ///   thread 2  |== y ==|.......|== y ==|.......|
+    /// ```
+    fn cancel_equal(&mut self, states: &ThreadStates, threads: (u32, u32)) {
+        let order = &self.order[..self.n];
+        let theirs = order.iter().filter(|state| states.is_computation_of(**state, threads.1));
+        let other: f64 = theirs.clone().map(|state| self.amounts[state.index()].other).sum();
+        if other <= 0.0 || order.iter().all(|state| self.amounts[state.index()].equal <= 0.0) {
+            return;
+        }
+        let mut left = other;
+        for &mine in &self.order[..self.n_own] {
+            if !states.is_computation_of(mine, threads.0) || self.amounts[mine.index()].own <= 0.0 {
+                continue;
+            }
+            let kind = states.kind_number(mine);
+            let of_kind = order.iter().filter(|state| states.kind_number(**state) == kind);
+            let equal: f64 = of_kind.map(|state| self.amounts[state.index()].equal).sum();
+            let common = equal.min(left).min(self.amounts[mine.index()].own);
+            self.amounts[mine.index()].own -= common;
+            left -= common;
+        }
+        for state in theirs {
+            self.amounts[state.index()].other *= left / other;
+        }
     }
 
     /// Cancels what is left of both threads' own computation, in proportion: who computes as long as the one that waits for it, though in
@@ -135,6 +179,7 @@ impl WaitPaths {
                 amounts.own *= (own - common) / own;
             }
             if states.is_computation_of(*state, threads.1) {
+                amounts.cancelled += amounts.other * common / other;
                 amounts.other *= (other - common) / other;
             }
         }

@@ -1,8 +1,12 @@
-//! Recognises work that is handed out on demand: a rank receives from any source and answers the sender, which computes and asks again.
+//! Recognises work that is handed out on demand: a rank receives from any source and answers the sender, which computes and asks again; or ranks
+//! take the next number from a counter in a window of one of them, and compute.
 //!
 //! ```text
 //!   master   |recv any|send 1|recv any|send 2| …          the first rank to ask gets the next piece of work
 //!   rank 1   |send 0|recv|== compute ==|send 0|recv| …
+//!
+//!   rank 1   |fetch 0|== compute ==|fetch 0|= compute =|fetch 0| …
+//!   rank 2   |fetch 0|= compute =|fetch 0|==== compute ====| …
 //! ```
 //!
 //! The assignment of work depends on the order in which ranks ask. A replay keeps the recorded order, so it cannot predict the assignment if
@@ -23,7 +27,8 @@ const SMALL: Ns = 20;
 #[derive(Debug, Default)]
 pub struct WorkDemands {
     threads: Vec<ThreadDemand>,
-    /// Nanoseconds computed between an answer of a rank that answers whoever asked it first, and the next request to it.
+    /// Nanoseconds computed between an answer of a rank that answers whoever asked it first, and the next request to it; or between two fetches from
+    /// the same rank.
     on_demand: Ns,
     /// Number of intervals of such computation.
     tasks: u64,
@@ -38,6 +43,8 @@ struct ThreadDemand {
     asked_by: Option<u32>,
     /// The last thread that answered it, and the computation until then.
     answered: Option<(u32, Ns)>,
+    /// The world rank whose window it last took a number from, and the computation until then.
+    fetched: Option<(u32, Ns)>,
     /// Total computation.
     computed: Ns,
     /// The last task since a collective operation.
@@ -54,6 +61,7 @@ impl WorkDemands {
             world_rank,
             asked_by: None,
             answered: None,
+            fetched: None,
             computed: 0,
             last_task,
             last_tasks,
@@ -86,10 +94,21 @@ impl WorkDemands {
         }
     }
 
+    /// Records that a thread reads and changes a number in the window of a world rank, which may be one of the next piece of work.
+    pub fn record_fetch(&mut self, thread: u32, target: u32) {
+        let ThreadDemand { fetched, computed, .. } = &mut self.threads[thread as usize];
+        if let Some((_, since)) = fetched.filter(|&(last, _)| last == target) {
+            self.on_demand += *computed - since;
+        }
+        *fetched = Some((target, *computed));
+    }
+
     /// Records that a thread received another message, from `by`, or took part in a collective operation. Requests from before a
     /// collective operation get no answer after it.
     pub fn record_other_exchange(&mut self, thread: u32, by: Option<u32>) {
-        let ThreadDemand { answered, asked_by, last_task, last_tasks, .. } = &mut self.threads[thread as usize];
+        let ThreadDemand { answered, asked_by, fetched, last_task, last_tasks, .. } =
+            &mut self.threads[thread as usize];
+        *fetched = None;
         if by.is_none() {
             *asked_by = None;
             last_tasks.count(std::mem::take(last_task));

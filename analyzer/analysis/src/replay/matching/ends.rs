@@ -48,7 +48,7 @@ impl EventMatcher<'_> {
                 }
             }
             CommRole::Lock { exclusive } => self.end_lock(at, exclusive, time, sinks),
-            CommRole::Seen | CommRole::Probe | CommRole::Unlock | CommRole::Flush => {}
+            CommRole::Seen | CommRole::Probe | CommRole::Unlock | CommRole::Flush | CommRole::Fetch { .. } => {}
             CommRole::StartSend
             | CommRole::Ready
             | CommRole::StartRecv

@@ -68,7 +68,7 @@ impl EventMatcher<'_> {
                 true
             }
             CommRole::Probe => self.resolve_probe(at, needs),
-            CommRole::Flush => {
+            CommRole::Flush | CommRole::Fetch { .. } => {
                 needs.target = self.first_thread(at.event.peer);
                 true
             }

@@ -117,27 +117,33 @@ impl CallMessages<'_> {
         }
     }
 
-    /// A lock is granted, and accesses under it are done, by the target of them, in some MPIs once that is in MPI. The end of the call reveals this:
+    /// A lock is granted, a value is fetched, and accesses under a lock are done, by their target, in some MPIs once that is in MPI, where it may have to be
+    /// several times. The end of the call reveals this:
     ///
     /// ```text
-    ///   target    |== compute ================|call|
-    ///   origin    |lock|put|unlock .............|
+    ///   target    |== compute ==|call|== compute ======|call|
+    ///   origin    |lock|put|unlock .....................|
     /// ```
     fn need_of_target(&mut self, target: u32) -> Option<CallNeed> {
         let TimeInterval { begin, end } = self.time;
-        let presence = match self.presence(target, begin) {
-            ThreadPresence::There => self.return_after_a_moment(target, begin)?,
-            known => known,
-        };
-        let ThreadPresence::Back { at, slot } = presence else { return None };
-        let is_just_before = target != self.thread && begin < at && MOST_AFTER * (end - at) <= at - begin;
-        *self.n_waits += u64::from(is_just_before);
-        is_just_before.then_some(CallNeed {
-            by: EndedBy { thread: target, at },
+        let thread = self.threads.get(target as usize).filter(|_| target != self.thread)?;
+        let just_before = thread
+            .absences(begin, end)
+            .filter(|(away, _)| MOST_AFTER * (end - away.end) <= away.end - away.begin.max(begin));
+        let (last, slot) = just_before.max_by_key(|(away, _)| away.end)?;
+        let absences = thread.absences(begin, last.end);
+        let absent_ns: Ns = absences.map(|(away, _)| away.end - away.begin.max(begin)).sum();
+        let waited_ns = last.end - begin;
+        if MOST_AFTER * (waited_ns - absent_ns) > waited_ns {
+            return None;
+        }
+        *self.n_waits += 1;
+        Some(CallNeed {
+            by: EndedBy { thread: target, at: last.end },
             clocks: NeedClock::Back(target, slot),
             bytes: 0,
             hops: 1,
-            state: WaitState::Lock,
+            state: WaitState::Target,
             delay: None,
             certain: false,
             waits: true,

@@ -17,6 +17,12 @@ impl EventMatcher<'_> {
         let started = match at.event.role {
             CommRole::Done | CommRole::Found | CommRole::Seen | CommRole::Cancelled => return true,
             CommRole::Probe | CommRole::Flush => return true,
+            CommRole::Fetch { changes } => {
+                if changes {
+                    self.demands.record_fetch(at.thread, at.event.peer);
+                }
+                return true;
+            }
             CommRole::Epoch(_) | CommRole::Lock { .. } | CommRole::Unlock => return self.epoch(at, sinks),
             CommRole::Ready => {
                 self.mark_ready(at, sinks);

@@ -48,6 +48,11 @@ pub enum CommRole {
     Unlock,
     /// Completes accesses to an RMA window at one target, or at all.
     Flush,
+    /// Reads a value in an RMA window of a target, and may change it at once.
+    Fetch {
+        /// True if it changes the value: what it reads, no other rank has read or will read.
+        changes: bool,
+    },
 }
 
 /// The part of a step in a communication with another rank or on a communicator.

@@ -78,6 +78,11 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
                 }
             }
         }
+        RunSituation::BusyTarget => fixed(
+            Try,
+            "let MPI answer while that rank computes: call MPI there more often, or use the library's asynchronous progress (MPICH_ASYNC_PROGRESS=1); \
+             or keep the window on a rank that does not compute",
+        ),
         RunSituation::CalledByMpi => {
             fixed(Try, "make that function faster, or reduce less often; a better network saves nothing")
         }

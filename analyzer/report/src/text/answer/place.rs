@@ -4,10 +4,11 @@ use super::{AnswerLabel, AnswerLine};
 use crate::loss_kind::LossKind;
 use crate::situation::RunSituation;
 use crate::slow_parts::SlowPart;
-use crate::text::{LONGEST_NAME, call_in_words, code_in_words, functions, region_name};
+use crate::text::{LONGEST_NAME, call_in_words, code_in_words, functions, place_name, region_name};
 use crate::verdict::{LongestRank, WorstRegion};
 use crate::words::{clean, short_path, shorten};
 use crate::{Report, Verdict};
+use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_thresholds::wording::{MIN_EXCESS_OF_NAMED_PLACE, MIN_FUNCTION_OF_WHOLE_REGION, MIN_SAMPLES_OF_PLACE};
 
@@ -40,6 +41,7 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
         RunSituation::Serialization => of_serialization(report, LossKind::Serialization),
         RunSituation::FileAccess => call_and_place(report, LossKind::FileAccess),
         RunSituation::CalledByMpi => call_and_place(report, LossKind::CalledByMpi),
+        RunSituation::BusyTarget => longest_wait_for_target(report),
         _ if situation.is_of_network() => call_and_place(report, LossKind::Communication),
         _ => None,
     };
@@ -188,6 +190,13 @@ pub(super) fn after_one_call(name: &str) -> Option<String> {
 fn call_and_place(report: &Report, kind: LossKind) -> Option<String> {
     let at = report.losses.iter().find(|loss| loss.kind == kind)?.at.as_ref()?;
     Some(call_in_words(at))
+}
+
+/// Returns the call in which ranks wait longest for the target of an access to a window.
+fn longest_wait_for_target(report: &Report) -> Option<String> {
+    let places = &report.blocking.as_ref()?.places;
+    let longest = places.iter().find(|row| row.state == WaitState::Target)?;
+    Some(format!("ranks wait in MPI_{} at {}", longest.operation, place_name(&longest.place)))
 }
 
 /// The places of a kind of serialization: where ranks compute for which others wait, and where these wait.

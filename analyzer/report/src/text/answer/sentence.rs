@@ -13,6 +13,7 @@ use crate::words::{bytes, clean, percent, plural, seconds, seconds_like};
 use crate::{LifetimeTable, Report, ReportDoubt};
 use lbprof_collector::Activity;
 use lbprof_thresholds::verdict::GOOD_LOAD_BALANCE;
+use lbprof_thresholds::wording::MIN_WAITING_OF_NAMED_TARGET;
 use lbprof_thresholds::wording::{MIN_ONLY_PART_OF_LOSS, MIN_SECOND_PART_OF_LOSS};
 
 /// Most turns of slowest ranks that are named.
@@ -168,6 +169,17 @@ fn why(report: &Report, situation: RunSituation) -> String {
                 _ => "waiting for large messages that were started before",
             };
             format!(" to {what}{}", calls_in_words(report))
+        }
+        RunSituation::BusyTarget => {
+            let most_by = report.blocking.as_ref().and_then(|table| table.most_by);
+            match most_by.filter(|most_by| most_by.share >= MIN_WAITING_OF_NAMED_TARGET) {
+                Some(most_by) => format!(
+                    ": rank {} computes while {} of its memory",
+                    most_by.rank,
+                    who_waits(report, &[most_by.rank]).replace(" for it", " for access to a window")
+                ),
+                None => ": ranks compute while others wait for access to a window of their memory".to_owned(),
+            }
         }
         _ if report.has_unrecorded_partners() => {
             " to communication, and to waiting for processes that were not recorded".to_owned()

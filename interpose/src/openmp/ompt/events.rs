@@ -77,13 +77,14 @@ unsafe extern "C" fn on_parallel_begin(
         let launch = std::mem::replace(&mut (*thread).team.launch, RegionLaunch { location: 0, function: 0 });
         *parallel = 0;
         let threads = threads.max(1) as usize;
-        // LLVM's library reports a league as a region with another one in it, which runs the code of the `teams` construct.
+        // LLVM's library reports a league as a region with another one in it, which runs the code of the `teams` construct and is none of the
+        // program's: no entry of ours has seen its start. Intel's does not.
         let league = std::mem::replace(&mut (*thread).team.league, LeagueStart::None);
         if flags & LEAGUE != 0 {
             (*thread).team.league = LeagueStart::League;
             return;
         }
-        if league == LeagueStart::League {
+        if league == LeagueStart::League && launch.function == 0 && site.is_null() {
             (*thread).team.league = LeagueStart::Team;
             return;
         }

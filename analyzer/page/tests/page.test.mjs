@@ -255,7 +255,7 @@ test("the keys of browsers of traces zoom and move in the timeline", async () =>
         const [, from, to] = /t=([\d.]+)-([\d.]+)/.exec(await page.evaluate(() => location.hash)) ?? [];
         return { from: Number(from), to: Number(to) };
     };
-    await page.focus("#panel-timeline .picture:nth-of-type(2) canvas");
+    await page.locator("#panel-timeline .picture canvas[tabindex]").nth(1).focus();
     await page.keyboard.press("w");
     const zoomed = await shown();
     await page.keyboard.press("d");

@@ -28,7 +28,6 @@ use super::{RegionRow, SiteRow};
 use lbprof_analysis::metrics::blocking::{CauseClass, waited_because_of};
 use lbprof_analysis::metrics::preemption::{preemption, without_core};
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::region_state::RegionState;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
@@ -383,11 +382,15 @@ fn shares(by_rank: BTreeMap<u32, f64>) -> Vec<(u32, f64)> {
 fn waits_for(inputs: &LossInputs, is_meant: impl Fn(&str, CauseClass) -> bool) -> Option<LossAt> {
     let first = first_on_line(inputs.places);
     let followed = inputs.model.followed.as_ref()?;
-    let is_meant = |kind: RegionState| {
-        let region = followed.regions.get(kind.region() as usize);
-        region.is_some_and(|region| is_meant(&region.path, CauseClass::classify(&followed.regions, kind)))
-    };
-    let shares = waited_because_of(followed, is_meant, |site| site_of_line(&first, site));
+    let regions = &followed.regions;
+    let shares = waited_because_of(
+        followed,
+        |kind| {
+            let region = regions.get(kind.region() as usize);
+            region.is_some_and(|region| is_meant(&region.path, CauseClass::classify(regions, kind)))
+        },
+        |site| site_of_line(&first, site),
+    );
     let all_finalize = inputs.model.ranks.iter().all(|rank| rank.end_reason == Some(EndReason::Finalize));
     let known = shares.into_iter().filter(|(call, _)| call.site != NONE || (call.operation == NO_CALL && all_finalize));
     let (call, share) = known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;

@@ -57,7 +57,7 @@ pub enum RunSituation {
     /// Workers wait for the last tasks of one of them, because no tasks are left.
     #[serde(rename = "last task")]
     LastTask,
-    /// One of several groups of ranks with different code computes longer than the others.
+    /// A group of ranks computes longer than others, which run different code.
     #[serde(rename = "uneven groups")]
     UnevenGroups,
     /// Nearly all time is computation.

@@ -11,7 +11,7 @@ use lbprof_collector::record::CallFlags;
 use lbprof_collector::{Definition, Operation};
 use lbprof_report::loss_kind::LossKind;
 use lbprof_report::situation::RunSituation;
-use lbprof_report::text::AnswerText;
+use lbprof_report::text::{AnswerLabel, AnswerText};
 use lbprof_report::{Report, ReportChoices, json, text};
 use lbprof_simulator::scenario::{self, RankScript, Scenario};
 use lbprof_test_runs::md::{Program, run_of};
@@ -461,6 +461,11 @@ fn check(example: &Example) {
     assert_eq!(RunSituation::new(&report), example.situation, "{}: {screen}", example.name);
     let answer = AnswerText::new(&report);
     assert!(answer.sentence.ends_with('.') && !answer.sentence.contains(". "), "one sentence: {}", answer.sentence);
+    let gain = answer.lines.iter().find(|line| line.label == AnswerLabel::Gain);
+    if let Some((before, _)) = gain.and_then(|line| line.text.split_once(" → ")) {
+        let from = before.rsplit(": ").next().unwrap_or_default();
+        assert!(screen.lines().next().is_some_and(|head| head.contains(&format!(" · {from}"))), "{from}: {screen}");
+    }
     assert!(screen.lines().count() <= 45, "{} lines: {screen}", screen.lines().count());
     let mut summary = Vec::new();
     json::write_pretty(&json::RunSummary::new(&report), &mut summary).expect("writing to memory");

@@ -23,6 +23,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lbprof_collector::folder::RunFolder;
+use lbprof_collector::format::LogHeader;
 use lbprof_collector::live_process::{host_name, is_recording};
 
 use crate::library;
@@ -31,7 +32,7 @@ use crate::messages::say;
 /// Time to wait for the logs of other ranks.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The same for ranks whose processes cannot be found: they were killed, or cannot be seen from here.
+/// Time to wait for the logs of ranks whose processes cannot be found: they were killed, or cannot be seen from here.
 const PATIENCE_FOR_LOST: Duration = Duration::from_millis(300);
 
 /// Pause between two looks for them.
@@ -196,7 +197,7 @@ fn wait_for_ranks(folder: &Path) {
 /// Progress of the ranks of a run whose first one has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RanksState {
-    /// All logs are whole, or nothing can be read.
+    /// Every log is whole, or nothing can be read.
     Ended,
     /// Logs are not whole, and no process on this host writes them any more.
     Lost,
@@ -213,15 +214,22 @@ fn ranks_state(path: &Path, host: &str) -> RanksState {
         0 => u64::from(header.n_ranks),
         some => some,
     };
-    let unended: Vec<u32> = folder.ranks().filter(|&rank| folder.has_rings(rank)).collect();
-    if folder.ranks().count() as u64 >= expected && unended.is_empty() {
-        return RanksState::Ended;
+    if (folder.ranks().count() as u64) < expected {
+        return RanksState::Recording;
     }
-    let is_lost = |rank: &u32| {
-        let log = folder.open(*rank);
-        log.is_ok_and(|log| log.header().host == host && !is_recording(log.header().pid, path))
-    };
-    if unended.iter().all(is_lost) { RanksState::Lost } else { RanksState::Recording }
+    let unended: Vec<u32> = folder.ranks().filter(|&rank| folder.has_rings(rank)).collect();
+    match unended.as_slice() {
+        [] => RanksState::Ended,
+        some if some.iter().all(|&rank| folder.open(rank).is_ok_and(|log| is_lost(log.header(), host, path))) => {
+            RanksState::Lost
+        }
+        _ => RanksState::Recording,
+    }
+}
+
+/// Returns whether the process of a log's rank was on this host and is there no more.
+fn is_lost(header: &LogHeader, host: &str, folder: &Path) -> bool {
+    header.host == host && !is_recording(header.pid, folder)
 }
 
 /// Prints the first screen on standard error, for standard output is the program's.

@@ -102,9 +102,14 @@ fn not_recorded(report: &Report) -> Option<String> {
     (verdict.not_recorded_s > 0.01 * verdict.window_s).then(|| format!("recorded are {recorded} of {whole}"))
 }
 
+/// Share of the average work by which a rank may have more or less than it for its work to be average.
+const LITTLE_MORE: f64 = 0.05;
+
 /// The note that the rank with most work also waited for a core.
 fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
-    let worst = report.verdict.worst.as_ref().filter(|_| situation.is_of_losses())?;
+    use RunSituation::{AsleepRank, LastTask, SerialCode, StaticExcess, UnevenGroups};
+    let is_named = matches!(situation, StaticExcess | SerialCode | AsleepRank | LastTask | UnevenGroups);
+    let worst = report.verdict.worst.as_ref().filter(|_| is_named)?;
     let lost = worst.preempted?;
     let elapsed_s = report.verdict.elapsed_s;
     let how = if lost.certain { "at least" } else { "about" };
@@ -115,6 +120,7 @@ fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
         seconds_like(worst.computation_s, elapsed_s)
     );
     Some(match excess_by_cpu_time(report, worst.rank) {
+        Some(factor) if (factor - 1.0).abs() < LITTLE_MORE => format!("{first}; by CPU time it has average work"),
         Some(factor) => format!("{first}; by CPU time it has {} the average work", factor_in_words(factor)),
         None => format!("{first}, which may be why it is slow"),
     })

@@ -401,7 +401,9 @@ impl CallAmounts {
 /// Returns whether ranks may compute in the call of a loss: in a reduction of few bytes that takes long without waiting for any rank. The program's own
 /// reduction function (`MPI_Op_create`) runs there; no log says whether there is one.
 pub fn may_compute(report: &Report, loss: &EfficiencyLoss) -> bool {
-    let Some(at) = loss.at.as_ref().filter(|_| loss.kind == LossKind::Communication) else { return false };
+    // Of a run that was killed or hung, the last call says only that it did not return.
+    let is_meant = loss.kind == LossKind::Communication && !report.is_only_described();
+    let Some(at) = loss.at.as_ref().filter(|_| is_meant) else { return false };
     if !["reduce", "Reduce", "scan", "Scan"].iter().any(|part| at.operation.contains(part)) {
         return false;
     }

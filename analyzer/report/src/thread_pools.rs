@@ -144,7 +144,7 @@ fn row(model: &Model, routine: CodePlace, pool: PoolBuilder) -> ThreadPoolRow {
     regions.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
     regions.truncate(MAX_REGIONS);
     ThreadPoolRow {
-        name: routine.function.as_deref().map(name_of_routine).unwrap_or_else(|| routine.label()),
+        name: name_of_pool(&routine),
         routine,
         ranks: pool.ranks,
         threads: pool.threads,
@@ -165,7 +165,20 @@ fn is_openmp(routine: &CodePlace) -> bool {
     ["libgomp", "libomp", "libiomp5"].iter().any(|name| library.starts_with(name))
 }
 
-/// Names a pool by its routine. That of a `std::thread` is `std::thread::_State_impl<…<std::tuple<FUNCTION, ARGUMENTS> > >::_M_run`.
+/// Libraries that start pools, by the beginning of their files' names: distributions strip them, so that their routines have no names.
+const LIBRARIES: [(&str, &str); 3] = [("libtbb", "TBB"), ("libkokkos", "Kokkos"), ("libtrilinos_kokkos", "Kokkos")];
+
+/// Names a pool by its routine, or by the library that has it.
+fn name_of_pool(routine: &CodePlace) -> String {
+    if let Some(function) = &routine.function {
+        return name_of_routine(function);
+    }
+    let file = routine.module.as_deref().map(base_name).unwrap_or_default();
+    let library = LIBRARIES.iter().find(|(name, _)| file.starts_with(name));
+    library.map_or_else(|| routine.label(), |(_, library)| format!("{library} ({})", routine.label()))
+}
+
+/// Names the routine of a pool. That of a `std::thread` is `std::thread::_State_impl<…<std::tuple<FUNCTION, ARGUMENTS> > >::_M_run`.
 fn name_of_routine(function: &str) -> String {
     let inner = function.strip_prefix("std::thread::_State_impl<").and_then(|rest| rest.split_once("std::tuple<"));
     let Some((_, inner)) = inner else { return function.to_owned() };
@@ -205,6 +218,14 @@ mod tests {
         ] {
             assert_eq!(name_of_routine(function), name);
         }
+    }
+
+    #[test]
+    fn a_pool_of_a_library_without_symbols_has_the_librarys_name() {
+        let routine =
+            |module: &str| CodePlace { module: Some(module.to_owned()), offset: Some(0x22181), ..CodePlace::default() };
+        assert_eq!(name_of_pool(&routine("/lib/x86_64-linux-gnu/libtbb.so.12")), "TBB (libtbb.so.12+0x22181)");
+        assert_eq!(name_of_pool(&routine("/opt/libown.so")), "libown.so+0x22181");
     }
 
     #[test]

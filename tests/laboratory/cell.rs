@@ -43,6 +43,8 @@ pub enum Dependence {
     Sweep,
     /// Ranks take work as they come.
     OnDemand,
+    /// All on the last rank, whose memory they access while it works.
+    Target,
     /// All on rank 0, which accesses a file.
     Output,
     /// Each on all others, and the reduction itself is work.
@@ -76,7 +78,7 @@ const fn shape(
 
 /// All shapes.
 pub const SHAPES: [Shape; 62] = {
-    use Dependence::{All, Chain, Neighbours, OnDemand, Output, Overlap, Reduction, Sweep, Turns};
+    use Dependence::{All, Chain, Neighbours, OnDemand, Output, Overlap, Reduction, Sweep, Target, Turns};
     [
         shape("line-waitall", 1000, 4, Neighbours, ALL_PATTERNS),
         shape("line-waitall", 1000, 8, Neighbours, ALL_PATTERNS),
@@ -127,7 +129,7 @@ pub const SHAPES: [Shape; 62] = {
         shape("reduce-scatter", 4, 4, All, FOUR_PATTERNS),
         shape("nonblocking-tree", 8, 4, All, FOUR_PATTERNS),
         shape("coupling", 1000, 4, All, FOUR_PATTERNS),
-        shape("accumulate", 8, 4, Neighbours, SLOW),
+        shape("accumulate", 8, 4, Target, SLOW),
         shape("overlap-ialltoall", 1000, 4, Overlap, FOUR_PATTERNS),
         shape("persistent-allreduce", 8, 4, All, FOUR_PATTERNS),
         shape("pipeline-ssend", 1000, 4, Chain, ONE_PART),
@@ -144,13 +146,14 @@ pub const SHAPES: [Shape; 62] = {
 };
 
 /// The cells that are judged on every run of the tests.
-pub const SAMPLE: [&str; 11] = [
+pub const SAMPLE: [&str; 12] = [
     "line-waitall 1000 B × 4, middle",
     "line-sendrecv 16384 B × 4, first",
     "grid-persistent 1000 B × 6, end",
     "line-post-start 1000 B × 4, two",
     "overlap 512 B × 2, end",
     "overlap 4000 B × 4, end",
+    "overlap-ialltoall 1000 B × 4, middle",
     "allreduce 8 B × 4, moving",
     "allreduce 8 B × 4, opposed",
     "tree 8 B × 4, end",

@@ -133,6 +133,9 @@ fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
         (Dependence::OnDemand, _) => {
             [slow, good, &["master", "communication", "busy target"]].concat().contains(&situation)
         }
+        (Dependence::Target, pattern) if pattern != "even" || situation == "busy target" => {
+            [slow, good, &["busy target"]].concat().contains(&situation)
+        }
         (Dependence::Sweep, _) | (Dependence::Chain, "even") => situation == "chains" || situation == "serialization",
         (_, "even") => {
             good.contains(&situation)
@@ -273,13 +276,13 @@ fn judge_gain(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let Some(gain) = lines.iter().find(|line| line["label"] == "gain").and_then(|line| line["text"].as_str()) else {
         return Ok(Answer::NotMade);
     };
-    if !truth.has_plan() || truth.dependence == Dependence::Reduction {
-        return Ok(is_or(truth.pattern != "even", || gain.to_owned()));
-    }
     let promised = percent_in(gain).with_context(|| gain.to_owned())?;
-    if gain.starts_with("at most") {
+    if gain.starts_with("at most") && truth.dependence != Dependence::Reduction {
         let bound = HARDLY_ANY + percent_outside_of_steps(truth, report)?;
         return Ok(is_or(promised <= bound, || format!("{gain}, really hardly any")));
+    }
+    if !truth.has_plan() || truth.dependence == Dependence::Reduction {
+        return Ok(is_or(truth.pattern != "even", || gain.to_owned()));
     }
     let really = match gain {
         _ if gain.starts_with("average work on rank") => -truth.change_percent("cut"),

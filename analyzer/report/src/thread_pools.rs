@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_pool_of_a_library_without_symbols_has_the_librarys_name() {
         let routine =
-            |module: &str| CodePlace { module: Some(module.to_owned()), offset: Some(0x22181), ..CodePlace::default() };
+            |module: &str| CodePlace { module: Some(module.to_owned()), offset: 0x22181, ..CodePlace::default() };
         assert_eq!(name_of_pool(&routine("/lib/x86_64-linux-gnu/libtbb.so.12")), "TBB (libtbb.so.12+0x22181)");
         assert_eq!(name_of_pool(&routine("/opt/libown.so")), "libown.so+0x22181");
     }

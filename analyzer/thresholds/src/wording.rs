@@ -120,4 +120,10 @@ thresholds! {
 
     /// Share of all waiting from which on the rank that causes most of it is named.
     MIN_WAITING_OF_NAMED_TARGET: f64 = 0.5, unit "of all waiting", validated "report/tests/situations.rs";
+
+    /// Share of the elapsed time from which on CPU times of ranks compare: below it they are those of waking up.
+    MIN_COMPARED_CPU_TIME: f64 = 0.05, unit "of the elapsed time", validated "report/tests/situations.rs";
+
+    /// Share of the average work by which a rank may have more or less than it for its work to be average.
+    MAX_DIFFERENCE_OF_AVERAGE_WORK: f64 = 0.05, unit "of the average work", validated "report/tests/situations.rs";
 }

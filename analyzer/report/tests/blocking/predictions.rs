@@ -285,6 +285,26 @@ fn who_fetches_from_a_rank_that_computes_waits_for_it() {
 }
 
 #[test]
+fn a_collective_that_was_started_goes_on_while_its_members_are_in_mpi() {
+    // rank 0, 1  |start|= 5 =|wait ..........|        though all have started it, the wait ends when rank 2 is back
+    // rank 2     |start|====== 20 =======|wait|
+    let scenario = Scenario::ranks(3).each(|rank, script| {
+        let ms = if rank == 2 { 20.0 } else { 5.0 };
+        (0..6).fold(script, |script, request| {
+            let started = script.call(Operation::Iallreduce, 0.01, |record| record.request = request);
+            started.compute(ms).wait(request, 0, 20.02 - ms)
+        })
+    });
+    let run = Run::of_scenario(scenario);
+    let waited_ms = run.waits(WaitState::NxN);
+    assert!((waited_ms - 6.0 * 2.0 * 15.0).abs() < 1.0, "{waited_ms}");
+    let of_others: f64 = run.causes().into_iter().filter(|((rank, ..), _)| *rank != 2).map(|(_, ms)| ms).sum();
+    assert!(of_others < 1.0, "{:?}", run.causes());
+    let as_mean_ms = run.replay_ms(WhatIfScenario::RankAsMean(2));
+    assert!((as_mean_ms - 6.0 * 10.0).abs() < 1.0, "{as_mean_ms}");
+}
+
+#[test]
 fn nothing_is_balanced_among_ranks_with_loops_of_their_own() {
     // Rank 0 takes what the others have, one by one; of the three that work rank 3 works twice as long.
     let text = "ranks 4\nrank *:\nif $r == 0\nrepeat 90\nrecv 1+$i%3\ncompute 1\nend\nend\n\

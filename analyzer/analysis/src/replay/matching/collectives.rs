@@ -171,6 +171,11 @@ impl OpenCollectives {
 const MAX_AFTER: Ns = 4;
 
 impl CollectiveInstance {
+    /// Returns the index of its communicator.
+    pub fn comm(&self) -> u32 {
+        self.key.0
+    }
+
     /// Returns the entry, the root's or another member's, for which the call of a member of a rooted collective evidently waited: the call ended just after
     /// it. MPI passes data on along trees of ranks, of which no log says who passes them to whom; so even the root of a broadcast may wait.
     ///

@@ -27,6 +27,8 @@ pub struct CallNeeds {
     pub(super) sends: Vec<CompleteSend>,
     /// The thread of the target that a lock is asked of, or given back to.
     pub(super) target: Option<u32>,
+    /// The communicator of a collective that was started before and is waited for.
+    pub(super) started_on: Option<u32>,
 }
 
 /// A send that is complete with a call, and may have waited for its receiver.
@@ -45,6 +47,7 @@ impl CallNeeds {
         self.coupled.clear();
         self.sends.clear();
         self.target = None;
+        self.started_on = None;
     }
 
     /// Adds the other side of a message.
@@ -254,6 +257,9 @@ impl EventMatcher<'_> {
             | CommunicationPattern::Prefix
             | CommunicationPattern::Neighbours => instance.noted,
         };
+        let is_of_all = instance.pattern == CommunicationPattern::AllToAll;
+        let was_started = is_of_all && matches!(at.event.role, CommRole::Done | CommRole::Seen);
+        needs.started_on = Some(instance.comm()).filter(|_| was_started && waits);
         // Kept even if this rank was the last: in a scenario ranks may enter in another order. For the same reason a scan notes the clocks of all that entered.
         if let Some(needed) = needed.filter(|needed| certain || needed.at <= at.ends()) {
             needs.all.push(CallNeed {

@@ -37,6 +37,9 @@ const MAX_AFTER_SMALL: Ns = 16;
 /// Ranks that compute twice as long as others come back at the same time as these, time after time.
 const MIN_UNEXPLAINED: Ns = 8;
 
+/// Most members of a communicator whose returns to MPI are looked at where a collective is waited for.
+const MAX_MEMBERS: usize = 256;
+
 impl EventMatcher<'_> {
     /// Adds what the sends that are complete with a thread's call needed of their receivers; defers needs until the other rank re-enters MPI, where the
     /// message could not move before. `time`: of the call.
@@ -47,22 +50,33 @@ impl EventMatcher<'_> {
         time: TimeInterval,
         needs: &mut CallNeeds,
     ) {
-        if needs.sends.is_empty() && needs.coupled.is_empty() && needs.target.is_none() {
+        if needs.sends.is_empty() && needs.coupled.is_empty() && needs.target.is_none() && needs.started_on.is_none() {
             return;
         }
+        let members = needs.started_on.map_or_else(Vec::new, |comm| self.member_threads(comm));
         let (coupling, channels, hosts) = (&mut self.coupling, &mut self.channels, self.hosts.as_slice());
         let n_waits = &mut self.counts.progress_waits;
         let mut progress = CallMessages { coupling, channels, hosts, threads, thread, time, n_waits };
         while let Some(send) = needs.sends.pop() {
             progress.add_need_of_send(send, needs);
         }
-        if let Some(need) = needs.target.and_then(|target| progress.need_of_target(target)) {
+        if let Some(need) = needs.target.and_then(|target| progress.need_of_target(target, &needs.all)) {
             needs.all.push(need);
         }
         for i in 0..needs.coupled.len() {
             let (need, id) = needs.coupled[i];
             progress.defer_until_return(need, id, &mut needs.all);
         }
+        if let Some(need) = progress.need_of_members(&members, &needs.all) {
+            needs.all.push(need);
+        }
+    }
+
+    /// Lists the threads of a communicator's members that called MPI_Init, if it is not a large one.
+    fn member_threads(&self, comm: u32) -> Vec<u32> {
+        let world_ranks = self.members.world_ranks(comm).unwrap_or(&self.places.0);
+        let few = Some(world_ranks).filter(|ranks| ranks.len() <= MAX_MEMBERS).unwrap_or_default();
+        few.iter().filter_map(|&rank| self.first_thread(rank)).collect()
     }
 }
 
@@ -124,26 +138,46 @@ impl CallMessages<'_> {
     ///   target    |== compute ==|call|== compute ======|call|
     ///   origin    |lock|put|unlock .....................|
     /// ```
-    fn need_of_target(&mut self, target: u32) -> Option<CallNeed> {
-        let TimeInterval { begin, end } = self.time;
-        let thread = self.threads.get(target as usize).filter(|_| target != self.thread)?;
-        let just_before = thread
-            .absences(begin, end)
-            .filter(|(away, _)| MOST_AFTER * (end - away.end) <= away.end - away.begin.max(begin));
+    fn need_of_target(&mut self, target: u32, needs: &[CallNeed]) -> Option<CallNeed> {
+        self.need_of_return(&[target], needs, WaitState::Target)
+    }
+
+    /// A collective that was started before goes on, in some MPIs, only while its members are in MPI. All have entered it; the call ended just after one of
+    /// them had come back.
+    fn need_of_members(&mut self, members: &[u32], needs: &[CallNeed]) -> Option<CallNeed> {
+        self.need_of_return(members, needs, WaitState::NxN)
+    }
+
+    /// Returns when a thread came back to MPI just before the call's end, and the slot of its clocks then, if it was outside for most of the time since `since`.
+    fn return_before_end(&self, thread: u32, since: Ns) -> Option<(Ns, u8)> {
+        let end = self.time.end;
+        let other = self.threads.get(thread as usize).filter(|_| thread != self.thread)?;
+        let just_before = other
+            .absences(since, end)
+            .filter(|(away, _)| MOST_AFTER * (end - away.end) <= away.end - away.begin.max(since));
         let (last, slot) = just_before.max_by_key(|(away, _)| away.end)?;
-        let absences = thread.absences(begin, last.end);
-        let absent_ns: Ns = absences.map(|(away, _)| away.end - away.begin.max(begin)).sum();
-        let waited_ns = last.end - begin;
-        if MOST_AFTER * (waited_ns - absent_ns) > waited_ns {
+        let absences = other.absences(since, last.end);
+        let absent_ns: Ns = absences.map(|(away, _)| away.end - away.begin.max(since)).sum();
+        let waited_ns = last.end - since;
+        (MOST_AFTER * (waited_ns - absent_ns) <= waited_ns).then_some((last.end, slot))
+    }
+
+    /// Returns the need of the return of one of `threads` to MPI just before the call's end, which `needs` do not explain.
+    fn need_of_return(&mut self, threads: &[u32], needs: &[CallNeed], state: WaitState) -> Option<CallNeed> {
+        let TimeInterval { begin, end } = self.time;
+        let last = needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
+        let returns = threads.iter().filter_map(|&thread| Some((self.return_before_end(thread, last)?, thread)));
+        let ((at, slot), thread) = returns.max()?;
+        if MIN_UNEXPLAINED * (at - last) < end - begin {
             return None;
         }
         *self.n_waits += 1;
         Some(CallNeed {
-            by: EndedBy { thread: target, at: last.end },
-            clocks: NeedClock::Back(target, slot),
+            by: EndedBy { thread, at },
+            clocks: NeedClock::Back(thread, slot),
             bytes: 0,
             hops: 1,
-            state: WaitState::Target,
+            state,
             delay: None,
             certain: false,
             waits: true,

@@ -7,6 +7,7 @@ use crate::text::{doubts, lifetime, threads};
 use crate::verdict::ClusterChoice;
 use crate::words::{plural, seconds_like};
 use crate::{Report, ReportDoubt};
+use lbprof_thresholds::wording::MAX_DIFFERENCE_OF_AVERAGE_WORK;
 use lbprof_thresholds::wording::{MAX_FEW_ITERATIONS, MIN_LONG_ITERATION_S, MIN_WAITING_FOR_OTHER_GROUPS};
 
 /// Returns the notes, those that touch the answer most first.
@@ -102,9 +103,6 @@ fn not_recorded(report: &Report) -> Option<String> {
     (verdict.not_recorded_s > 0.01 * verdict.window_s).then(|| format!("recorded are {recorded} of {whole}"))
 }
 
-/// Share of the average work by which a rank may have more or less than it for its work to be average.
-const LITTLE_MORE: f64 = 0.05;
-
 /// The note that the rank with most work also waited for a core.
 fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
     use RunSituation::{AsleepRank, LastTask, SerialCode, StaticExcess, UnevenGroups};
@@ -120,7 +118,9 @@ fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
         seconds_like(worst.computation_s, elapsed_s)
     );
     Some(match excess_by_cpu_time(report, worst.rank) {
-        Some(factor) if (factor - 1.0).abs() < LITTLE_MORE => format!("{first}; by CPU time it has average work"),
+        Some(factor) if (factor - 1.0).abs() < MAX_DIFFERENCE_OF_AVERAGE_WORK => {
+            format!("{first}; by CPU time it has average work")
+        }
         Some(factor) => format!("{first}; by CPU time it has {} the average work", factor_in_words(factor)),
         None => format!("{first}, which may be why it is slow"),
     })

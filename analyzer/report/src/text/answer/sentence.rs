@@ -13,11 +13,9 @@ use crate::words::{bytes, clean, percent, plural, seconds, seconds_like};
 use crate::{LifetimeTable, Report, ReportDoubt};
 use lbprof_collector::Activity;
 use lbprof_thresholds::verdict::GOOD_LOAD_BALANCE;
+use lbprof_thresholds::wording::MIN_COMPARED_CPU_TIME;
 use lbprof_thresholds::wording::MIN_WAITING_OF_NAMED_TARGET;
 use lbprof_thresholds::wording::{MIN_ONLY_PART_OF_LOSS, MIN_SECOND_PART_OF_LOSS};
-
-/// Share of the elapsed time from which on CPU times of ranks compare: below it they are those of waking up.
-const WORTH_COMPARING: f64 = 0.05;
 
 /// Most turns of slowest ranks that are named.
 const MAX_TURNS: usize = 3;
@@ -433,7 +431,7 @@ fn without_cores(report: &Report) -> String {
     let mut by_cpu: Vec<(f64, u32)> =
         report.ranks.iter().filter_map(|row| Some((row.computation_cpu_s?, row.rank))).collect();
     by_cpu.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let least_s = WORTH_COMPARING * report.verdict.elapsed_s;
+    let least_s = MIN_COMPARED_CPU_TIME * report.verdict.elapsed_s;
     match (by_cpu.first(), by_cpu.last()) {
         (Some(most), Some(least))
             if by_cpu.len() == report.ranks.len() && least.0 > 0.0 && most.0 >= least_s && most.1 != least.1 =>

@@ -52,7 +52,7 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
             let slow = report.uneven_groups.as_ref().map_or_else(String::new, |groups| named_ranks(&groups.slow.ranks));
             Some((
                 LookAt,
-                format!("how ranks are divided among these codes: that of {slow} needs more ranks, or less work"),
+                format!("how ranks are divided among these codes: give that of {slow} more ranks, or less work"),
             ))
         }
         RunSituation::SerialCode => fixed(Try, "share this code among the ranks, or let the others work meanwhile"),

@@ -1,6 +1,6 @@
 //! Records, logs and their reader: what the recording library writes and the analyzer reads.
 //!
-//! This crate knows no MPI handle, no statistics and no terminal. The modules, in the order in which to read them:
+//! This crate knows no MPI handle, no statistics and no terminal. The modules, in the order in which to read them; a folder uses those above it:
 //!
 //! | folder | module | what it holds |
 //! |---|---|---|
@@ -15,28 +15,29 @@
 //! | `record/` | [`parallel_marks`] | the instances of parallel regions among a thread's records |
 //! | `record/` | [`starter`] | what started the ranks of a run |
 //! | `record/` | [`clock`] | ticks → seconds on the run's common clock |
-//! | `format/` | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
-//! | `format/` | [`encode`], [`decode`] | a batch of records ↔ columns, by a model that guesses the next record |
-//! | `format/` | [`sample_block`] | a thread's samples ↔ columns |
-//! | `format/` | [`index`](mod@index) | where the blocks of a log are |
-//! | `format/` | [`writer`], [`reader`] | a rank's log, written and read; [`rank_log`]: of all that a rank left; [`folder`]: of all ranks; [`log_paths`]: in which files |
-//! | `format/` | [`trailer`] | what a log ends with: summaries and index, read without the rest |
-//! | `format/` | [`summary`] | a thread's whole run as one profile |
-//! | `format/` | `merged_threads` | the records of threads that take the place of the first one |
-//! | `node/` | [`node`] | the logs of a node's ranks in one file, their rings in another |
-//! | `ring/` | [`ring`] | a thread's file-backed ring |
-//! | `ring/` | [`live_run`] | logs and rings of a run that is being recorded |
-//! | `ring/` | [`live_process`] | whether a process still records a run |
-//! | `ring/` | [`salvage`] | what a killed rank left in its ring |
+//! | `record/` | [`gap_use`] | whether a thread sleeps or computes in long gaps between unsuccessful polls, by its samples |
+//! | `record/` | [`poll_gaps`] | the long gaps between polls that a profile is of |
 //! | `fold/` | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
 //! | `fold/` | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
 //! | `fold/` | [`thread_positions`] | where a thread was at an instant, by its records |
 //! | `fold/` | [`gap_survey`] | the long gaps between unsuccessful polls, and the CPU time in them |
-//! | `fold/` | [`gap_use`] | whether a thread sleeps or computes in long gaps between unsuccessful polls, by its samples |
 //! | `fold/` | [`poll_answer`] | what a call that may poll answered |
-//! | `fold/` | [`poll_gaps`] | the long gaps between polls that a profile is of |
 //! | `fold/` | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
 //! | `fold/` | `spinning` | waits by calls on a window that are made again and again |
+//! | `format/` | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
+//! | `format/` | [`encode`], [`decode`] | a batch of records ↔ columns, by a model that guesses the next record |
+//! | `format/` | [`sample_block`] | a thread's samples ↔ columns |
+//! | `format/` | [`index`](mod@index) | where the blocks of a log are |
+//! | `format/` | [`writer`] | a rank's log, written |
+//! | `format/` | [`summary`] | a thread's whole run as one profile |
+//! | `ring/` | [`ring`] | a thread's file-backed ring |
+//! | `ring/` | [`salvage`] | what a killed rank left in its ring |
+//! | `node/` | [`node`] | the logs of a node's ranks in one file, their rings in another |
+//! | `run/` | [`reader`] | a rank's log, read; [`rank_log`]: of all that a rank left; [`folder`]: of all ranks; [`log_paths`]: in which files |
+//! | `run/` | [`trailer`] | what a log ends with: summaries and index, read without the rest |
+//! | `run/` | `merged_threads` | the records of threads that take the place of the first one |
+//! | `run/` | [`live_run`] | logs and rings of a run that is being recorded |
+//! | `run/` | [`live_process`] | whether a process still records a run |
 //! |  | [`words`] | counts and times in messages |
 
 pub mod fold;
@@ -45,18 +46,22 @@ pub mod node;
 pub mod record;
 #[expect(unsafe_code, reason = "the ring is shared memory, written by the hot path through a raw pointer")]
 pub mod ring;
+pub mod run;
 pub mod words;
 
 pub use definition::Definition;
-pub use fold::{gap_survey, gap_use, poll_answer, poll_gaps, polling, profile, spinning, thread_positions, walk};
+pub use fold::{gap_survey, poll_answer, polling, profile, spinning, thread_positions, walk};
 #[cfg(test)]
 use format::example_header;
-use format::{blocks, codec, compressor, log_source, merged_threads, record_predictor, sparse_file, undefined_ids};
-pub use format::{decode, encode, folder, index, log_paths, rank_log, reader, sample_block, summary, trailer, writer};
+use format::{blocks, codec, compressor, record_predictor};
+pub use format::{decode, encode, index, sample_block, summary, writer};
 pub use operation::{Activity, Operation};
 pub use problem::{Problem, ProblemKind};
 pub use record::{CallFlags, Record};
 pub use record::{
-    clock, definition, joined, operation, options, parallel, parallel_marks, problem, sample, semantics, starter,
+    clock, definition, gap_use, joined, operation, options, parallel, parallel_marks, poll_gaps, problem, sample,
+    semantics, starter,
 };
-pub use ring::{live_process, live_run, salvage};
+pub use ring::salvage;
+pub use run::{folder, live_process, live_run, log_paths, rank_log, reader, trailer};
+use run::{log_source, merged_threads, sparse_file, undefined_ids};

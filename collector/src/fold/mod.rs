@@ -14,9 +14,7 @@
 //! ([`crate::joined`]) is folded as it is.
 
 pub mod gap_survey;
-pub mod gap_use;
 pub mod poll_answer;
-pub mod poll_gaps;
 pub mod polling;
 pub mod profile;
 pub(crate) mod settled_gaps;
@@ -26,7 +24,6 @@ pub mod walk;
 
 use rustc_hash::FxHashMap;
 
-use crate::format::BatchHead;
 use crate::gap_survey::CpuSample;
 use crate::joined::{self, JOINED, JOINED_COMPLETED};
 use crate::operation::{Activity, Operation};
@@ -35,6 +32,7 @@ use crate::polling::PollGapClassifier;
 use crate::profile::{
     CallSiteKey, CellKey, CounterTotals, ProfileBatch, ProfileCell, RegionInvocation, RegionTotals, ThreadProfile,
 };
+use crate::record::batch_head::BatchHead;
 use crate::record::{CallFlags, NONE, Record};
 use crate::semantics::CompletionEffect;
 use crate::walk::{RecordTimes, RecordWalk, WalkState};

@@ -27,12 +27,12 @@ use std::sync::Arc;
 use bincode::{Decode, Encode};
 
 use crate::clock::RankClock;
-use crate::format::LogHeader;
 use crate::gap_survey::{CpuSample, GapSurvey, SurveyedLengths};
 use crate::gap_use::{GapUse, GapUses, PolledSite};
 use crate::operation::Operation;
 use crate::poll_answer::PollAnswer;
 use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};
+use crate::record::log_header::LogHeader;
 use crate::record::{CallFlags, NONE, PollGaps, Record};
 use crate::semantics::{EpochStep, OperationSemantics};
 use crate::spinning::{FoldedCalls, IN_TURN, WindowSpin};

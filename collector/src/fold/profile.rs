@@ -6,8 +6,8 @@
 
 use bincode::{Decode, Encode};
 
-use crate::format::BatchHead;
 use crate::polling::PollSums;
+use crate::record::batch_head::BatchHead;
 
 /// Time, calls and bytes of one (region, iteration, activity), exclusive of inner regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Encode, Decode)]

@@ -9,9 +9,9 @@
 //!
 //! What the analyzer does with a log of records ([`crate::walk`] decides alike) the recorder does here before it folds them into sums.
 
-use crate::format::BatchHead;
 use crate::operation::Activity;
 use crate::record::Record;
+use crate::record::batch_head::BatchHead;
 use crate::sample::Place;
 use crate::walk::{RecordWalk, WalkState};
 
@@ -62,9 +62,9 @@ impl<'a> ThreadLocator<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::OpenRegion;
     use crate::operation::Operation;
     use crate::record::NONE;
+    use crate::record::batch_head::OpenRegion;
 
     #[test]
     fn instants_are_where_the_records_say() {

@@ -20,24 +20,15 @@ pub mod decode;
 pub mod encode;
 #[cfg(test)]
 pub(crate) mod example_header;
-pub mod folder;
 pub mod index;
-pub mod log_paths;
-pub(crate) mod log_source;
-pub(crate) mod merged_threads;
-pub mod rank_log;
-pub mod reader;
 pub(crate) mod record_predictor;
 pub mod sample_block;
-pub(crate) mod sparse_file;
 pub mod summary;
-pub mod trailer;
-pub(crate) mod undefined_ids;
 pub mod writer;
 
-use bincode::{Decode, Encode};
-
 use crate::codec::take_array;
+pub use crate::record::batch_head::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
+pub use crate::record::log_header::{ClockSource, LogHeader, RecordingMode};
 
 /// The version of the format that this crate writes, and the only one that it reads: earlier ones were never released.
 pub const VERSION: u16 = 5;
@@ -55,8 +46,6 @@ pub const MAX_HEADER: usize = 16 << 20;
 pub const MAX_PLAIN: usize = 64 << 20;
 /// Most records that a block may hold.
 pub const MAX_RECORDS: usize = 1 << 19;
-/// Most regions that are open at a time in a thread; the recorder opens no more.
-pub const MAX_OPEN_REGIONS: usize = 128;
 /// Most definitions that a block may hold.
 pub const MAX_DEFINITIONS: usize = 1 << 16;
 
@@ -152,83 +141,6 @@ pub fn header_checksum(version: u16, header: &[u8]) -> u32 {
     crc.update(&(header.len() as u32).to_le_bytes());
     crc.update(header);
     crc.finalize()
-}
-
-/// The clock of a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub enum ClockSource {
-    /// The processor's invariant time stamp counter.
-    Tsc,
-    /// CLOCK_MONOTONIC, in nanoseconds.
-    Monotonic,
-}
-
-/// The detail in which calls are recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub enum RecordingMode {
-    /// Every record.
-    Events,
-    /// The phase profile only.
-    Profile,
-}
-
-/// The head of a rank's log: facts known when it is opened.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct LogHeader {
-    /// Number that is the same in all logs of a run, and different in each run.
-    pub run_id: u64,
-    /// Rank in MPI_COMM_WORLD.
-    pub rank: u32,
-    /// Size of MPI_COMM_WORLD.
-    pub n_ranks: u32,
-    /// Host name.
-    pub host: String,
-    /// Process id.
-    pub pid: u32,
-    /// Command line of the program.
-    pub command: Vec<String>,
-    /// Name and version of the MPI library, as it states them.
-    pub mpi: String,
-    /// The binary interface of the MPI library: "open-mpi", "mpich", "mpi-5".
-    pub abi: String,
-    /// Version of lbprof that wrote the log.
-    pub recorder: String,
-    /// Clock of the ticks.
-    pub clock: ClockSource,
-    /// Seconds since 1970 when the log was opened.
-    pub started_unix_s: u64,
-    /// Ranks that record, where LBPROF_RANKS leaves some out; empty: all.
-    pub recorded_ranks: crate::definition::RankList,
-    /// Mode at the start.
-    pub mode: RecordingMode,
-    /// Two instants, before and after MPI_Init: the length of a tick even if nothing else was written.
-    pub instants: [crate::definition::ClockPair; 2],
-    /// Settings given, as NAME=value.
-    pub settings: Vec<String>,
-}
-
-/// A region open at some point of a thread's records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct OpenRegion {
-    /// Id of the region.
-    pub region: u32,
-    /// Its iteration, or [`crate::record::NONE`].
-    pub iteration: u32,
-}
-
-/// The position of a batch of a thread's records: enough to read it without the batches before it.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
-pub struct BatchHead {
-    /// Number of the thread in this log; 0 is the one that called MPI_Init.
-    pub thread: u32,
-    /// Sequence number of the first record, counted by thread from 0.
-    pub first: u64,
-    /// End of the thread's record before the first, or the ticks at which the thread began to record.
-    pub previous_end: u64,
-    /// Regions open before the first record, outermost first, without region 0.
-    pub open: Vec<OpenRegion>,
-    /// True if recording was paused before the first record.
-    pub paused: bool,
 }
 
 /// Name of the log of a rank.

@@ -4,13 +4,17 @@
 //! streams them. It is the same type everywhere, so that what is written is what is read. Only a call and its first part may be one record
 //! until they are read ([`crate::joined`]).
 
+pub mod batch_head;
 pub mod clock;
 pub mod definition;
+pub mod gap_use;
 pub mod joined;
+pub mod log_header;
 pub mod operation;
 pub mod options;
 pub mod parallel;
 pub mod parallel_marks;
+pub mod poll_gaps;
 pub mod problem;
 pub mod sample;
 pub mod semantics;

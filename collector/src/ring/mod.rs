@@ -9,8 +9,6 @@
 //! `first` moves on. So at every instant each record is in the log, or in the ring, or in both (then its sequence number,
 //! `first` + slot, is below the log's end, and the reader drops the copy).
 
-pub mod live_process;
-pub mod live_run;
 pub mod salvage;
 
 use std::fs::File;

@@ -264,6 +264,22 @@ fn of_tasks_that_ranks_take_from_a_counter_no_balance_is_predicted() {
 }
 
 #[test]
+fn others_wait_for_the_last_task_from_a_counter() {
+    let scenario = Scenario::ranks(3).each(|rank, script| {
+        let fetch = |script: RankScript| {
+            script.call(Operation::Fetch_and_op, 0.01, |record| (record.peer, record.sent, record.received) = (0, 8, 8))
+        };
+        let is_long = |task| rank == 2 && task == 7;
+        let script = script.repeat(8, |task, script| fetch(script).compute(if is_long(task) { 40.0 } else { 5.0 }));
+        fetch(script).allreduce(8, 0.01)
+    });
+    let report = report_on(&Run::of_scenario(scenario).model);
+    let task = report.awaited_task.expect("rank 2 takes the last task");
+    assert_eq!((task.rank, task.rounds, task.is_long()), (2, 1, true));
+    assert!((task.task_s - 0.04).abs() < 1e-6 && (task.mean_task_s - 0.155 / 24.0).abs() < 1e-6, "{task:?}");
+}
+
+#[test]
 fn who_fetches_from_a_rank_that_computes_waits_for_it() {
     // rank 0  |fetch|======= 30 ========|fetch|=====            its window answers when it is in MPI
     // rank 1  |fetch|= 3 =|fetch ........|= 3 =|fetch ...

@@ -70,17 +70,10 @@ impl WorkDemands {
 
     /// Records that a thread received a message from any source, which may be a request for work.
     pub fn record_request(&mut self, thread: u32, by: u32) {
-        if let Some(ThreadDemand { answered, computed, last_task, .. }) = self.threads.get_mut(by as usize)
-            && let Some((last, since)) = *answered
-            && last == thread
-        {
-            let task = *computed - since;
-            self.on_demand += task;
-            if task > 0 {
-                self.tasks += 1;
-                *last_task = task;
-            }
-            *answered = None;
+        let asking = self.threads.get(by as usize).and_then(|asking| asking.answered);
+        if let Some((_, since)) = asking.filter(|&(last, _)| last == thread) {
+            self.end_task(by, since);
+            self.threads[by as usize].answered = None;
         }
         self.threads[thread as usize].asked_by = Some(by);
     }
@@ -96,11 +89,22 @@ impl WorkDemands {
 
     /// Records that a thread reads and changes a number in the window of a world rank, which may be one of the next piece of work.
     pub fn record_fetch(&mut self, thread: u32, target: u32) {
-        let ThreadDemand { fetched, computed, .. } = &mut self.threads[thread as usize];
+        let ThreadDemand { fetched, computed, .. } = self.threads[thread as usize];
         if let Some((_, since)) = fetched.filter(|&(last, _)| last == target) {
-            self.on_demand += *computed - since;
+            self.end_task(thread, since);
         }
-        *fetched = Some((target, *computed));
+        self.threads[thread as usize].fetched = Some((target, computed));
+    }
+
+    /// Counts what a thread has computed since then as a task.
+    fn end_task(&mut self, thread: u32, since: Ns) {
+        let ThreadDemand { computed, last_task, .. } = &mut self.threads[thread as usize];
+        let task = *computed - since;
+        self.on_demand += task;
+        if task > 0 {
+            self.tasks += 1;
+            *last_task = task;
+        }
     }
 
     /// Records that a thread received another message, from `by`, or took part in a collective operation. Requests from before a

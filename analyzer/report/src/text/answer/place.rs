@@ -140,9 +140,9 @@ fn by_cpu_time(verdict: &Verdict) -> Verdict {
     verdict
 }
 
-/// Returns whether samples show the function in which the rank has most of its extra work.
+/// Returns whether samples show a function in which the rank computes longer than the others.
 fn has_function(worst: &LongestRank) -> bool {
-    worst.explained.as_ref().is_some_and(|excess| functions::decisive(excess).is_some())
+    worst.explained.as_ref().is_some_and(|excess| !excess.functions.is_empty())
 }
 
 /// Returns a region as a place: `in main, after the MPI call on line 19`.

@@ -355,7 +355,9 @@ fn second_part(report: &Report) -> String {
         LossKind::Recorder => "writing the log".to_owned(),
     };
     let by = if matches!(second.kind, LossKind::Imbalance | LossKind::Control) { "because " } else { "to " };
-    format!("; {} of the time {by}{what}", short_percent(second.share))
+    // It is a part of what the sentence begins with, not beside it.
+    let (part, all) = (short_percent(second.share), short_percent(verdict.lost_share.unwrap_or_default()));
+    format!("; {} of these {all} {by}{what}", part.trim_end_matches(" %"))
 }
 
 /// The answer if the workers work and the master is idle.

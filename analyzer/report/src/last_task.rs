@@ -7,8 +7,7 @@
 //! ```
 
 use lbprof_analysis::model::replay_results::ReplayResults;
-use lbprof_thresholds::verdict::MIN_EXCESS_OF_LAST_TASKS;
-use lbprof_thresholds::verdict::MIN_FACTOR_OF_LONG_TASK;
+use lbprof_thresholds::verdict::{MIN_EXCESS_OF_LAST_TASKS, MIN_FACTOR_OF_LONG_TASK};
 
 use super::verdict::{Verdict, VerdictKind};
 

@@ -10,11 +10,10 @@ use crate::iteration::IterationRow;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_collector::{Activity, ProblemKind};
-use lbprof_thresholds::verdict::GOOD_CORE_EFFICIENCY;
 use lbprof_thresholds::verdict::{
-    MAX_BYTES_OF_SMALL_MESSAGE, MAX_RUN_OF_SET_UP, MAX_WORK_OF_OTHERS, MIN_BYTES_OF_LARGE_MESSAGE, MIN_EXCESS_ASLEEP,
-    MIN_ITERATIONS_OF_TURN, MIN_LONG_REDUCTION_S, MIN_LOSS_OF_ONE_RANK, MIN_LOSS_TO_WINDOWS, MIN_MANY_CALLS,
-    MIN_WAITING_FOR_TARGETS,
+    GOOD_CORE_EFFICIENCY, MAX_BYTES_OF_SMALL_MESSAGE, MAX_RUN_OF_SET_UP, MAX_WORK_OF_OTHERS,
+    MIN_BYTES_OF_LARGE_MESSAGE, MIN_EXCESS_ASLEEP, MIN_ITERATIONS_OF_TURN, MIN_LONG_REDUCTION_S, MIN_LOSS_OF_ONE_RANK,
+    MIN_LOSS_TO_WINDOWS, MIN_MANY_CALLS, MIN_WAITING_FOR_TARGETS,
 };
 
 /// The answer to what a run loses most by.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
-use lbprof_thresholds::verdict::GOOD_CORE_EFFICIENCY;
 use lbprof_thresholds::verdict::{
-    MIN_EXCESS_OF_EQUAL_RANK, MIN_IMBALANCE_IN_PARTS, MIN_WAITING_FOR_OTHER_CLUSTERS, ROUNDING_OF_TIMES_S,
+    GOOD_CORE_EFFICIENCY, MIN_EXCESS_OF_EQUAL_RANK, MIN_IMBALANCE_IN_PARTS, MIN_WAITING_FOR_OTHER_CLUSTERS,
+    ROUNDING_OF_TIMES_S,
 };
 use serde::Serialize;
 

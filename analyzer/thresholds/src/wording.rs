@@ -88,9 +88,6 @@ thresholds! {
     /// Seconds from which on an iteration is long.
     MIN_LONG_ITERATION_S: f64 = 0.1, unit "s", validated "report/tests/situations.rs";
 
-    /// Share of the time from which on balance helps.
-    MIN_BENEFIT_OF_BALANCE: f64 = 0.01, unit "of time", validated "report/tests/situations.rs";
-
     /// Share of an excess of CPU time that must be one of instructions, for the rank to have more work for sure.
     MIN_INSTRUCTIONS_OF_EXCESS: f64 = 0.6, unit "of an excess of CPU time", validated "report/tests/situations.rs";
 

@@ -6,8 +6,9 @@ use lbprof_collector::definition::EndReason;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::words::{CountedNoun, GroupedNumber, seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
-use lbprof_thresholds::metrics::MAX_SWITCHES_PER_S;
-use lbprof_thresholds::metrics::{MIN_TIME_WITHOUT_CALLS_S, MIN_UNCLEAR_POLL_TIME, MIN_UNEVEN_PAUSES};
+use lbprof_thresholds::metrics::{
+    MAX_SWITCHES_PER_S, MIN_TIME_WITHOUT_CALLS_S, MIN_UNCLEAR_POLL_TIME, MIN_UNEVEN_PAUSES,
+};
 
 use crate::metrics::preemption::{PreemptionLoss, preemption, without_core};
 use crate::model::recorder_time::{is_disturbed, recorder_cost};

@@ -13,8 +13,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
-use lbprof_thresholds::metrics::MIN_EXCESS_OF_INNER_FUNCTION;
-use lbprof_thresholds::metrics::MIN_STANDARD_ERRORS;
+use lbprof_thresholds::metrics::{MIN_EXCESS_OF_INNER_FUNCTION, MIN_STANDARD_ERRORS};
 
 pub use crate::model::samples::{CalledBackAt, CpuTime, CpuTimeOverRanks, SampledThreads};
 use crate::model::{Model, RankModel, RegionIdx};

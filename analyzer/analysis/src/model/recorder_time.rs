@@ -3,8 +3,7 @@
 //! The recorder's code runs before and after each call, so that its time lies in what the log has as computation. Samples show how much it is.
 
 use lbprof_collector::Activity;
-use lbprof_thresholds::metrics::MIN_DISTURBANCE;
-use lbprof_thresholds::metrics::MIN_STANDARD_ERRORS;
+use lbprof_thresholds::metrics::{MIN_DISTURBANCE, MIN_STANDARD_ERRORS};
 
 use super::samples::CpuTime;
 use super::{IterationSeries, Model, RankModel, RegionIdx};

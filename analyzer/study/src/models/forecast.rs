@@ -22,8 +22,7 @@ use super::relations::{QuantityRelation, StudyModels};
 use super::validation::choose;
 use super::variables::{RANKS, VariableSweep};
 use super::{FitError, Point};
-use lbprof_thresholds::study::MIN_PHASE_WITHOUT_COUNTS;
-use lbprof_thresholds::study::ROUNDING_OF_VALUES;
+use lbprof_thresholds::study::{MIN_PHASE_WITHOUT_COUNTS, ROUNDING_OF_VALUES};
 
 /// Why there is no forecast.
 #[derive(Clone, Debug, Error, PartialEq)]

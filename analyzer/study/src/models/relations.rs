@@ -24,9 +24,9 @@ use super::variables::{VariableSweep, sweeps, variables, varying};
 use super::{FitError, Point, different};
 use crate::{RunMetrics, StoredRun};
 use lbprof_report::words::mpi_name;
-use lbprof_thresholds::study::MIN_DEPARTURE_FROM_LAW;
-use lbprof_thresholds::study::ROUNDING_OF_VALUES;
-use lbprof_thresholds::study::{MIN_PHASE_WITHOUT_COUNTS, MIN_SIZES_OF_RELATION};
+use lbprof_thresholds::study::{
+    MIN_DEPARTURE_FROM_LAW, MIN_PHASE_WITHOUT_COUNTS, MIN_SIZES_OF_RELATION, ROUNDING_OF_VALUES,
+};
 
 /// Why a study has no models.
 #[derive(Clone, Debug, Error, PartialEq)]

@@ -11,8 +11,7 @@ use serde::Serialize;
 
 use super::polynomial::{PolynomialFit, fit};
 use super::{FitError, Point};
-use lbprof_thresholds::study::MAX_DEGREE;
-use lbprof_thresholds::study::ROUNDING_OF_VALUES;
+use lbprof_thresholds::study::{MAX_DEGREE, ROUNDING_OF_VALUES};
 
 /// The error of polynomials of a degree at points that they were not fitted to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -24,8 +24,7 @@ use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
 use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::thread::{ReplayThread, ThreadPresence};
-use lbprof_thresholds::replay::MAX_WAITS_BY_CHANCE;
-use lbprof_thresholds::replay::MIN_BYTES_THAT_NEED_PROGRESS;
+use lbprof_thresholds::replay::{MAX_WAITS_BY_CHANCE, MIN_BYTES_THAT_NEED_PROGRESS};
 
 /// A call that has waited for another rank ends soon after it: the rest of the call takes at most 1/N of the wait.
 const MOST_AFTER: Ns = 4;

@@ -7,8 +7,9 @@ use rustc_hash::FxHashMap;
 use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
 use crate::structure::iterations::window::{CallInterval, CallWindow};
-use lbprof_thresholds::loops::MIN_LOOP_ITERATIONS;
-use lbprof_thresholds::loops::{MAX_HANDFUL_OF_ITERATIONS, MIN_FACTOR_OF_MAIN_LOOP, MIN_LOOP_COMPUTATION};
+use lbprof_thresholds::loops::{
+    MAX_HANDFUL_OF_ITERATIONS, MIN_FACTOR_OF_MAIN_LOOP, MIN_LOOP_COMPUTATION, MIN_LOOP_ITERATIONS,
+};
 
 /// The loops of the window, each after the loop around it; the main one is the outermost loop that covers most time.
 pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLoop> {

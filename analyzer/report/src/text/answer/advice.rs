@@ -7,7 +7,7 @@ use crate::situation::{RunSituation, may_compute, single_cause};
 use crate::text::losses;
 use crate::verdict::UndividedReason;
 use crate::{Report, ReportDoubt};
-use lbprof_thresholds::wording::{MIN_BENEFIT_OF_BALANCE, MIN_INSTRUCTIONS_OF_EXCESS};
+use lbprof_thresholds::wording::{MIN_GAIN_OF_BALANCE, MIN_INSTRUCTIONS_OF_EXCESS};
 
 /// The advice, or `None` if there is none.
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
@@ -106,7 +106,7 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
             Try,
             "divide the work of each of these parts evenly by itself: even totals alone leave ranks waiting in each part",
         ),
-        RunSituation::Chains if report.what_if.balance_gains(MIN_BENEFIT_OF_BALANCE) => fixed(
+        RunSituation::Chains if report.what_if.balance_gains(MIN_GAIN_OF_BALANCE) => fixed(
             Try,
             "shorten the chains, or let their steps overlap (smaller blocks, the next sweep before the last one ends)",
         ),

@@ -7,8 +7,9 @@ use crate::text::{doubts, lifetime, threads};
 use crate::verdict::ClusterChoice;
 use crate::words::{plural, seconds_like};
 use crate::{Report, ReportDoubt};
-use lbprof_thresholds::wording::MAX_DIFFERENCE_OF_AVERAGE_WORK;
-use lbprof_thresholds::wording::{MAX_FEW_ITERATIONS, MIN_LONG_ITERATION_S, MIN_WAITING_FOR_OTHER_GROUPS};
+use lbprof_thresholds::wording::{
+    MAX_DIFFERENCE_OF_AVERAGE_WORK, MAX_FEW_ITERATIONS, MIN_LONG_ITERATION_S, MIN_WAITING_FOR_OTHER_GROUPS,
+};
 
 /// Returns the notes, those that touch the answer most first.
 pub(super) fn lines(report: &Report, situation: RunSituation) -> Vec<String> {

@@ -13,9 +13,9 @@ use crate::words::{bytes, clean, percent, plural, seconds, seconds_like};
 use crate::{LifetimeTable, Report, ReportDoubt};
 use lbprof_collector::Activity;
 use lbprof_thresholds::verdict::GOOD_LOAD_BALANCE;
-use lbprof_thresholds::wording::MIN_COMPARED_CPU_TIME;
-use lbprof_thresholds::wording::MIN_WAITING_OF_NAMED_TARGET;
-use lbprof_thresholds::wording::{MIN_ONLY_PART_OF_LOSS, MIN_SECOND_PART_OF_LOSS};
+use lbprof_thresholds::wording::{
+    MIN_COMPARED_CPU_TIME, MIN_ONLY_PART_OF_LOSS, MIN_SECOND_PART_OF_LOSS, MIN_WAITING_OF_NAMED_TARGET,
+};
 
 /// Most turns of slowest ranks that are named.
 const MAX_TURNS: usize = 3;

@@ -44,8 +44,8 @@ const LOOK_NS: u64 = 100_000_000;
 /// Time between two tries counts only up to this: the process may have been stopped meanwhile, or had no core.
 const STEP_NS: u64 = 60_000_000;
 
-/// Maximum time for which a thread sleeps before it looks at the lock again: at first, and then. A section that outlives the first sleep is
-/// long.
+/// Maximum time for which a thread sleeps before it looks at the lock again: at first in each section, and then. A section that outlives the
+/// first sleep is long.
 const FIRST_SLEEP_NS: u64 = 2_000_000;
 const SLEEP_NS: u64 = 50_000_000;
 
@@ -202,14 +202,16 @@ impl<T> HandlerLock<T> {
 
     fn wait(&self, mut in_vain: impl FnMut() -> bool) -> Option<LockGuard<'_, T>> {
         let thread = thread::current();
-        let mut slept = 0u32;
+        let mut has_slept = false;
+        // The section in which it slept last. One that has overtaken it may be long, too.
+        let mut section = 0;
         loop {
             // SAFETY: the calling thread's state.
             unsafe { enter(thread) };
             let word = self.holder.load(Relaxed);
-            let may_take = word & !AWAITED == 0 && (slept != 0 || self.turn.is_anyones());
+            let may_take = word & !AWAITED == 0 && (has_slept || self.turn.is_anyones());
             // Where this thread has slept others may sleep still.
-            let awaited = if slept == 0 { word & AWAITED } else { AWAITED };
+            let awaited = if has_slept { AWAITED } else { word & AWAITED };
             if may_take && self.take_from(word, thread as usize | awaited) {
                 self.turn.forget();
                 // SAFETY: as above.
@@ -219,7 +221,7 @@ impl<T> HandlerLock<T> {
                     }
                     self.used.id.store((*thread).id, Relaxed);
                 }
-                self.used.frame.store((&raw const slept) as usize, Relaxed);
+                self.used.frame.store((&raw const has_slept) as usize, Relaxed);
                 self.used.taken.store(self.used.taken.load(Relaxed).wrapping_add(1), Relaxed);
                 return Some(LockGuard { lock: self, thread });
             }
@@ -236,8 +238,10 @@ impl<T> HandlerLock<T> {
             }
             // Where the word has changed meanwhile, the thread may take it now.
             if !may_take && (word & AWAITED != 0 || self.take_from(word, word | AWAITED)) {
-                self.sleep(word | AWAITED, if slept == 0 { FIRST_SLEEP_NS } else { SLEEP_NS });
-                slept = slept.saturating_add(1);
+                let taken = self.used.taken.load(Relaxed);
+                let is_first = !has_slept || taken != section;
+                self.sleep(word | AWAITED, if is_first { FIRST_SLEEP_NS } else { SLEEP_NS });
+                (has_slept, section) = (true, taken);
             }
         }
     }

@@ -10,8 +10,20 @@ use quote::ToTokens;
 use syn::visit::Visit;
 
 /// The modules of the analysis: each may import those above it.
-const ANALYSIS: [&str; 11] =
-    ["transport", "read", "model", "structure", "profile", "replay", "metrics", "select", "views", "analyse", "serve"];
+const ANALYSIS: [&str; 12] = [
+    "codec",
+    "merge",
+    "read",
+    "model",
+    "structure",
+    "profile",
+    "replay",
+    "metrics",
+    "select",
+    "views",
+    "analyse",
+    "distributed",
+];
 
 /// The recorder's modules, likewise.
 const INTERPOSE: [&str; 18] = [

@@ -4,7 +4,8 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`transport`] | processes that analyse a run together, and how bytes get from one to another |
+//! | [`codec`] | values ↔ bytes, for other processes and temporary files |
+//! | [`merge`] | partial results that become one |
 //! | [`read`] | a run's folder → streams of records, with the definitions that they refer to |
 //! | [`model`] | plain data: ranks × regions × activities × iterations, in seconds, on one clock; loops, waits, predictions |
 //! | [`structure`] | the first pass: which calls follow which, and the loops and regions found in them; symbols |
@@ -14,7 +15,7 @@
 //! | [`select`] | the part of the run that everything is computed from |
 //! | [`views`] | matrices of bounded size for pages: what ranks did when and where, iterations by columns |
 //! | [`analyse`] | the passes over a run, in their order |
-//! | [`serve`] | what a process does that analyses a run for another one |
+//! | [`distributed`] | the passes on several processes, each of which reads some of the ranks |
 //!
 //! Reading never fails on damage that can be skipped: what is wrong arrives as [`lbprof_collector::Problem`]s beside the
 //! figures.
@@ -22,13 +23,14 @@
 #![forbid(unsafe_code)]
 
 pub mod analyse;
+pub mod codec;
+pub mod distributed;
+pub mod merge;
 pub mod metrics;
 pub mod model;
 pub mod profile;
 pub mod read;
 pub mod replay;
 pub mod select;
-pub mod serve;
 pub mod structure;
-pub mod transport;
 pub mod views;

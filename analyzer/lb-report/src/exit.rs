@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use lbprof_analysis::analyse::AnalysisError;
+use lbprof_analysis::analyse::ProcessFailure;
 use lbprof_analysis::read::open::RunError;
 use lbprof_analysis::select::SelectionError;
-use lbprof_analysis::transport::TransportFailure;
 use lbprof_report::text;
 use lbprof_study::compare::condition::ConditionError;
 use lbprof_study::extrap::NoMeasurements;
@@ -73,7 +73,7 @@ pub fn fail(error: &anyhow::Error) -> ReportExit {
         of_study(error)
     } else if error.is::<RunError>() || matches!(error.downcast_ref(), Some(NotInStudy::NoRuns)) {
         ReportExit::NoData
-    } else if error.is::<TransportFailure>() || matches!(error.downcast_ref(), Some(AnalysisError::Failure(_))) {
+    } else if error.is::<ProcessFailure>() || matches!(error.downcast_ref(), Some(AnalysisError::Failure(_))) {
         ReportExit::Process
     } else if is_usage(error) {
         ReportExit::Usage

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use lbprof_analysis::read::distributed_run::LeaderProcess;
-use lbprof_analysis::read::open::{DistributedOpenError, RecordedRun};
+use lbprof_analysis::analyse::PassRunner;
+use lbprof_analysis::distributed::{DistributedOpenError, LeaderProcess};
+use lbprof_analysis::read::open::RecordedRun;
 
 use crate::on_disk::OnDisk;
 
@@ -18,9 +19,19 @@ pub fn open_with(leader: Arc<LeaderProcess>) {
 /// Opens the run in `dir`, which takes this much space on disk.
 pub fn open(dir: &Path, on_disk: Option<OnDisk>) -> anyhow::Result<RecordedRun> {
     let Some(leader) = LEADER.get() else { return Ok(RecordedRun::open(Some(dir))?) };
-    let run = RecordedRun::open_together(dir, leader, on_disk.map(|on_disk| on_disk.bytes));
+    let run = leader.open(dir, on_disk.map(|on_disk| on_disk.bytes));
     run.map_err(|error| match error {
         DistributedOpenError::Run(error) => error.into(),
         DistributedOpenError::Failure(failure) => failure.into(),
     })
+}
+
+/// Returns whether several processes read the runs.
+pub fn is_distributed() -> bool {
+    LEADER.get().is_some()
+}
+
+/// Returns whoever makes the passes over the runs.
+pub fn passes() -> PassRunner {
+    LEADER.get().map(LeaderProcess::passes).unwrap_or_default()
 }

@@ -59,6 +59,7 @@ pub fn passes<T>(
     let options = analyse::AnalysisOptions {
         names_within: processor::for_names(),
         code_readers: code_reader::code_readers(),
+        passes: opening::passes(),
         ..options.clone()
     };
     let done = passes(&options, &|stage| {

@@ -6,13 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lbprof_analysis::analyse::{AnalysisError, AnalysisOptions, analyse};
-use lbprof_analysis::read::distributed_run::LeaderProcess;
-use lbprof_analysis::read::open::{DistributedOpenError, RecordedRun};
+use lbprof_analysis::analyse::{AnalysisError, AnalysisOptions, PassRunner, ProcessFailure, analyse};
+use lbprof_analysis::distributed::{DistributedOpenError, LeaderProcess, ProcessGroup, in_threads, serve};
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
-use lbprof_analysis::serve::serve;
-use lbprof_analysis::transport::threads::in_threads;
-use lbprof_analysis::transport::{ProcessGroup, TransportFailure};
 use lbprof_analysis::views::TimelineView;
 use lbprof_collector::Operation;
 use lbprof_collector::format::log_name;
@@ -55,12 +52,13 @@ struct RunOutput {
 }
 
 /// What is found of a part of `run`; why nothing is.
-fn report(run: RecordedRun, wanted: &RunRequest) -> Result<RunOutput, AnalysisError> {
+fn report(run: RecordedRun, passes: PassRunner, wanted: &RunRequest) -> Result<RunOutput, AnalysisError> {
     let RunRequest { selection, polling, first_look, segment_steps } = wanted;
     let run = if *first_look { run.first_look() } else { run };
     let (run, asked) = (run.polling(*polling), (!first_look).then(Vec::new));
     let segment_steps = segment_steps.or(Some(SEGMENT_STEPS));
-    let options = AnalysisOptions { symbols: false, asked, watch: true, segment_steps, ..AnalysisOptions::default() };
+    let options =
+        AnalysisOptions { symbols: false, asked, watch: true, segment_steps, passes, ..AnalysisOptions::default() };
     let analysis = analyse(&run, selection, &options, |_| ())?;
     let mut bytes = Vec::new();
     json::write(&Report::new(&analysis.model, &analysis.names), &ListBounds::ALL, &mut bytes)
@@ -73,7 +71,7 @@ fn report(run: RecordedRun, wanted: &RunRequest) -> Result<RunOutput, AnalysisEr
 /// What one process reports.
 fn alone(dir: &Path, wanted: &RunRequest) -> Result<RunOutput, String> {
     let run = RecordedRun::open(Some(dir)).map_err(|error| error.to_string())?;
-    report(run, wanted).map_err(|error| error.to_string())
+    report(run, PassRunner::default(), wanted).map_err(|error| error.to_string())
 }
 
 /// What `n` processes report.
@@ -84,11 +82,11 @@ fn together(n: usize, dir: &Path, wanted: &RunRequest) -> Result<RunOutput, Stri
 
 fn lead(team: ProcessGroup, dir: &Path, wanted: &RunRequest) -> Result<RunOutput, anyhow::Error> {
     let leader = Arc::new(LeaderProcess::new(team));
-    let done = RecordedRun::open_together(dir, &leader, None).map_err(|error| match error {
+    let done = leader.open(dir, None).map_err(|error| match error {
         DistributedOpenError::Run(error) => error.into(),
         DistributedOpenError::Failure(failure) => failure.into(),
     });
-    let done = done.and_then(|run| Ok(report(run, wanted)?));
+    let done = done.and_then(|run| Ok(report(run, leader.passes(), wanted)?));
     leader.end()?;
     done
 }
@@ -350,13 +348,13 @@ fn profiles_are_reported_as_by_one_process() {
 }
 
 /// What process 0 reports where the others do `follow`.
-fn led(n: usize, dir: &Path, follow: impl Fn(ProcessGroup) + Sync) -> Result<RunOutput, TransportFailure> {
+fn led(n: usize, dir: &Path, follow: impl Fn(ProcessGroup) + Sync) -> Result<RunOutput, ProcessFailure> {
     in_threads(n, |team| lead(team, dir, &all()), follow).map_err(|error| {
         let of_analysis = |error: &AnalysisError| match error {
             AnalysisError::Failure(failure) => Some(failure.clone()),
             AnalysisError::Selection(_) => None,
         };
-        let failure = error.downcast_ref::<TransportFailure>().cloned();
+        let failure = error.downcast_ref::<ProcessFailure>().cloned();
         failure.or_else(|| error.downcast_ref().and_then(of_analysis)).unwrap_or_else(|| panic!("{error:#}"))
     })
 }
@@ -391,7 +389,7 @@ fn a_panic_in_a_process_ends_all() {
     });
     assert_eq!(
         failure.map(|_| ()),
-        Err(TransportFailure { process: 2, what: "a mistake in lbprof: out of luck".to_owned() })
+        Err(ProcessFailure { process: 2, what: "a mistake in lbprof: out of luck".to_owned() })
     );
 }
 

@@ -1,34 +1,34 @@
 //! A run → its model and the places of its call sites: the passes, in their order.
 
 pub mod exported;
-mod observers;
+pub(crate) mod observers;
 mod options;
-pub(crate) mod replay_job;
+mod passes;
 
 use lbprof_collector::format::RecordingMode;
 
 use self::exported::{EventExport, ExportSelection, RegionObserver};
 use self::observers::{RequiredObservers, RunObservers};
 pub use self::options::AnalysisOptions;
-use self::replay_job::ReplayWishes;
+pub(crate) use self::passes::{LocalPasses, ReplayRequest, ReplayWishes, RunPasses};
+pub use self::passes::{PassRunner, ProcessFailure};
 use crate::metrics::cluster::{self};
 use crate::metrics::findings::findings;
 use crate::model::replay_results::ReplayResults;
 use crate::model::statistics::RunStatistics;
 use crate::model::what_if::WhatIfScenario;
 use crate::model::{Model, RegionIdx};
-use crate::profile::gather;
+use crate::profile::GatherInput;
 use crate::read::open::RecordedRun;
 use crate::read::pass::FoldProgress;
 use crate::read::spawned;
 use crate::replay::what_if::ProgramWork;
-use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow, follow_in_order};
+use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow_in_order};
 use crate::select::{Selection, SelectionError, region};
 use crate::structure::RunStructure;
 use crate::structure::sampled_code::SampledCode;
-use crate::structure::survey::{CallSurvey, survey};
+use crate::structure::survey::CallSurvey;
 use crate::structure::symbols::{self, CodePlace, ResolvedNames};
-use crate::transport::TransportFailure;
 use crate::views::TimelineView;
 
 /// The work that is being done.
@@ -54,7 +54,7 @@ pub enum AnalysisError {
     Selection(#[from] SelectionError),
     /// A process that takes part in the analysis failed.
     #[error(transparent)]
-    Failure(#[from] TransportFailure),
+    Failure(#[from] ProcessFailure),
 }
 
 /// A run, analysed.
@@ -247,6 +247,7 @@ struct ObservedReplay {
 /// The results of the first pass, before the profile is gathered.
 struct RunPreparation<'a> {
     run: RecordedRun,
+    passes: PassRunner,
     report: StageReport<'a>,
     survey: CallSurvey,
     structure: RunStructure,
@@ -254,8 +255,9 @@ struct RunPreparation<'a> {
 }
 
 impl<'a> RunPreparation<'a> {
-    fn new(run: RecordedRun, options: &AnalysisOptions, report: StageReport<'a>) -> Result<Self, TransportFailure> {
-        let survey = survey(&run, &|progress| report(AnalysisStage::Surveying(progress)))?;
+    fn new(run: RecordedRun, options: &AnalysisOptions, report: StageReport<'a>) -> Result<Self, ProcessFailure> {
+        let passes = options.passes.clone();
+        let survey = passes.get().survey(&run, &|progress| report(AnalysisStage::Surveying(progress)))?;
         report(AnalysisStage::Naming);
         let names = match options.symbols {
             true => symbols::resolve(&survey.sites, &options.code_readers, options.names_within),
@@ -263,7 +265,7 @@ impl<'a> RunPreparation<'a> {
         };
         report(AnalysisStage::Finding);
         let structure = RunStructure::find(&run, &survey, &names, &options.wanted);
-        Ok(RunPreparation { run, report, survey, structure, names })
+        Ok(RunPreparation { run, passes, report, survey, structure, names })
     }
 
     /// The selected ranks and time of the run, of which `all` is, regions left aside.
@@ -294,7 +296,7 @@ impl<'a> RunPreparation<'a> {
         all: &Model,
         part: ReplayedPart,
         mut wishes: ReplayWishes,
-    ) -> Result<ObservedReplay, TransportFailure> {
+    ) -> Result<ObservedReplay, ProcessFailure> {
         let ReplayedPart { scope, model, work } = part;
         if self.has_only_sums() {
             return Ok(ObservedReplay::default());
@@ -303,17 +305,16 @@ impl<'a> RunPreparation<'a> {
         if self.survey.profiles {
             wishes.scenarios.clear();
         }
-        let input = || replay_job::encode_job(all, &self.structure, self.code(), &wishes);
         let observers = RunObservers::new(model, wishes.observers);
         let mut observer = (!observers.is_empty()).then(|| ScopeObserver::new(scope, observers));
         let options = ReplayOptions {
             scenarios: work.conditions(&wishes.scenarios),
             code: self.code(),
             segment_steps: wishes.segment_steps,
-            input: wishes.is_shared.then_some(&input),
             ..ReplayOptions::new(scope)
         };
-        let results = follow(self.surveyed(all), options, observer.as_mut(), &self.replay_report())?;
+        let request = ReplayRequest { surveyed: self.surveyed(all), options, wishes: &wishes };
+        let results = self.passes.get().follow(request, observer.as_mut(), &self.replay_report())?;
         let (watched, statistics) = observer.map(ScopeObserver::into_inner).unwrap_or_default().finish();
         Ok(ObservedReplay { results: Some(results), watched, statistics })
     }
@@ -348,10 +349,10 @@ impl<'a> RunPreparation<'a> {
         |progress| (self.report)(AnalysisStage::Following(progress))
     }
 
-    fn gather(&self, run: &RecordedRun) -> Result<Model, TransportFailure> {
-        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, &|progress| {
-            (self.report)(AnalysisStage::AddingUp(progress))
-        })?;
+    fn gather(&self, run: &RecordedRun) -> Result<Model, ProcessFailure> {
+        let input = GatherInput { survey: &self.survey, structure: &self.structure, code: &self.names.sampled };
+        let report = |progress| (self.report)(AnalysisStage::AddingUp(progress));
+        let mut model = self.passes.get().gather(run, input, &report)?;
         model.problems.extend(self.names.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         Ok(model)

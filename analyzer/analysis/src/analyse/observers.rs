@@ -11,28 +11,28 @@ use crate::views::{TimelineObservations, TimelineObserver, TimelineView};
 
 /// The observers that the user's options require.
 #[derive(Clone, Copy, Default, Encode, Decode)]
-pub(super) struct RequiredObservers {
+pub(crate) struct RequiredObservers {
     watch: bool,
     statistics: bool,
 }
 
 impl RequiredObservers {
     /// Returns the observers that `options` require.
-    pub(super) fn from_options(options: &AnalysisOptions) -> Self {
+    pub(crate) fn from_options(options: &AnalysisOptions) -> Self {
         RequiredObservers { watch: options.watch, statistics: options.statistics }
     }
 }
 
 /// The observers of a whole run.
 #[derive(Default)]
-pub(super) struct RunObservers<'a> {
+pub(crate) struct RunObservers<'a> {
     watch: Option<TimelineObserver<'a>>,
     statistics: Option<StatisticsObserver<'a>>,
 }
 
 impl<'a> RunObservers<'a> {
     /// Of the ranks of `model`.
-    pub(super) fn new(model: &'a Model, wanted: RequiredObservers) -> Self {
+    pub(crate) fn new(model: &'a Model, wanted: RequiredObservers) -> Self {
         RunObservers {
             watch: Some(model).filter(|_| wanted.watch).and_then(TimelineObserver::new),
             statistics: Some(model).filter(|_| wanted.statistics).and_then(StatisticsObserver::new),
@@ -40,12 +40,12 @@ impl<'a> RunObservers<'a> {
     }
 
     /// Returns whether there is none.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.watch.is_none() && self.statistics.is_none()
     }
 
     /// Returns the timeline and the statistics of the run.
-    pub(super) fn finish(self) -> (Option<TimelineView>, Option<RunStatistics>) {
+    pub(crate) fn finish(self) -> (Option<TimelineView>, Option<RunStatistics>) {
         (self.watch.map(TimelineObserver::finish), self.statistics.map(StatisticsObserver::finish))
     }
 }
@@ -111,7 +111,7 @@ impl SegmentObserver for RunObservers<'_> {
 
 /// The observations in consecutive segments of a run.
 #[derive(Encode, Decode)]
-pub(super) struct RunObservations {
+pub(crate) struct RunObservations {
     watched: Option<TimelineObservations>,
     statistics: Option<RunStatistics>,
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::passes::PassRunner;
 use crate::select::scenario::AskedScenario;
 use crate::structure::StructureOptions;
 use crate::structure::code_readers::CodeReaders;
@@ -28,6 +29,8 @@ pub struct AnalysisOptions {
     pub watch: bool,
     /// True if to look at calls and messages one by one, for what they add up to.
     pub statistics: bool,
+    /// Who makes the passes over the records.
+    pub passes: PassRunner,
     /// Steps of all ranks together in a segment of the third pass, for tests; `None`: as many as serve best.
     pub segment_steps: Option<usize>,
 }
@@ -45,6 +48,7 @@ impl Default for AnalysisOptions {
             asked: Some(Vec::new()),
             watch: false,
             statistics: true,
+            passes: PassRunner::default(),
             segment_steps: None,
         }
     }

@@ -3,6 +3,8 @@
 use bincode::{Decode, Encode};
 use lbprof_collector::definition::RankList;
 
+use crate::merge::Merge;
+
 /// Most programs that are listed: ranks may have arguments of their own.
 const MAX_PROGRAMS: usize = 100;
 
@@ -24,18 +26,8 @@ pub struct ProgramList {
     pub n_unlisted_ranks: u64,
 }
 
-impl ProgramList {
-    /// Returns the list of one rank, or an empty one if its command line is not known.
-    pub fn from_rank(rank: u32, command: Vec<String>) -> ProgramList {
-        let program = RankProgram { command, ranks: RankList::from_ranks([rank]) };
-        ProgramList {
-            programs: [program].into_iter().filter(|one| !one.command.is_empty()).collect(),
-            n_unlisted_ranks: 0,
-        }
-    }
-
-    /// Adds the programs of `higher` ranks.
-    pub fn merge(&mut self, higher: ProgramList) {
+impl Merge for ProgramList {
+    fn merge(mut self, higher: ProgramList) -> ProgramList {
         self.n_unlisted_ranks += higher.n_unlisted_ranks;
         for program in higher.programs {
             let n_programs = self.programs.len();
@@ -44,6 +36,18 @@ impl ProgramList {
                 None if n_programs < MAX_PROGRAMS => self.programs.push(program),
                 None => self.n_unlisted_ranks += program.ranks.len(),
             }
+        }
+        self
+    }
+}
+
+impl ProgramList {
+    /// Returns the list of one rank, or an empty one if its command line is not known.
+    pub fn from_rank(rank: u32, command: Vec<String>) -> ProgramList {
+        let program = RankProgram { command, ranks: RankList::from_ranks([rank]) };
+        ProgramList {
+            programs: [program].into_iter().filter(|one| !one.command.is_empty()).collect(),
+            n_unlisted_ranks: 0,
         }
     }
 }
@@ -55,15 +59,15 @@ mod tests {
     fn list(ranks: &[(u32, &str)]) -> ProgramList {
         let mut list = ProgramList::default();
         for &(rank, command) in ranks {
-            list.merge(ProgramList::from_rank(rank, vec![command.to_owned()]));
+            list = list.merge(ProgramList::from_rank(rank, vec![command.to_owned()]));
         }
         list
     }
 
     #[test]
     fn programs_are_listed_by_their_lowest_ranks() {
-        let mut lower = list(&[(0, "ocean"), (1, "ocean"), (2, "air")]);
-        lower.merge(list(&[(3, "air"), (4, "ocean"), (5, "ice")]));
+        let lower = list(&[(0, "ocean"), (1, "ocean"), (2, "air")]);
+        let lower = lower.merge(list(&[(3, "air"), (4, "ocean"), (5, "ice")]));
         let found: Vec<(&str, Vec<u32>)> =
             lower.programs.iter().map(|one| (one.command[0].as_str(), one.ranks.iter().collect())).collect();
         assert_eq!(found, [("ocean", vec![0, 1, 4]), ("air", vec![2, 3]), ("ice", vec![5])]);

@@ -4,6 +4,7 @@ use super::region::Region;
 use super::region_state::{Ns, RegionState};
 use super::waits::BlockingTimes;
 use super::what_if::WhatIfScenario;
+use crate::merge::Merge;
 use bincode::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
@@ -84,9 +85,8 @@ impl ReplayResults {
     }
 }
 
-impl ReplayCounts {
-    /// This and what was counted after it.
-    pub fn and(self, after: ReplayCounts) -> ReplayCounts {
+impl Merge for ReplayCounts {
+    fn merge(self, after: ReplayCounts) -> ReplayCounts {
         ReplayCounts {
             steps: self.steps + after.steps,
             messages: self.messages + after.messages,
@@ -108,7 +108,9 @@ impl ReplayCounts {
             hands_out_work: self.hands_out_work || after.hands_out_work,
         }
     }
+}
 
+impl ReplayCounts {
     /// Returns whether a considerable part of the messages waited for the other rank to be in MPI again.
     pub fn is_progress_dependent(&self) -> bool {
         self.progress_waits > 0 && 50 * self.progress_waits >= self.messages

@@ -29,6 +29,7 @@ use lbprof_collector::walk::{RecordTimes, ThreadTime, WalkState};
 use lbprof_collector::{Operation, Record};
 use lbprof_thresholds::regions::{MAX_OVERLAP_OF_SERIAL_CODE, MIN_KNOWN_SLICES};
 
+use crate::merge::Merge;
 use crate::model::solo_time::SoloTime;
 use crate::read::span::TickSpan;
 
@@ -91,9 +92,8 @@ pub struct ConcurrencySlices {
     samples: Vec<ConcurrencySample>,
 }
 
-impl ConcurrencySlices {
-    /// The samples of these ranks and of others.
-    pub fn merge(mut self, mut other: ConcurrencySlices) -> ConcurrencySlices {
+impl Merge for ConcurrencySlices {
+    fn merge(mut self, mut other: ConcurrencySlices) -> ConcurrencySlices {
         let (Some(own), Some(others)) = (self.span_ns(), other.span_ns()) else {
             return if self.samples.is_empty() { other } else { self };
         };
@@ -107,7 +107,9 @@ impl ConcurrencySlices {
         }
         self
     }
+}
 
+impl ConcurrencySlices {
     /// The time that one rank alone computes. `windows`: when each rank's window begins and ends, in nanoseconds of the common
     /// clock. `None` where something is known of all ranks in less than 95 % of the time, or there are no samples.
     pub fn alone(&self, windows: &[(i64, i64)]) -> Option<SoloTime> {

@@ -36,7 +36,6 @@ pub mod sums;
 mod tables;
 pub mod times;
 
-use bincode::{Decode, Encode};
 use lbprof_collector::format::LogHeader;
 use lbprof_collector::polling::{PollGapRule, PollSums};
 use lbprof_collector::problem::Severity;
@@ -50,41 +49,50 @@ use crate::model::{Model, RankModel};
 use crate::profile::concurrency::RankSampler;
 use crate::profile::sums::ThreadSums;
 use crate::read::definitions::RankDefinitions;
-use crate::read::distributed_run::RecordPass;
 use crate::read::open::RecordedRun;
-use crate::read::pass::{self, MergeHigher, ProgressReport, RankPass};
+use crate::read::pass::{self, ProgressReport, RankPass};
 use crate::read::span::TickSpan;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
 use crate::structure::{CallPlacer, RunStructure};
-use crate::transport::TransportFailure;
-use crate::transport::codec::{decoded, encoded};
 use found_iterations::FoundIterations;
 use others::OtherThreadSums;
 use parallel_marks::MarkedRegions;
-use partial_model::PartialModel;
+pub(crate) use partial_model::PartialModel;
 use rank::{RankBuilder, RunTables};
 use rank_summaries::{RankSummary, SummarizedRanks, forget_iterations, forget_samples};
 use samples::{MOST_SAMPLES, SampleSource, SortedSamples};
 
-/// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
-/// its model. `code`: what is known of the code that samples hit.
-///
-/// Errors: of several processes that read it together, one failed.
-pub fn gather(
+/// What the second pass needs of the first.
+#[derive(Clone, Copy)]
+pub struct GatherInput<'a> {
+    /// The survey of the run.
+    pub survey: &'a CallSurvey,
+    /// The loops and regions of the run, where none are marked.
+    pub structure: &'a RunStructure,
+    /// What is known of the code that samples hit.
+    pub code: &'a SampledCode,
+}
+
+/// Folds `run` into its model.
+pub fn gather(run: &RecordedRun, input: GatherInput, progress: ProgressReport) -> Model {
+    finish(run, input, gather_ranks(run, &run.headers, input, progress))
+}
+
+/// Folds the ranks of `run` that `headers` are of: a part of the run's model. `None`: there are none.
+pub(crate) fn gather_ranks(
     run: &RecordedRun,
-    survey: &CallSurvey,
-    structure: &RunStructure,
-    code: &SampledCode,
+    headers: &[LogHeader],
+    input: GatherInput,
     progress: ProgressReport,
-) -> Result<Model, TransportFailure> {
-    let part = pass::fold(
-        run,
-        RecordPass::Profile,
-        || encoded(&(&survey.sites, structure, code)),
-        |header: &LogHeader| RankGather::new(run, header, survey, structure, code),
-        progress,
-    )?;
+) -> Option<PartialModel> {
+    let GatherInput { survey, structure, code } = input;
+    pass::fold(run, headers, |header: &LogHeader| RankGather::new(run, header, survey, structure, code), progress)
+}
+
+/// Makes the model of `run` from the merged parts of all ranks.
+pub(crate) fn finish(run: &RecordedRun, input: GatherInput, part: Option<PartialModel>) -> Model {
+    let GatherInput { survey, structure, .. } = input;
     let summed_up = part.as_ref().map(|part| part.summed_up).unwrap_or_default();
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
     if run.is_first_look {
@@ -105,38 +113,7 @@ pub fn gather(
     model.facts.selected.ranks.clone_from(&run.selected);
     model.facts.polling = run.polling;
     model.problems.splice(0..0, run.problems.iter().cloned());
-    Ok(model)
-}
-
-/// The input that a process needs to fold its ranks for another one.
-pub(crate) struct GatherInput {
-    survey: CallSurvey,
-    structure: RunStructure,
-    code: SampledCode,
-}
-
-impl GatherInput {
-    /// From what process 0 sent, and from what this process found when it surveyed its ranks. `None`: the bytes are not that.
-    pub(crate) fn new(bytes: &[u8], own: &CallSurvey) -> Option<GatherInput> {
-        let (sites, structure, code) = decoded(bytes)?;
-        Some(GatherInput { survey: own.with_sites(sites), structure, code })
-    }
-}
-
-/// Folds the ranks of `run` that this process has: the bytes of its part of the model, as process 0 joins them.
-pub(crate) fn gather_part(
-    run: &RecordedRun,
-    input: &GatherInput,
-) -> pass::PartialFold<impl MergeHigher + Encode + Decode<()> + use<>> {
-    let GatherInput { survey, structure, code } = input;
-    pass::PartialFold {
-        output: pass::fold_ranks(
-            run,
-            &run.headers,
-            |header: &LogHeader| RankGather::new(run, header, survey, structure, code),
-            &|_| (),
-        ),
-    }
+    model
 }
 
 /// The fold of one rank.

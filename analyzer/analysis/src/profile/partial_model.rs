@@ -7,18 +7,18 @@ use lbprof_collector::{Problem, ProblemKind};
 
 use super::lines::LineTimes;
 use super::tables::{SharedTables, TableRenumbering, sorted};
+use crate::merge::Merge;
 use crate::model::samples::SampledLine;
 use crate::model::sites::CallSiteTable;
 use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, SlowestInIteration};
 use crate::profile::concurrency::ConcurrencySlices;
 use crate::profile::rank_summaries::SummarizedRanks;
-use crate::read::pass::MergeHigher;
 use crate::structure::RunStructure;
 use crate::structure::region_path::PathPart;
 
 /// A part of the run: the models of some ranks, and the tables that they refer to.
 #[derive(Default, Encode, Decode)]
-pub(super) struct PartialModel {
+pub(crate) struct PartialModel {
     pub(super) facts: RunFacts,
     pub(super) tables: SharedTables,
     pub(super) ranks: Vec<RankModel>,
@@ -32,7 +32,7 @@ pub(super) struct PartialModel {
     pub(super) problems: Vec<Problem>,
 }
 
-impl MergeHigher for PartialModel {
+impl Merge for PartialModel {
     fn merge(mut self, mut higher: PartialModel) -> PartialModel {
         let tables = &mut self.tables;
         let mut numbers = TableRenumbering { regions: Vec::new(), counters: Vec::new() };
@@ -64,7 +64,7 @@ impl MergeHigher for PartialModel {
         self.facts.common_clock &= higher.facts.common_clock;
         self.facts.clock_error_s =
             [self.facts.clock_error_s, higher.facts.clock_error_s].into_iter().flatten().reduce(f64::max);
-        self.facts.programs.merge(higher.facts.programs);
+        self.facts.programs = self.facts.programs.merge(higher.facts.programs);
         self.facts.n_ranks = self.facts.n_ranks.max(higher.facts.n_ranks);
         for (name, value) in higher.facts.params {
             self.facts.params.entry(name).or_insert(value);

@@ -5,6 +5,7 @@ use lbprof_collector::profile::ProfileCell;
 use lbprof_collector::summary::ThreadSummary;
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
+use crate::merge::Merge;
 use crate::model::Model;
 use crate::model::samples::RankSamples;
 use crate::profile::sums::ThreadTotals;
@@ -17,8 +18,8 @@ pub(super) struct SummarizedRanks {
     pub(super) without_iterations: u32,
 }
 
-impl SummarizedRanks {
-    pub(super) fn merge(self, higher: SummarizedRanks) -> SummarizedRanks {
+impl Merge for SummarizedRanks {
+    fn merge(self, higher: SummarizedRanks) -> SummarizedRanks {
         SummarizedRanks {
             ranks: self.ranks + higher.ranks,
             without_iterations: self.without_iterations + higher.without_iterations,

@@ -118,6 +118,11 @@ impl RunFiles {
         (RunFiles { folder, others: Some(others.clone()) }, others)
     }
 
+    /// Returns whether the others of its files are these.
+    pub(crate) fn are_shared_with(&self, others: &Arc<RemoteLogs>) -> bool {
+        self.others.as_ref().is_some_and(|own| Arc::ptr_eq(own, others))
+    }
+
     /// From here on log `number` is the only one of its rank.
     pub(crate) fn choose(&mut self, chosen: &[(u32, usize)]) {
         for &(rank, number) in chosen.iter() {

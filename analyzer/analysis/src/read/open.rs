@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use lbprof_collector::definition::RankList;
-use lbprof_collector::folder::{self, RunFileNames, RunFolder};
+use lbprof_collector::folder::{self, RunFolder};
 use lbprof_collector::format::LogHeader;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::rank_log::RankLog;
@@ -16,11 +15,9 @@ use lbprof_collector::reader::OpenError;
 use lbprof_collector::words::CountedNoun;
 use lbprof_collector::{Problem, ProblemKind};
 
-use crate::read::distributed_run::{DistributedRun, LeaderProcess, RunPart};
 use crate::read::files::{LogInventory, LogOpenError, OpenedLog, RunFiles};
 use crate::read::known_threads::KnownThreads;
 use crate::read::span::TickSpan;
-use crate::transport::TransportFailure;
 
 /// Prefix of the folders that the recorder makes by default.
 pub const DEFAULT_FOLDER: &str = "lbprof-out";
@@ -34,7 +31,7 @@ pub struct RecordedRun {
     /// The folder.
     pub dir: PathBuf,
     /// Files of the folder.
-    pub(super) files: RunFiles,
+    pub(crate) files: RunFiles,
     /// The header of each rank's log, by rank; never empty.
     pub headers: Vec<LogHeader>,
     /// Missing or ignored data.
@@ -45,8 +42,6 @@ pub struct RecordedRun {
     pub spans: BTreeMap<u32, TickSpan>,
     /// The rule for the time between unsuccessful polls.
     pub polling: PollGapRule,
-    /// The processes that have opened it together; `None`: this one alone.
-    pub(crate) together: Option<DistributedRun>,
     /// True if ranks' summaries are read in place of their events.
     pub is_first_look: bool,
     /// Cached facts about the ranks' threads.
@@ -101,17 +96,6 @@ pub enum RunError {
     },
 }
 
-/// Why a run could not be opened by several processes.
-#[derive(Debug, thiserror::Error)]
-pub enum DistributedOpenError {
-    /// An error that a single process would report as well.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The processes cannot go on.
-    #[error(transparent)]
-    Failure(#[from] TransportFailure),
-}
-
 /// Describes that none of `n` logs can be read.
 fn of_logs(n: usize) -> String {
     match n {
@@ -149,33 +133,13 @@ impl RecordedRun {
         Ok(RecordedRun::of_logs(dir, RunFiles::open_all(folder), vec![found])?.0)
     }
 
-    /// Opens the run in `dir` together with the other processes, of which each opens its share of the files. What it takes on disk is known as
-    /// `bytes_on_disk`.
-    ///
-    /// Errors: as of one process; what keeps processes from going on together.
-    pub fn open_together(
-        dir: &Path,
-        leader: &Arc<LeaderProcess>,
-        bytes_on_disk: Option<u64>,
-    ) -> Result<RecordedRun, DistributedOpenError> {
-        is_folder(dir)?;
-        let names = RunFileNames::list(dir).map_err(|error| unreadable(dir, error))?;
-        let (number, folder, shares) = leader.open(dir, &names, bytes_on_disk)?;
-        let (files, others) = RunFiles::share(folder, dir, names, &shares);
-        let (mut run, chosen) = RecordedRun::of_logs(dir, files, shares)?;
-        leader.choose(&chosen)?;
-        others.choose(chosen);
-        run.together = Some(DistributedRun { leader: leader.clone(), number });
-        Ok(run)
-    }
-
     /// The run of which a process has these files, and the headers of the logs in them.
     pub(crate) fn of_share(dir: &Path, folder: RunFolder, headers: Vec<LogHeader>) -> RecordedRun {
         RecordedRun { dir: dir.into(), headers, files: RunFiles::open_all(folder), ..RecordedRun::default() }
     }
 
     /// The run that these logs are of, those of ascending ranks as processes found them, and the number of the log of each rank that counts.
-    fn of_logs(
+    pub(crate) fn of_logs(
         dir: &Path,
         mut files: RunFiles,
         shares: Vec<LogInventory>,
@@ -262,30 +226,6 @@ impl RecordedRun {
         &self.headers[begin..end.max(begin)]
     }
 
-    /// Returns whether several processes have opened it.
-    pub fn is_read_together(&self) -> bool {
-        self.together.is_some()
-    }
-
-    /// The part that it is of all that was opened.
-    pub(crate) fn part(&self) -> RunPart {
-        RunPart {
-            ranks: self.selected.clone(),
-            spans: self.spans.clone(),
-            polling: self.polling,
-            is_first_look: self.is_first_look,
-        }
-    }
-
-    /// This part of it.
-    pub(crate) fn within(&self, part: RunPart) -> RecordedRun {
-        let run = match &part.ranks {
-            Some(ranks) => self.with_ranks(ranks),
-            None => self.clone(),
-        };
-        RecordedRun { is_first_look: part.is_first_look, ..run.with_spans(part.spans).polling(part.polling) }
-    }
-
     /// Returns the run restricted to these spans of the ranks' time.
     pub fn with_spans(self, spans: BTreeMap<u32, TickSpan>) -> RecordedRun {
         RecordedRun { spans, ..self }
@@ -313,14 +253,14 @@ impl RecordedRun {
     }
 }
 
-fn is_folder(dir: &Path) -> Result<(), RunError> {
+pub(crate) fn is_folder(dir: &Path) -> Result<(), RunError> {
     match fs::metadata(dir).map_err(|error| unreadable(dir, error))?.is_dir() {
         true => Ok(()),
         false => Err(RunError::NotAFolder(dir.into())),
     }
 }
 
-fn unreadable(dir: &Path, error: io::Error) -> RunError {
+pub(crate) fn unreadable(dir: &Path, error: io::Error) -> RunError {
     match error.kind() {
         io::ErrorKind::NotFound => RunError::Missing(dir.into()),
         io::ErrorKind::NotADirectory => RunError::NotAFolder(dir.into()),

@@ -18,20 +18,20 @@
 
 pub mod blocking;
 mod comm_members;
-mod consistent_cut;
+pub(crate) mod consistent_cut;
 mod ended_call;
 mod engine;
 mod matching;
 mod observer;
 mod scope;
-mod segment_result;
-mod segments;
+pub(crate) mod segment_result;
+pub(crate) mod segments;
 mod sinks;
 mod thread;
 pub mod timeline;
 pub mod what_if;
 
-pub use segments::{ReplayOptions, SurveyedRun, decline_share, follow, follow_in_order, follow_share};
+pub use segments::{ReplayOptions, SurveyedRun, follow, follow_in_order};
 #[cfg(test)]
 mod tests;
 pub use observer::{

@@ -2,6 +2,7 @@
 
 use bincode::{Decode, Encode};
 
+use crate::merge::Merge;
 use crate::model::Model;
 use crate::model::exact_sum::ExactNs;
 use crate::model::region_state::Ns;
@@ -29,23 +30,24 @@ pub struct SegmentResult {
     pub elapsed: Ns,
 }
 
-impl SegmentResult {
-    /// Merges the result of the segments that follow. Their grouping does not matter, their order does.
-    pub fn merge(mut self, after: SegmentResult) -> SegmentResult {
+impl Merge for SegmentResult {
+    fn merge(mut self, after: SegmentResult) -> SegmentResult {
         for (all, more) in self.scenario_times.iter_mut().zip(after.scenario_times) {
             *all += more;
         }
         SegmentResult {
-            explained: self.explained.and(after.explained),
+            explained: self.explained.merge(after.explained),
             scenario_times: self.scenario_times,
-            counts: self.counts.and(after.counts),
-            on_demand: self.on_demand.and(after.on_demand),
+            counts: self.counts.merge(after.counts),
+            on_demand: self.on_demand.merge(after.on_demand),
             segments: self.segments + after.segments,
             threads: after.threads,
             elapsed: after.elapsed,
         }
     }
+}
 
+impl SegmentResult {
     /// Converts the merged result of all segments into that of the run, with the scenarios that were replayed.
     pub fn of_run(self, model: &Model, scenarios: Vec<WhatIfScenario>) -> ReplayResults {
         let SegmentResult { explained, scenario_times, counts, on_demand, segments, threads, elapsed } = self;

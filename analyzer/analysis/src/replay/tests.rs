@@ -12,7 +12,7 @@ use super::{ReplayOptions, ReplayScope, SurveyedRun, follow};
 use crate::metrics::statistics::StatisticsObserver;
 use crate::model::RegionIdx;
 use crate::model::replay_results::ReplayResults;
-use crate::profile::gather;
+use crate::profile::{GatherInput, gather};
 use crate::read::open::RecordedRun;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::survey;
@@ -29,7 +29,7 @@ fn followed(scenario: Scenario) -> ReplayResults {
     let dir = tempfile::tempdir().unwrap();
     scenario.write(dir.path()).unwrap();
     let run = RecordedRun::open(Some(dir.path())).unwrap();
-    let survey = survey(&run, &|_| ()).unwrap();
+    let survey = survey(&run, &|_| ());
     let names = symbols::unnamed(&survey.sites);
     let structure = RunStructure::find(
         &run,
@@ -37,13 +37,14 @@ fn followed(scenario: Scenario) -> ReplayResults {
         &names,
         &structure::StructureOptions { detect: false, ..structure::StructureOptions::default() },
     );
-    let model = gather(&run, &survey, &structure, &SampledCode::default(), &|_| ()).unwrap();
+    let model =
+        gather(&run, GatherInput { survey: &survey, structure: &structure, code: &SampledCode::default() }, &|_| ());
     let (scope, surveyed) = (
         ReplayScope::whole_run(&model),
         SurveyedRun { run: &run, survey: &survey, structure: &structure, model: &model },
     );
     let options = ReplayOptions { most_kept: MOST, ..ReplayOptions::new(&scope) };
-    follow(surveyed, options, None::<&mut StatisticsObserver>, &|_| ()).unwrap()
+    follow(surveyed, options, None::<&mut StatisticsObserver>, &|_| ())
 }
 
 /// Computes and meets the other rank, so often that a thread's history would be long; rank 0 waits each time.
@@ -113,10 +114,11 @@ fn times_by_both(scenario: Scenario, detect: bool) -> (Times, Times) {
     let dir = tempfile::tempdir().unwrap();
     scenario.write(dir.path()).unwrap();
     let run = RecordedRun::open(Some(dir.path())).unwrap();
-    let survey = survey(&run, &|_| ()).unwrap();
+    let survey = survey(&run, &|_| ());
     let wanted = structure::StructureOptions { detect, ..structure::StructureOptions::default() };
     let structure = RunStructure::find(&run, &survey, &symbols::unnamed(&survey.sites), &wanted);
-    let model = gather(&run, &survey, &structure, &SampledCode::default(), &|_| ()).unwrap();
+    let model =
+        gather(&run, GatherInput { survey: &survey, structure: &structure, code: &SampledCode::default() }, &|_| ());
     let rank = &model.ranks[0];
     let mut profile: Times = Times::new();
     for &((region, activity), cell) in &rank.cells {

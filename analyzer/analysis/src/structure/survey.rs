@@ -14,13 +14,12 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::sample::CodeAddress;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::merge::Merge;
 use crate::model::sites::CallSiteTable;
 use crate::read::definitions::RankDefinitions;
-use crate::read::distributed_run::RecordPass;
 use crate::read::open::RecordedRun;
-use crate::read::pass::{self, MergeHigher, ProgressReport, RankPass};
+use crate::read::pass::{self, ProgressReport, RankPass};
 use crate::structure::call_kinds::{CallKind, CallKinds};
-use crate::transport::TransportFailure;
 
 /// The results of the first pass.
 #[derive(Clone, Debug, Default, Encode, Decode)]
@@ -105,22 +104,13 @@ pub struct SitePair {
 }
 
 /// Surveys `run`.
-///
-/// Errors: of several processes that read it together, one failed.
-pub fn survey(run: &RecordedRun, progress: ProgressReport) -> Result<CallSurvey, TransportFailure> {
-    let found = pass::fold(
-        run,
-        RecordPass::Survey,
-        Vec::new,
-        |header: &LogHeader| RankPassState::new(header, run.is_first_look),
-        progress,
-    )?;
-    Ok(found.unwrap_or_default().sorted())
+pub fn survey(run: &RecordedRun, progress: ProgressReport) -> CallSurvey {
+    survey_ranks(run, &run.headers, progress).unwrap_or_default().sorted()
 }
 
-/// Surveys the ranks of `run` that this process has: a part of the run's survey. `None`: it has none.
-pub(crate) fn survey_part(run: &RecordedRun) -> Option<CallSurvey> {
-    pass::fold_ranks(run, &run.headers, |header| RankPassState::new(header, run.is_first_look), &|_| ())
+/// Surveys the ranks of `run` that `headers` are of: a part of the run's survey. `None`: there are none.
+pub(crate) fn survey_ranks(run: &RecordedRun, headers: &[LogHeader], progress: ProgressReport) -> Option<CallSurvey> {
+    pass::fold(run, headers, |header| RankPassState::new(header, run.is_first_look), progress)
 }
 
 fn renumbered(site: Option<u32>, indices: &[u32]) -> Option<u32> {
@@ -144,8 +134,8 @@ impl CallSurvey {
         CallSurvey { sites, ranks: self.ranks.clone(), ..CallSurvey::default() }
     }
 
-    /// Returns the survey with call sites and kinds of calls in an order that does not depend on that of merging.
-    fn sorted(self) -> CallSurvey {
+    /// Returns the survey of all ranks, with call sites and kinds of calls in an order that does not depend on that of merging.
+    pub(crate) fn sorted(self) -> CallSurvey {
         let (sites, indices) = self.sites.sorted();
         let tokens: Vec<CallToken> =
             self.tokens.iter().map(|token| CallToken { site: renumbered(token.site, &indices), ..*token }).collect();
@@ -176,7 +166,7 @@ impl CallSurvey {
     }
 }
 
-impl MergeHigher for CallSurvey {
+impl Merge for CallSurvey {
     fn merge(mut self, higher: CallSurvey) -> CallSurvey {
         let sites = self.sites.merge(&higher.sites);
         let mut known: HashMap<CallToken, u32> = self.tokens.iter().copied().zip(0..).collect();

@@ -3,8 +3,8 @@
 use std::io;
 
 use bincode::{Decode, Encode};
+use lbprof_analysis::codec;
 use lbprof_analysis::model::region_state::Ns;
-use lbprof_analysis::transport::codec;
 
 use super::library::{AttributeValue, CollectiveFacts, EventWriter, MessageFacts, Ref, WindowEvent};
 use crate::external_sort::Key;

@@ -28,6 +28,7 @@ pub use self::arguments::ReportArguments;
 use crate::compare;
 use crate::exit::ReportExit;
 use crate::live;
+use crate::opening;
 use crate::output::{CommonOptions, IN_A_FILE, default_columns, print, write_file, write_to};
 use crate::run::{analysed, open};
 use crate::watch;
@@ -169,7 +170,7 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
 fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, AnalysisEstimate)> {
     let asked = arguments.judging.summary;
     // Several processes are for the analysis of all events.
-    if !asked && (!arguments.allow_first_look() || run.is_read_together()) {
+    if !asked && (!arguments.allow_first_look() || opening::is_distributed()) {
         return None;
     }
     let estimate = run.estimate();

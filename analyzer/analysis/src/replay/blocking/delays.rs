@@ -22,6 +22,7 @@ use rustc_hash::FxHashMap;
 use super::history::{PastInterval, ThreadHistory};
 use super::states::{ThreadState, ThreadStates};
 use super::tables::add_each;
+use crate::merge::Merge;
 use crate::model::exact_sum::ExactNs;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::replay_results::DelayingCode;
@@ -203,14 +204,15 @@ impl DelayTotals {
     }
 }
 
-impl DelaySums {
-    /// This and what came after it.
-    pub fn and(mut self, after: DelaySums) -> DelaySums {
+impl Merge for DelaySums {
+    fn merge(mut self, after: DelaySums) -> DelaySums {
         add_each(&mut self.shares, after.shares);
         add_each(&mut self.own, after.own);
         self
     }
+}
 
+impl DelaySums {
     /// By line, of what was `caused` in all by each thread and kind.
     pub fn scaled(self, caused: &BTreeMap<(u32, RegionState), f64>) -> Vec<DelayingCode> {
         self.shares

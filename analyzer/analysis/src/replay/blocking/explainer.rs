@@ -15,6 +15,7 @@ use super::delays::{DelaySums, DelayTotals, TimedSample};
 use super::history::{StateDuration, ThreadHistory};
 use super::states::ThreadStates;
 use super::tables::{CountedWait, WaitTotals, WaitsAndCauses, add_each};
+use crate::merge::Merge;
 use crate::model::exact_sum::ExactNs;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
@@ -78,12 +79,11 @@ impl PathToEnd {
     }
 }
 
-impl ExplainedWaits {
-    /// This and what came after it: the critical path goes on there.
-    pub fn and(mut self, after: ExplainedWaits) -> ExplainedWaits {
+impl Merge for ExplainedWaits {
+    fn merge(mut self, after: ExplainedWaits) -> ExplainedWaits {
         self.waits.add(after.waits);
         self.paths = after.paths.into_iter().map(|path| path.prepend(&self.paths)).collect();
-        let (delays, kept) = (self.delays.and(after.delays), self.kept.max(after.kept));
+        let (delays, kept) = (self.delays.merge(after.delays), self.kept.max(after.kept));
         ExplainedWaits { delays, kept, ..self }
     }
 }

@@ -26,6 +26,7 @@ use super::sinks::{ContinuedThread, EventSink, EventSinks, ExplanationQueue, New
 use super::thread::ReplayThread;
 use super::timeline::{CommEvent, RankInput, StepSource, TimelineStep};
 use super::what_if::{ScenarioClocks, ScenarioConditions};
+use crate::merge::Merge;
 use crate::model::Model;
 use crate::model::exact_sum::ExactNs;
 use crate::model::interval::TimeInterval;
@@ -37,7 +38,7 @@ use crate::read::pass::{FoldProgress, ProgressReport};
 const HAND_OVER_AFTER: u64 = 1 << 13;
 
 /// The context that all ranks are replayed in.
-pub(super) struct ReplaySetting<'a> {
+pub(crate) struct ReplaySetting<'a> {
     /// The run.
     pub model: &'a Model,
     /// Members of the communicators.
@@ -324,7 +325,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         SegmentResult {
             explained,
             scenario_times,
-            counts: self.counts.and(matched),
+            counts: self.counts.merge(matched),
             on_demand,
             segments: 1,
             threads: Vec::new(),
@@ -358,7 +359,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         SegmentResult {
             explained,
             scenario_times: exact(self.sinks.clocks.times_ns(firsts.into_iter())),
-            counts: self.counts.and(matched),
+            counts: self.counts.merge(matched),
             on_demand,
             segments: 1,
             threads: threads.iter().map(|one| ReplayedThread { rank_idx: one.rank_idx, number: one.number }).collect(),

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
+use crate::merge::Merge;
 use crate::model::region_state::Ns;
 use crate::model::replay_results::{LastTasks, TasksOnDemand};
 
@@ -174,9 +175,8 @@ pub struct OnDemand {
     last: BTreeMap<u32, TaskSums>,
 }
 
-impl OnDemand {
-    /// This and what came after it.
-    pub fn and(mut self, after: OnDemand) -> OnDemand {
+impl Merge for OnDemand {
+    fn merge(mut self, after: OnDemand) -> OnDemand {
         for (rank, sums) in after.last {
             self.last.entry(rank).or_default().add(sums);
         }
@@ -187,7 +187,9 @@ impl OnDemand {
             last: self.last,
         }
     }
+}
 
+impl OnDemand {
     /// Returns whether that is a considerable part of the work.
     pub fn is_considerable(&self) -> bool {
         self.on_demand > 0 && SMALL * self.on_demand >= self.computed

@@ -1,4 +1,4 @@
-//! The third pass: replays a run in segments, on all cores and on several processes (distributed.rs).
+//! The third pass: replays a run in segments, on all cores of this process ([`crate::distributed`]: of several processes).
 //!
 //! ```text
 //!   reading.rs   the steps of all ranks, from one cut to the next ─┬→ ReplayEngine: segment 0 ─→ SegmentResult ─┐
@@ -13,61 +13,31 @@
 //! One thing is not carried over a cut: what was inferred about the MPI library, namely up to which size sends do not wait for their
 //! receivers ([`super::matching`]). Each segment infers it again.
 
-mod distributed;
-mod rank_reading;
-mod reading;
-mod segment_replay;
-mod surveyed_run;
+pub(crate) mod rank_reading;
+pub(crate) mod reading;
+pub(crate) mod segment_replay;
+pub(crate) mod surveyed_run;
 #[cfg(test)]
 mod tests;
 
-pub use self::distributed::{decline_share, follow_share};
 use self::reading::{ReplaySegments, SegmentReading};
 use self::segment_replay::SegmentReplay;
-use self::surveyed_run::{LocalRanks, LookupTables, leading, own_places};
+use self::surveyed_run::{LocalRanks, LookupTables, leading};
 pub use self::surveyed_run::{ReplayOptions, SurveyedRun};
 use super::observer::{ReplayObserver, SegmentObserver};
+use super::segment_result::SegmentResult;
 use crate::model::replay_results::ReplayResults;
 use crate::read::pass::ProgressReport;
-use crate::transport::TransportFailure;
 
 /// Replays a run as it was and in what-if scenarios, segments at a time. A fork of the observer sees each of them.
-///
-/// Errors: a process that takes part failed.
 pub fn follow<W: SegmentObserver>(
     surveyed: SurveyedRun,
     options: ReplayOptions,
     observer: Option<&mut W>,
     progress: ProgressReport,
-) -> Result<ReplayResults, TransportFailure> {
-    let model = surveyed.model;
-    let team = distributed::find_team(surveyed, &options)?;
-    let own = if team.is_some() { own_places(surveyed) } else { 0..model.ranks.len() };
-    let tables = LookupTables::new(model);
-    let ids = tables.ids(surveyed, observer.is_some());
-    let ranks = LocalRanks::open(surveyed, ids, own.clone(), &options);
-    let can_cut = options.can_cut(model) && ranks.are_all();
-    let LocalRanks { logs, samples } = ranks;
-    let (team, samples) = match team {
-        Some(team) => match distributed::start_replay(team, own.clone(), can_cut, samples)? {
-            Some(samples) => (Some(team), samples),
-            None => return follow(surveyed, ReplayOptions { input: None, ..options }, observer, progress),
-        },
-        None => (None, samples),
-    };
-    let segment_steps = options.segment_steps;
-    let (mut setting, scenarios) = options.into_setting(model, samples);
-    if team.is_none() {
-        setting.unread = logs.iter().map(Option::is_none).collect();
-    }
-    let leading = leading(&setting, segment_steps);
-    let reading = SegmentReading::new(logs, own.start, model.ranks.len(), leading);
-    let replay = SegmentReplay { surveyed, ids, setting: &setting, progress };
-    let result = match team {
-        Some(team) => replay.replay_distributed(team, reading, observer)?,
-        None => replay.side_by_side(ReplaySegments::new(reading, can_cut), observer),
-    };
-    Ok(result.of_run(model, scenarios))
+) -> ReplayResults {
+    let facts = observer.is_some();
+    follow_with(surveyed, options, facts, progress, |replay, segments| replay.side_by_side(segments, observer))
 }
 
 /// Replays a run as [`follow`] does, in this process alone, and shows all of it to the observer in the order of time.
@@ -77,9 +47,20 @@ pub fn follow_in_order(
     observer: &mut dyn ReplayObserver,
     progress: ProgressReport,
 ) -> ReplayResults {
+    follow_with(surveyed, options, true, progress, |replay, segments| replay.one_after_another(segments, observer))
+}
+
+/// Replays a run by `replayed`. `facts`: whether somebody wants to know single calls.
+fn follow_with(
+    surveyed: SurveyedRun,
+    options: ReplayOptions,
+    facts: bool,
+    progress: ProgressReport,
+    replayed: impl for<'s> FnOnce(&SegmentReplay<'s>, ReplaySegments<'s>) -> SegmentResult,
+) -> ReplayResults {
     let model = surveyed.model;
     let tables = LookupTables::new(model);
-    let ids = tables.ids(surveyed, true);
+    let ids = tables.ids(surveyed, facts);
     let ranks = LocalRanks::open(surveyed, ids, 0..model.ranks.len(), &options);
     let can_cut = options.can_cut(model) && ranks.are_all();
     let LocalRanks { logs, samples } = ranks;
@@ -89,5 +70,5 @@ pub fn follow_in_order(
     let leading = leading(&setting, segment_steps);
     let reading = SegmentReading::new(logs, 0, model.ranks.len(), leading);
     let replay = SegmentReplay { surveyed, ids, setting: &setting, progress };
-    replay.one_after_another(ReplaySegments::new(reading, can_cut), observer).of_run(model, scenarios)
+    replayed(&replay, ReplaySegments::new(reading, can_cut)).of_run(model, scenarios)
 }

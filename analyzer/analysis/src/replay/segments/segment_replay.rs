@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::reading::{ReplaySegment, ReplaySegments};
 use super::surveyed_run::{SurveyedRun, open};
+use crate::merge::Merge;
 use crate::read::pass::ProgressReport;
 use crate::read::read_ahead::ReadAhead;
 use crate::replay::consistent_cut::ConsistentCut;
@@ -16,40 +17,40 @@ use crate::replay::segment_result::SegmentResult;
 use crate::replay::timeline::RunIds;
 
 /// Maximum number of segments that are replayed at a time. Each needs memory for the state of all ranks.
-pub(super) const MAX_AT_A_TIME: usize = 8;
+pub(crate) const MAX_AT_A_TIME: usize = 8;
 
 /// The replay of a run's segments.
-pub(super) struct SegmentReplay<'a> {
-    pub(super) surveyed: SurveyedRun<'a>,
-    pub(super) ids: RunIds<'a>,
-    pub(super) setting: &'a ReplaySetting<'a>,
-    pub(super) progress: ProgressReport<'a>,
+pub(crate) struct SegmentReplay<'a> {
+    pub(crate) surveyed: SurveyedRun<'a>,
+    pub(crate) ids: RunIds<'a>,
+    pub(crate) setting: &'a ReplaySetting<'a>,
+    pub(crate) progress: ProgressReport<'a>,
 }
 
 /// A segment, and the fork of the observer that sees it, if there is one.
-pub(super) struct ObservedSegment<'a, W> {
-    pub(super) segment: ReplaySegment<'a>,
-    pub(super) observer: Option<W>,
+pub(crate) struct ObservedSegment<'a, W> {
+    pub(crate) segment: ReplaySegment<'a>,
+    pub(crate) observer: Option<W>,
 }
 
 /// The output of one or more segments; `T`: the observations.
 #[derive(Encode, Decode)]
-pub(super) struct SegmentOutput<T> {
-    pub(super) result: SegmentResult,
+pub(crate) struct SegmentOutput<T> {
+    pub(crate) result: SegmentResult,
     /// The observations, if there is an observer.
-    pub(super) observed: Option<T>,
+    pub(crate) observed: Option<T>,
 }
 
 /// The start of a segment, or `None` at the start of the run.
-pub(super) type SegmentStart = Option<Arc<ConsistentCut>>;
+pub(crate) type SegmentStart = Option<Arc<ConsistentCut>>;
 
 /// The output of a segment, or its start if the run cannot be cut at its end.
-pub(super) type SegmentOutcome<T> = Result<SegmentOutput<T>, SegmentStart>;
+pub(crate) type SegmentOutcome<T> = Result<SegmentOutput<T>, SegmentStart>;
 
 impl<'a> SegmentReplay<'a> {
     /// Replays as many segments at a time as there are cores, at most [`MAX_AT_A_TIME`], each with its own observer. The next ones are read
     /// meanwhile.
-    pub(super) fn side_by_side<W: SegmentObserver>(
+    pub(crate) fn side_by_side<W: SegmentObserver>(
         &self,
         mut segments: ReplaySegments<'a>,
         observer: Option<&mut W>,
@@ -71,7 +72,7 @@ impl<'a> SegmentReplay<'a> {
     }
 
     /// Replays segments that end with a cut, each on one core.
-    pub(super) fn segments<W: SegmentObserver>(
+    pub(crate) fn segments<W: SegmentObserver>(
         &self,
         segments: Vec<ObservedSegment<'a, W>>,
     ) -> Vec<SegmentOutcome<W::Observations>> {
@@ -85,7 +86,7 @@ impl<'a> SegmentReplay<'a> {
     }
 
     /// Replays a segment that ends with a cut. Returns its start if the run cannot be cut there.
-    pub(super) fn segment(
+    pub(crate) fn segment(
         &self,
         segment: ReplaySegment<'a>,
         observer: Option<&mut dyn ReplayObserver>,
@@ -100,7 +101,7 @@ impl<'a> SegmentReplay<'a> {
     }
 
     /// Replays the last segment, up to the end of the run.
-    pub(super) fn last_segment(
+    pub(crate) fn last_segment(
         &self,
         segment: ReplaySegment<'a>,
         observer: Option<&mut dyn ReplayObserver>,
@@ -115,14 +116,14 @@ impl<'a> SegmentReplay<'a> {
     }
 
     /// Reads the remainder of the run from a cut on once more.
-    pub(super) fn rest_from(&self, cut: Option<Arc<ConsistentCut>>) -> ReplaySegment<'a> {
+    pub(crate) fn rest_from(&self, cut: Option<Arc<ConsistentCut>>) -> ReplaySegment<'a> {
         let logs = self.setting.model.ranks.iter().map(|rank| open(self.surveyed, self.ids, rank));
         ReplaySegment::all_from(cut, logs.collect())
     }
 
     /// Replays one segment after another, so that the observer sees all of a rank's activities in the order of time. The next one is read
     /// meanwhile.
-    pub(super) fn one_after_another(
+    pub(crate) fn one_after_another(
         &self,
         mut segments: ReplaySegments<'a>,
         observer: &mut dyn ReplayObserver,
@@ -162,15 +163,15 @@ impl<'a> SegmentReplay<'a> {
 }
 
 /// The merged results of the segments so far.
-pub(super) struct MergedSegments<'w, W> {
-    pub(super) result: Option<SegmentResult>,
+pub(crate) struct MergedSegments<'w, W> {
+    pub(crate) result: Option<SegmentResult>,
     /// The observer of the whole run.
-    pub(super) observer: Option<&'w mut W>,
+    pub(crate) observer: Option<&'w mut W>,
 }
 
 impl<W: SegmentObserver> MergedSegments<'_, W> {
     /// Adds the output of the segments that follow.
-    pub(super) fn add(&mut self, later: SegmentOutput<W::Observations>) {
+    pub(crate) fn add(&mut self, later: SegmentOutput<W::Observations>) {
         self.result = Some(merge_after(self.result.take(), later.result));
         if let Some((observer, observed)) = self.observer.as_mut().zip(later.observed) {
             observer.merge(observed);
@@ -178,14 +179,14 @@ impl<W: SegmentObserver> MergedSegments<'_, W> {
     }
 
     /// Replays the last segment, and returns the result of all.
-    pub(super) fn with_last<'a>(self, replay: &SegmentReplay<'a>, segment: ReplaySegment<'a>) -> SegmentResult {
+    pub(crate) fn with_last<'a>(self, replay: &SegmentReplay<'a>, segment: ReplaySegment<'a>) -> SegmentResult {
         let observer = self.observer.map(|observer| observer as &mut dyn ReplayObserver);
         merge_after(self.result, replay.last_segment(segment, observer))
     }
 }
 
 /// Forks an observer for each segment.
-pub(super) fn with_observers<'a, W: SegmentObserver>(
+pub(crate) fn with_observers<'a, W: SegmentObserver>(
     observer: Option<&W>,
     segments: Vec<ReplaySegment<'a>>,
 ) -> Vec<ObservedSegment<'a, W>> {
@@ -193,12 +194,12 @@ pub(super) fn with_observers<'a, W: SegmentObserver>(
 }
 
 /// Returns the number of segments that this process replays at a time.
-pub(super) fn at_a_time() -> usize {
+pub(crate) fn at_a_time() -> usize {
     rayon::current_num_threads().clamp(1, MAX_AT_A_TIME)
 }
 
 /// Merges the result of the preceding segments, if any, with that of the next one.
-pub(super) fn merge_after(before: Option<SegmentResult>, next: SegmentResult) -> SegmentResult {
+pub(crate) fn merge_after(before: Option<SegmentResult>, next: SegmentResult) -> SegmentResult {
     match before {
         Some(before) => before.merge(next),
         None => next,

@@ -54,30 +54,21 @@ pub struct ReplayOptions<'a> {
     pub most_kept: usize,
     /// Steps of a segment, of all ranks together; `None`: as many as serve best.
     pub segment_steps: Option<usize>,
-    /// Encodes what the other processes need in order to follow segments; `None`: this process follows the run alone.
-    pub input: Option<&'a dyn Fn() -> Vec<u8>>,
 }
 
 impl<'a> ReplayOptions<'a> {
     /// The waits in `scope`, nothing else.
     pub fn new(scope: &'a ReplayScope) -> Self {
-        ReplayOptions {
-            scope,
-            scenarios: Vec::new(),
-            code: None,
-            most_kept: MAX_INTERVALS,
-            segment_steps: None,
-            input: None,
-        }
+        ReplayOptions { scope, scenarios: Vec::new(), code: None, most_kept: MAX_INTERVALS, segment_steps: None }
     }
 
     /// Returns whether the run may be cut: all of it is followed, and it has several ranks, of one thread each.
-    pub(super) fn can_cut(&self, model: &Model) -> bool {
+    pub(crate) fn can_cut(&self, model: &Model) -> bool {
         self.scope.is_all() && model.ranks.iter().all(|rank| rank.other_threads == 0) && model.ranks.len() > 1
     }
 
     /// Converts the options into the context that all ranks are replayed in, whose logs can all be read, and the scenarios.
-    pub(super) fn into_setting(
+    pub(crate) fn into_setting(
         self,
         model: &'a Model,
         samples: Vec<Vec<TimedSample>>,
@@ -99,21 +90,21 @@ impl<'a> ReplayOptions<'a> {
 }
 
 /// Tables for looking up parts of a model during the replay.
-pub(super) struct LookupTables {
+pub(crate) struct LookupTables {
     regions: RegionTable,
     /// World ranks, ascending.
     ranks: Vec<u32>,
 }
 
 impl LookupTables {
-    pub(super) fn new(model: &Model) -> LookupTables {
+    pub(crate) fn new(model: &Model) -> LookupTables {
         let mut ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
         ranks.sort_unstable();
         LookupTables { regions: RegionTable::new(model), ranks }
     }
 
     /// The ids of the run; `facts`: whether somebody wants to know single calls.
-    pub(super) fn ids<'a>(&'a self, surveyed: SurveyedRun<'a>, facts: bool) -> RunIds<'a> {
+    pub(crate) fn ids<'a>(&'a self, surveyed: SurveyedRun<'a>, facts: bool) -> RunIds<'a> {
         let SurveyedRun { survey, structure, model, .. } = surveyed;
         let places = RegionLookup::new(&survey.sites, structure, &self.regions);
         RunIds { communicators: &model.communicators, places, ranks: &self.ranks, facts }
@@ -121,7 +112,7 @@ impl LookupTables {
 }
 
 /// Creates the leading rank, which decides where segments end.
-pub(super) fn leading(setting: &ReplaySetting, segment_steps: Option<usize>) -> LeadingRank {
+pub(crate) fn leading(setting: &ReplaySetting, segment_steps: Option<usize>) -> LeadingRank {
     let ranks = &setting.model.ranks;
     // One that makes as many calls as most do: of what others do there is not much more, or less, in a segment.
     let mut by_calls: Vec<usize> = (0..ranks.len()).collect();
@@ -136,7 +127,7 @@ pub(super) fn leading(setting: &ReplaySetting, segment_steps: Option<usize>) -> 
 }
 
 /// A rank's steps; `None` where its log can't be read any more.
-pub(super) fn open<'a>(surveyed: SurveyedRun<'a>, ids: RunIds<'a>, rank: &RankModel) -> Option<Box<RankSteps<'a>>> {
+pub(crate) fn open<'a>(surveyed: SurveyedRun<'a>, ids: RunIds<'a>, rank: &RankModel) -> Option<Box<RankSteps<'a>>> {
     let SurveyedRun { run, survey, structure, .. } = surveyed;
     let header = run.header(rank.rank)?;
     let survey_of = survey.rank(rank.rank)?;
@@ -146,7 +137,7 @@ pub(super) fn open<'a>(surveyed: SurveyedRun<'a>, ids: RunIds<'a>, rank: &RankMo
 }
 
 /// The places of the ranks whose logs this process reads.
-pub(super) fn own_places(surveyed: SurveyedRun) -> Range<usize> {
+pub(crate) fn own_places(surveyed: SurveyedRun) -> Range<usize> {
     let ranks = &surveyed.model.ranks;
     let own = surveyed.run.own_headers();
     let first = own.first().map_or(0, |first| ranks.partition_point(|rank| rank.rank < first.rank));
@@ -155,16 +146,16 @@ pub(super) fn own_places(surveyed: SurveyedRun) -> Range<usize> {
 }
 
 /// The readers of the ranks at some places: their steps, and their samples where these are wanted.
-pub(super) struct LocalRanks<'a> {
+pub(crate) struct LocalRanks<'a> {
     /// In the order of places; `None` where a log can't be read any more.
-    pub(super) logs: Vec<Option<Box<RankSteps<'a>>>>,
+    pub(crate) logs: Vec<Option<Box<RankSteps<'a>>>>,
     /// Likewise; none where they are not wanted.
-    pub(super) samples: Vec<Vec<TimedSample>>,
+    pub(crate) samples: Vec<Vec<TimedSample>>,
 }
 
 impl<'a> LocalRanks<'a> {
     /// Opens them.
-    pub(super) fn open(
+    pub(crate) fn open(
         surveyed: SurveyedRun<'a>,
         ids: RunIds<'a>,
         places: Range<usize>,
@@ -176,7 +167,7 @@ impl<'a> LocalRanks<'a> {
     }
 
     /// Returns whether all of them can be read.
-    pub(super) fn are_all(&self) -> bool {
+    pub(crate) fn are_all(&self) -> bool {
         self.logs.iter().all(Option::is_some)
     }
 }

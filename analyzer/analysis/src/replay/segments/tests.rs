@@ -10,7 +10,7 @@ use crate::metrics::statistics::StatisticsObserver;
 use crate::model::Model;
 use crate::model::replay_results::CriticalPathEntry;
 use crate::model::what_if::WhatIfScenario;
-use crate::profile::gather;
+use crate::profile::{GatherInput, gather};
 use crate::read::open::RecordedRun;
 use crate::replay::scope::ReplayScope;
 use crate::replay::what_if::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
@@ -61,17 +61,21 @@ impl SurveyedTestRun {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path());
         let run = RecordedRun::open(Some(dir.path())).unwrap();
-        let survey = survey(&run, &|_| ()).unwrap();
+        let survey = survey(&run, &|_| ());
         let names = symbols::unnamed(&survey.sites);
         let structure = RunStructure::find(&run, &survey, &names, &structure::StructureOptions::default());
-        let model = gather(&run, &survey, &structure, &SampledCode::default(), &|_| ()).unwrap();
+        let model = gather(
+            &run,
+            GatherInput { survey: &survey, structure: &structure, code: &SampledCode::default() },
+            &|_| (),
+        );
         SurveyedTestRun { _dir: dir, run, survey, structure, model }
     }
 
     /// Follows it in segments of so many steps of all ranks, each with a fork of the observer.
     fn follow<W: SegmentObserver>(&self, steps: usize, observer: Option<&mut W>) -> ReplayResults {
         let scope = ReplayScope::whole_run(&self.model);
-        follow(self.surveyed(), options(&scope, steps), observer, &|_| ()).unwrap()
+        follow(self.surveyed(), options(&scope, steps), observer, &|_| ())
     }
 
     /// Follows it in segments of so many steps of all ranks, one after another.

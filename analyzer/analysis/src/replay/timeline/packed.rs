@@ -349,9 +349,9 @@ mod tests {
     use lbprof_collector::semantics::SendMode;
 
     use super::*;
+    use crate::codec::{decoded, encoded};
     use crate::model::region_state::RegionState;
     use crate::replay::timeline::{CommRole, StepChunk};
-    use crate::transport::codec::{decoded, encoded};
 
     #[test]
     fn parts_together_are_the_batch() {

@@ -1,7 +1,7 @@
 //! `lb-report-mpi`: lb-report on several processes of an MPI job.
 //!
 //! Process 0 is lb-report, with all its commands. Where all records of a run are read, the other processes read their share
-//! ([`lbprof_analysis::serve`]).
+//! ([`lbprof_analysis::distributed`]).
 
 mod transport;
 
@@ -14,9 +14,8 @@ use lb_report::command_line::{CommandLine, parsed, run};
 use lb_report::exit::{ReportExit, name};
 use lb_report::on_disk::OnDisk;
 use lb_report::{code_reader, exit, memory, opening, processor};
-use lbprof_analysis::read::distributed_run::LeaderProcess;
-use lbprof_analysis::serve::serve;
-use lbprof_analysis::transport::{ProcessGroup, TransportFailure};
+use lbprof_analysis::analyse::ProcessFailure;
+use lbprof_analysis::distributed::{LeaderProcess, ProcessGroup, serve};
 use mpi::traits::Communicator;
 
 use crate::transport::MpiTransport;
@@ -52,7 +51,7 @@ fn main() -> ExitCode {
 }
 
 /// Runs the command on process 0.
-fn lead(team: ProcessGroup, arguments: &CommandLine) -> Result<ReportExit, TransportFailure> {
+fn lead(team: ProcessGroup, arguments: &CommandLine) -> Result<ReportExit, ProcessFailure> {
     let leader = Arc::new(LeaderProcess::new(team));
     opening::open_with(leader.clone());
     let exit = run(arguments);

@@ -5,7 +5,8 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use lbprof_analysis::transport::{Transport, TransportFailure};
+use lbprof_analysis::analyse::ProcessFailure;
+use lbprof_analysis::distributed::Transport;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Equivalence, Source};
 
@@ -41,7 +42,7 @@ impl Transport for MpiTransport {
         self.host.as_deref()
     }
 
-    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), TransportFailure> {
+    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), ProcessFailure> {
         // Errors of MPI end the job: that is its default.
         let world = SimpleCommunicator::world();
         let other = world.process_at_rank(to as i32);
@@ -56,7 +57,7 @@ impl Transport for MpiTransport {
         Ok(())
     }
 
-    fn receive(&self, from: usize) -> Result<Vec<u8>, TransportFailure> {
+    fn receive(&self, from: usize) -> Result<Vec<u8>, ProcessFailure> {
         let world = SimpleCommunicator::world();
         let other = world.process_at_rank(from as i32);
         let mut waits = GrowingWaits::new();

@@ -1,4 +1,4 @@
-//! Values ↔ bytes that travel between processes. The only file of the analyzer that knows which crate encodes them.
+//! Values ↔ bytes that travel between processes or lie in temporary files. The only file of the analyzer that knows which crate encodes them.
 //!
 //! Both ends are the same program (each message states the version), so the bytes are described nowhere: they are no format.
 

@@ -1,22 +1,23 @@
-//! The work of a process that analyses a run for process 0 of its process group: it opens its share of the files, folds its ranks, and
-//! follows segments of the run when it is asked to.
+//! The work of the processes other than 0: each opens its share of the files, folds its ranks, and follows segments of the run when process 0
+//! asks for that.
 
 use lbprof_collector::folder::RunFolder;
 
-use crate::analyse::replay_job::ReplayJob;
-use crate::profile::{GatherInput, gather_part};
-use crate::read::distributed_run::{OpenRun, ProcessCommand, RecordPass, RunPart};
+use super::jobs::{GatherJob, ReplayJob};
+use super::process_group::ProcessGroup;
+use super::protocol::{OpenRun, ProcessCommand, RecordPass};
+use super::replay::decline_share;
+use crate::analyse::ProcessFailure;
+use crate::merge::Merge;
 use crate::read::files::{LogInventory, OpenedLog};
 use crate::read::open::RecordedRun;
-use crate::read::pass::PartialFold;
-use crate::replay::decline_share;
-use crate::structure::survey::{CallSurvey, survey_part};
-use crate::transport::{ProcessGroup, TransportFailure};
+use crate::read::part::RunPart;
+use crate::structure::survey::{CallSurvey, survey_ranks};
 
 /// Does what process 0 asks for, until that has no more to ask. `opens` is called with what a run takes on disk before it is opened.
 ///
 /// Errors: another process is not there any more. Process 0 gets to know what fails here. This process goes on, because it is process 0 that ends all.
-pub fn serve(team: &ProcessGroup, opens: impl Fn(Option<u64>)) -> Result<(), TransportFailure> {
+pub fn serve(team: &ProcessGroup, opens: impl Fn(Option<u64>)) -> Result<(), ProcessFailure> {
     let mut state = ServedRun::default();
     loop {
         match team.received_broadcast::<ProcessCommand>()? {
@@ -33,21 +34,20 @@ pub fn serve(team: &ProcessGroup, opens: impl Fn(Option<u64>)) -> Result<(), Tra
             ProcessCommand::Pass { number, pass: RecordPass::Survey, part, .. } => {
                 let own = team.guarded(|| {
                     let run = state.part(number, part, team)?;
-                    let own = survey_part(&run);
+                    let own = survey_ranks(&run, &run.headers, &|_| ());
                     state.survey = own.clone().unwrap_or_default();
-                    Ok(PartialFold { output: own })
+                    Ok(own)
                 });
-                team.reduce(own, PartialFold::merge)?;
+                team.reduce(own, Option::merge)?;
             }
             ProcessCommand::Pass { number, pass: RecordPass::Profile, part, input } => {
                 let own = team.guarded(|| {
                     let run = state.part(number, part, team)?;
-                    let input = GatherInput::new(&input, &state.survey);
-                    let input =
-                        input.ok_or_else(|| team.failure("what it needs for the second pass cannot be read"))?;
-                    Ok(gather_part(&run, &input))
+                    let job = GatherJob::new(&input)
+                        .ok_or_else(|| team.failure("what it needs for the second pass cannot be read"))?;
+                    Ok(job.gather(&run, &state.survey))
                 });
-                team.reduce(own, PartialFold::merge)?;
+                team.reduce(own, Option::merge)?;
             }
             ProcessCommand::Pass { number, pass: RecordPass::Follow, part, input } => {
                 let own = team.guarded(|| {
@@ -77,14 +77,14 @@ struct ServedRun {
 }
 
 impl ServedRun {
-    fn open(&mut self, run: OpenRun, team: &ProcessGroup) -> Result<LogInventory, TransportFailure> {
+    fn open(&mut self, run: OpenRun, team: &ProcessGroup) -> Result<LogInventory, ProcessFailure> {
         *self = ServedRun::default();
         self.folder = run.share(team)?;
         self.opened = Some(run);
         Ok(self.found(LogInventory::of_all_ranks(&self.folder)))
     }
 
-    fn open_by_rank(&mut self, team: &ProcessGroup) -> Result<LogInventory, TransportFailure> {
+    fn open_by_rank(&mut self, team: &ProcessGroup) -> Result<LogInventory, ProcessFailure> {
         let run = self.opened.as_ref().ok_or_else(|| team.failure("it has opened no run"))?;
         let (folder, ranks) = run.by_rank(team);
         self.folder = folder;
@@ -111,7 +111,7 @@ impl ServedRun {
     }
 
     /// A part of the run of this number.
-    fn part(&self, number: u64, part: RunPart, team: &ProcessGroup) -> Result<RecordedRun, TransportFailure> {
+    fn part(&self, number: u64, part: RunPart, team: &ProcessGroup) -> Result<RecordedRun, ProcessFailure> {
         let is_open = self.opened.as_ref().is_some_and(|run| run.number() == number);
         if is_open { Ok(self.run.within(part)) } else { Err(team.failure("it has opened another run")) }
     }

@@ -15,8 +15,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bincode::{Decode, Encode};
 
-use super::codec::{decoded, encoded};
-use super::{Transport, TransportFailure};
+use super::transport::Transport;
+use crate::analyse::ProcessFailure;
+use crate::codec::{decoded, encoded};
 
 /// Most bytes that are given to a transport at a time.
 pub const PIECE: usize = 8 << 20;
@@ -48,22 +49,22 @@ impl ProcessGroup {
     }
 
     /// Creates a failure of this process.
-    pub fn failure(&self, what: impl Into<String>) -> TransportFailure {
+    pub fn failure(&self, what: impl Into<String>) -> ProcessFailure {
         let on = self.transport.host().map_or(String::new(), |host| format!("on host {host}: "));
-        TransportFailure { process: self.process(), what: format!("{on}{}", what.into()) }
+        ProcessFailure { process: self.process(), what: format!("{on}{}", what.into()) }
     }
 
     /// Sends a value from process 0 to all others, where it is called there.
     ///
     /// Errors: a process is not there any more.
-    pub fn broadcast<T: Encode>(&self, value: &T) -> Result<(), TransportFailure> {
+    pub fn broadcast<T: Encode>(&self, value: &T) -> Result<(), ProcessFailure> {
         self.pass_on(&encoded(value))
     }
 
     /// Waits for the value that process 0 broadcasts.
     ///
     /// Errors: a process is not there any more, or what came is no such value.
-    pub fn received_broadcast<T: Decode<()>>(&self) -> Result<T, TransportFailure> {
+    pub fn received_broadcast<T: Decode<()>>(&self) -> Result<T, ProcessFailure> {
         let bytes = self.receive(parent(self.process()))?;
         self.pass_on(&bytes)?;
         decoded(&bytes).ok_or_else(|| self.failure("what process 0 sent cannot be read"))
@@ -75,14 +76,14 @@ impl ProcessGroup {
     /// Errors: on process 0 also the failure of a process, that of the lowest; on others only that a process is not there any more.
     pub fn reduce<T: Encode + Decode<()>>(
         &self,
-        own: Result<T, TransportFailure>,
+        own: Result<T, ProcessFailure>,
         merge: impl Fn(T, T) -> T,
-    ) -> Result<Option<T>, TransportFailure> {
+    ) -> Result<Option<T>, ProcessFailure> {
         let mut all = own;
         for child in children(self.process(), self.processes()) {
             let bytes = self.receive(child)?;
-            let higher = decoded::<Result<T, TransportFailure>>(&bytes)
-                .ok_or_else(|| TransportFailure { process: child, what: "what it sent cannot be read".to_owned() })?;
+            let higher = decoded::<Result<T, ProcessFailure>>(&bytes)
+                .ok_or_else(|| ProcessFailure { process: child, what: "what it sent cannot be read".to_owned() })?;
             all = match (all, higher) {
                 (Ok(lower), Ok(higher)) => Ok(merge(lower, higher)),
                 (Err(failure), _) | (_, Err(failure)) => Err(failure),
@@ -99,8 +100,8 @@ impl ProcessGroup {
     /// Errors: as those of [`ProcessGroup::reduce`].
     pub fn gather<T: Encode + Decode<()>>(
         &self,
-        own: Result<T, TransportFailure>,
-    ) -> Result<Option<Vec<T>>, TransportFailure> {
+        own: Result<T, ProcessFailure>,
+    ) -> Result<Option<Vec<T>>, ProcessFailure> {
         self.reduce(own.map(|own| vec![own]), |mut lower, mut higher| {
             lower.append(&mut higher);
             lower
@@ -112,14 +113,14 @@ impl ProcessGroup {
     /// Errors: the failure of a process, that of the lowest; a process is not there any more.
     pub fn exchange<T: Encode + Decode<()>>(
         &self,
-        own: Result<Vec<T>, TransportFailure>,
-    ) -> Result<Vec<T>, TransportFailure> {
+        own: Result<Vec<T>, ProcessFailure>,
+    ) -> Result<Vec<T>, ProcessFailure> {
         let (process, n) = (self.process(), self.processes());
-        let own: Vec<Result<T, TransportFailure>> = match own {
+        let own: Vec<Result<T, ProcessFailure>> = match own {
             Ok(own) => own.into_iter().map(Ok).collect(),
             Err(failure) => (0..n).map(|_| Err(failure.clone())).collect(),
         };
-        let mut all: Vec<Option<Result<T, TransportFailure>>> = own.into_iter().map(Some).collect();
+        let mut all: Vec<Option<Result<T, ProcessFailure>>> = own.into_iter().map(Some).collect();
         // Each pair meets in one round, each process has one partner in a round, and the lower sends first: so nobody waits for ever.
         for partner in (1..n.next_power_of_two()).map(|round| process ^ round).filter(|&partner| partner < n) {
             let own = all[partner].take().unwrap_or_else(|| Err(self.failure("it has nothing for a process")));
@@ -134,23 +135,23 @@ impl ProcessGroup {
             };
             // All pairs still meet: others would wait.
             all[partner] = Some(decoded(&received).unwrap_or_else(|| {
-                Err(TransportFailure { process: partner, what: "what it sent cannot be read".to_owned() })
+                Err(ProcessFailure { process: partner, what: "what it sent cannot be read".to_owned() })
             }));
         }
         all.into_iter().flatten().collect()
     }
 
     /// Runs `work` and turns a panic into a failure; a panic in it is a failure of this process, as others are.
-    pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T, TransportFailure>) -> Result<T, TransportFailure> {
+    pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T, ProcessFailure>) -> Result<T, ProcessFailure> {
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(self.failure(words(panic.as_ref()))))
     }
 
     /// Sends bytes to the processes below this one in the tree, the one with the most below it first.
-    fn pass_on(&self, bytes: &[u8]) -> Result<(), TransportFailure> {
+    fn pass_on(&self, bytes: &[u8]) -> Result<(), ProcessFailure> {
         children(self.process(), self.processes()).rev().try_for_each(|child| self.send(child, bytes))
     }
 
-    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), TransportFailure> {
+    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), ProcessFailure> {
         let (first, rest) = bytes.split_at(bytes.len().min(PIECE - HEAD_BYTES));
         let mut piece = Vec::with_capacity(HEAD_BYTES + first.len());
         piece.extend_from_slice(&magic().to_le_bytes());
@@ -163,7 +164,7 @@ impl ProcessGroup {
         Ok(())
     }
 
-    fn receive(&self, from: usize) -> Result<Vec<u8>, TransportFailure> {
+    fn receive(&self, from: usize) -> Result<Vec<u8>, ProcessFailure> {
         let mut piece = self.transport.receive(from)?;
         let head: [u8; HEAD_BYTES] =
             piece.first_chunk().copied().ok_or_else(|| bad_message(from, "is shorter than any message"))?;
@@ -190,8 +191,8 @@ impl ProcessGroup {
     }
 }
 
-fn bad_message(from: usize, what: &str) -> TransportFailure {
-    TransportFailure { process: from, what: format!("what it sent {what}") }
+fn bad_message(from: usize, what: &str) -> ProcessFailure {
+    ProcessFailure { process: from, what: format!("what it sent {what}") }
 }
 
 /// Returns the message of a panic.
@@ -276,7 +277,7 @@ mod tests {
                 team.gather(Ok(0_u64))
             },
             |team| {
-                let received: Result<String, TransportFailure> = team.received_broadcast();
+                let received: Result<String, ProcessFailure> = team.received_broadcast();
                 let _ = team.gather(received.map(|received| if received == value { team.process() as u64 } else { 0 }));
             },
         );
@@ -291,7 +292,7 @@ mod tests {
             |team| team.reduce(own(&team), |a: u64, b| a + b),
             |team| drop(team.reduce(own(&team), |a, b| a + b)),
         );
-        assert_eq!(sum, Err(TransportFailure { process: 2, what: "no".to_owned() }));
+        assert_eq!(sum, Err(ProcessFailure { process: 2, what: "no".to_owned() }));
     }
 
     #[test]

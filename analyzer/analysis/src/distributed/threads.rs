@@ -4,7 +4,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use parking_lot::Mutex;
 
-use super::{ProcessGroup, Transport, TransportFailure};
+use super::process_group::ProcessGroup;
+use super::transport::Transport;
+use crate::analyse::ProcessFailure;
 
 /// The transport of a thread that acts as a process.
 struct ThreadTransport {
@@ -23,17 +25,17 @@ impl Transport for ThreadTransport {
         self.to.len()
     }
 
-    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), TransportFailure> {
+    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), ProcessFailure> {
         self.to[to].send(bytes.to_vec()).map_err(|_| gone(to))
     }
 
-    fn receive(&self, from: usize) -> Result<Vec<u8>, TransportFailure> {
+    fn receive(&self, from: usize) -> Result<Vec<u8>, ProcessFailure> {
         self.from[from].lock().recv().map_err(|_| gone(from))
     }
 }
 
-fn gone(process: usize) -> TransportFailure {
-    TransportFailure { process, what: "it ended before its work was done".to_owned() }
+fn gone(process: usize) -> ProcessFailure {
+    ProcessFailure { process, what: "it ended before its work was done".to_owned() }
 }
 
 /// Runs a team of `n` threads: `lead` is process 0, `follow` each of the others; what `lead` returns, once all have ended.

@@ -20,19 +20,22 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
-use super::rank_reading::{CutMark, StepsUpToCut};
-use super::reading::{ReplaySegment, SegmentReading};
-use super::segment_replay::{MergedSegments, SegmentOutcome, SegmentOutput, SegmentReplay, at_a_time, with_observers};
-use super::surveyed_run::{LocalRanks, LookupTables, ReplayOptions, SurveyedRun, leading, own_places};
+use super::process_group::ProcessGroup;
+use crate::analyse::ProcessFailure;
+use crate::merge::Merge;
 use crate::model::region_state::Ns;
-use crate::read::distributed_run::RecordPass;
-use crate::read::pass::FoldProgress;
+use crate::model::replay_results::ReplayResults;
+use crate::read::pass::{FoldProgress, ProgressReport};
 use crate::replay::blocking::TimedSample;
 use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
-use crate::replay::observer::SegmentObserver;
-use crate::replay::segment_result::SegmentResult;
-use crate::replay::timeline::{RankInput, StepChunk};
-use crate::transport::{ProcessGroup, TransportFailure};
+use crate::replay::segments::rank_reading::{CutMark, StepsUpToCut};
+use crate::replay::segments::reading::{ReplaySegment, SegmentReading};
+use crate::replay::segments::segment_replay::{
+    MergedSegments, SegmentOutcome, SegmentOutput, SegmentReplay, at_a_time, with_observers,
+};
+use crate::replay::segments::surveyed_run::{LocalRanks, LookupTables, leading, own_places};
+use crate::replay::timeline::{RankInput, RunIds, StepChunk};
+use crate::replay::{ReplayOptions, SegmentObserver, SurveyedRun};
 
 /// A command from process 0 to all processes.
 #[derive(Encode, Decode)]
@@ -71,8 +74,8 @@ struct ReadyReport {
 #[derive(Encode, Decode)]
 struct LastEntries(Vec<Option<Ns>>);
 
-impl LastEntries {
-    /// Merges the entries of higher ranks, and drops the cuts that only one side has reached.
+impl Merge for LastEntries {
+    /// Drops the cuts that only one side has reached.
     fn merge(self, higher: LastEntries) -> LastEntries {
         // An entry is later than none.
         LastEntries(self.0.into_iter().zip(higher.0).map(|(lower, higher)| lower.max(higher)).collect())
@@ -126,28 +129,26 @@ impl<T> ReplayedSegments<T> {
             return self;
         }
         let output = match (self.output, later.output) {
-            (Some(earlier), Some(later)) => Some(earlier.merge(later, observer)),
+            (Some(earlier), Some(later)) => Some(merge_outputs(earlier, later, observer)),
             (earlier, later) => earlier.or(later),
         };
         ReplayedSegments { output, ..later }
     }
 }
 
-impl<T> SegmentOutput<T> {
-    /// Merges the output of the segments that follow.
-    fn merge<W>(self, later: SegmentOutput<T>, observer: Option<&W>) -> SegmentOutput<T>
-    where
-        W: SegmentObserver<Observations = T>,
-    {
-        let observed = observer.map(|observer| {
-            let mut merged = observer.fork();
-            for observed in [self.observed, later.observed].into_iter().flatten() {
-                merged.merge(observed);
-            }
-            merged.into_observations()
-        });
-        SegmentOutput { result: self.result.merge(later.result), observed }
-    }
+/// Merges the output of segments with that of the segments that follow. `observer` must not have seen any of them.
+fn merge_outputs<T, W>(earlier: SegmentOutput<T>, later: SegmentOutput<T>, observer: Option<&W>) -> SegmentOutput<T>
+where
+    W: SegmentObserver<Observations = T>,
+{
+    let observed = observer.map(|observer| {
+        let mut merged = observer.fork();
+        for observed in [earlier.observed, later.observed].into_iter().flatten() {
+            merged.merge(observed);
+        }
+        merged.into_observations()
+    });
+    SegmentOutput { result: earlier.result.merge(later.result), observed }
 }
 
 /// The steps of one process's ranks after the last cut.
@@ -159,32 +160,67 @@ struct LocalRemainder {
     steps: Option<Vec<VecDeque<StepChunk>>>,
 }
 
-/// Asks the other processes to take part in a replay, as process 0. Returns the process group, or `None` if this process replays the run alone.
-///
-/// Errors: a process failed.
-pub(super) fn find_team<'a>(
+/// A replay by all processes, which have agreed to it.
+pub(super) struct DistributedReplay<'s, 'a> {
+    team: &'s ProcessGroup,
     surveyed: SurveyedRun<'a>,
-    options: &ReplayOptions,
-) -> Result<Option<&'a ProcessGroup>, TransportFailure> {
-    match (&surveyed.run.together, options.input) {
-        (Some(together), Some(input))
-            if together.team().is_some_and(|team| team.processes() > 1) && options.can_cut(surveyed.model) =>
-        {
-            together.begin(RecordPass::Follow, surveyed.run.part(), input())
-        }
-        _ => Ok(None),
+    ids: RunIds<'a>,
+    /// The ranks of process 0, and the samples of all.
+    ranks: LocalRanks<'a>,
+}
+
+impl<'s, 'a> DistributedReplay<'s, 'a> {
+    /// Starts the replay, as process 0, once the others have begun the pass. `None`: the run cannot be cut, and process 0 replays it alone.
+    ///
+    /// Errors: a process failed.
+    pub(super) fn start(
+        team: &'s ProcessGroup,
+        surveyed: SurveyedRun<'a>,
+        ids: RunIds<'a>,
+        options: &ReplayOptions,
+    ) -> Result<Option<Self>, ProcessFailure> {
+        let places = own_places(surveyed);
+        let ranks = LocalRanks::open(surveyed, ids, places.clone(), options);
+        let can_cut = ranks.are_all();
+        let LocalRanks { logs, samples } = ranks;
+        let samples = start_replay(team, places, can_cut, samples)?;
+        Ok(samples.map(|samples| DistributedReplay { team, surveyed, ids, ranks: LocalRanks { logs, samples } }))
+    }
+
+    /// Replays the run. `options` are those that it was started with.
+    ///
+    /// Errors: a process failed.
+    pub(super) fn follow<W: SegmentObserver>(
+        self,
+        options: ReplayOptions,
+        observer: Option<&mut W>,
+        progress: ProgressReport,
+    ) -> Result<ReplayResults, ProcessFailure> {
+        let DistributedReplay { team, surveyed, ids, ranks: LocalRanks { logs, samples } } = self;
+        let model = surveyed.model;
+        let segment_steps = options.segment_steps;
+        let (setting, scenarios) = options.into_setting(model, samples);
+        let first = own_places(surveyed).start;
+        let reading = SegmentReading::new(logs, first, model.ranks.len(), leading(&setting, segment_steps));
+        let replay = SegmentReplay { surveyed, ids, setting: &setting, progress };
+        let mut worker = SegmentWorker { team, replay: &replay, reading, at: Vec::new(), last: None };
+        let mut merged = MergedSegments { result: None, observer };
+        let rest = stop_others_on_failure(team, worker.replay_to_last_cut(&mut merged))?;
+        team.broadcast(&ReplayCommand::Stop)?;
+        drop(worker);
+        Ok(merged.with_last(&replay, rest).of_run(model, scenarios))
     }
 }
 
-/// Starts the replay, as process 0. Returns the samples of all ranks, or `None` if the run cannot be cut and this process replays it alone.
+/// Lets all processes start. Returns the samples of all ranks, or `None` if the run cannot be cut.
 ///
 /// Errors: a process failed.
-pub(super) fn start_replay(
+fn start_replay(
     team: &ProcessGroup,
     places: Range<usize>,
     can_cut: bool,
     samples: Vec<Vec<TimedSample>>,
-) -> Result<Option<Vec<Vec<TimedSample>>>, TransportFailure> {
+) -> Result<Option<Vec<Vec<TimedSample>>>, ProcessFailure> {
     let ready =
         stop_others_on_failure(team, team.gather(Ok(ReadyReport { places, can_cut, samples })))?.unwrap_or_default();
     // A process may have no ranks.
@@ -201,7 +237,7 @@ pub(super) fn start_replay(
 }
 
 /// Stops the other processes if one has failed.
-fn stop_others_on_failure<T>(team: &ProcessGroup, done: Result<T, TransportFailure>) -> Result<T, TransportFailure> {
+fn stop_others_on_failure<T>(team: &ProcessGroup, done: Result<T, ProcessFailure>) -> Result<T, ProcessFailure> {
     if done.is_err() {
         team.broadcast(&ReplayCommand::Stop)?;
     }
@@ -211,12 +247,12 @@ fn stop_others_on_failure<T>(team: &ProcessGroup, done: Result<T, TransportFailu
 /// Replays segments of a run for process 0.
 ///
 /// Errors: another process has ended. Failures of this process are reported to process 0.
-pub fn follow_share<W: SegmentObserver>(
+pub(super) fn follow_share<W: SegmentObserver>(
     team: &ProcessGroup,
     surveyed: SurveyedRun,
     options: ReplayOptions,
     observer: Option<&W>,
-) -> Result<(), TransportFailure> {
+) -> Result<(), ProcessFailure> {
     let model = surveyed.model;
     let tables = LookupTables::new(model);
     let ids = tables.ids(surveyed, observer.is_some());
@@ -252,26 +288,9 @@ pub fn follow_share<W: SegmentObserver>(
 /// Reports to process 0 why this process cannot replay segments.
 ///
 /// Errors: another process has ended.
-pub fn decline_share(team: &ProcessGroup, failure: TransportFailure) -> Result<(), TransportFailure> {
+pub(super) fn decline_share(team: &ProcessGroup, failure: ProcessFailure) -> Result<(), ProcessFailure> {
     team.gather::<ReadyReport>(Err(failure))?;
     team.received_broadcast::<ReplayCommand>().map(drop)
-}
-
-impl<'a> SegmentReplay<'a> {
-    /// Replays all segments in cooperation with the other processes, as process 0.
-    pub(super) fn replay_distributed<W: SegmentObserver>(
-        &self,
-        team: &ProcessGroup,
-        reading: SegmentReading<'a>,
-        observer: Option<&mut W>,
-    ) -> Result<SegmentResult, TransportFailure> {
-        let mut worker = SegmentWorker { team, replay: self, reading, at: Vec::new(), last: None };
-        let mut merged = MergedSegments { result: None, observer };
-        let rest = stop_others_on_failure(team, worker.replay_to_last_cut(&mut merged))?;
-        team.broadcast(&ReplayCommand::Stop)?;
-        drop(worker);
-        Ok(merged.with_last(self, rest))
-    }
 }
 
 /// The part of the distributed replay that one process performs.
@@ -289,7 +308,7 @@ impl<'a> SegmentWorker<'_, 'a> {
     fn replay_to_last_cut<W: SegmentObserver>(
         &mut self,
         merged: &mut MergedSegments<W>,
-    ) -> Result<ReplaySegment<'a>, TransportFailure> {
+    ) -> Result<ReplaySegment<'a>, ProcessFailure> {
         let n = at_a_time() * self.team.processes();
         loop {
             self.team.broadcast(&ReplayCommand::ReadLeader(n))?;
@@ -334,13 +353,13 @@ impl<'a> SegmentWorker<'_, 'a> {
     }
 
     /// Reads `n` segments if the leading rank is local. Returns the ends of the segments to process 0.
-    fn read_leader(&mut self, n: usize) -> Result<Option<Vec<CutMark>>, TransportFailure> {
+    fn read_leader(&mut self, n: usize) -> Result<Option<Vec<CutMark>>, ProcessFailure> {
         let marks = self.team.guarded(|| Ok(self.reading.lead(n)));
         self.team.reduce(marks, |lower, higher| if lower.is_empty() { higher } else { lower })
     }
 
     /// Reads the local ranks up to these ends of segments. Returns the last entries to process 0.
-    fn read_others(&mut self, marks: &[CutMark]) -> Result<Option<LastEntries>, TransportFailure> {
+    fn read_others(&mut self, marks: &[CutMark]) -> Result<Option<LastEntries>, ProcessFailure> {
         let own = self.team.guarded(|| Ok(LastEntries(self.reading.read_to(marks))));
         self.team.reduce(own, LastEntries::merge)
     }
@@ -350,7 +369,7 @@ impl<'a> SegmentWorker<'_, 'a> {
         &mut self,
         cuts: &[CutPoint],
         observer: Option<&W>,
-    ) -> Result<Option<ReplayedSegments<W::Observations>>, TransportFailure> {
+    ) -> Result<Option<ReplayedSegments<W::Observations>>, ProcessFailure> {
         let (own, processes) = (self.team.process(), self.team.processes());
         let first_cuts: Vec<usize> = (0..=processes).map(|process| cuts.len() * process / processes).collect();
         let before = first_cuts[own].checked_sub(1).map_or(self.last, |before| cuts.get(before).copied());
@@ -392,7 +411,7 @@ impl<'a> SegmentWorker<'_, 'a> {
     }
 
     /// Reads the local ranks to the ends of their logs. Returns the steps after the last cut to process 0.
-    fn read_remainder(&mut self) -> Result<Option<Vec<LocalRemainder>>, TransportFailure> {
+    fn read_remainder(&mut self) -> Result<Option<Vec<LocalRemainder>>, ProcessFailure> {
         let own = self.team.guarded(|| {
             let is_all = self.reading.read_rest();
             let rest = is_all.then(|| self.reading.take_rest().into_iter().map(|input| input.read).collect());

@@ -1,0 +1,105 @@
+//! Who makes the three passes over a run's records: this process alone, or with others.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use bincode::{Decode, Encode};
+
+use super::observers::{RequiredObservers, RunObservers};
+use crate::model::Model;
+use crate::model::replay_results::ReplayResults;
+use crate::model::what_if::WhatIfScenario;
+use crate::profile::{GatherInput, gather};
+use crate::read::open::RecordedRun;
+use crate::read::pass::ProgressReport;
+use crate::replay::{ReplayOptions, ScopeObserver, SurveyedRun, follow};
+use crate::structure::survey::{CallSurvey, survey};
+
+/// Why a pass was not made: a process that takes part in it failed.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, thiserror::Error)]
+#[error("process {process} failed: {what}")]
+pub struct ProcessFailure {
+    /// The process.
+    pub process: usize,
+    /// Description of the failure.
+    pub what: String,
+}
+
+/// The passes over a run's records. Whoever makes them, the results are the same.
+pub(crate) trait RunPasses: Debug + Send + Sync {
+    /// Makes the first pass.
+    fn survey(&self, run: &RecordedRun, progress: ProgressReport) -> Result<CallSurvey, ProcessFailure>;
+
+    /// Makes the second pass.
+    fn gather(&self, run: &RecordedRun, input: GatherInput, progress: ProgressReport) -> Result<Model, ProcessFailure>;
+
+    /// Makes the third pass.
+    fn follow(
+        &self,
+        request: ReplayRequest,
+        observer: Option<&mut ScopeObserver<RunObservers>>,
+        progress: ProgressReport,
+    ) -> Result<ReplayResults, ProcessFailure>;
+}
+
+/// The third pass that is asked for.
+pub(crate) struct ReplayRequest<'a> {
+    pub(crate) surveyed: SurveyedRun<'a>,
+    pub(crate) options: ReplayOptions<'a>,
+    pub(crate) wishes: &'a ReplayWishes,
+}
+
+/// The desired output of a replay.
+pub(crate) struct ReplayWishes {
+    pub(crate) observers: RequiredObservers,
+    pub(crate) scenarios: Vec<WhatIfScenario>,
+    /// True if other processes may replay a part of the run.
+    pub(crate) is_shared: bool,
+    /// Steps of all ranks together in a segment; `None`: as many as serve best.
+    pub(crate) segment_steps: Option<usize>,
+}
+
+/// A handle of whoever makes the passes; by default this process alone.
+#[derive(Clone, Debug)]
+pub struct PassRunner(Arc<dyn RunPasses>);
+
+impl PassRunner {
+    /// Creates a handle.
+    pub(crate) fn new(passes: Arc<dyn RunPasses>) -> PassRunner {
+        PassRunner(passes)
+    }
+
+    /// Returns whoever makes the passes.
+    pub(super) fn get(&self) -> &dyn RunPasses {
+        &*self.0
+    }
+}
+
+impl Default for PassRunner {
+    fn default() -> PassRunner {
+        PassRunner(Arc::new(LocalPasses))
+    }
+}
+
+/// The passes as this process makes them alone.
+#[derive(Debug)]
+pub(crate) struct LocalPasses;
+
+impl RunPasses for LocalPasses {
+    fn survey(&self, run: &RecordedRun, progress: ProgressReport) -> Result<CallSurvey, ProcessFailure> {
+        Ok(survey(run, progress))
+    }
+
+    fn gather(&self, run: &RecordedRun, input: GatherInput, progress: ProgressReport) -> Result<Model, ProcessFailure> {
+        Ok(gather(run, input, progress))
+    }
+
+    fn follow(
+        &self,
+        request: ReplayRequest,
+        observer: Option<&mut ScopeObserver<RunObservers>>,
+        progress: ProgressReport,
+    ) -> Result<ReplayResults, ProcessFailure> {
+        Ok(follow(request.surveyed, request.options, observer, progress))
+    }
+}

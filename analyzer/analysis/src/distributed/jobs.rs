@@ -1,0 +1,94 @@
+//! The input of a pass that other processes need, as process 0 sends it.
+
+use super::process_group::ProcessGroup;
+use super::replay::follow_share;
+use crate::analyse::observers::{RequiredObservers, RunObservers};
+use crate::analyse::{ProcessFailure, ReplayWishes};
+use crate::codec::{decoded, encoded};
+use crate::model::Model;
+use crate::model::sites::CallSiteTable;
+use crate::model::what_if::WhatIfScenario;
+use crate::profile::{GatherInput, PartialModel, gather_ranks};
+use crate::read::open::RecordedRun;
+use crate::replay::what_if::ProgramWork;
+use crate::replay::{ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun};
+use crate::structure::RunStructure;
+use crate::structure::sampled_code::SampledCode;
+use crate::structure::survey::CallSurvey;
+
+/// The input of the second pass.
+pub(super) struct GatherJob {
+    sites: CallSiteTable,
+    structure: RunStructure,
+    code: SampledCode,
+}
+
+/// Encodes a job for [`GatherJob::new`].
+pub(super) fn encode_gather_job(input: GatherInput) -> Vec<u8> {
+    encoded(&(&input.survey.sites, input.structure, input.code))
+}
+
+impl GatherJob {
+    /// From what process 0 sent; `None`: the bytes are not that.
+    pub(super) fn new(bytes: &[u8]) -> Option<GatherJob> {
+        let (sites, structure, code) = decoded(bytes)?;
+        Some(GatherJob { sites, structure, code })
+    }
+
+    /// Folds the ranks of `run`, those of this process, in whose logs it found `own`.
+    pub(super) fn gather(self, run: &RecordedRun, own: &CallSurvey) -> Option<PartialModel> {
+        let GatherJob { sites, structure, code } = self;
+        let survey = own.with_sites(sites);
+        let input = GatherInput { survey: &survey, structure: &structure, code: &code };
+        gather_ranks(run, &run.headers, input, &|_| ())
+    }
+}
+
+/// The input of the third pass.
+pub(super) struct ReplayJob {
+    model: Model,
+    structure: RunStructure,
+    code: Option<SampledCode>,
+    scenarios: Vec<WhatIfScenario>,
+    observers: RequiredObservers,
+    segment_steps: Option<usize>,
+}
+
+/// Encodes a job for [`ReplayJob::new`].
+pub(super) fn encode_replay_job(surveyed: SurveyedRun, code: Option<&SampledCode>, wishes: &ReplayWishes) -> Vec<u8> {
+    let SurveyedRun { structure, model, .. } = surveyed;
+    let ReplayWishes { observers, scenarios, segment_steps, .. } = wishes;
+    encoded(&(model, structure, code, scenarios, *observers, *segment_steps))
+}
+
+impl ReplayJob {
+    /// From what process 0 sent; `None`: the bytes are not that.
+    pub(super) fn new(bytes: &[u8]) -> Option<ReplayJob> {
+        let (model, structure, code, scenarios, observers, segment_steps) = decoded(bytes)?;
+        Some(ReplayJob { model, structure, code, scenarios, observers, segment_steps })
+    }
+
+    /// Follows segments of `run`, which has the ranks of this process, in whose logs it found `own`.
+    ///
+    /// Errors: another process is not there any more. Process 0 gets to know what fails here.
+    pub(super) fn follow(
+        &self,
+        team: &ProcessGroup,
+        run: &RecordedRun,
+        own: &CallSurvey,
+    ) -> Result<(), ProcessFailure> {
+        let ReplayJob { model, structure, code, scenarios, segment_steps, .. } = self;
+        let survey = own.with_sites(model.sites.clone());
+        let scope = ReplayScope::whole_run(model);
+        let observers = RunObservers::new(model, self.observers);
+        let observer = (!observers.is_empty()).then(|| ScopeObserver::new(&scope, observers));
+        let work = ProgramWork::new(model);
+        let options = ReplayOptions {
+            scenarios: work.conditions(scenarios),
+            code: code.as_ref(),
+            segment_steps: *segment_steps,
+            ..ReplayOptions::new(&scope)
+        };
+        follow_share(team, SurveyedRun { run, survey: &survey, structure, model }, options, observer.as_ref())
+    }
+}

@@ -1,0 +1,111 @@
+//! What process 0 asks of the others.
+//!
+//! ```text
+//!   process 0                                     the others (worker.rs)
+//!   Open: folder, names of its files       ─→     open their share, look whose logs are in it
+//!                                          ←─     what they found
+//!   Choose: which logs are the run's       ─→
+//!   Pass: which one, over what part        ─→     first and second pass: fold their ranks
+//!                                          ←─     their parts, merged by a tree in the order of ranks
+//!                                                 third pass: what replay.rs says
+//!   End                                    ─→     end
+//! ```
+//!
+//! Shares are ranks that follow one another, ascending with the processes' numbers, so that parts can be merged.
+
+use std::ffi::OsString;
+use std::ops::Range;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use bincode::{Decode, Encode};
+use lbprof_collector::folder::{RunFileNames, RunFolder};
+
+use super::process_group::ProcessGroup;
+use crate::analyse::ProcessFailure;
+use crate::read::part::RunPart;
+
+/// A request from process 0 to the others.
+#[derive(Debug, Encode, Decode)]
+pub(super) enum ProcessCommand {
+    /// Open the run of this number.
+    Open(OpenRun),
+    /// Open all files, and look at some of the ranks: shares of the files overlap.
+    OpenByRank,
+    /// Sets the logs of the run: ranks, and numbers among those of the rank.
+    Choose(Vec<(u32, usize)>),
+    /// Do a pass over the run of this number.
+    Pass {
+        /// The run's number.
+        number: u64,
+        /// The pass.
+        pass: RecordPass,
+        /// Over what.
+        part: RunPart,
+        /// The encoded input of the pass.
+        input: Vec<u8>,
+    },
+    /// Ends the process's work.
+    End,
+}
+
+/// A run to open.
+#[derive(Clone, Debug, Encode, Decode)]
+pub(super) struct OpenRun {
+    number: u64,
+    dir: Vec<u8>,
+    names: RunFileNames,
+    /// Size on disk, if known.
+    pub(super) bytes_on_disk: Option<u64>,
+}
+
+/// A pass over the records of all ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub(super) enum RecordPass {
+    /// [`crate::structure::survey`].
+    Survey,
+    /// [`crate::profile`].
+    Profile,
+    /// [`crate::replay`].
+    Follow,
+}
+
+impl OpenRun {
+    /// The run in `dir`, which has these files.
+    pub(super) fn new(number: u64, dir: &Path, names: &RunFileNames, bytes_on_disk: Option<u64>) -> OpenRun {
+        let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+        OpenRun { number, dir: absolute.as_os_str().as_bytes().to_vec(), names: names.clone(), bytes_on_disk }
+    }
+
+    /// The number by which passes name the run.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Its folder.
+    pub(super) fn dir(&self) -> PathBuf {
+        PathBuf::from(OsString::from_vec(self.dir.clone()))
+    }
+
+    /// Opens the share of the run's files that is this process's.
+    ///
+    /// Errors: the folder is another one here than where process 0 is.
+    pub(super) fn share(&self, team: &ProcessGroup) -> Result<RunFolder, ProcessFailure> {
+        let dir = self.dir();
+        let share = self.names.shares(team.processes()).swap_remove(team.process());
+        let missing = share.files().find_map(|name| Some((std::fs::symlink_metadata(dir.join(&name)).err()?, name)));
+        if let Some((error, name)) = missing {
+            let what = "process 0 sees this file. Is the folder on a file system that all nodes share?";
+            return Err(team.failure(format!("{}: {error}; {what}", dir.join(name).display())));
+        }
+        Ok(RunFolder::with_names(&dir, share))
+    }
+
+    /// Opens all of its files, and finds the ranks that are this process's.
+    pub(super) fn by_rank(&self, team: &ProcessGroup) -> (RunFolder, Range<usize>) {
+        let folder = RunFolder::with_names(&self.dir(), self.names.clone());
+        let n = folder.ranks().count();
+        let [first, end] = [team.process(), team.process() + 1].map(|process| n * process / team.processes());
+        (folder, first..end)
+    }
+}

@@ -1,0 +1,35 @@
+//! Partial results that become one.
+
+/// A partial result that can be merged with the one that follows: of higher ranks, or of later segments of the run. Merging is associative, so that
+/// the grouping does not matter; the order does.
+pub trait Merge: Sized {
+    /// Returns this part and the next one as one.
+    fn merge(self, next: Self) -> Self;
+}
+
+/// A part that may be missing: a process has no ranks, or a log cannot be read.
+impl<T: Merge> Merge for Option<T> {
+    fn merge(self, next: Self) -> Self {
+        match (self, next) {
+            (Some(part), Some(next)) => Some(part.merge(next)),
+            (part, next) => part.or(next),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Merge for String {
+        fn merge(self, next: String) -> String {
+            self + &next
+        }
+    }
+
+    #[test]
+    fn missing_parts_are_skipped_and_the_order_is_kept() {
+        let parts = [None, Some("a"), None, Some("b"), Some("c")].map(|part| part.map(str::to_owned));
+        assert_eq!(parts.into_iter().reduce(Option::merge).flatten().as_deref(), Some("abc"));
+    }
+}

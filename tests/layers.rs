@@ -12,7 +12,7 @@ use syn::visit::Visit;
 /// The modules of the analysis: each may import those above it.
 const ANALYSIS: [&str; 12] = [
     "codec",
-    "merge",
+    "partial_result",
     "read",
     "model",
     "structure",

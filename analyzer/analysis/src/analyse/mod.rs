@@ -145,7 +145,7 @@ impl<'a> SelectedPart<'a> {
         let scope = ReplayScope::part(all, &self.first.survey, &self.part, model, self.region);
         let work = ProgramWork::new(model);
         let (observers, scenarios) = match self.region {
-            None => (RequiredObservers::from_options(options), work.plan(&model.asked)),
+            None => (RequiredObservers::new(options.watch, options.statistics), work.plan(&model.asked)),
             Some(region) => (RequiredObservers::default(), work.plan_within(region, &model.asked)),
         };
         let is_shared = self.whole.is_none();

@@ -2,7 +2,6 @@
 
 use bincode::{Decode, Encode};
 
-use super::AnalysisOptions;
 use crate::metrics::statistics::StatisticsObserver;
 use crate::model::Model;
 use crate::model::statistics::RunStatistics;
@@ -17,9 +16,9 @@ pub(crate) struct RequiredObservers {
 }
 
 impl RequiredObservers {
-    /// Returns the observers that `options` require.
-    pub(crate) fn from_options(options: &AnalysisOptions) -> Self {
-        RequiredObservers { watch: options.watch, statistics: options.statistics }
+    /// Those of the timeline and of the statistics.
+    pub(crate) fn new(watch: bool, statistics: bool) -> Self {
+        RequiredObservers { watch, statistics }
     }
 }
 

@@ -29,7 +29,7 @@ pub struct AnalysisOptions {
     pub watch: bool,
     /// True if to look at calls and messages one by one, for what they add up to.
     pub statistics: bool,
-    /// Who makes the passes over the records.
+    /// The process, or the processes, that make the passes over the records.
     pub passes: PassRunner,
     /// Steps of all ranks together in a segment of the third pass, for tests; `None`: as many as serve best.
     pub segment_steps: Option<usize>,

@@ -1,4 +1,4 @@
-//! Who makes the three passes over a run's records: this process alone, or with others.
+//! The three passes over a run's records, made by this process alone or with others.
 
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -14,9 +14,9 @@ use super::protocol::{OpenRun, ProcessCommand, RecordPass};
 use super::replay::DistributedReplay;
 use crate::analyse::observers::RunObservers;
 use crate::analyse::{LocalPasses, PassRunner, ProcessFailure, ReplayRequest, RunPasses};
-use crate::merge::Merge;
 use crate::model::Model;
 use crate::model::replay_results::ReplayResults;
+use crate::partial_result::PartialResult;
 use crate::profile::{GatherInput, finish, gather_ranks};
 use crate::read::files::{LogInventory, RemoteLogs, RunFiles};
 use crate::read::open::{RecordedRun, RunError, is_folder, unreadable};
@@ -60,7 +60,7 @@ pub enum DistributedOpenError {
 
 /// The files of a run as the processes have opened them.
 struct OpenedShares {
-    /// Those of process 0.
+    /// The files that process 0 has opened.
     folder: RunFolder,
     /// The logs that each process has found.
     found: Vec<LogInventory>,
@@ -148,7 +148,7 @@ impl LeaderProcess {
     /// Merges this process's part of a pass, which `fold` makes, with those of the others.
     ///
     /// Errors: a process failed.
-    fn merged<T: Merge + Encode + Decode<()>>(
+    fn merged<T: PartialResult + Encode + Decode<()>>(
         &self,
         run: &RecordedRun,
         progress: ProgressReport,

@@ -1,4 +1,4 @@
-//! What process 0 asks of the others.
+//! The requests of process 0 to the others.
 //!
 //! ```text
 //!   process 0                                     the others (worker.rs)

@@ -22,9 +22,9 @@ use bincode::{Decode, Encode};
 
 use super::process_group::ProcessGroup;
 use crate::analyse::ProcessFailure;
-use crate::merge::Merge;
 use crate::model::region_state::Ns;
 use crate::model::replay_results::ReplayResults;
+use crate::partial_result::PartialResult;
 use crate::read::pass::{FoldProgress, ProgressReport};
 use crate::replay::blocking::TimedSample;
 use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
@@ -74,7 +74,7 @@ struct ReadyReport {
 #[derive(Encode, Decode)]
 struct LastEntries(Vec<Option<Ns>>);
 
-impl Merge for LastEntries {
+impl PartialResult for LastEntries {
     /// Drops the cuts that only one side has reached.
     fn merge(self, higher: LastEntries) -> LastEntries {
         // An entry is later than none.

@@ -1,4 +1,4 @@
-//! How bytes get from one process to another.
+//! The transport of bytes from one process to another.
 
 use crate::analyse::ProcessFailure;
 

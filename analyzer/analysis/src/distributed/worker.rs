@@ -8,7 +8,7 @@ use super::process_group::ProcessGroup;
 use super::protocol::{OpenRun, ProcessCommand, RecordPass};
 use super::replay::decline_share;
 use crate::analyse::ProcessFailure;
-use crate::merge::Merge;
+use crate::partial_result::PartialResult;
 use crate::read::files::{LogInventory, OpenedLog};
 use crate::read::open::RecordedRun;
 use crate::read::part::RunPart;

@@ -3,7 +3,7 @@
 use bincode::{Decode, Encode};
 use lbprof_collector::definition::RankList;
 
-use crate::merge::Merge;
+use crate::partial_result::PartialResult;
 
 /// Most programs that are listed: ranks may have arguments of their own.
 const MAX_PROGRAMS: usize = 100;
@@ -26,7 +26,7 @@ pub struct ProgramList {
     pub n_unlisted_ranks: u64,
 }
 
-impl Merge for ProgramList {
+impl PartialResult for ProgramList {
     fn merge(mut self, higher: ProgramList) -> ProgramList {
         self.n_unlisted_ranks += higher.n_unlisted_ranks;
         for program in higher.programs {

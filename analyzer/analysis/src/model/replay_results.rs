@@ -4,7 +4,7 @@ use super::region::Region;
 use super::region_state::{Ns, RegionState};
 use super::waits::BlockingTimes;
 use super::what_if::WhatIfScenario;
-use crate::merge::Merge;
+use crate::partial_result::PartialResult;
 use bincode::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
@@ -85,7 +85,7 @@ impl ReplayResults {
     }
 }
 
-impl Merge for ReplayCounts {
+impl PartialResult for ReplayCounts {
     fn merge(self, after: ReplayCounts) -> ReplayCounts {
         ReplayCounts {
             steps: self.steps + after.steps,

@@ -29,8 +29,8 @@ use lbprof_collector::walk::{RecordTimes, ThreadTime, WalkState};
 use lbprof_collector::{Operation, Record};
 use lbprof_thresholds::regions::{MAX_OVERLAP_OF_SERIAL_CODE, MIN_KNOWN_SLICES};
 
-use crate::merge::Merge;
 use crate::model::solo_time::SoloTime;
+use crate::partial_result::PartialResult;
 use crate::read::span::TickSpan;
 
 /// Most slices: each rank's samples take less than a megabyte, and adding a rank's to those of others 0.1 ms. Of half as many, the
@@ -92,7 +92,7 @@ pub struct ConcurrencySlices {
     samples: Vec<ConcurrencySample>,
 }
 
-impl Merge for ConcurrencySlices {
+impl PartialResult for ConcurrencySlices {
     fn merge(mut self, mut other: ConcurrencySlices) -> ConcurrencySlices {
         let (Some(own), Some(others)) = (self.span_ns(), other.span_ns()) else {
             return if self.samples.is_empty() { other } else { self };

@@ -63,14 +63,14 @@ use rank::{RankBuilder, RunTables};
 use rank_summaries::{RankSummary, SummarizedRanks, forget_iterations, forget_samples};
 use samples::{MOST_SAMPLES, SampleSource, SortedSamples};
 
-/// What the second pass needs of the first.
+/// The input of the second pass: results of the first one.
 #[derive(Clone, Copy)]
 pub struct GatherInput<'a> {
     /// The survey of the run.
     pub survey: &'a CallSurvey,
     /// The loops and regions of the run, where none are marked.
     pub structure: &'a RunStructure,
-    /// What is known of the code that samples hit.
+    /// The code that samples hit.
     pub code: &'a SampledCode,
 }
 

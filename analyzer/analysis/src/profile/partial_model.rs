@@ -7,10 +7,10 @@ use lbprof_collector::{Problem, ProblemKind};
 
 use super::lines::LineTimes;
 use super::tables::{SharedTables, TableRenumbering, sorted};
-use crate::merge::Merge;
 use crate::model::samples::SampledLine;
 use crate::model::sites::CallSiteTable;
 use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, SlowestInIteration};
+use crate::partial_result::PartialResult;
 use crate::profile::concurrency::ConcurrencySlices;
 use crate::profile::rank_summaries::SummarizedRanks;
 use crate::structure::RunStructure;
@@ -32,7 +32,7 @@ pub(crate) struct PartialModel {
     pub(super) problems: Vec<Problem>,
 }
 
-impl Merge for PartialModel {
+impl PartialResult for PartialModel {
     fn merge(mut self, mut higher: PartialModel) -> PartialModel {
         let tables = &mut self.tables;
         let mut numbers = TableRenumbering { regions: Vec::new(), counters: Vec::new() };

@@ -5,9 +5,9 @@ use lbprof_collector::profile::ProfileCell;
 use lbprof_collector::summary::ThreadSummary;
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
-use crate::merge::Merge;
 use crate::model::Model;
 use crate::model::samples::RankSamples;
+use crate::partial_result::PartialResult;
 use crate::profile::sums::ThreadTotals;
 
 /// Ranks whose figures come from their summaries.
@@ -18,7 +18,7 @@ pub(super) struct SummarizedRanks {
     pub(super) without_iterations: u32,
 }
 
-impl Merge for SummarizedRanks {
+impl PartialResult for SummarizedRanks {
     fn merge(self, higher: SummarizedRanks) -> SummarizedRanks {
         SummarizedRanks {
             ranks: self.ranks + higher.ranks,

@@ -8,7 +8,7 @@ use lbprof_collector::polling::PollGapRule;
 use crate::read::open::RecordedRun;
 use crate::read::span::TickSpan;
 
-/// What distinguishes a part of a run from all that was opened.
+/// The difference between a part of a run and all that was opened.
 #[derive(Clone, Debug, Encode, Decode)]
 pub(crate) struct RunPart {
     /// Ranks, ascending; `None`: all.

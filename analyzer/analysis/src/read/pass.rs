@@ -14,13 +14,13 @@ use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
-use crate::merge::Merge;
+use crate::partial_result::PartialResult;
 use crate::read::open::RecordedRun;
 
 /// A fold over a rank's log, item by item, in the log's order.
 pub trait RankPass {
     /// The result for the rank.
-    type Output: Merge + Send;
+    type Output: PartialResult + Send;
 
     /// Takes the next item of the log.
     fn item(&mut self, item: LogItem);
@@ -49,7 +49,7 @@ pub(crate) fn fold<P: RankPass>(
     start: impl Fn(&LogHeader) -> P + Sync,
     progress: ProgressReport,
 ) -> Option<P::Output> {
-    headers.par_iter().map(|header| fold_rank(run, header, start(header), progress)).reduce_with(Merge::merge)
+    headers.par_iter().map(|header| fold_rank(run, header, start(header), progress)).reduce_with(PartialResult::merge)
 }
 
 /// Folds the rank that `header` is of.

@@ -2,12 +2,12 @@
 
 use bincode::{Decode, Encode};
 
-use crate::merge::Merge;
 use crate::model::Model;
 use crate::model::exact_sum::ExactNs;
 use crate::model::region_state::Ns;
 use crate::model::replay_results::{CriticalPathEntry, ReplayCounts, ReplayResults, ReplayedThread};
 use crate::model::what_if::WhatIfScenario;
+use crate::partial_result::PartialResult;
 use crate::replay::blocking::ExplainedWaits;
 use crate::replay::matching::OnDemand;
 
@@ -30,7 +30,7 @@ pub struct SegmentResult {
     pub elapsed: Ns,
 }
 
-impl Merge for SegmentResult {
+impl PartialResult for SegmentResult {
     fn merge(mut self, after: SegmentResult) -> SegmentResult {
         for (all, more) in self.scenario_times.iter_mut().zip(after.scenario_times) {
             *all += more;

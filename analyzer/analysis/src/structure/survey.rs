@@ -14,8 +14,8 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::sample::CodeAddress;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::merge::Merge;
 use crate::model::sites::CallSiteTable;
+use crate::partial_result::PartialResult;
 use crate::read::definitions::RankDefinitions;
 use crate::read::open::RecordedRun;
 use crate::read::pass::{self, ProgressReport, RankPass};
@@ -166,7 +166,7 @@ impl CallSurvey {
     }
 }
 
-impl Merge for CallSurvey {
+impl PartialResult for CallSurvey {
     fn merge(mut self, higher: CallSurvey) -> CallSurvey {
         let sites = self.sites.merge(&higher.sites);
         let mut known: HashMap<CallToken, u32> = self.tokens.iter().copied().zip(0..).collect();

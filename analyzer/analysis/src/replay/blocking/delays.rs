@@ -22,10 +22,10 @@ use rustc_hash::FxHashMap;
 use super::history::{PastInterval, ThreadHistory};
 use super::states::{ThreadState, ThreadStates};
 use super::tables::add_each;
-use crate::merge::Merge;
 use crate::model::exact_sum::ExactNs;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::replay_results::DelayingCode;
+use crate::partial_result::PartialResult;
 use lbprof_thresholds::replay::MIN_DIFFERENCE_OF_CAUSE;
 
 /// A sample of a rank's first thread.
@@ -204,7 +204,7 @@ impl DelayTotals {
     }
 }
 
-impl Merge for DelaySums {
+impl PartialResult for DelaySums {
     fn merge(mut self, after: DelaySums) -> DelaySums {
         add_each(&mut self.shares, after.shares);
         add_each(&mut self.own, after.own);

@@ -15,12 +15,12 @@ use super::delays::{DelaySums, DelayTotals, TimedSample};
 use super::history::{StateDuration, ThreadHistory};
 use super::states::ThreadStates;
 use super::tables::{CountedWait, WaitTotals, WaitsAndCauses, add_each};
-use crate::merge::Merge;
 use crate::model::exact_sum::ExactNs;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::replay_results::CriticalPathEntry;
 use crate::model::waits::{WaitKey, WaitState, WaitSums};
+use crate::partial_result::PartialResult;
 
 /// Intervals and causes of all histories together from which on old ones are forgotten.
 pub const MAX_INTERVALS: usize = 1 << 22;
@@ -79,7 +79,7 @@ impl PathToEnd {
     }
 }
 
-impl Merge for ExplainedWaits {
+impl PartialResult for ExplainedWaits {
     fn merge(mut self, after: ExplainedWaits) -> ExplainedWaits {
         self.waits.add(after.waits);
         self.paths = after.paths.into_iter().map(|path| path.prepend(&self.paths)).collect();

@@ -26,12 +26,12 @@ use super::sinks::{ContinuedThread, EventSink, EventSinks, ExplanationQueue, New
 use super::thread::ReplayThread;
 use super::timeline::{CommEvent, RankInput, StepSource, TimelineStep};
 use super::what_if::{ScenarioClocks, ScenarioConditions};
-use crate::merge::Merge;
 use crate::model::Model;
 use crate::model::exact_sum::ExactNs;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::replay_results::{ReplayCounts, ReplayedThread};
+use crate::partial_result::PartialResult;
 use crate::read::pass::{FoldProgress, ProgressReport};
 
 /// Steps in a batch that is handed to the explanation of waits.

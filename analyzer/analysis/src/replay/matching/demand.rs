@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
-use crate::merge::Merge;
 use crate::model::region_state::Ns;
 use crate::model::replay_results::{LastTasks, TasksOnDemand};
+use crate::partial_result::PartialResult;
 
 /// Less than 1/N of the computation is negligible.
 const SMALL: Ns = 20;
@@ -175,7 +175,7 @@ pub struct OnDemand {
     last: BTreeMap<u32, TaskSums>,
 }
 
-impl Merge for OnDemand {
+impl PartialResult for OnDemand {
     fn merge(mut self, after: OnDemand) -> OnDemand {
         for (rank, sums) in after.last {
             self.last.entry(rank).or_default().add(sums);

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::reading::{ReplaySegment, ReplaySegments};
 use super::surveyed_run::{SurveyedRun, open};
-use crate::merge::Merge;
+use crate::partial_result::PartialResult;
 use crate::read::pass::ProgressReport;
 use crate::read::read_ahead::ReadAhead;
 use crate::replay::consistent_cut::ConsistentCut;

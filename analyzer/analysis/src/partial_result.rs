@@ -2,13 +2,13 @@
 
 /// A partial result that can be merged with the one that follows: of higher ranks, or of later segments of the run. Merging is associative, so that
 /// the grouping does not matter; the order does.
-pub trait Merge: Sized {
+pub trait PartialResult: Sized {
     /// Returns this part and the next one as one.
     fn merge(self, next: Self) -> Self;
 }
 
 /// A part that may be missing: a process has no ranks, or a log cannot be read.
-impl<T: Merge> Merge for Option<T> {
+impl<T: PartialResult> PartialResult for Option<T> {
     fn merge(self, next: Self) -> Self {
         match (self, next) {
             (Some(part), Some(next)) => Some(part.merge(next)),
@@ -21,7 +21,7 @@ impl<T: Merge> Merge for Option<T> {
 mod tests {
     use super::*;
 
-    impl Merge for String {
+    impl PartialResult for String {
         fn merge(self, next: String) -> String {
             self + &next
         }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
-use lbprof_thresholds::metrics::{MIN_OBSERVED_WITHOUT_CORE_S, MIN_UNCLEAR_POLL_TIME};
+use lbprof_thresholds::metrics::{
+    MAX_SWITCHES_PER_S, MIN_OBSERVED_WITHOUT_CORE_S, MIN_TIME_WITHOUT_CORE, MIN_UNCLEAR_POLL_TIME,
+};
 use lbprof_thresholds::verdict::{
     MAX_CALLS_WITHOUT_DEPENDENCE, MAX_SHORT_RUN_S, MIN_CALLS_OF_SHORT_RUN, MIN_DOUBTED_COMPUTATION, MIN_DOUBTED_LOSS,
     MIN_TIME_OF_FIRST_DOUBT, MIN_WORK_OF_OTHER_THREADS,
@@ -14,7 +16,7 @@ use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption};
 use lbprof_analysis::metrics::sleep_time::{SleepTime, asleep};
 use lbprof_analysis::metrics::threads::ThreadEfficiency;
 use lbprof_analysis::model::samples::SampledThreads;
-use lbprof_analysis::model::{Model, RankModel, ResourceUsage};
+use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::structure::sampled_code::SampledCode;
 
 /// A reason to doubt.
@@ -199,12 +201,43 @@ fn no_core(model: &Model) -> Option<ReportDoubt> {
     if let Some(&(rank, lost)) = hit.iter().max_by(|a, b| a.1.delayed_s.total_cmp(&b.1.delayed_s).then(b.0.cmp(&a.0))) {
         return Some(ReportDoubt::NoCoreToCompute { rank, lost, others: hit.len() - 1 });
     }
-    let mut usages: Vec<ResourceUsage> = model.ranks.iter().filter_map(|rank| rank.usage).collect();
-    usages.retain(|usage| usage.elapsed_s >= MIN_OBSERVED_WITHOUT_CORE_S);
-    let delayed_s: f64 = usages.iter().map(|usage| usage.thread_delayed_s.min(usage.elapsed_s)).sum();
-    let elapsed_s: f64 = usages.iter().map(|usage| usage.elapsed_s).sum();
-    (elapsed_s > 0.0 && delayed_s >= MIN_TIME_OF_FIRST_DOUBT * elapsed_s)
-        .then(|| ReportDoubt::NoCore { share: delayed_s / elapsed_s })
+    let mut times = UsedTime::default();
+    for rank in &model.ranks {
+        times.add(rank);
+    }
+    times.is_without_core().then(|| ReportDoubt::NoCore { share: times.delayed_s / times.elapsed_s })
+}
+
+/// The time of all ranks together of which the system's use is known, in seconds.
+#[derive(Default)]
+struct UsedTime {
+    elapsed_s: f64,
+    in_mpi_s: f64,
+    /// Without a core though able to run.
+    delayed_s: f64,
+    /// Part of that of ranks whose MPI does not yield its core while it waits.
+    delayed_without_yield_s: f64,
+}
+
+impl UsedTime {
+    fn add(&mut self, rank: &RankModel) {
+        let Some(usage) = rank.usage.filter(|usage| usage.elapsed_s >= MIN_OBSERVED_WITHOUT_CORE_S) else { return };
+        let computation_s = rank.inclusive(0)[Activity::Computation as usize];
+        let delayed_s = usage.thread_delayed_s.min(usage.elapsed_s);
+        self.elapsed_s += usage.elapsed_s;
+        self.in_mpi_s += (usage.elapsed_s - computation_s).max(0.0);
+        self.delayed_s += delayed_s;
+        if usage.thread_involuntary as f64 <= MAX_SWITCHES_PER_S * usage.elapsed_s {
+            self.delayed_without_yield_s += delayed_s;
+        }
+    }
+
+    /// Returns whether ranks had no core for much of the time, or for much of the time in MPI where waiting ranks keep the cores that others need.
+    fn is_without_core(&self) -> bool {
+        let holds_up_others = self.delayed_without_yield_s >= MIN_TIME_WITHOUT_CORE * self.elapsed_s
+            && self.delayed_without_yield_s >= MIN_TIME_OF_FIRST_DOUBT * self.in_mpi_s;
+        self.elapsed_s > 0.0 && (self.delayed_s >= MIN_TIME_OF_FIRST_DOUBT * self.elapsed_s || holds_up_others)
+    }
 }
 
 fn asleep_ranks(model: &Model) -> Option<ReportDoubt> {

@@ -80,6 +80,22 @@ fn a_short_run_without_cores_says_so_too_and_no_network_is_advised() {
     assert!(loss.ends_with("Much of it is waiting for a core, not for the network."), "{loss}");
 }
 
+#[test]
+fn ranks_that_spin_in_mpi_without_cores_for_all_do_not_wait_for_a_network() {
+    // Three ranks on two cores, of an MPI that keeps its core while it waits: 0.4 s in barriers, 0.22 s of that without a core.
+    let spinning = |delayed_ms, switches| {
+        report(Scenario::ranks(3).each(move |_, script| {
+            let script = script.define(usage(0, 0, 0, 0)).define(usage(1000, 1000 - delayed_ms, delayed_ms, switches));
+            script.repeat(10, |_, script| script.compute(60.0).barrier(40.0))
+        }))
+    };
+    let report = spinning(220, 300);
+    assert_eq!(kinds(&report), ["no core"]);
+    assert!(text::answer_in_words(&report).starts_with("Ranks had no cores of their own"));
+    // Less of it, or an MPI that yields.
+    assert!(kinds(&spinning(120, 300)).is_empty() && kinds(&spinning(220, 100_000)).is_empty());
+}
+
 /// Rank 0 computes 100 ms in each step and rank 1 60 ms; rank 0 lacks a core for so much of each second.
 fn slow_rank_without_core(delayed_ms: u64) -> Report {
     report(Scenario::ranks(2).each(move |rank, script| {

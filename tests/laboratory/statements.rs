@@ -285,7 +285,7 @@ fn judge_gain(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
         return Ok(is_or(truth.pattern != "even", || gain.to_owned()));
     }
     let really = match gain {
-        _ if gain.starts_with("average work on rank") => -truth.change_percent("cut"),
+        _ if gain.starts_with("only average ") => -truth.change_percent("cut"),
         _ if gain.starts_with("even work in every region") => -truth.change_percent("parts"),
         _ => truth.best_saving_percent(),
     };

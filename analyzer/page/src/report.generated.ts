@@ -58,7 +58,7 @@ all: number
 /**
  * The answer to what a run loses most by.
  */
-export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "master and workers" | "last task" | "uneven groups" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "called by MPI" | "moving rank" | "slow in turn" | "slow in parts" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "busy target" | "communication")
+export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "master and workers" | "last task" | "uneven groups" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "called by MPI" | "moving rank" | "slow in turn" | "slow in parts" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "busy target" | "held lock" | "communication")
 /**
  * The subject of a line after the answer.
  */

@@ -14,7 +14,8 @@ use lbprof_analysis::model::replay_results::{ReplayCounts, ReplayResults};
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
-use lbprof_collector::Activity;
+use lbprof_collector::{Activity, Operation};
+use lbprof_thresholds::verdict::MIN_WAITING_FOR_LOCKED_CODE;
 use serde::{Serialize, Serializer};
 
 /// Most ranks that are written of each place where ranks wait.
@@ -32,6 +33,9 @@ pub struct BlockingTable {
     pub not_selected_s: f64,
     /// The rank that causes most waiting; null if nobody waits.
     pub most_by: Option<CausingRank>,
+    /// Waiting that is caused by code which runs while a rank holds a lock of a window that others wait for.
+    #[serde(skip)]
+    pub by_locked_code_s: f64,
     /// If a region is selected, the waiting in any region that is caused in it; else null.
     pub by_region: Option<CausedByRegion>,
     /// Sums over the ranks.
@@ -306,6 +310,7 @@ impl BlockingTable {
             share: if ranks_time_s > 0.0 { sums.total_s / ranks_time_s } else { 0.0 },
             not_selected_s: by_others.map(|pair| pair.2).sum(),
             most_by: most.map(|(&rank, &caused_s)| CausingRank { rank, caused_s, share: sums.share(caused_s) }),
+            by_locked_code_s: caused_by_locked_code(&sums, followed),
             by_region: CausedByRegion::new(model, followed),
             pairs_left_out: Vec::new(),
             causes: causes.collect(),
@@ -384,6 +389,21 @@ impl WaitRow {
             self.ranks.entry(rank).or_default().add(times);
         }
     }
+}
+
+/// Returns the waiting that is caused by the computation in regions in which ranks hold locks of windows: that for which others wait in calls that ask for one.
+fn caused_by_locked_code(sums: &BlockingSums, followed: &ReplayResults) -> f64 {
+    const LOCKS: [u16; 2] = [Operation::Win_lock as u16, Operation::Win_lock_all as u16];
+    let mut locked: BTreeMap<u32, f64> = BTreeMap::new();
+    for (&(call, state), &ns) in &followed.blocking.places {
+        if LOCKS.contains(&call.operation) && state.is_computation() {
+            *locked.entry(state.region()).or_default() += ns;
+        }
+    }
+    let all_ns: f64 = locked.values().sum();
+    locked.retain(|_, ns| *ns >= MIN_WAITING_FOR_LOCKED_CODE * all_ns);
+    let computed = sums.causes.iter().filter(|cause| cause.activity == Some(Activity::Computation));
+    computed.filter(|cause| locked.contains_key(&cause.region)).map(|cause| cause.caused_s).sum()
 }
 
 /// The path of a region of the replay, or an empty string if there is no such region.

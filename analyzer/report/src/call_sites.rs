@@ -32,6 +32,9 @@ pub struct SiteRow {
     /// Time, calls and bytes of the ranks' first threads, summed over ranks and regions.
     #[serde(flatten)]
     pub sum: CallTotals,
+    /// The ranks whose first threads make the calls, ascending.
+    #[serde(skip)]
+    pub callers: Vec<u32>,
     /// Totals of threads other than the one that called `MPI_Init`, which the figures above leave out.
     pub other_threads: CallTotals,
     /// Time over ranks × elapsed time.
@@ -98,6 +101,7 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
         for (key, cell) in sums_by_line(&first, &rank.sites) {
             let row = rows.entry(key).or_insert_with_key(|key| SiteRow::empty(key, places, rank.rank));
             row.sum += cell;
+            row.callers.push(rank.rank);
             if cell.seconds > row.max_s {
                 (row.max_s, row.max_rank) = (cell.seconds, rank.rank);
             }
@@ -138,6 +142,7 @@ impl SiteRow {
             operation: operation_name(key.operation),
             activity: key.activity,
             sum: CallTotals::default(),
+            callers: Vec::new(),
             share: 0.0,
             mean_s: 0.0,
             max_s: 0.0,

@@ -44,8 +44,9 @@ pub enum ExcessIterations {
 }
 
 impl ExcessIterations {
-    /// Finds the iterations in which `ranks` have their excess. Returns `None` where they have some in most iterations, or where too little is known.
-    pub fn find(rows: &[IterationRow], ranks: &[u32]) -> Option<ExcessIterations> {
+    /// Finds the iterations in which `ranks` have their excess, of `excess_s` seconds each in the whole run. Returns `None` where they have some in most
+    /// iterations, or outside of them, or where too little is known.
+    pub fn find(rows: &[IterationRow], ranks: &[u32], excess_s: f64) -> Option<ExcessIterations> {
         let excesses: Vec<(u32, f64)> = measured_iterations(rows)
             .map(|row| (row.iteration, if ranks.contains(&row.slowest_rank) { row.imbalance_s() } else { 0.0 }))
             .collect();
@@ -62,7 +63,7 @@ impl ExcessIterations {
             slow.push(iteration);
             slow_s += excess_s;
         }
-        let all_s: f64 = ordered.iter().sum();
+        let all_s = ordered.iter().sum::<f64>().max(excess_s);
         let are_some = slow.len() >= 2 && slow.len() as f64 <= MAX_SLOW_ITERATIONS * excesses.len() as f64;
         if !are_some || slow_s < MIN_EXCESS_OF_SLOW_ITERATIONS * all_s {
             None
@@ -103,7 +104,7 @@ mod tests {
                 ranks: 4,
             })
             .collect();
-        ExcessIterations::find(&rows, &[2])
+        ExcessIterations::find(&rows, &[2], 0.0)
     }
 
     #[test]
@@ -120,6 +121,21 @@ mod tests {
         assert_eq!(now_and_then, Some(ExcessIterations::Scattered { slow: 3, all: 40 }));
         let by_chance = found((0..40).map(|k| if k * k % 7 == 2 || k % 5 == 1 { 6.0 } else { 0.0 }));
         assert_eq!(by_chance, None, "nearly half of them, in no order");
+    }
+
+    #[test]
+    fn a_little_excess_within_iterations_is_not_that_before_them() {
+        let now_and_then = |excess_s| {
+            let rows: Vec<IterationRow> = (0..40)
+                .map(|iteration| {
+                    let max_s = if [3, 8, 20].contains(&iteration) { 1.5 } else { 1.0 };
+                    IterationRow { iteration, is_known: true, max_s, mean_s: 1.0, slowest_rank: 2, ranks: 4 }
+                })
+                .collect();
+            ExcessIterations::find(&rows, &[2], excess_s)
+        };
+        assert_eq!(now_and_then(1.5), Some(ExcessIterations::Scattered { slow: 3, all: 40 }));
+        assert_eq!(now_and_then(60.0), None);
     }
 
     #[test]

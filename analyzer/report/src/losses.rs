@@ -267,7 +267,9 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
     let rest = EfficiencyLoss {
         lost_s: all.lost_s - lost_s,
         measured: true,
-        at: longest_besides_waiting(inputs.sites, table, |activity| activity != Activity::Io),
+        at: longest_besides_waiting(inputs, table, |row| {
+            row.activity != Activity::Io && is_judged(inputs.verdict, row)
+        }),
         remedy: ideal.cloned(),
         ..all
     };
@@ -284,7 +286,7 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
         lost_s,
         ranks: shares(by_rank),
         region: most.map(|row| row.region.clone()),
-        at: longest_besides_waiting(inputs.sites, table, |activity| activity == Activity::Io),
+        at: longest_besides_waiting(inputs, table, |row| row.activity == Activity::Io),
         remedy: None,
         ..rest.clone()
     };
@@ -431,13 +433,19 @@ fn besides_waiting_s(row: &SiteRow, table: &BlockingTable) -> f64 {
     (row.sum.seconds - table.waits_at(row.id, &row.operation).waiting_s).max(0.0)
 }
 
-/// The call site at which calls of some activities take longest besides waiting for other ranks.
+/// Returns whether ranks that the verdict is about make these calls.
+fn is_judged(verdict: &Verdict, row: &SiteRow) -> bool {
+    let cluster = verdict.cluster.as_ref();
+    cluster.is_none_or(|cluster| row.callers.iter().any(|rank| cluster.ranks.contains(rank)))
+}
+
+/// The call site at which some calls take longest besides waiting for other ranks.
 fn longest_besides_waiting(
-    sites: &[SiteRow],
+    inputs: &LossInputs,
     table: &BlockingTable,
-    is_meant: impl Fn(Activity) -> bool,
+    is_meant: impl Fn(&SiteRow) -> bool,
 ) -> Option<LossAt> {
-    let calls = sites.iter().filter(|row| row.activity != Activity::Recorder && is_meant(row.activity));
+    let calls = inputs.sites.iter().filter(|row| row.activity != Activity::Recorder && is_meant(row));
     let all: Vec<(&SiteRow, f64)> = calls.map(|row| (row, besides_waiting_s(row, table))).collect();
     let all_s: f64 = all.iter().map(|(_, seconds)| seconds).sum();
     let (row, seconds) = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, seconds)| *seconds > 0.0)?;

@@ -1,5 +1,7 @@
 //! The run's situation: the one answer that the first screen gives, as data. Its words are in [`text`](crate::text).
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::loss_kind::LossKind;
@@ -13,7 +15,7 @@ use lbprof_collector::{Activity, ProblemKind};
 use lbprof_thresholds::verdict::{
     GOOD_CORE_EFFICIENCY, MAX_BYTES_OF_SMALL_MESSAGE, MAX_RUN_OF_SET_UP, MAX_WORK_OF_OTHERS,
     MIN_BYTES_OF_LARGE_MESSAGE, MIN_EXCESS_ASLEEP, MIN_ITERATIONS_OF_TURN, MIN_LONG_REDUCTION_S, MIN_LOSS_OF_ONE_RANK,
-    MIN_LOSS_TO_WINDOWS, MIN_MANY_CALLS, MIN_WAITING_FOR_TARGETS,
+    MIN_LOSS_TO_LOCKED_CODE, MIN_LOSS_TO_WINDOWS, MIN_MANY_CALLS, MIN_WAITING_FOR_LOCKS, MIN_WAITING_FOR_TARGETS,
 };
 
 /// The answer to what a run loses most by.
@@ -104,6 +106,9 @@ pub enum RunSituation {
     /// Ranks wait for access to the memory of a rank that computes meanwhile.
     #[serde(rename = "busy target")]
     BusyTarget,
+    /// Ranks compute while they hold a lock of a window that others wait for.
+    #[serde(rename = "held lock")]
+    HeldLock,
     /// Communication of another kind.
     #[serde(rename = "communication")]
     Communication,
@@ -123,6 +128,7 @@ impl RunSituation {
     pub fn from_figures(report: &Report) -> RunSituation {
         match report.verdict.kind {
             kind if kind.is_of_waiting() && waits_for_targets(report) => RunSituation::BusyTarget,
+            kind if kind.is_of_waiting() && waits_for_locks(report) => RunSituation::HeldLock,
             VerdictKind::Nothing => RunSituation::Nothing,
             VerdictKind::Threads => RunSituation::Threads,
             VerdictKind::Good | VerdictKind::Doubtful => well_used(report),
@@ -211,19 +217,30 @@ fn overturned_by_lack_of_cores(report: &Report) -> bool {
     })
 }
 
-/// Returns whether most of what is lost is time in calls on windows, much of it waiting for targets, which move nothing while they compute, and not for those
-/// that hold locks.
+/// Returns whether most of what is lost is time in calls on windows, much of it waiting for targets, which move nothing while they compute.
 fn waits_for_targets(report: &Report) -> bool {
     let lost_s = report.verdict.lost_s * report.ranks.len() as f64;
     let calls = report.call_sites.iter().filter(|row| row.activity == Activity::OneSided);
     let in_calls_s: f64 = calls.map(|row| row.sum.seconds).sum();
-    let [for_target_s, for_lock_s] = [WaitState::Target, WaitState::Lock].map(|state| {
-        let times = report.blocking.as_ref().and_then(|table| table.sums.states.get(&state));
-        times.map_or(0.0, |times| times.blocked_s())
-    });
+    let for_target_s = waited_s(report, WaitState::Target);
     in_calls_s >= MIN_LOSS_TO_WINDOWS * lost_s
         && for_target_s >= MIN_WAITING_FOR_TARGETS * lost_s
-        && for_target_s >= for_lock_s
+        && for_target_s >= waited_s(report, WaitState::Lock)
+}
+
+/// Returns whether code that runs while a rank holds a lock of a window causes most of what is lost: because others wait for the lock, or for those who do.
+fn waits_for_locks(report: &Report) -> bool {
+    let lost_s = report.verdict.lost_s * report.ranks.len() as f64;
+    let by_locked_code_s = report.blocking.as_ref().map_or(0.0, |table| table.by_locked_code_s);
+    lost_s > 0.0
+        && by_locked_code_s >= MIN_LOSS_TO_LOCKED_CODE * lost_s
+        && waited_s(report, WaitState::Lock) >= MIN_WAITING_FOR_LOCKS * lost_s
+}
+
+/// Returns how long all ranks wait in a state.
+fn waited_s(report: &Report, state: WaitState) -> f64 {
+    let times = report.blocking.as_ref().and_then(|table| table.sums.states.get(&state));
+    times.map_or(0.0, |times| times.blocked_s())
 }
 
 /// Returns the situation of a run that computes nearly all of the time.
@@ -360,9 +377,11 @@ fn is_mostly_called(report: &Report) -> bool {
 }
 
 /// Number of calls that a loss is attributed to, and the bytes that they carry.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CallAmounts {
-    /// Calls of a rank, the mean over all.
+    /// The ranks that make them, of those that the verdict is about, ascending.
+    pub callers: Vec<u32>,
+    /// Calls of a rank, the mean over all that make them.
     pub calls_each: u64,
     /// Bytes sent or received by a call, whichever are more.
     pub bytes_each: u64,
@@ -379,16 +398,24 @@ impl CallAmounts {
     pub fn new(report: &Report, loss: &EfficiencyLoss) -> Option<CallAmounts> {
         let at = loss.at.as_ref()?;
         let (mut calls, mut sent, mut received, mut seconds) = (0, 0, 0, 0.0);
+        let mut all_callers = BTreeSet::new();
         for row in report.call_sites.iter().filter(|row| row.operation == at.operation && row.place == at.place) {
             calls += row.sum.calls;
             sent += row.sum.sent;
             received += row.sum.received;
             seconds += row.sum.seconds;
+            all_callers.extend(&row.callers);
         }
+        let cluster = report.verdict.cluster.as_ref();
         // In a broadcast the root sends once what all others receive.
         let bytes = sent.max(received);
         (calls > 0).then(|| CallAmounts {
-            calls_each: calls / report.ranks.len().max(1) as u64,
+            calls_each: calls / all_callers.len().max(1) as u64,
+            callers: all_callers
+                .iter()
+                .copied()
+                .filter(|rank| cluster.is_none_or(|cluster| cluster.ranks.contains(rank)))
+                .collect(),
             bytes_each: bytes / calls,
             carries_data: bytes > 0,
             completes: at.operation.starts_with("Wait") || at.operation.starts_with("Test"),

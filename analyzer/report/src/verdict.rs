@@ -337,7 +337,7 @@ impl Verdict {
     /// Adds in which iterations the rank that computes longest has its excess.
     pub(super) fn find_excess_iterations(&mut self, table: &IterationTable) {
         if let Some(worst) = self.worst.as_mut().filter(|_| self.cluster.is_none()) {
-            worst.iterations = ExcessIterations::find(&table.rows, &worst.with_equals());
+            worst.iterations = ExcessIterations::find(&table.rows, &worst.with_equals(), worst.over_mean_s);
         }
     }
 

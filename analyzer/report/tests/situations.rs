@@ -6,9 +6,9 @@ use std::path::Path;
 
 use lbprof_analysis::structure::code_place::CodePlace;
 use lbprof_analysis::structure::symbols;
-use lbprof_collector::definition::LifetimePoint;
+use lbprof_collector::definition::{LifetimePoint, MpiObject, ObjectKind};
 use lbprof_collector::record::CallFlags;
-use lbprof_collector::{Definition, Operation};
+use lbprof_collector::{Definition, Operation, Record};
 use lbprof_report::loss_kind::LossKind;
 use lbprof_report::situation::RunSituation;
 use lbprof_report::text::{AnswerLabel, AnswerText};
@@ -335,6 +335,32 @@ fn busy_target() -> Report {
     named(scenario, "tasks 60")
 }
 
+/// In each step one rank after the other locks the window of rank 3, and computes 3 ms before it unlocks it, rank 1 12 ms.
+fn held_lock() -> Report {
+    let locked = |script: RankScript, wait_ms: f64, work_ms: f64| {
+        let script = script.at("receive").call(Operation::Win_lock, wait_ms, |record| {
+            (record.peer, record.tag) = (3, 0);
+            record.flags |= CallFlags::EXCLUSIVE;
+        });
+        let unlock = |record: &mut Record| (record.peer, record.tag) = (3, 0);
+        script.compute(work_ms).at("halo").call(Operation::Win_unlock, 0.1, unlock)
+    };
+    let scenario = ranks(4).each(|rank, script| {
+        let window = MpiObject { kind: ObjectKind::Window, id: 0, comm: 0, name: String::new() };
+        script.define(Definition::Object(window)).repeat(20, move |_, script| {
+            let script = match rank {
+                0 => locked(script.compute(4.0), 0.1, 3.0),
+                1 => locked(script.compute(4.0), 3.2, 12.0),
+                2 => locked(script.compute(4.0), 15.3, 3.0),
+                _ => script.compute(4.0),
+            };
+            let wait_ms = [15.2, 3.1, 0.1, 18.4][rank as usize];
+            script.at("sum").barrier(wait_ms)
+        })
+    });
+    named(scenario, "table 4000")
+}
+
 fn few_iterations() -> Report {
     let scenario = ranks(4).each(|rank, script| {
         script.repeat(3, move |_, script| {
@@ -424,6 +450,7 @@ examples! {
     "small messages", SmallMessages, small_messages;
     "late progress", LateProgress, late_progress;
     "busy target", BusyTarget, busy_target;
+    "held lock", HeldLock, held_lock;
     "master and workers", MasterAndWorkers, master_and_workers;
     "last task", LastTask, last_task;
     "uneven groups", UnevenGroups, uneven_groups;
@@ -517,6 +544,30 @@ fn an_idle_master_is_one_loss_whatever_its_workers_compute() {
     assert_eq!((master.rank, master.workers.as_slice()), (0, &[1, 2, 3][..]));
     let of_imbalance = report.losses.iter().filter(|loss| loss.kind == LossKind::Imbalance);
     assert_eq!(of_imbalance.count(), 1);
+}
+
+#[test]
+fn calls_of_the_master_are_not_those_of_its_workers() {
+    // Rank 0 asks for any message before it receives one, which takes longer than all that the workers do in MPI.
+    const TASKS: u32 = 20;
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => script.repeat(TASKS, |_, script| {
+            (1..4).fold(script, |script, worker| {
+                let probed = script.at("halo").call(Operation::Probe, 3.0, |record| record.peer = worker as i32);
+                probed.at("receive").recv(worker, 0, 8, 0.2).at("send").send(worker, 1, 800, 0.1)
+            })
+        }),
+        _ => script.repeat(TASKS, |_, script| {
+            script.compute(8.0).at("write").send(0, 0, 8, 0.1).at("end").recv(0, 1, 800, 1.8)
+        }),
+    });
+    let report = named(scenario, "farm tasks.txt");
+    let cluster = report.verdict.cluster.as_ref().expect("the workers are judged");
+    assert_eq!(cluster.ranks, [1, 2, 3]);
+    let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication).expect("workers wait");
+    let at = loss.at.as_ref().expect("a call");
+    let row = report.call_sites.iter().find(|row| row.operation == at.operation && row.place == at.place).unwrap();
+    assert_eq!(row.callers, [1, 2, 3], "{at:?}");
 }
 
 #[test]

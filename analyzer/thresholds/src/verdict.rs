@@ -190,4 +190,13 @@ thresholds! {
 
     /// Share of what is lost that waiting for targets of windows must have for it to be the answer.
     MIN_WAITING_FOR_TARGETS: f64 = 0.2, unit "of what is lost", validated "report/tests/situations.rs";
+
+    /// Share of what is lost that waiting for locks of windows must have for it to be the answer. Much more of it may be waiting for ranks that wait for a lock.
+    MIN_WAITING_FOR_LOCKS: f64 = 0.15, unit "of what is lost", validated "report/tests/situations.rs";
+
+    /// Share of what is lost that code which runs while a rank holds a lock of a window must cause for that to be the answer.
+    MIN_LOSS_TO_LOCKED_CODE: f64 = 0.5, unit "of what is lost", validated "report/tests/situations.rs";
+
+    /// Share of the waiting for locks from which on code that causes it is code that runs while a rank holds one.
+    MIN_WAITING_FOR_LOCKED_CODE: f64 = 0.05, unit "of waiting for locks", validated "report/tests/situations.rs";
 }

@@ -88,6 +88,21 @@ fn cpu_time_between_polls_is_computation() {
 }
 
 #[test]
+fn short_sleeps_cost_a_good_part_of_the_gaps() {
+    // A thousand sleeps of 60 µs, of which the system takes 15 to put the thread to sleep and wake it.
+    let polls = (0..1000).map(|k| poll(1, 60_000 * k));
+    let records: Vec<Record> = polls.chain([call(Operation::Iprobe, 1, 60 * MS)]).collect();
+    let found = samples(0, 15 * MS);
+    let of_switches = |switches| {
+        let evidence = CpuEvidence { voluntary_switches: Some(switches), ..EVIDENCE };
+        judged(&records, &found, &evidence)
+    };
+    assert_eq!(of_switches(1100), Some(GapUse::Asleep));
+    assert_eq!(of_switches(600), Some(GapUse::Unclear), "it sleeps in some of them, and may work in the others");
+    assert_eq!(judged(&records, &samples(0, 40 * MS), &EVIDENCE), Some(GapUse::Computing));
+}
+
+#[test]
 fn a_thread_that_does_not_give_up_its_core_is_preempted() {
     let records = ten_polls(call(Operation::Iprobe, 1, 100 * MS));
     let preempted = CpuEvidence { voluntary_switches: Some(4), ..EVIDENCE };
@@ -132,6 +147,15 @@ fn without_samples_the_cpu_time_of_the_run_decides_where_it_can() {
     assert_eq!(judged(&records, &[], &of(300, 5)), Some(GapUse::Computing));
     assert_eq!(judged(&records, &[], &of(300, 100)), Some(GapUse::Unclear));
     assert_eq!(judged(&records, &[], &CpuEvidence { period_ns: None, ..EVIDENCE }), None);
+    // A thousand sleeps of 60 µs: what the thread computes in all is less than they last, and no more than sleeping costs.
+    let polls = (0..1000).map(|k| poll(1, 60_000 * k));
+    let records: Vec<Record> = polls.chain([call(Operation::Iprobe, 1, 60 * MS)]).collect();
+    let of_switches = |switches| {
+        let evidence = CpuEvidence { voluntary_switches: Some(switches), ..of(40, 300) };
+        judged(&records, &[], &evidence)
+    };
+    assert_eq!(of_switches(3000), Some(GapUse::Asleep));
+    assert_eq!(of_switches(600), Some(GapUse::Unclear));
 }
 
 #[test]

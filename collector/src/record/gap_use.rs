@@ -124,6 +124,8 @@ const YIELDING: f64 = 0.02;
 const MOST_CPU_OF_RUN: f64 = 0.25;
 /// Fraction of the gaps from which on CPU time makes them computation.
 const COMPUTING: f64 = 0.5;
+/// The CPU time that a sleep takes at most: two calls of the system, two switches of the core and a timer.
+const SLEEP_COST_NS: f64 = 20_000.0;
 
 impl GapSums {
     /// Adds the sums of other gaps.
@@ -144,7 +146,10 @@ impl GapSums {
             None => {
                 let gaps_ns = all.ticks as f64 * evidence.tick_ns;
                 let (cpu_ns, idle_ns) = (evidence.cpu_ns? as f64, evidence.idle_ns? as f64);
-                let is_idle = cpu_ns <= MOST_CPU_OF_RUN * gaps_ns && evidence.has_given_up_core(all);
+                // All sleeps of the run cost something; a thread that computed in the gaps would have had more CPU time than they last.
+                let n_sleeps = evidence.voluntary_switches.filter(|&switches| switches >= all.gaps).unwrap_or(0);
+                let sleep_ns = (SLEEP_COST_NS * n_sleeps as f64).min(COMPUTING * gaps_ns);
+                let is_idle = cpu_ns <= MOST_CPU_OF_RUN * gaps_ns + sleep_ns && evidence.has_given_up_core(all);
                 verdict(is_idle, idle_ns <= ASLEEP * gaps_ns)
             }
         };
@@ -190,7 +195,14 @@ impl GapSums {
         if !evidence.has_given_up_core(self) && !yields {
             return Some(true);
         }
-        verdict(used <= ASLEEP, used > COMPUTING)
+        verdict(used <= ASLEEP + self.cost_of_sleep(evidence), used > COMPUTING)
+    }
+
+    /// Returns the fraction of the gaps that the system takes to put the thread to sleep and wake it, if it sleeps in each; less than computation has.
+    fn cost_of_sleep(&self, evidence: &CpuEvidence) -> f64 {
+        let sleeps_in_each = evidence.voluntary_switches.is_some_and(|switches| switches >= self.gaps);
+        let cost = SLEEP_COST_NS * self.gaps as f64 / (self.ticks as f64 * evidence.tick_ns);
+        if sleeps_in_each { cost.min(COMPUTING - ASLEEP) } else { 0.0 }
     }
 }
 

@@ -327,10 +327,10 @@ operations! {
     Get_accumulate = 403,                OneSided,        Fetch,                                 -,        -,         -;
     Fetch_and_op = 404,                  OneSided,        Fetch,                                 -,        -,         -;
     Compare_and_swap = 405,              OneSided,        Fetch,                                 -,        -,         -;
-    Rput = 406,                          OneSided,        -,                                     -,        -,         -;
-    Rget = 407,                          OneSided,        -,                                     -,        -,         -;
-    Raccumulate = 408,                   OneSided,        -,                                     -,        -,         -;
-    Rget_accumulate = 409,               OneSided,        -,                                     -,        -,         -;
+    Rput = 406,                          OneSided,        StartAccess,                           -,        -,         -;
+    Rget = 407,                          OneSided,        StartAccess,                           -,        -,         -;
+    Raccumulate = 408,                   OneSided,        StartAccess,                           -,        -,         -;
+    Rget_accumulate = 409,               OneSided,        StartAccess,                           -,        -,         -;
 
     // One-sided: synchronization.
     Win_fence = 420,                     OneSided,        Collective(AllToAll, Window),          -,        -,         -;

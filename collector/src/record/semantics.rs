@@ -65,6 +65,8 @@ pub enum OperationSemantics {
     /// Reads and changes a value in a window at once, as a counter that ranks take their next piece of work from; like
     /// [`OperationSemantics::Unlock`] it may wait for the target.
     Fetch,
+    /// Starts an access to a window at one target, under a request: completing it may wait for the target, like [`OperationSemantics::Unlock`].
+    StartAccess,
 }
 
 /// The mode of a send: whether it may wait for its receive (MPI-4.1 §3.4).

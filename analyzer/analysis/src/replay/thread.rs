@@ -185,6 +185,14 @@ impl ReplayThread {
         self.absences.iter().copied().zip(0..).filter(move |(away, _)| since < away.end && away.end <= until)
     }
 
+    /// Returns the time from which on all intervals outside of MPI are known that were more than a moment.
+    pub fn absences_known_since(&self) -> Ns {
+        match self.n_absences as usize > RETURNS {
+            true => self.absences.iter().map(|away| away.begin).min().unwrap_or(Ns::MIN),
+            false => Ns::MIN,
+        }
+    }
+
     /// Enters the call of the current step, whose end is next.
     #[inline]
     pub fn enter(&mut self) {

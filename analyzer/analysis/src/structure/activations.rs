@@ -164,17 +164,42 @@ impl<'a> ActivationFinder<'a> {
         if self.instructions > MAX_INSTRUCTIONS {
             return None;
         }
+        let place = &calls.node(second.last)?.place;
+        let is_inlined = calls.origins(second.last).iter().any(|origin| origin.is_inlined);
         let code = self.module_code(module)?;
+        let instance = if is_inlined { code.instance(*last.first()?, place) } else { None };
         let (address, flow) = code.take_function(*last.first()?)?;
         let mut found: Vec<Option<CallInLoop>> = Vec::new();
         for &other in &last {
-            found.extend(one.iter().zip(two.iter().cycle()).map(|(&one, &two)| flow.call_in_loop(&[one, two], other)));
+            found.extend(one.iter().zip(two.iter().cycle()).map(|(&one, &two)| {
+                flow.call_in_loop(&[one, two], other, |address| code.can_pass(instance.as_ref(), address))
+            }));
         }
         let instructions = flow.len() * found.len();
         code.functions.insert(address, Some(flow));
         self.instructions += instructions;
         let first_found = found.first().copied().flatten()?;
         found.iter().all(|&one| one == Some(first_found)).then_some((RunningFunction(second.around), first_found))
+    }
+
+    /// Counts the loops around a call site in its function and in those that call it, as far as their code is known.
+    pub(super) fn count_loops_around(&mut self, site: u32) -> usize {
+        let sites = self.sites;
+        let frames = std::iter::successors(sites.call_sites.get(site as usize), |frame| {
+            sites.call_sites.get(frame.parent? as usize)
+        });
+        frames.map(|frame| self.count_loops_in_function(frame).unwrap_or(0)).sum()
+    }
+
+    /// Counts the loops around a frame's call in its function, or returns `None` if its code is not known.
+    fn count_loops_in_function(&mut self, frame: &CallSite) -> Option<usize> {
+        let module = frame.module.filter(|_| frame.function.is_none() && self.instructions <= MAX_INSTRUCTIONS)?;
+        let code = self.module_code(module)?;
+        let (address, flow) = code.take_function(frame.offset)?;
+        let (n_loops, instructions) = (flow.count_loops_around(frame.offset), flow.len());
+        code.functions.insert(address, Some(flow));
+        self.instructions += instructions;
+        n_loops
     }
 
     /// Returns the call site at a place in the machine code.

@@ -18,6 +18,7 @@ use crate::model::loops::{DetectedLoop, IterationAnchors, IterationEnds, TokenCl
 use crate::read::definitions::RankDefinitions;
 use crate::read::open::RecordedRun;
 use crate::structure::call_kinds::CallKinds;
+use crate::structure::iterations::bursts::join_bursts;
 use crate::structure::iterations::find::find_loops;
 use crate::structure::iterations::found_loop::{FoundLoop, move_main};
 use crate::structure::iterations::number::number;
@@ -63,6 +64,7 @@ impl RankCalls<'_> {
         };
         let mut found = find_loops(&window);
         take_rounds(&mut found, window.calls);
+        join_bursts(&mut found, window.calls, |token| self.is_in_nested_loops(token));
         move_main(&mut found, self.level);
         found.iter().any(|one| one.main).then_some(found)
     }
@@ -77,6 +79,12 @@ impl RankCalls<'_> {
             (Some(inner), Some(outer)) => inner != outer && self.activations.borrow().is_around(outer, inner),
             _ => false,
         }
+    }
+
+    /// Returns whether the code has at least two loops around a call, one in the other.
+    fn is_in_nested_loops(&self, token: u32) -> bool {
+        let site = self.survey.site_of(token);
+        site.is_some_and(|site| self.activations.borrow_mut().count_loops_around(site) >= 2)
     }
 
     /// Returns the role of a call for a loop. An iteration of the loop ends with the first call of `inner`, and the next one starts with the second. Returns

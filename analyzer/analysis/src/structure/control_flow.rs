@@ -167,6 +167,12 @@ impl ControlFlow {
             .then_some(at)
     }
 
+    /// Returns the addresses of the jumps and calls among some steps, in any order.
+    pub(super) fn turns(&self, steps: &FxHashSet<usize>) -> impl Iterator<Item = u64> {
+        let steps = steps.iter().filter_map(|&step| self.steps.get(step));
+        steps.filter(|step| step.next != NextStep::Following).map(|step| step.begin)
+    }
+
     /// The known successors of each step.
     pub(super) fn ways(&self) -> DiGraphMap<usize, ()> {
         let steps = self.steps.iter().enumerate();

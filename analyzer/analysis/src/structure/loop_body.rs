@@ -33,8 +33,13 @@ pub(super) enum CallInLoop {
 
 impl ControlFlow {
     /// Returns the role of the call that returns to `other` in the innermost loop around all calls that return to `looped`, or `None` if not all of
-    /// the function's control flow is known.
-    pub(super) fn call_in_loop(&self, looped: &[u64], other: u64) -> Option<CallInLoop> {
+    /// the function's control flow is known. A loop with jumps or calls at addresses for which `is_own` is false is that of a function around the one that is asked for.
+    pub(super) fn call_in_loop(
+        &self,
+        looped: &[u64],
+        other: u64,
+        mut is_own: impl FnMut(u64) -> bool,
+    ) -> Option<CallInLoop> {
         let looped: Vec<usize> = looped.iter().map(|&address| self.call_index(address)).collect::<Option<_>>()?;
         let (&first, other) = (looped.first()?, self.call_index(other)?);
         let ways = self.ways();
@@ -47,7 +52,10 @@ impl ControlFlow {
             }
             pending.extend(ways.neighbors(step).filter(|&next| reached.insert(next)));
         }
-        let Some(body) = innermost_loop(&ways, &looped) else { return Some(CallInLoop::NoLoop) };
+        let body = innermost_loop(&ways, &looped);
+        let Some(body) = body.filter(|body| self.turns(body).all(&mut is_own)) else {
+            return Some(CallInLoop::NoLoop);
+        };
         if !body.contains(&other) {
             return Some(CallInLoop::Outside);
         }
@@ -65,13 +73,24 @@ impl ControlFlow {
         }
         Some(CallInLoop::Always)
     }
+
+    /// Returns the number of loops, one in the other, around the call that returns to an address, or `None` if the function has no such call.
+    pub(super) fn count_loops_around(&self, return_address: u64) -> Option<usize> {
+        let call = self.call_index(return_address)?;
+        Some(loops_around(&self.ways(), &[call]).len())
+    }
 }
 
 /// Returns the steps of the innermost loop that has all of these in it.
 fn innermost_loop(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Option<FxHashSet<usize>> {
-    let mut innermost: Option<FxHashSet<usize>> = None;
+    loops_around(ways, looped).pop()
+}
+
+/// Returns the steps of each loop that has all of these in it, the outermost first.
+fn loops_around(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Vec<FxHashSet<usize>> {
+    let mut loops: Vec<FxHashSet<usize>> = Vec::new();
     loop {
-        let inside: DiGraphMap<usize, ()> = match &innermost {
+        let inside: DiGraphMap<usize, ()> = match loops.last() {
             None => ways.clone(),
             Some(body) => {
                 // Without the steps at which it is entered, what still goes around is a loop in it.
@@ -83,9 +102,9 @@ fn innermost_loop(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Option<FxHa
             }
         };
         let found = kosaraju_scc(&inside).into_iter().find(|steps| looped.iter().all(|step| steps.contains(step)));
-        match found.filter(|steps| steps.len() > 1 && innermost.as_ref().is_none_or(|body| steps.len() < body.len())) {
-            Some(steps) => innermost = Some(steps.into_iter().collect()),
-            None => return innermost,
+        match found.filter(|steps| steps.len() > 1 && loops.last().is_none_or(|body| steps.len() < body.len())) {
+            Some(steps) => loops.push(steps.into_iter().collect()),
+            None => return loops,
         }
     }
 }
@@ -97,7 +116,7 @@ mod tests {
     const CALL: [u8; 5] = [0xe8, 0, 0, 0, 0];
 
     fn call_in_loop(code: &[u8], looped: u64, other: u64) -> Option<CallInLoop> {
-        ControlFlow::decode(code, 0x100, &FxHashSet::default()).call_in_loop(&[looped], other)
+        ControlFlow::decode(code, 0x100, &FxHashSet::default()).call_in_loop(&[looped], other, |_| true)
     }
 
     #[test]
@@ -122,6 +141,23 @@ mod tests {
         let code = [&[0x90, 0x90], &CALL[..], &[0x75, 0xf9], &CALL, &[0x75, 0xf1], &[0xc3]].concat();
         assert_eq!(call_in_loop(&code, 0x107, 0x10e), Some(CallInLoop::Outside));
         assert_eq!(call_in_loop(&code, 0x10e, 0x107), Some(CallInLoop::Always), "as far as its code shows");
+    }
+
+    #[test]
+    fn a_loop_of_the_function_around_is_none_of_an_inlined_one() {
+        // nop; call; je +5; call; jne −14 (to the first call); ret: all but the last jump is inlined
+        let code = [&[0x90], &CALL[..], &[0x74, 5], &CALL, &[0x75, 0xf2], &[0xc3]].concat();
+        let flow = ControlFlow::decode(&code, 0x100, &FxHashSet::default());
+        assert_eq!(flow.call_in_loop(&[0x106], 0x10d, |address| address < 0x10d), Some(CallInLoop::NoLoop));
+        assert_eq!(flow.call_in_loop(&[0x106], 0x10d, |_| true), Some(CallInLoop::Sometimes));
+    }
+
+    #[test]
+    fn loops_around_a_call_are_counted() {
+        // nop; nop; call; jne −7 (to the call); call; jne −15 (to the second nop); ret
+        let code = [&[0x90, 0x90], &CALL[..], &[0x75, 0xf9], &CALL, &[0x75, 0xf1], &[0xc3]].concat();
+        let flow = ControlFlow::decode(&code, 0x100, &FxHashSet::default());
+        assert_eq!([0x107, 0x10e, 0x110].map(|address| flow.count_loops_around(address)), [Some(2), Some(1), None]);
     }
 
     #[test]

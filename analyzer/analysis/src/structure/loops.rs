@@ -60,13 +60,21 @@ pub fn find(
     let mut team_of: Vec<usize> = Vec::new();
     for group in &mut groups {
         group.ranks.sort_unstable();
-        let team = LockstepTeam::from_group(group);
-        let known = teams.iter().position(|known| match named {
+        let mut team = LockstepTeam::from_group(group);
+        // Teams that meet with this one meet with each other.
+        let same = (0..teams.len()).filter(|&at| match named {
             // Where the user says what ends an iteration, as many of them are the same ones.
-            Some(_) => known.iterations == team.iterations,
-            None => known.is_in_lockstep_with(&team),
+            Some(_) => teams[at].iterations == team.iterations,
+            None => teams[at].is_in_lockstep_with(&team),
         });
-        let name = known.unwrap_or(teams.len());
+        let same: Vec<usize> = same.collect();
+        let name = same.first().copied().unwrap_or(teams.len());
+        for &at in same.iter().skip(1).rev() {
+            team.join(teams.remove(at));
+            for known in team_of.iter_mut().filter(|known| **known >= at) {
+                *known = if *known == at { name } else { *known - 1 };
+            }
+        }
         match teams.get_mut(name) {
             Some(known) => known.join(team),
             None => teams.push(team),

@@ -156,6 +156,16 @@ pub(super) fn describe_code(from: &[CallPoint], to: &[CallPoint]) -> Option<Stri
     if from.is_empty() || last.place.function.is_none() || !is_known {
         return None;
     }
+    if let Some(line) = line_of_all(from, to) {
+        let first = list_on_line(from);
+        return Some(match from {
+            [only] if to.contains(only) => {
+                let others: Vec<CallPoint> = to.iter().filter(|point| *point != only).cloned().collect();
+                format!("from {first} to the next one or {} ({line})", list_on_line(&others))
+            }
+            _ => format!("from {first} to {} ({line})", list_on_line(to)),
+        });
+    }
     Some(match (from, to) {
         ([only], [other]) if only == other => match only.is_of_mpi {
             true => format!("between two calls of {}", call_in_words(only)),
@@ -167,6 +177,26 @@ pub(super) fn describe_code(from: &[CallPoint], to: &[CallPoint]) -> Option<Stri
         }
         _ => format!("from {} to {}", list_in_words(from), list_in_words(to)),
     })
+}
+
+/// Returns the line on which all calls before and after code are, `both on line 9 of app.c`, if they are several calls.
+fn line_of_all(from: &[CallPoint], to: &[CallPoint]) -> Option<String> {
+    let first = from.first()?;
+    let (file, line) = first.place.file.as_deref().zip(first.place.line)?;
+    let mut all = from.iter().chain(to);
+    let are_several = from != to || from.len() > 1;
+    let is_one_line = all.all(|point| (point.place.file.as_deref(), point.place.line) == (Some(file), Some(line)));
+    let how_many = if from.len() + to.len() == 2 { "both" } else { "all" };
+    (are_several && is_one_line).then(|| format!("{how_many} on line {line} of {}", base_name(file)))
+}
+
+/// Returns calls of which the line is said elsewhere.
+fn list_on_line(points: &[CallPoint]) -> String {
+    let mut points = points.to_vec();
+    for point in &mut points {
+        point.place.line = None;
+    }
+    list_in_words(&points)
 }
 
 /// The words before a function that calls MPI.
@@ -311,6 +341,15 @@ mod tests {
         assert_eq!(words(&[&forces], &[&forces]), Some("between two calls in forces (halo.c:9)".to_owned()));
         assert_eq!(words(&[&send], &[&send]), Some("between two calls of MPI_Send (halo.c:12)".to_owned()));
         assert_eq!(words(&[], &[&send]), None);
+        let on_line = |called| CallPoint { is_shared: true, ..call("main", Some(9), Some(called)) };
+        assert_eq!(
+            words(&[&on_line("sum")], &[&CallPoint { is_of_mpi: true, ..on_line("Barrier") }]),
+            Some("from the call in sum to MPI_Barrier (both on line 9 of halo.c)".to_owned())
+        );
+        assert_eq!(
+            words(&[&on_line("sum"), &on_line("dot")], &[&on_line("sum"), &on_line("dot")]),
+            Some("from the call in sum or the call in dot to the call in sum or the call in dot (all on line 9 of halo.c)".to_owned())
+        );
         assert_eq!(words(&[&call("halo", Some(1), Some("Send"))], &[&send]), None);
     }
 

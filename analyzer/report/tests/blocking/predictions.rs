@@ -3,8 +3,9 @@
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::definition::Module;
+use lbprof_collector::record::CallFlags;
 use lbprof_collector::sample::CodeAddress;
-use lbprof_collector::{Definition, Operation};
+use lbprof_collector::{Activity, Definition, Operation};
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::json;
 use lbprof_report::what_if::{PredictionNote, PredictionRow};
@@ -298,6 +299,45 @@ fn who_fetches_from_a_rank_that_computes_waits_for_it() {
     assert!((waited_ms - 5.0 * 27.0).abs() < 0.1, "{waited_ms}");
     let replayed_ms = run.replay_ms(WhatIfScenario::Measured);
     assert!((replayed_ms - run.elapsed_ms()).abs() < 0.1, "{replayed_ms} of {}", run.elapsed_ms());
+}
+
+#[test]
+fn who_waits_for_a_started_access_waits_for_its_target() {
+    // rank 0  |======= 30 ========|poll|=====         each access is over when rank 0 is in MPI
+    // rank 1  |start|= 3 =|wait ......|start|= 3 …
+    for (operation, bytes) in
+        [(Operation::Rput, [8, 0]), (Operation::Rget, [0, 8]), (Operation::Rget_accumulate, [8, 8])]
+    {
+        let scenario = Scenario::ranks(2).each(|rank, script| {
+            (0..5).fold(script, |script, request| match rank {
+                0 => script.compute(30.0).call(Operation::Iprobe, 0.01, |record| record.flags |= CallFlags::NOTHING),
+                _ => {
+                    let started = script.call(operation, 0.01, |record| {
+                        (record.peer, record.request) = (0, request);
+                        [record.sent, record.received] = bytes;
+                    });
+                    started.compute(3.0).call(Operation::Wait, 27.0, |record| record.request = request)
+                }
+            })
+        });
+        let run = Run::of_scenario(scenario);
+        let waited_ms = run.waits(WaitState::Target);
+        assert!((waited_ms - 5.0 * 27.0).abs() < 0.5, "{operation:?}: {waited_ms}");
+    }
+}
+
+#[test]
+fn who_waits_for_a_lock_waits_for_what_its_holder_does_meanwhile() {
+    // Both work 2 ms and hold the lock for 5 ms in each step, so that each waits for 3 ms while the other one holds it.
+    let text =
+        "ranks 2\nrank *:\nwin_create as w\nrepeat 20\ncompute 2\nwin_lock 0 on w\ncompute 5\nwin_unlock 0 on w\nend\n";
+    let run = Run::found(text);
+    let waited_ms = run.waits(WaitState::Lock);
+    assert!(waited_ms > 100.0, "{waited_ms}");
+    let causes = run.sums().causes;
+    let of_work = causes.iter().filter(|cause| cause.activity == Some(Activity::Computation));
+    let worked_ms: f64 = of_work.map(|cause| cause.caused_s * 1e3).sum();
+    assert!(worked_ms >= 0.9 * waited_ms, "{worked_ms} of {waited_ms}: {causes:?}");
 }
 
 #[test]

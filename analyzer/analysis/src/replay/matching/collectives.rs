@@ -170,14 +170,21 @@ impl OpenCollectives {
 /// A member that was on the way of a rooted collective came after the call began; the rest of the call takes at most 1/N of the wait.
 const MAX_AFTER: Ns = 4;
 
+impl CollectiveEntry {
+    /// Returns whether a call ended just after the entry, which came while it waited.
+    fn ends(&self, call: TimeInterval) -> bool {
+        call.begin < self.at && MAX_AFTER * (call.end - self.at) <= self.at - call.begin
+    }
+}
+
 impl CollectiveInstance {
     /// Returns the index of its communicator.
     pub fn comm(&self) -> u32 {
         self.key.0
     }
 
-    /// Returns the entry, the root's or another member's, for which the call of a member of a rooted collective evidently waited: the call ended just after
-    /// it. MPI passes data on along trees of ranks, of which no log says who passes them to whom; so even the root of a broadcast may wait.
+    /// Returns the entry, the root's or another member's, for which the call of a member of a rooted collective or a scan evidently waited: the call ended just
+    /// after it. MPI passes data on along trees of ranks, of which no log says who passes them to whom; so even the root of a broadcast may wait.
     ///
     /// ```text
     ///   rank 0    |reduce .................|      the root
@@ -185,12 +192,16 @@ impl CollectiveInstance {
     ///   rank 3    |== compute =======|reduce|
     /// ```
     pub fn entry_on_the_way(&self, world_rank: u32, call: TimeInterval) -> Option<CollectiveEntry> {
-        let is_rooted = matches!(self.pattern, CommunicationPattern::OneToAll | CommunicationPattern::AllToOne);
+        use CommunicationPattern::{AllToOne, OneToAll, Prefix};
+        let is_of_some = matches!(self.pattern, OneToAll | AllToOne | Prefix);
         let others =
-            self.entries.iter().filter(|entry| is_rooted && entry.world_rank != world_rank && entry.at <= call.end);
+            self.entries.iter().filter(|entry| is_of_some && entry.world_rank != world_rank && entry.at <= call.end);
+        // Of a scan those before the rank are needed anyway, and may be the reason.
+        let own = self.entries.iter().find(|entry| entry.world_rank == world_rank).map_or(0, |entry| entry.member);
+        let needed = others.clone().filter(|entry| self.pattern == Prefix && entry.member < own);
         let last = others.max_by_key(|entry| (entry.at, Reverse(entry.world_rank)))?;
-        let is_just_before = call.begin < last.at && MAX_AFTER * (call.end - last.at) <= last.at - call.begin;
-        is_just_before.then_some(*last)
+        let needed = needed.filter(|entry| entry.ends(call)).max_by_key(|entry| entry.at);
+        needed.or(Some(last).filter(|last| last.ends(call))).copied()
     }
 
     /// A collective instance opened by `first`, which [`CollectiveInstance::add`] then counts.
@@ -253,8 +264,12 @@ mod tests {
             assert_eq!(found(2, 120, 2000), None, "something else took as long");
             assert_eq!(found(3, 1000, 1010), None, "the last waits for nobody");
         }
-        let every = CollectiveInstance { entries: vec![entry(1, 500)], ..rooted(CommunicationPattern::Prefix) };
-        assert!(every.entry_on_the_way(2, TimeInterval::new(0, 510)).is_none(), "there is no root");
+        // In a scan by exchanges the first rank waits for the second, too.
+        let scan = CollectiveInstance { entries: vec![entry(1, 500)], ..rooted(CommunicationPattern::Prefix) };
+        assert_eq!(scan.entry_on_the_way(0, TimeInterval::new(0, 510)).map(|entry| entry.world_rank), Some(1));
+        let neighbours =
+            CollectiveInstance { entries: vec![entry(1, 500)], ..rooted(CommunicationPattern::Neighbours) };
+        assert!(neighbours.entry_on_the_way(2, TimeInterval::new(0, 510)).is_none());
     }
 
     #[test]

@@ -53,7 +53,8 @@ impl EventMatcher<'_> {
             | CommRole::Ready
             | CommRole::StartRecv
             | CommRole::StartRecvAny
-            | CommRole::StartCollective(_) => {}
+            | CommRole::StartCollective(_)
+            | CommRole::StartAccess { .. } => {}
         }
     }
 
@@ -126,7 +127,7 @@ impl EventMatcher<'_> {
                     sinks.forget(side.noted);
                 }
             }
-            StartedOperation::Nothing => {}
+            StartedOperation::Access(_) | StartedOperation::Nothing => {}
         }
     }
 
@@ -171,7 +172,7 @@ impl EventMatcher<'_> {
         let on_the_way = instance.entry_on_the_way(world_rank, time).map(|entry| entry.world_rank);
         for entry in &instance.entries {
             let is_needed = match instance.pattern {
-                CommunicationPattern::OneToAll | CommunicationPattern::AllToOne
+                CommunicationPattern::OneToAll | CommunicationPattern::AllToOne | CommunicationPattern::Prefix
                     if on_the_way == Some(entry.world_rank) =>
                 {
                     true

@@ -25,8 +25,8 @@ pub struct CallNeeds {
     pub(super) coupled: Vec<(usize, TransferId)>,
     /// Sends that are complete with the call, and may have waited for their receivers.
     pub(super) sends: Vec<CompleteSend>,
-    /// The thread of the target that a lock is asked of, or given back to.
-    pub(super) target: Option<u32>,
+    /// The threads of the targets of accesses to windows that the call completes, and of locks.
+    pub(super) targets: Vec<u32>,
     /// The communicator of a collective that was started before and is waited for.
     pub(super) started_on: Option<u32>,
 }
@@ -46,7 +46,7 @@ impl CallNeeds {
         self.all.clear();
         self.coupled.clear();
         self.sends.clear();
-        self.target = None;
+        self.targets.clear();
         self.started_on = None;
     }
 
@@ -72,7 +72,7 @@ impl EventMatcher<'_> {
             }
             CommRole::Probe => self.resolve_probe(at, needs),
             CommRole::Flush | CommRole::Fetch { .. } => {
-                needs.target = self.first_thread(at.event.peer);
+                needs.targets.extend(self.first_thread(at.event.peer));
                 true
             }
             CommRole::Seen => {
@@ -81,7 +81,7 @@ impl EventMatcher<'_> {
             }
             CommRole::Lock { exclusive } => {
                 needs.all.extend(self.need_of_lock(at, exclusive));
-                needs.target = self.first_thread(at.event.peer);
+                needs.targets.extend(self.first_thread(at.event.peer));
                 true
             }
             CommRole::Done | CommRole::Found => {
@@ -97,9 +97,10 @@ impl EventMatcher<'_> {
             | CommRole::StartSend
             | CommRole::Ready
             | CommRole::StartRecv
-            | CommRole::StartRecvAny => self.resolve_own(at, waits, needs),
+            | CommRole::StartRecvAny
+            | CommRole::StartAccess { .. } => self.resolve_own(at, waits, needs),
             CommRole::Unlock => {
-                needs.target = self.first_thread(at.event.peer);
+                needs.targets.extend(self.first_thread(at.event.peer));
                 self.resolve_own(at, waits, needs)
             }
             CommRole::Collective(_) | CommRole::StartCollective(_) | CommRole::Epoch(_) => {
@@ -173,6 +174,10 @@ impl EventMatcher<'_> {
             StartedOperation::Transfer { id, sends: false } => self.resolve_sender(at, id, waits, needs),
             StartedOperation::Collective(id) => self.resolve_members(at, id, waits, needs),
             StartedOperation::AwaitedSignals(id) => self.resolve_signals(at, id, waits, needs),
+            StartedOperation::Access(target) => {
+                needs.targets.extend(self.first_thread(target).filter(|_| waits));
+                true
+            }
             StartedOperation::Any(_) | StartedOperation::Nothing => true,
         }
     }

@@ -49,7 +49,8 @@ impl EventMatcher<'_> {
         time: TimeInterval,
         needs: &mut CallNeeds,
     ) {
-        if needs.sends.is_empty() && needs.coupled.is_empty() && needs.target.is_none() && needs.started_on.is_none() {
+        if needs.sends.is_empty() && needs.coupled.is_empty() && needs.targets.is_empty() && needs.started_on.is_none()
+        {
             return;
         }
         let members = needs.started_on.map_or_else(Vec::new, |comm| self.member_threads(comm));
@@ -59,7 +60,7 @@ impl EventMatcher<'_> {
         while let Some(send) = needs.sends.pop() {
             progress.add_need_of_send(send, needs);
         }
-        if let Some(need) = needs.target.and_then(|target| progress.need_of_target(target, &needs.all)) {
+        if let Some(need) = progress.need_of_targets(&needs.targets, &needs.all) {
             needs.all.push(need);
         }
         for i in 0..needs.coupled.len() {
@@ -137,8 +138,8 @@ impl CallMessages<'_> {
     ///   target    |== compute ==|call|== compute ======|call|
     ///   origin    |lock|put|unlock .....................|
     /// ```
-    fn need_of_target(&mut self, target: u32, needs: &[CallNeed]) -> Option<CallNeed> {
-        self.need_of_return(&[target], needs, WaitState::Target)
+    fn need_of_targets(&mut self, targets: &[u32], needs: &[CallNeed]) -> Option<CallNeed> {
+        self.need_of_return(targets, needs, WaitState::Target)
     }
 
     /// A collective that was started before goes on, in some MPIs, only while its members are in MPI. All have entered it; the call ended just after one of
@@ -151,6 +152,7 @@ impl CallMessages<'_> {
     fn return_before_end(&self, thread: u32, since: Ns) -> Option<(Ns, u8)> {
         let end = self.time.end;
         let other = self.threads.get(thread as usize).filter(|_| thread != self.thread)?;
+        let since = since.max(other.absences_known_since());
         let just_before = other
             .absences(since, end)
             .filter(|(away, _)| MOST_AFTER * (end - away.end) <= away.end - away.begin.max(since));

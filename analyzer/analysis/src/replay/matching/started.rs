@@ -18,6 +18,8 @@ pub enum StartedOperation {
     Collective(CollectiveId),
     /// Signals from other ranks.
     AwaitedSignals(AwaitedId),
+    /// An access to a window of this world rank.
+    Access(u32),
     /// A receive of which it is not known yet what it receives.
     Any(TransferId),
     /// Nothing that a call could wait for, or an operation that cannot be matched.

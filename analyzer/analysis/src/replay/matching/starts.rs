@@ -23,6 +23,12 @@ impl EventMatcher<'_> {
                 }
                 return true;
             }
+            CommRole::StartAccess { fetches } => {
+                if fetches {
+                    self.demands.record_fetch(at.thread, at.event.peer);
+                }
+                StartedOperation::Access(at.event.peer)
+            }
             CommRole::Epoch(_) | CommRole::Lock { .. } | CommRole::Unlock => return self.epoch(at, sinks),
             CommRole::Ready => {
                 self.mark_ready(at, sinks);
@@ -38,7 +44,11 @@ impl EventMatcher<'_> {
             }
         };
         match at.event.role {
-            CommRole::StartSend | CommRole::StartRecv | CommRole::StartRecvAny | CommRole::StartCollective(_) => {
+            CommRole::StartSend
+            | CommRole::StartRecv
+            | CommRole::StartRecvAny
+            | CommRole::StartCollective(_)
+            | CommRole::StartAccess { .. } => {
                 if at.event.request == NONE {
                     self.complete_at_once(at, started, sinks);
                 } else {

@@ -93,7 +93,10 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
         let sync_times = &self.sync_times;
         let sources = call.waited_for().map(|need| DelaySource {
             by: need.by,
-            since: sync_times.last_before(call.thread, need.by.thread, need.by.at).min(begin),
+            since: match need.state {
+                WaitState::Lock => begin,
+                _ => sync_times.last_before(call.thread, need.by.thread, need.by.at).min(begin),
+            },
             share: (need.by.at.min(end) - begin) as f64 / all,
             // Messages of the others may have come long before.
             delay: need.delay.filter(|_| need.by.at == last.by.at),

@@ -53,6 +53,11 @@ pub enum CommRole {
         /// True if it changes the value: what it reads, no other rank has read or will read.
         changes: bool,
     },
+    /// Starts an access to an RMA window at one target, under a request.
+    StartAccess {
+        /// True if it reads a value and changes it at once.
+        fetches: bool,
+    },
 }
 
 /// The part of a step in a communication with another rank or on a communicator.

@@ -22,11 +22,13 @@
 //! | [`find`] | the loops of a window of calls: [`find::find_loops`] |
 //! | [`split`] | splits the run's calls into intervals, call by call: [`split::CallSplitter`] |
 //! | [`number`] | the iteration that each interval belongs to: [`number::number`] |
+//! | [`bursts`] | iterations of which only the first computes: [`bursts::join_bursts`] |
 //! | [`rounds`] | iterations that form a round of messages: [`rounds::take_rounds`] |
 //! | [`occasional`] | calls that occur in some iterations only: [`occasional::occasional_tokens`] |
 //! | [`carried`] | the bytes in iterations, which reveal calls of a wrapper: [`carried::carried`] |
 
 mod anchor;
+pub mod bursts;
 mod candidates;
 pub mod carried;
 mod counts;

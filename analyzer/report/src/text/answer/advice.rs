@@ -83,6 +83,11 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
             "let MPI answer while that rank computes: call MPI there more often, or use the library's asynchronous progress (MPICH_ASYNC_PROGRESS=1); \
              or keep the window on a rank that does not compute",
         ),
+        RunSituation::HeldLock => fixed(
+            Try,
+            "compute before the lock is taken or after it is given back; or divide the data among several windows or targets; or use operations that \
+             need no exclusive lock (MPI_Accumulate, MPI_Fetch_and_op)",
+        ),
         RunSituation::CalledByMpi => {
             fixed(Try, "make that function faster, or reduce less often; a better network saves nothing")
         }

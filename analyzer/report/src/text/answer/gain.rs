@@ -11,7 +11,7 @@ use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_thresholds::wording::MIN_NAMED_GAIN;
 
-use super::phrases::short_percent;
+use super::phrases::{is_mostly_asleep, short_percent};
 use super::place::BEFORE_FIRST_CALL;
 
 /// The gain of the change that saves most, or `None` if it is little, or advice is withheld.
@@ -28,7 +28,7 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
     if let Some(best) = report.what_if.best().filter(|row| row.saved_s > worth_naming_s) {
         return Some(AnswerLine::new(
             AnswerLabel::Gain,
-            format!("{}: {}", change(best), from_to(report, best, is_left_out.then_some(base_s))),
+            format!("{}: {}", change(report, best), from_to(report, best, is_left_out.then_some(base_s))),
         ));
     }
     let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication)?;
@@ -65,7 +65,7 @@ fn from_to(report: &Report, row: &PredictionRow, without_recorder_s: Option<f64>
 }
 
 /// Returns a change in words: `even work on all ranks`.
-fn change(row: &PredictionRow) -> String {
+fn change(report: &Report, row: &PredictionRow) -> String {
     match (row.scenario, row.region.as_deref(), row.rank) {
         (WhatIfScenario::Faster(_, times), Some(region), _) => format!("{} {times} times as fast", region_name(region)),
         (WhatIfScenario::ThreadsBalanced(_), None, _) => "even work on the threads of each parallel region".to_owned(),
@@ -81,6 +81,9 @@ fn change(row: &PredictionRow) -> String {
             "even work before the first MPI call".to_owned()
         }
         (_, Some(region), _) => format!("even work in {}", region_name(region)),
-        (_, None, rank) => format!("only average work on rank {}", rank.unwrap_or(0)),
+        (_, None, rank) => {
+            let what = if is_mostly_asleep(report) { "time" } else { "work" };
+            format!("only average {what} on rank {}", rank.unwrap_or(0))
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::verdict::VerdictCluster;
 use crate::words::percent;
+use crate::{Report, ReportDoubt};
 use lbprof_analysis::read::open::ranges;
+use lbprof_thresholds::verdict::MIN_EXCESS_ASLEEP;
 
 /// Returns the ranks of a cluster: `ranks 1-3`.
 pub(super) fn members(cluster: &VerdictCluster) -> String {
@@ -34,4 +36,12 @@ pub(super) fn short_percent(share: f64) -> String {
 pub(super) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Returns whether ranks are asleep for most of what the slowest one has more than the mean, or for much of all that counts as computation: that is time, not work.
+pub(super) fn is_mostly_asleep(report: &Report) -> bool {
+    let excess = report.verdict.worst.as_ref().and_then(|worst| worst.explained.as_ref());
+    let is_of_excess = excess.is_some_and(|excess| excess.not_running_share >= Some(MIN_EXCESS_ASLEEP));
+    let may_lack_cores = report.doubts.iter().any(ReportDoubt::is_of_cores);
+    !may_lack_cores && (is_of_excess || report.doubts.iter().any(ReportDoubt::is_of_sleep))
 }

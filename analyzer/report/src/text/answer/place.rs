@@ -41,7 +41,8 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
         RunSituation::Serialization => of_serialization(report, LossKind::Serialization),
         RunSituation::FileAccess => call_and_place(report, LossKind::FileAccess),
         RunSituation::CalledByMpi => call_and_place(report, LossKind::CalledByMpi),
-        RunSituation::BusyTarget => longest_wait_for_target(report),
+        RunSituation::BusyTarget => longest_wait(report, WaitState::Target),
+        RunSituation::HeldLock => longest_wait(report, WaitState::Lock),
         _ if situation.is_of_network() => call_and_place(report, LossKind::Communication),
         _ => None,
     };
@@ -192,10 +193,10 @@ fn call_and_place(report: &Report, kind: LossKind) -> Option<String> {
     Some(call_in_words(at))
 }
 
-/// Returns the call in which ranks wait longest for the target of an access to a window.
-fn longest_wait_for_target(report: &Report) -> Option<String> {
+/// Returns the call in which ranks wait longest in a state.
+fn longest_wait(report: &Report, state: WaitState) -> Option<String> {
     let places = &report.blocking.as_ref()?.places;
-    let longest = places.iter().find(|row| row.state == WaitState::Target)?;
+    let longest = places.iter().find(|row| row.state == state)?;
     Some(format!("ranks wait in MPI_{} at {}", longest.operation, place_name(&longest.place)))
 }
 

@@ -1,7 +1,7 @@
 //! The answer in a sentence: how much is lost, and why.
 
 use super::end::ending;
-use super::phrases::{capitalized, members, named_ranks, short_percent};
+use super::phrases::{capitalized, is_mostly_asleep, members, named_ranks, short_percent};
 use crate::clusters::CodeName;
 use crate::excess_iterations::ExcessIterations;
 use crate::loss_kind::LossKind;
@@ -171,17 +171,19 @@ fn why(report: &Report, situation: RunSituation) -> String {
             };
             format!(" to {what}{}", calls_in_words(report))
         }
-        RunSituation::BusyTarget => {
-            let most_by = report.blocking.as_ref().and_then(|table| table.most_by);
-            match most_by.filter(|most_by| most_by.share >= MIN_WAITING_OF_NAMED_TARGET) {
-                Some(most_by) => format!(
-                    ": rank {} computes while {} of its memory",
-                    most_by.rank,
-                    who_waits(report, &[most_by.rank]).replace(" for it", " for access to a window")
-                ),
-                None => ": ranks compute while others wait for access to a window of their memory".to_owned(),
+        RunSituation::BusyTarget => match most_awaited(report) {
+            Some(rank) => format!(
+                ": rank {rank} computes while {} of its memory",
+                who_waits(report, &[rank]).replace(" for it", " for access to a window")
+            ),
+            None => ": ranks compute while others wait for access to a window of their memory".to_owned(),
+        },
+        RunSituation::HeldLock => match most_awaited(report) {
+            Some(rank) => {
+                format!(": rank {rank} computes while it holds a lock of a window, and {}", who_waits(report, &[rank]))
             }
-        }
+            None => ": ranks compute while they hold a lock of a window, and the others wait for it".to_owned(),
+        },
         _ if report.has_unrecorded_partners() => {
             " to communication, and to waiting for processes that were not recorded".to_owned()
         }
@@ -189,14 +191,26 @@ fn why(report: &Report, situation: RunSituation) -> String {
     }
 }
 
+/// The rank that causes most waiting, if that is a large part of it.
+fn most_awaited(report: &Report) -> Option<u32> {
+    let most_by = report.blocking.as_ref()?.most_by?;
+    (most_by.share >= MIN_WAITING_OF_NAMED_TARGET).then_some(most_by.rank)
+}
+
 /// The cause that slow ranks have more work than the others.
 fn excess(report: &Report) -> String {
     let Some(worst) = &report.verdict.worst else { return " to load imbalance".to_owned() };
     let factor = factor_in_words(worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE));
     let slow = worst.with_equals();
-    let (has, each) = if slow.len() > 1 { ("have", " each") } else { ("has", "") };
+    let is_one = slow.len() == 1;
+    let takes = match (is_mostly_asleep(report), is_one) {
+        (false, true) => format!("has {factor} the average work"),
+        (false, false) => format!("have {factor} the average work each"),
+        (true, true) => format!("takes {factor} the average time"),
+        (true, false) => format!("take {factor} the average time each"),
+    };
     let when = when(report, worst);
-    format!(": {} {has} {factor} the average work{each}{when}, and {}", named_ranks(&slow), who_waits(report, &slow))
+    format!(": {} {takes}{when}, and {}", named_ranks(&slow), who_waits(report, &slow))
 }
 
 /// The cause that one group of ranks has code that takes longer than that of the others.
@@ -310,7 +324,8 @@ fn first_ranks(report: &Report, kind: LossKind) -> String {
 fn calls_in_words(report: &Report) -> String {
     let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication);
     if let Some((at, &(rank, _))) = loss.and_then(|loss| loss.at.as_ref().zip(loss.ranks.first())) {
-        return format!(": {} for rank {rank}, which is mostly in MPI_{}", who_waits(report, &[rank]), at.operation);
+        let waits = who_waits(report, &[rank]).replace(" for it", &format!(" for rank {rank}"));
+        return format!(": {waits}, which is mostly in MPI_{}", at.operation);
     }
     let Some((loss, amounts)) = loss.and_then(|loss| Some((loss, CallAmounts::new(report, loss)?))) else {
         return String::new();
@@ -329,7 +344,12 @@ fn calls_in_words(report: &Report) -> String {
             format!("which take {each} each, {in_all} in all")
         }
     };
-    format!(": each rank makes {calls} of {operation}{size}, {spent}")
+    let is_all = amounts.callers.len() == report.ranks.len();
+    match amounts.callers.as_slice() {
+        [one] if !is_all => format!(": rank {one} makes {calls} of {operation}{size}, {spent}"),
+        some if !is_all => format!(": {} each make {calls} of {operation}{size}, {spent}", named_ranks(some)),
+        _ => format!(": each rank makes {calls} of {operation}{size}, {spent}"),
+    }
 }
 
 /// Returns the second part of what is lost, where there is one worth naming.

@@ -59,6 +59,11 @@ impl RankSteps<'_> {
             OperationSemantics::Unlock => self.lock(record, CommRole::Unlock),
             OperationSemantics::Flush => self.lock(record, CommRole::Flush),
             OperationSemantics::Fetch => self.lock(record, CommRole::Fetch { changes: record.sent > 0 }),
+            OperationSemantics::StartAccess => {
+                let fetches = record.sent > 0 && record.received > 0;
+                let event = self.lock(record, CommRole::StartAccess { fetches })?;
+                Some(CommEvent { request: record.request, ..event })
+            }
         }
     }
 
@@ -70,7 +75,8 @@ impl RankSteps<'_> {
             Exchange => Some(self.send(record, CommRole::StartSend, SendMode::Standard)),
             Collective(pattern, on) => Some(self.enter(record, CommRole::StartCollective(pattern), on)),
             Epoch(step @ (EpochStep::Post | EpochStep::Complete)) => Some(self.epoch(record, step)),
-            Epoch(EpochStep::Start | EpochStep::Wait | EpochStep::Test) | Lock | Unlock | Flush | Fetch => None,
+            Epoch(EpochStep::Start | EpochStep::Wait | EpochStep::Test) | Lock | Unlock => None,
+            Flush | Fetch | StartAccess => None,
             Recv | StartRecv | StartExchange | Probe | AskForMessage | StartCollective(_) => None,
             PrepareSend(_) | PrepareRecv | PrepareCollective(_) | Start | StartAll | Ready => None,
             Wait | Test | AskForRequest | Look | Nothing => None,

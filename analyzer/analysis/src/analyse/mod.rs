@@ -17,7 +17,8 @@ use crate::model::replay_results::ReplayResults;
 use crate::model::statistics::RunStatistics;
 use crate::model::what_if::WhatIfScenario;
 use crate::model::{Model, RegionIdx};
-use crate::profile::gather;
+use crate::profile::joining::most_of_rank;
+use crate::profile::{GatherFacts, gather};
 use crate::read::open::RecordedRun;
 use crate::read::pass::FoldProgress;
 use crate::read::spawned;
@@ -251,6 +252,7 @@ struct RunPreparation<'a> {
     survey: CallSurvey,
     structure: RunStructure,
     names: ResolvedNames,
+    most_iterations: usize,
 }
 
 impl<'a> RunPreparation<'a> {
@@ -263,7 +265,7 @@ impl<'a> RunPreparation<'a> {
         };
         report(AnalysisStage::Finding);
         let structure = RunStructure::find(&run, &survey, &names, &options.wanted);
-        Ok(RunPreparation { run, report, survey, structure, names })
+        Ok(RunPreparation { run, report, survey, structure, names, most_iterations: options.most_iterations })
     }
 
     /// The selected ranks and time of the run, of which `all` is, regions left aside.
@@ -349,9 +351,13 @@ impl<'a> RunPreparation<'a> {
     }
 
     fn gather(&self, run: &RecordedRun) -> Result<Model, TransportFailure> {
-        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, &|progress| {
-            (self.report)(AnalysisStage::AddingUp(progress))
-        })?;
+        let facts = GatherFacts {
+            survey: &self.survey,
+            structure: &self.structure,
+            code: &self.names.sampled,
+            most_iterations: most_of_rank(self.most_iterations, run.headers.len()),
+        };
+        let mut model = gather(run, facts, &|progress| (self.report)(AnalysisStage::AddingUp(progress)))?;
         model.problems.extend(self.names.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         Ok(model)

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::profile::joining::MAX_ITERATIONS;
 use crate::select::scenario::AskedScenario;
 use crate::structure::StructureOptions;
 use crate::structure::code_readers::CodeReaders;
@@ -30,6 +31,8 @@ pub struct AnalysisOptions {
     pub statistics: bool,
     /// Steps of all ranks together in a segment of the third pass, for tests; `None`: as many as serve best.
     pub segment_steps: Option<usize>,
+    /// Iterations of all ranks together above which those of single ranks are joined in blocks, fewer for tests.
+    pub most_iterations: usize,
 }
 
 impl Default for AnalysisOptions {
@@ -46,6 +49,7 @@ impl Default for AnalysisOptions {
             watch: false,
             statistics: true,
             segment_steps: None,
+            most_iterations: MAX_ITERATIONS,
         }
     }
 }

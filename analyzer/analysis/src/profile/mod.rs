@@ -10,6 +10,7 @@
 //! | `sums.rs` | what a thread's records add up to; `times.rs`: its time by iteration; `span.rs`: where only a span of time counts |
 //! | `rank.rs` | a rank's sums → its model |
 //! | `iterations.rs` | the part of that which is by iteration, with `bounds.rs` (when iterations were) and `found_iterations.rs` (those of a detected loop) |
+//! | `joining.rs` | iterations of ranks in blocks, where there are too many |
 //! | `samples.rs` | samples, each where the first thread was then |
 //! | `lines.rs` | CPU time by line, summed exactly |
 //! | `others.rs` | threads other than the first, of which only the sum is of interest |
@@ -23,6 +24,7 @@ mod bounds;
 pub mod concurrency;
 mod found_iterations;
 mod iterations;
+pub mod joining;
 mod lines;
 mod others;
 mod parallel;
@@ -44,7 +46,6 @@ use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, Problem, ProblemKind, Record};
 
-use crate::model::sites::CallSiteTable;
 use crate::model::summary::SummaryFacts;
 use crate::model::{Model, RankModel};
 use crate::profile::concurrency::RankSampler;
@@ -67,22 +68,29 @@ use rank::{RankBuilder, RunTables};
 use rank_summaries::{RankSummary, SummarizedRanks, forget_iterations, forget_samples};
 use samples::{MOST_SAMPLES, SampleSource, SortedSamples};
 
-/// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
-/// its model. `code`: what is known of the code that samples hit.
+/// What is known of a run before its records are added up.
+#[derive(Clone, Copy)]
+pub struct GatherFacts<'a> {
+    /// The survey of the run.
+    pub survey: &'a CallSurvey,
+    /// Its loops and regions, where none are marked.
+    pub structure: &'a RunStructure,
+    /// The code that samples hit.
+    pub code: &'a SampledCode,
+    /// Iterations above which those of a rank are joined in blocks.
+    pub most_iterations: usize,
+}
+
+/// Folds `run` into its model.
 ///
 /// Errors: of several processes that read it together, one failed.
-pub fn gather(
-    run: &RecordedRun,
-    survey: &CallSurvey,
-    structure: &RunStructure,
-    code: &SampledCode,
-    progress: ProgressReport,
-) -> Result<Model, TransportFailure> {
+pub fn gather(run: &RecordedRun, facts: GatherFacts, progress: ProgressReport) -> Result<Model, TransportFailure> {
+    let GatherFacts { survey, structure, code, most_iterations } = facts;
     let part = pass::fold(
         run,
         RecordPass::Profile,
-        || encoded(&(&survey.sites, structure, code)),
-        |header: &LogHeader| RankGather::new(run, header, survey, structure, code),
+        || encoded(&(&survey.sites, structure, code, most_iterations)),
+        |header: &LogHeader| RankGather::new(run, header, facts),
         progress,
     )?;
     let summed_up = part.as_ref().map(|part| part.summed_up).unwrap_or_default();
@@ -113,13 +121,14 @@ pub(crate) struct GatherInput {
     survey: CallSurvey,
     structure: RunStructure,
     code: SampledCode,
+    most_iterations: usize,
 }
 
 impl GatherInput {
     /// From what process 0 sent, and from what this process found when it surveyed its ranks. `None`: the bytes are not that.
     pub(crate) fn new(bytes: &[u8], own: &CallSurvey) -> Option<GatherInput> {
-        let (sites, structure, code) = decoded(bytes)?;
-        Some(GatherInput { survey: own.with_sites(sites), structure, code })
+        let (sites, structure, code, most_iterations) = decoded(bytes)?;
+        Some(GatherInput { survey: own.with_sites(sites), structure, code, most_iterations })
     }
 }
 
@@ -128,22 +137,17 @@ pub(crate) fn gather_part(
     run: &RecordedRun,
     input: &GatherInput,
 ) -> pass::PartialFold<impl MergeHigher + Encode + Decode<()> + use<>> {
-    let GatherInput { survey, structure, code } = input;
+    let &GatherInput { ref survey, ref structure, ref code, most_iterations } = input;
+    let facts = GatherFacts { survey, structure, code, most_iterations };
     pass::PartialFold {
-        output: pass::fold_ranks(
-            run,
-            &run.headers,
-            |header: &LogHeader| RankGather::new(run, header, survey, structure, code),
-            &|_| (),
-        ),
+        output: pass::fold_ranks(run, &run.headers, |header: &LogHeader| RankGather::new(run, header, facts), &|_| ()),
     }
 }
 
 /// The fold of one rank.
 struct RankGather<'a> {
     header: LogHeader,
-    known_sites: &'a CallSiteTable,
-    structure: &'a RunStructure,
+    tables: RunTables<'a>,
     code: &'a SampledCode,
     /// The rank's samples, until its first thread has records.
     samples: Option<SortedSamples>,
@@ -174,13 +178,8 @@ struct RankGather<'a> {
 }
 
 impl<'a> RankGather<'a> {
-    fn new(
-        run: &RecordedRun,
-        header: &LogHeader,
-        survey: &'a CallSurvey,
-        structure: &'a RunStructure,
-        code: &'a SampledCode,
-    ) -> Self {
+    fn new(run: &RecordedRun, header: &LogHeader, facts: GatherFacts<'a>) -> Self {
+        let GatherFacts { survey, structure, code, most_iterations } = facts;
         let span = run.span(header.rank);
         let is_sampled = survey.rank(header.rank).is_some_and(|rank| rank.is_sampled);
         let clock = survey.rank(header.rank).and_then(|rank| rank.clock.clone());
@@ -191,8 +190,7 @@ impl<'a> RankGather<'a> {
                 .filter(|_| !(run.is_first_look && survey.summaries))
                 .map(|clock| RankSampler::new(header.rank, clock).within(span)),
             header: header.clone(),
-            known_sites: &survey.sites,
-            structure,
+            tables: RunTables { known_sites: &survey.sites, structure, most_iterations },
             code,
             samples: is_sampled.then(|| source.read(span, MOST_SAMPLES)).flatten(),
             span,
@@ -300,8 +298,7 @@ impl RankGather<'_> {
     fn ended(self) -> PartialModel {
         let compares = self.can_compare();
         let mut part = PartialModel::default();
-        let tables = RunTables { known_sites: self.known_sites, structure: self.structure };
-        let mut builder = RankBuilder::new(&self.header, &self.definitions, tables, self.span, &mut part);
+        let mut builder = RankBuilder::new(&self.header, &self.definitions, self.tables, self.span, &mut part);
         builder.code = Some(self.code);
         builder.inner_iterations = self.placer.as_ref().map(CallPlacer::inner_iterations).unwrap_or_default();
         builder.iterated = self

@@ -12,7 +12,7 @@ use super::{ReplayOptions, ReplayScope, SurveyedRun, follow};
 use crate::metrics::statistics::StatisticsObserver;
 use crate::model::RegionIdx;
 use crate::model::replay_results::ReplayResults;
-use crate::profile::gather;
+use crate::profile::{GatherFacts, gather};
 use crate::read::open::RecordedRun;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::survey;
@@ -37,7 +37,9 @@ fn followed(scenario: Scenario) -> ReplayResults {
         &names,
         &structure::StructureOptions { detect: false, ..structure::StructureOptions::default() },
     );
-    let model = gather(&run, &survey, &structure, &SampledCode::default(), &|_| ()).unwrap();
+    let code = SampledCode::default();
+    let facts = GatherFacts { survey: &survey, structure: &structure, code: &code, most_iterations: usize::MAX };
+    let model = gather(&run, facts, &|_| ()).unwrap();
     let (scope, surveyed) = (
         ReplayScope::whole_run(&model),
         SurveyedRun { run: &run, survey: &survey, structure: &structure, model: &model },
@@ -116,7 +118,9 @@ fn times_by_both(scenario: Scenario, detect: bool) -> (Times, Times) {
     let survey = survey(&run, &|_| ()).unwrap();
     let wanted = structure::StructureOptions { detect, ..structure::StructureOptions::default() };
     let structure = RunStructure::find(&run, &survey, &symbols::unnamed(&survey.sites), &wanted);
-    let model = gather(&run, &survey, &structure, &SampledCode::default(), &|_| ()).unwrap();
+    let code = SampledCode::default();
+    let facts = GatherFacts { survey: &survey, structure: &structure, code: &code, most_iterations: usize::MAX };
+    let model = gather(&run, facts, &|_| ()).unwrap();
     let rank = &model.ranks[0];
     let mut profile: Times = Times::new();
     for &((region, activity), cell) in &rank.cells {

@@ -10,7 +10,7 @@ use crate::metrics::statistics::StatisticsObserver;
 use crate::model::Model;
 use crate::model::replay_results::CriticalPathEntry;
 use crate::model::what_if::WhatIfScenario;
-use crate::profile::gather;
+use crate::profile::{GatherFacts, gather};
 use crate::read::open::RecordedRun;
 use crate::replay::scope::ReplayScope;
 use crate::replay::what_if::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
@@ -64,7 +64,9 @@ impl SurveyedTestRun {
         let survey = survey(&run, &|_| ()).unwrap();
         let names = symbols::unnamed(&survey.sites);
         let structure = RunStructure::find(&run, &survey, &names, &structure::StructureOptions::default());
-        let model = gather(&run, &survey, &structure, &SampledCode::default(), &|_| ()).unwrap();
+        let code = SampledCode::default();
+        let facts = GatherFacts { survey: &survey, structure: &structure, code: &code, most_iterations: usize::MAX };
+        let model = gather(&run, facts, &|_| ()).unwrap();
         SurveyedTestRun { _dir: dir, run, survey, structure, model }
     }
 

@@ -173,11 +173,16 @@ impl<W: Write + Send> PerfettoWriter<W> {
             let path = self.path(*region);
             let name = Some(format!("iterations of {path}"));
             let track = self.track(TrackDescriptor { name, parent: Some(track), ..TrackDescriptor::default() });
+            let blocks = if series.joined > 0 {
+                format!(", and the {} after it", (1_u32 << series.joined) - 1)
+            } else {
+                String::new()
+            };
             for ((number, begin), end) in series.numbers.iter().zip(&series.begin_s).zip(&series.end_s) {
                 let (begin, end) = ((begin * 1e9).round() as Ns, (end * 1e9).round() as Ns);
                 // NaN, which is 0 here, has no length either.
                 if begin < end {
-                    self.begin(track, begin, &format!("iteration {number}"), Vec::new());
+                    self.begin(track, begin, &format!("iteration {number}{blocks}"), Vec::new());
                     self.end(track, end);
                 }
             }

@@ -38,6 +38,8 @@ struct RunRequest {
     first_look: bool,
     /// Steps of all ranks in a segment of the third pass, if not [`SEGMENT_STEPS`].
     segment_steps: Option<usize>,
+    /// Iterations of all ranks together above which they are joined, if not as many as usual.
+    most_iterations: Option<usize>,
 }
 
 /// What was found.
@@ -53,12 +55,14 @@ struct RunOutput {
 
 /// What is found of a part of `run`; why nothing is.
 fn report(run: RecordedRun, passes: PassRunner, wanted: &RunRequest) -> Result<RunOutput, AnalysisError> {
-    let RunRequest { selection, polling, first_look, segment_steps } = wanted;
+    let RunRequest { selection, polling, first_look, segment_steps, most_iterations } = wanted;
     let run = if *first_look { run.first_look() } else { run };
     let (run, asked) = (run.polling(*polling), (!first_look).then(Vec::new));
     let segment_steps = segment_steps.or(Some(SEGMENT_STEPS));
+    let default = AnalysisOptions::default();
+    let most_iterations = most_iterations.unwrap_or(default.most_iterations);
     let options =
-        AnalysisOptions { symbols: false, asked, watch: true, segment_steps, passes, ..AnalysisOptions::default() };
+        AnalysisOptions { symbols: false, asked, watch: true, segment_steps, most_iterations, passes, ..default };
     let analysis = analyse(&run, selection, &options, |_| ())?;
     let mut bytes = Vec::new();
     json::write(&Report::new(&analysis.model, &analysis.names), &ListBounds::ALL, &mut bytes)
@@ -221,6 +225,59 @@ fn where_a_rank_ends_early_the_rest_is_followed_in_the_same_order() {
     let several = RunRequest { segment_steps: Some(6 * 150), ..all() };
     assert!(alone(dir.path(), &several).unwrap().segments > 3);
     assert_same_by(&[2, 3, 5, 8], dir.path(), &several);
+}
+
+/// Ranks that pass 40 marked iterations, in each of which another one computes longest; the last rank passes 80 more by itself.
+fn iterated(n: u32) -> Scenario {
+    Scenario::ranks(n).each(move |rank, script| {
+        let script = script.repeat(40, move |at, script| {
+            let (work, rest) = (1.0 + f64::from(at % n == rank) / 3.0, f64::from(rank + 1) / 7.0);
+            script.iteration("step", |script| {
+                script.region("work", |script| script.compute(work)).compute(rest).allreduce(8, 4.0 - work - rest)
+            })
+        });
+        if rank == n - 1 {
+            script.repeat(80, |_, script| script.iteration("step", |script| script.compute(0.7)))
+        } else {
+            script
+        }
+    })
+}
+
+#[test]
+fn iterations_that_are_joined_are_joined_alike_by_all_processes() {
+    let dir = written(iterated(6));
+    // 16 of each rank: the last one's 120 need blocks of 8, the others' 40 of 4.
+    let joined = RunRequest { most_iterations: Some(6 * 16), ..all() };
+    let found = alone(dir.path(), &joined).unwrap();
+    assert!(found.json.contains("blocks of 8 iterations of main/step"), "{}", found.json);
+    assert_same(dir.path(), &joined);
+}
+
+#[test]
+fn what_is_known_of_all_ranks_stays_exact_when_iterations_are_joined() {
+    let dir = written(iterated(6));
+    let [each, joined] = [None, Some(6 * 16)].map(|most_iterations| {
+        let found = alone(dir.path(), &RunRequest { most_iterations, ..all() }).unwrap();
+        serde_json::from_str::<serde_json::Value>(&found.json).unwrap()
+    });
+    for part in ["/iterations", "/efficiency", "/regions", "/ranks", "/windows"] {
+        let [each, joined] = [&each, &joined].map(|report| report.pointer(part).cloned().unwrap_or_default());
+        assert!(!each.is_null(), "{part}");
+        assert_eq!(rounded(each), rounded(joined), "{part}");
+    }
+    let problems = |report: &serde_json::Value| report["run"]["problems"].to_string().contains("IterationsJoined");
+    assert!(!problems(&each) && problems(&joined));
+}
+
+/// A value with its numbers to ten digits: sums in another order differ in the last ones.
+fn rounded(value: serde_json::Value) -> serde_json::Value {
+    match value {
+        serde_json::Value::Number(number) => format!("{:.10e}", number.as_f64().unwrap_or(f64::NAN)).into(),
+        serde_json::Value::Array(all) => all.into_iter().map(rounded).collect(),
+        serde_json::Value::Object(all) => all.into_iter().map(|(key, one)| (key, rounded(one))).collect(),
+        other => other,
+    }
 }
 
 #[test]

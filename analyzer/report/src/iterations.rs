@@ -99,6 +99,10 @@ impl IterationTable {
 
 /// The computation of all ranks in each of these iterations of a region, and the number of ranks that completed it.
 fn sums(model: &Model, idx: RegionIdx, slowest: &[SlowestInIteration]) -> Vec<(f64, u32)> {
+    if let Some(joined) = model.joined.get(&idx) {
+        let sums = slowest.iter().map(|one| joined.sum(one.iteration));
+        return sums.map(|sum| (sum.computation.number() * 1e-9, sum.ranks)).collect();
+    }
     let mut sums = vec![(0.0, 0); slowest.len()];
     for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
         // Both are sorted.

@@ -370,7 +370,7 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     let is_window = selected.from.is_some() || selected.to.is_some();
     let (fewest, most) = match is_window {
         true => counts(&ranks, |rank| {
-            region.and_then(|idx| rank.series(idx)).map_or(0, |series| series.numbers.len() as u32)
+            region.and_then(|idx| rank.series(idx)).map_or(0, |series| series.iterations() as u32)
         }),
         false => counts(&ranks, in_run),
     };

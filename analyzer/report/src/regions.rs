@@ -11,7 +11,7 @@ use super::DispersionRows;
 use super::efficiency::EfficiencyRow;
 use super::largest;
 use super::serial;
-use lbprof_analysis::model::{Model, OwnLoops, RankModel, RegionCounters, RegionIdx, Seconds};
+use lbprof_analysis::model::{IterationSeries, Model, OwnLoops, RankModel, RegionCounters, RegionIdx, Seconds};
 
 /// A region.
 #[derive(Clone, Debug, Serialize)]
@@ -276,7 +276,7 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
         efficiency,
         slowest_rank: largest(&computation).map(|at| model.ranks[at].rank),
         iterations: facts.iterated.then(|| {
-            model.ranks.iter().filter_map(|rank| rank.series(idx)).map(|series| series.numbers.len()).max().unwrap_or(0)
+            model.ranks.iter().filter_map(|rank| rank.series(idx)).map(IterationSeries::iterations).max().unwrap_or(0)
         }),
         compared,
         operations_per_s: (computation_s > 0.0).then(|| totals.operations / computation_s),

@@ -4,7 +4,7 @@ use lbprof_collector::Activity;
 use serde::Serialize;
 
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
-use lbprof_analysis::model::{IterationSeries, Model};
+use lbprof_analysis::model::{IterationSeries, Model, RegionIdx};
 use lbprof_analysis::views::timeline::state_name;
 
 /// Most blocks of iterations.
@@ -125,11 +125,12 @@ pub(super) fn blocks(model: &Model) -> Vec<BlockRow> {
     let mut numbers: Vec<u32> = series.iter().flatten().flat_map(|series| series.numbers.iter().copied()).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let entering = model.entering(region);
+    let entering = model.entering_blocks(region);
     numbers.retain(|number| !entering.contains(number));
     let mut blocks = Vec::new();
     for block in numbers.chunks(numbers.len().div_ceil(MOST_BLOCKS).max(1)) {
         let (first, last) = (block[0], block[block.len() - 1]);
+        let passed = passed_in(model, region, first, last);
         let (mut begin_s, mut end_s) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut computation = vec![0.0; series.len()];
         for (own, series) in computation.iter_mut().zip(&series) {
@@ -146,8 +147,15 @@ pub(super) fn blocks(model: &Model) -> Vec<BlockRow> {
         }
         if end_s > begin_s && begin_s.is_finite() && end_s.is_finite() {
             let efficiency = PartEfficiency::from_model(model, &computation, end_s - begin_s);
-            blocks.push(BlockRow { first, last, efficiency });
+            blocks.push(BlockRow { first: passed.0, last: passed.1, efficiency });
         }
     }
     blocks
+}
+
+/// The first and the last iteration of the entries of a region from `first` to `last`, which may be blocks of iterations.
+fn passed_in(model: &Model, region: RegionIdx, first: u32, last: u32) -> (u32, u32) {
+    let Some(joined) = model.joined.get(&region) else { return (first, last) };
+    let inside = joined.in_blocks(first, last);
+    (inside.first().map_or(first, |one| one.number), inside.last().map_or(last, |one| one.number))
 }

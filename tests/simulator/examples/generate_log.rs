@@ -5,7 +5,8 @@
 //! At least RECORDS records (20 million) over RANKS ranks (4). The program is a solver. Of the KIND `marked`, the default, its steps are marked
 //! as iterations; of the KIND `unmarked` they are not; of the KIND `meetings` they are, and there is no exchange in them, so that many ranks
 //! have many steps in few records. Of the KIND `nodes` they are marked, each rank's log ends with its summary, and 128 ranks each write one file: for
-//! first looks at more ranks than files can be open. There each node's ranks run by themselves, so only a first look makes sense. Equal arguments give equal logs. What one rank does in a step:
+//! first looks at more ranks than files can be open. There each node's ranks run by themselves, so only a first look makes sense; `node-meetings` are meetings of all ranks, in such
+//! files. Equal arguments give equal logs. What one rank does in a step:
 //!
 //! ```text
 //!   step       compute ─ exchange ─ Allreduce        every 20th step also Sendrecv, every 50th Send or Recv
@@ -38,6 +39,9 @@ use lbprof_simulator::summaries::folding;
 
 /// Records that a ring of 128 KiB holds.
 const BATCH: usize = 2048;
+
+/// Records of a batch where the logs of all ranks are in memory.
+const SMALL_BATCH: usize = 128;
 
 /// Ranks of a node file.
 const RANKS_OF_A_NODE: usize = 128;
@@ -72,8 +76,10 @@ fn main() -> io::Result<()> {
         Some("unmarked") => (false, true),
         Some("meetings") => (true, false),
         Some("nodes") => (true, true),
+        Some("node-meetings") => (true, false),
         Some(other) => {
-            return Err(io::Error::other(format!("{other}: not a kind; there are marked, unmarked, meetings, nodes")));
+            let kinds = "marked, unmarked, meetings, nodes, node-meetings";
+            return Err(io::Error::other(format!("{other}: not a kind; there are {kinds}")));
         }
     };
     let ranks = u32::try_from(ranks).ok().filter(|&ranks| ranks > 0).ok_or_else(|| io::Error::other("0 ranks"))?;
@@ -81,6 +87,9 @@ fn main() -> io::Result<()> {
     std::fs::create_dir_all(&folder)?;
     if kind.as_deref() == Some("nodes") {
         return nodes(&folder, ranks, wanted, seed);
+    }
+    if kind.as_deref() == Some("node-meetings") {
+        return node_meetings(&folder, ranks, wanted, seed);
     }
     let all = 0..ranks;
     let mut solver = Solver { exchanges, ..Solver::new(Some(&folder), all, ranks, seed, marked)? };
@@ -106,6 +115,24 @@ fn nodes(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Result<()> 
         std::fs::write(folder.join(node_name(lowest)), file)?;
     }
     eprintln!("{records} records, {n_ranks} ranks, {bytes} bytes in {}", folder.display());
+    Ok(())
+}
+
+/// Meetings of all ranks in node files.
+fn node_meetings(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Result<()> {
+    let mut solver = Solver { exchanges: false, ..Solver::new(None, 0..n_ranks, n_ranks, seed, true)? };
+    // Nor are there summaries, whose sums of all ranks would be in memory together.
+    solver.ranks.iter_mut().for_each(|rank| (rank.full, rank.fold) = (SMALL_BATCH, None));
+    let step = solver.run(wanted)?;
+    let (records, mut bytes) = (solver.records(), 0);
+    let mut logs = solver.finish()?.into_iter().peekable();
+    while let Some(lowest) = logs.peek().map(|log| log.rank) {
+        let of_node = logs.by_ref().take(RANKS_OF_A_NODE).map(|log| (log.rank, log.content)).collect();
+        let file = node_file(scenario::RUN_ID, &of_node);
+        bytes += file.len();
+        std::fs::write(folder.join(node_name(lowest)), file)?;
+    }
+    eprintln!("{records} records, {step} steps, {n_ranks} ranks, {bytes} bytes in {}", folder.display());
     Ok(())
 }
 
@@ -344,6 +371,8 @@ struct Rank {
     most_iterations: usize,
     head: BatchHead,
     batch: Vec<Record>,
+    /// Records of a full batch.
+    full: usize,
     now: u64,
     requests: u32,
     /// Whether regions are marked.
@@ -364,7 +393,18 @@ impl Rank {
         let head = BatchHead { previous_end: START, ..BatchHead::default() };
         let fold = folder.is_none().then(|| folding(&header, &head));
         let most_iterations = most_iterations(n_ranks);
-        Ok(Rank { rank, log, fold, most_iterations, head, batch: Vec::new(), now: START, requests: 0, marked })
+        Ok(Rank {
+            rank,
+            log,
+            fold,
+            most_iterations,
+            head,
+            batch: Vec::new(),
+            full: BATCH,
+            now: START,
+            requests: 0,
+            marked,
+        })
     }
 
     /// A call of `time` nanoseconds; a few pass before it.
@@ -411,8 +451,8 @@ impl Rank {
 
     /// Writes what fills a ring; the rest waits for more.
     fn write_full(&mut self) -> io::Result<()> {
-        while self.batch.len() >= BATCH {
-            self.write(BATCH)?;
+        while self.batch.len() >= self.full {
+            self.write(self.full)?;
         }
         Ok(())
     }

@@ -19,6 +19,7 @@ use crate::model::statistics::RunStatistics;
 use crate::model::what_if::WhatIfScenario;
 use crate::model::{Model, RegionIdx};
 use crate::profile::GatherInput;
+use crate::profile::joining::most_of_rank;
 use crate::read::open::RecordedRun;
 use crate::read::pass::FoldProgress;
 use crate::read::spawned;
@@ -252,6 +253,7 @@ struct RunPreparation<'a> {
     survey: CallSurvey,
     structure: RunStructure,
     names: ResolvedNames,
+    most_iterations: usize,
 }
 
 impl<'a> RunPreparation<'a> {
@@ -265,7 +267,8 @@ impl<'a> RunPreparation<'a> {
         };
         report(AnalysisStage::Finding);
         let structure = RunStructure::find(&run, &survey, &names, &options.wanted);
-        Ok(RunPreparation { run, passes, report, survey, structure, names })
+        let most_iterations = options.most_iterations;
+        Ok(RunPreparation { run, passes, report, survey, structure, names, most_iterations })
     }
 
     /// The selected ranks and time of the run, of which `all` is, regions left aside.
@@ -350,7 +353,12 @@ impl<'a> RunPreparation<'a> {
     }
 
     fn gather(&self, run: &RecordedRun) -> Result<Model, ProcessFailure> {
-        let input = GatherInput { survey: &self.survey, structure: &self.structure, code: &self.names.sampled };
+        let input = GatherInput {
+            survey: &self.survey,
+            structure: &self.structure,
+            code: &self.names.sampled,
+            most_iterations: most_of_rank(self.most_iterations, run.headers.len()),
+        };
         let report = |progress| (self.report)(AnalysisStage::AddingUp(progress));
         let mut model = self.passes.get().gather(run, input, &report)?;
         model.problems.extend(self.names.problems.iter().cloned());

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::passes::PassRunner;
+use crate::profile::joining::MAX_ITERATIONS;
 use crate::select::scenario::AskedScenario;
 use crate::structure::StructureOptions;
 use crate::structure::code_readers::CodeReaders;
@@ -33,6 +34,8 @@ pub struct AnalysisOptions {
     pub passes: PassRunner,
     /// Steps of all ranks together in a segment of the third pass, for tests; `None`: as many as serve best.
     pub segment_steps: Option<usize>,
+    /// Iterations of all ranks together above which those of single ranks are joined in blocks, fewer for tests.
+    pub most_iterations: usize,
 }
 
 impl Default for AnalysisOptions {
@@ -50,6 +53,7 @@ impl Default for AnalysisOptions {
             statistics: true,
             passes: PassRunner::default(),
             segment_steps: None,
+            most_iterations: MAX_ITERATIONS,
         }
     }
 }

@@ -21,25 +21,27 @@ pub(super) struct GatherJob {
     sites: CallSiteTable,
     structure: RunStructure,
     code: SampledCode,
+    most_iterations: usize,
 }
 
 /// Encodes a job for [`GatherJob::new`].
 pub(super) fn encode_gather_job(input: GatherInput) -> Vec<u8> {
-    encoded(&(&input.survey.sites, input.structure, input.code))
+    let GatherInput { survey, structure, code, most_iterations } = input;
+    encoded(&(&survey.sites, structure, code, most_iterations))
 }
 
 impl GatherJob {
     /// From what process 0 sent; `None`: the bytes are not that.
     pub(super) fn new(bytes: &[u8]) -> Option<GatherJob> {
-        let (sites, structure, code) = decoded(bytes)?;
-        Some(GatherJob { sites, structure, code })
+        let (sites, structure, code, most_iterations) = decoded(bytes)?;
+        Some(GatherJob { sites, structure, code, most_iterations })
     }
 
     /// Folds the ranks of `run`, those of this process, in whose logs it found `own`.
     pub(super) fn gather(self, run: &RecordedRun, own: &CallSurvey) -> Option<PartialModel> {
-        let GatherJob { sites, structure, code } = self;
+        let GatherJob { sites, structure, code, most_iterations } = self;
         let survey = own.with_sites(sites);
-        let input = GatherInput { survey: &survey, structure: &structure, code: &code };
+        let input = GatherInput { survey: &survey, structure: &structure, code: &code, most_iterations };
         gather_ranks(run, &run.headers, input, &|_| ())
     }
 }

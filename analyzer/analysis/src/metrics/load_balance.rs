@@ -166,7 +166,7 @@ pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProf
 /// [`phase_profile_ideal`] of some ranks, as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
 ///
 /// Of all ranks it is the same. Of some, regions that none of them iterates do not count, and it is `None` also for a region that is not iterated itself but lies in one that is: time
-/// of single ranks by iteration is kept of iterated regions alone.
+/// of single ranks by iteration is kept of iterated regions alone. Where that is joined in blocks, it is the sum over blocks, which is less.
 pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let is_all = ranks.len() == model.ranks.len();
     let mut inside = outermost_iterated(model, region);
@@ -220,7 +220,7 @@ struct IterationEdges {
 }
 
 impl IterationEdges {
-    /// Measures the edges of the iterated regions `inside`, which lie in `region`.
+    /// Measures the edges of the iterated regions `inside`, which lie in `region`. Where ranks have blocks of iterations, all time outside counts apart.
     fn measure<'a>(
         ranks: impl Iterator<Item = &'a RankModel> + Clone,
         region: RegionIdx,
@@ -229,7 +229,7 @@ impl IterationEdges {
         let mut numbers: BTreeSet<(usize, u32)> = BTreeSet::new();
         for rank in ranks.clone() {
             for (at, &idx) in inside.iter().enumerate() {
-                let Some(series) = rank.series(idx) else { continue };
+                let Some(series) = rank.series(idx).filter(|series| series.joined == 0) else { continue };
                 // A window of time may start after an iteration that the rank entered the loop with.
                 let entered = series.entering.iter().filter(|number| series.numbers.binary_search(number).is_ok());
                 numbers.extend(entered.map(|&number| (at, number)));

@@ -6,6 +6,7 @@
 pub mod exact_sum;
 mod facts;
 pub mod interval;
+pub mod joined_iterations;
 pub mod lifetime;
 pub mod loops;
 pub mod moment;
@@ -33,6 +34,7 @@ pub use own_loops::OwnLoops;
 pub use rank::{CallTotals, PendingCall, PollTimes, RankModel, RegionCounters, ResourceUsage, Seconds, SiteTotalsKey};
 pub use region::chain;
 pub use region::{CodeEnds, Region, RegionIdx};
+pub(crate) use series::first_of_block;
 pub use series::{IterationSeries, SlowestInIteration};
 pub use sites::{CallSite, Module};
 
@@ -41,6 +43,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bincode::{Decode, Encode};
 use lbprof_collector::{Activity, Problem};
 
+use joined_iterations::JoinedIterations;
 use loops::{Loop, NoLoopReason};
 use replay_results::ReplayResults;
 use samples::{CpuTimeOverRanks, SampledLine};
@@ -71,6 +74,8 @@ pub struct Model {
     /// By region: the largest computation of any rank in each iteration of the innermost iterated region that the region
     /// is, or lies in; empty for regions outside of iterations.
     pub slowest: Vec<Vec<SlowestInIteration>>,
+    /// Regions of which single ranks have blocks of iterations, because all would take too much memory.
+    pub joined: BTreeMap<RegionIdx, JoinedIterations>,
     /// CPU time by line of the source, where ranks were sampled.
     pub lines: BTreeMap<SampledLine, CpuTimeOverRanks>,
     /// Loops found in the calls, outer ones before those in them.
@@ -147,6 +152,9 @@ impl Model {
         regions.retain(|&idx| chosen.clone().any(|rank| rank.series(idx).is_some()));
         let main = most_computed(chosen.clone(), &regions)?;
         let series = chosen.filter_map(|rank| rank.series(main));
+        if self.joined.contains_key(&main) {
+            return Some((main, series.map(IterationSeries::iterations).max().unwrap_or(0)));
+        }
         let numbers: BTreeSet<u32> = series.flat_map(|series| series.numbers.iter().copied()).collect();
         Some((main, numbers.len()))
     }
@@ -174,6 +182,17 @@ impl Model {
     /// Numbers of the iterations of `region` of which the computation of any rank is not known, see [`IterationSeries::entering`].
     pub fn entering(&self, region: RegionIdx) -> BTreeSet<u32> {
         self.ranks.iter().filter_map(|rank| rank.series(region)).flat_map(|series| &series.entering).copied().collect()
+    }
+
+    /// Binary logarithm of the iterations of the blocks in which ranks have those of `region`; 0: they have each.
+    pub fn joined_power(&self, region: RegionIdx) -> u8 {
+        self.joined.get(&region).map_or(0, |joined| joined.power)
+    }
+
+    /// Numbers of the entries of [`IterationSeries`] in which [`Model::entering`] lie.
+    pub fn entering_blocks(&self, region: RegionIdx) -> BTreeSet<u32> {
+        let power = self.joined_power(region);
+        self.entering(region).into_iter().map(|number| first_of_block(number, power)).collect()
     }
 
     /// Returns whether the time of `region` is known by iteration: it is iterated, or lies in a region that is.

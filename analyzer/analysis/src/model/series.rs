@@ -1,11 +1,16 @@
 //! Times by iteration.
 
+use std::ops::AddAssign;
+
 use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
 
 use super::RegionIdx;
 
 /// A rank's iterations of one iterated region, by columns; all columns but the absent ones are equally long.
+///
+/// Of long runs on many ranks an entry is a block of 2^`joined` iterations, of which the rank may have passed fewer: its number is a multiple of that, its
+/// begin that of the first, its end that of the last, its times the sums.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct IterationSeries {
     /// Numbers of the iterations, ascending.
@@ -23,15 +28,74 @@ pub struct IterationSeries {
     /// Of an iterated region that lies in no other: seconds of computation in each iteration of the regions in it, inner ones excluded, where they are
     /// several, with at most [`IterationSeries::MAX_PARTS`] of them; columns as long as `numbers`.
     pub parts: Vec<(RegionIdx, Vec<f32>)>,
+    /// Binary logarithm of the iterations of a block; 0: an entry is an iteration.
+    pub joined: u8,
+    /// Number of iterations that each block has of the rank; empty where an entry is an iteration.
+    pub counts: Vec<u32>,
 }
 
 impl IterationSeries {
     /// The largest number of regions that are kept by iteration: memory grows with them.
     pub const MAX_PARTS: usize = 8;
 
-    /// Returns whether the computation of the iteration with this number is known.
+    /// Number of the rank's iterations.
+    pub fn iterations(&self) -> usize {
+        match self.joined {
+            0 => self.numbers.len(),
+            _ => self.counts.iter().map(|&count| count as usize).sum(),
+        }
+    }
+
+    /// Number of iterations of the entry at this place.
+    pub fn iterations_at(&self, at: usize) -> u32 {
+        self.counts.get(at).copied().unwrap_or(1)
+    }
+
+    /// Joins the iterations in blocks of 2^`power`. Each step joins two neighbours, so that it does not matter in how many calls it is done.
+    pub(crate) fn join(&mut self, power: u8) {
+        if self.joined == 0 && power > 0 {
+            self.counts = vec![1; self.numbers.len()];
+        }
+        while self.joined < power {
+            self.joined += 1;
+            self.join_neighbours();
+        }
+    }
+
+    fn join_neighbours(&mut self) {
+        let mut numbers: Vec<u32> = Vec::with_capacity(self.numbers.len());
+        let mut places: Vec<usize> = Vec::with_capacity(self.numbers.len());
+        for &number in &self.numbers {
+            let first = first_of_block(number, self.joined);
+            if numbers.last() != Some(&first) {
+                numbers.push(first);
+            }
+            places.push(numbers.len() - 1);
+        }
+        numbers.shrink_to_fit();
+        let n = numbers.len();
+        self.numbers = numbers;
+        let (mut begin_s, mut end_s) = (vec![f64::NAN; n], vec![f64::NAN; n]);
+        for (&place, &time_s) in places.iter().zip(&self.begin_s).rev() {
+            begin_s[place] = time_s;
+        }
+        for (&place, &time_s) in places.iter().zip(&self.end_s) {
+            end_s[place] = time_s;
+        }
+        (self.begin_s, self.end_s) = (begin_s, end_s);
+        for column in &mut self.seconds {
+            *column = sums_by_place(column, &places, n);
+        }
+        for (_, column) in &mut self.parts {
+            *column = sums_by_place(column, &places, n);
+        }
+        self.counts = sums_by_place(&self.counts, &places, n);
+    }
+
+    /// Returns whether the computation of the iteration, or block, with this number is known.
     pub fn has_computation(&self, number: u32) -> bool {
-        self.entering.binary_search(&number).is_err()
+        let at = self.entering.partition_point(|&one| one < number);
+        self.entering.get(at).is_none_or(|&one| first_of_block(one, self.joined) != number)
     }
 
     /// Seconds in `activity` in the iteration at this place.
@@ -52,6 +116,20 @@ impl IterationSeries {
         let one = SlowestInIteration::from_rank(rank, &[number], &own).pop();
         one.unwrap_or_default()
     }
+}
+
+/// Returns the number of the block of 2^`power` iterations that the iteration with this number lies in.
+pub(crate) fn first_of_block(number: u32, power: u8) -> u32 {
+    number >> power << power
+}
+
+/// Adds up the values of a column at each of `n` places; an absent column stays absent.
+fn sums_by_place<T: Copy + Default + AddAssign>(column: &[T], places: &[usize], n: usize) -> Vec<T> {
+    let mut sums = if column.is_empty() { Vec::new() } else { vec![T::default(); n] };
+    for (&place, &value) in places.iter().zip(column) {
+        sums[place] += value;
+    }
+    sums
 }
 
 /// The rank that computes longest in an iteration.
@@ -124,5 +202,48 @@ impl SlowestInIteration {
             };
             all.extend(one);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The iterations 1 to 6 and 9, of which iteration k lasts from k to k + 0.5 s and computes for k s.
+    fn series() -> IterationSeries {
+        let numbers = vec![1, 2, 3, 4, 5, 6, 9];
+        let times: Vec<f64> = numbers.iter().map(|&number| f64::from(number)).collect();
+        let mut series = IterationSeries { numbers, ..IterationSeries::default() };
+        series.end_s = times.iter().map(|time_s| time_s + 0.5).collect();
+        series.seconds[Activity::Computation as usize].clone_from(&times);
+        series.parts = vec![(3, times.iter().map(|&time_s| time_s as f32).collect())];
+        series.begin_s = times;
+        series
+    }
+
+    #[test]
+    fn blocks_have_the_sums_of_their_iterations() {
+        let mut blocks = series();
+        blocks.join(2);
+        assert_eq!((&blocks.numbers[..], &blocks.counts[..]), (&[0, 4, 8][..], &[3, 3, 1][..]));
+        assert_eq!((&blocks.begin_s[..], &blocks.end_s[..]), (&[1.0, 4.0, 9.0][..], &[3.5, 6.5, 9.5][..]));
+        assert_eq!(blocks.seconds[Activity::Computation as usize], [6.0, 15.0, 9.0]);
+        assert_eq!(blocks.seconds[Activity::Collective as usize], [0.0; 0]);
+        assert_eq!(blocks.parts, [(3, vec![6.0, 15.0, 9.0])]);
+        assert_eq!((blocks.iterations(), series().iterations()), (7, 7));
+    }
+
+    #[test]
+    fn joining_at_once_and_step_by_step_gives_the_same() {
+        let third = |mut series: IterationSeries| {
+            series.seconds[Activity::Computation as usize].iter_mut().for_each(|seconds| *seconds /= 3.0);
+            series
+        };
+        let (mut at_once, mut by_steps) = (third(series()), third(series()));
+        at_once.join(3);
+        for power in 1..=3 {
+            by_steps.join(power);
+        }
+        assert_eq!(at_once, by_steps);
     }
 }

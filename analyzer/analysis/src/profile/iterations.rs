@@ -7,7 +7,9 @@ use lbprof_collector::record::NONE;
 use lbprof_thresholds::regions::MIN_COMPUTATION_BY_ITERATION;
 
 use super::bounds::IterationBounds;
+use super::joining::needed_powers;
 use super::rank::RankBuilder;
+use crate::model::joined_iterations::JoinedIterations;
 use crate::model::loops::FoundLoopOfRank;
 use crate::model::{IterationSeries, Region, RegionIdx, SlowestInIteration};
 use crate::profile::sums::ThreadTotals;
@@ -93,6 +95,13 @@ impl RankBuilder<'_> {
             for (_, series) in series {
                 series.entering.clone_from(&numbers);
             }
+        }
+        for (region, power) in needed_powers(&self.rank.iterations, self.most_iterations) {
+            let mut joined = JoinedIterations { power, sums: Vec::new() };
+            for (_, series) in self.rank.iterations.iter_mut().filter(|(idx, _)| *idx == region) {
+                joined.join(series);
+            }
+            self.part.joined.insert(region, joined);
         }
     }
 

@@ -10,6 +10,7 @@
 //! | `sums.rs` | what a thread's records add up to; `times.rs`: its time by iteration; `span.rs`: where only a span of time counts |
 //! | `rank.rs` | a rank's sums → its model |
 //! | `iterations.rs` | the part of that which is by iteration, with `bounds.rs` (when iterations were) and `found_iterations.rs` (those of a detected loop) |
+//! | `joining.rs` | iterations of ranks in blocks, where there are too many |
 //! | `samples.rs` | samples, each where the first thread was then |
 //! | `lines.rs` | CPU time by line, summed exactly |
 //! | `others.rs` | threads other than the first, of which only the sum is of interest |
@@ -23,6 +24,7 @@ mod bounds;
 pub mod concurrency;
 mod found_iterations;
 mod iterations;
+pub mod joining;
 mod lines;
 mod others;
 mod parallel;
@@ -43,7 +45,6 @@ use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, Problem, ProblemKind, Record};
 
-use crate::model::sites::CallSiteTable;
 use crate::model::summary::SummaryFacts;
 use crate::model::{Model, RankModel};
 use crate::profile::concurrency::RankSampler;
@@ -72,6 +73,8 @@ pub struct GatherInput<'a> {
     pub structure: &'a RunStructure,
     /// The code that samples hit.
     pub code: &'a SampledCode,
+    /// Iterations above which those of a rank are joined in blocks.
+    pub most_iterations: usize,
 }
 
 /// Folds `run` into its model.
@@ -86,8 +89,7 @@ pub(crate) fn gather_ranks(
     input: GatherInput,
     progress: ProgressReport,
 ) -> Option<PartialModel> {
-    let GatherInput { survey, structure, code } = input;
-    pass::fold(run, headers, |header: &LogHeader| RankGather::new(run, header, survey, structure, code), progress)
+    pass::fold(run, headers, |header: &LogHeader| RankGather::new(run, header, input), progress)
 }
 
 /// Makes the model of `run` from the merged parts of all ranks.
@@ -119,8 +121,7 @@ pub(crate) fn finish(run: &RecordedRun, input: GatherInput, part: Option<Partial
 /// The fold of one rank.
 struct RankGather<'a> {
     header: LogHeader,
-    known_sites: &'a CallSiteTable,
-    structure: &'a RunStructure,
+    tables: RunTables<'a>,
     code: &'a SampledCode,
     /// The rank's samples, until its first thread has records.
     samples: Option<SortedSamples>,
@@ -151,13 +152,8 @@ struct RankGather<'a> {
 }
 
 impl<'a> RankGather<'a> {
-    fn new(
-        run: &RecordedRun,
-        header: &LogHeader,
-        survey: &'a CallSurvey,
-        structure: &'a RunStructure,
-        code: &'a SampledCode,
-    ) -> Self {
+    fn new(run: &RecordedRun, header: &LogHeader, input: GatherInput<'a>) -> Self {
+        let GatherInput { survey, structure, code, most_iterations } = input;
         let span = run.span(header.rank);
         let is_sampled = survey.rank(header.rank).is_some_and(|rank| rank.is_sampled);
         let clock = survey.rank(header.rank).and_then(|rank| rank.clock.clone());
@@ -168,8 +164,7 @@ impl<'a> RankGather<'a> {
                 .filter(|_| !(run.is_first_look && survey.summaries))
                 .map(|clock| RankSampler::new(header.rank, clock).within(span)),
             header: header.clone(),
-            known_sites: &survey.sites,
-            structure,
+            tables: RunTables { known_sites: &survey.sites, structure, most_iterations },
             code,
             samples: is_sampled.then(|| source.read(span, MOST_SAMPLES)).flatten(),
             span,
@@ -277,8 +272,7 @@ impl RankGather<'_> {
     fn ended(self) -> PartialModel {
         let compares = self.can_compare();
         let mut part = PartialModel::default();
-        let tables = RunTables { known_sites: self.known_sites, structure: self.structure };
-        let mut builder = RankBuilder::new(&self.header, &self.definitions, tables, self.span, &mut part);
+        let mut builder = RankBuilder::new(&self.header, &self.definitions, self.tables, self.span, &mut part);
         builder.code = Some(self.code);
         builder.inner_iterations = self.placer.as_ref().map(CallPlacer::inner_iterations).unwrap_or_default();
         builder.iterated = self

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use bincode::{Decode, Encode};
 use lbprof_collector::{Problem, ProblemKind};
 
+use super::joining::report_joined;
 use super::lines::LineTimes;
 use super::tables::{SharedTables, TableRenumbering, sorted};
+use crate::model::joined_iterations::JoinedIterations;
 use crate::model::samples::SampledLine;
 use crate::model::sites::CallSiteTable;
 use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, SlowestInIteration};
@@ -25,6 +27,8 @@ pub(crate) struct PartialModel {
     /// Ranks of which sums lie across an end of the time that counts.
     pub(super) uncut: Vec<u32>,
     pub(super) slowest: BTreeMap<RegionIdx, Vec<SlowestInIteration>>,
+    /// Regions of which ranks have blocks of iterations.
+    pub(super) joined: BTreeMap<RegionIdx, JoinedIterations>,
     /// CPU time by line of the source.
     pub(super) lines: BTreeMap<SampledLine, LineTimes>,
     pub(super) concurrency: ConcurrencySlices,
@@ -50,9 +54,10 @@ impl PartialResult for PartialModel {
         for rank in higher.ranks.iter_mut() {
             numbers.apply(rank);
         }
+        self.join_with(&mut higher.ranks, numbers.by_region(higher.joined));
         self.ranks.append(&mut higher.ranks);
         self.uncut.append(&mut higher.uncut);
-        for (idx, list) in numbers.slowest(higher.slowest) {
+        for (idx, list) in numbers.by_region(higher.slowest) {
             let own = self.slowest.entry(idx).or_default();
             *own = SlowestInIteration::slower_of(std::mem::take(own), list);
         }
@@ -93,7 +98,7 @@ impl PartialModel {
             numbers.apply(rank);
         }
         let mut slowest = vec![Vec::new(); regions.len()];
-        for (idx, list) in numbers.slowest(self.slowest) {
+        for (idx, list) in numbers.by_region(self.slowest) {
             slowest[idx as usize] = list;
         }
         let lines = numbers.lines(self.lines).into_iter().map(|(line, times)| (line, times.finish())).collect();
@@ -106,6 +111,7 @@ impl PartialModel {
             communicators: tables.communicators.into_values().collect(),
             counters,
             slowest,
+            joined: numbers.by_region(self.joined),
             lines,
             loops: structure.loops.clone(),
             without_loop: structure.without,
@@ -125,6 +131,7 @@ impl PartialModel {
                 model.is_by_iteration(idx) && (idx == 0 || !model.is_by_iteration(around))
             })
             .collect();
+        report_joined(&mut model);
         common_clock(&mut model);
         model.alone = self.concurrency.alone(&windows_ns(&model.ranks)).filter(|_| model.facts.common_clock);
         model

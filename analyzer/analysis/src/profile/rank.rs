@@ -34,11 +34,13 @@ use crate::structure::region_path::{PathPart, loop_path, region_path};
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::{FoundRegion, RunStructure};
 
-/// The tables of the run that the models of all ranks refer to.
+/// What the models of all ranks refer to, and how large each may be.
 #[derive(Clone, Copy)]
 pub(super) struct RunTables<'a> {
     pub(super) known_sites: &'a CallSiteTable,
     pub(super) structure: &'a RunStructure,
+    /// Iterations above which those of the rank are joined in blocks.
+    pub(super) most_iterations: usize,
 }
 
 /// Turns the sums of a rank's threads into its model, entering its regions in the part's tables.
@@ -46,6 +48,8 @@ pub(super) struct RankBuilder<'a> {
     pub(super) definitions: &'a RankDefinitions,
     pub(super) known_sites: &'a CallSiteTable,
     pub(super) structure: &'a RunStructure,
+    /// Iterations above which those of the rank are joined in blocks.
+    pub(super) most_iterations: usize,
     /// The code that samples hit, where there are any.
     pub(super) code: Option<&'a SampledCode>,
     /// Iterations of the rank's main loop, where it was found.
@@ -124,6 +128,7 @@ impl<'a> RankBuilder<'a> {
             definitions,
             known_sites: tables.known_sites,
             structure: tables.structure,
+            most_iterations: tables.most_iterations,
             code: None,
             iterated: None,
             inner_iterations: Vec::new(),

@@ -100,6 +100,8 @@ pub(super) fn forget_iterations(model: &mut Model) {
         rank.in_iterations.clear();
     }
     model.slowest.iter_mut().for_each(Vec::clear);
+    model.joined.clear();
+    model.problems.retain(|problem| problem.kind != ProblemKind::IterationsJoined);
     model.outermost_iterated.clear();
 }
 

@@ -7,7 +7,7 @@ use lbprof_collector::definition::RegionKind;
 
 use super::lines::LineTimes;
 use crate::model::samples::SampledLine;
-use crate::model::{Communicator, RankModel, Region, RegionIdx, SlowestInIteration, chain};
+use crate::model::{Communicator, RankModel, Region, RegionIdx, chain};
 use crate::read::definitions::{WHOLE_PROGRAM, path_part};
 use crate::structure::region_path::PathPart;
 
@@ -165,11 +165,8 @@ impl TableRenumbering {
             .collect()
     }
 
-    pub(super) fn slowest(
-        &self,
-        slowest: BTreeMap<RegionIdx, Vec<SlowestInIteration>>,
-    ) -> BTreeMap<RegionIdx, Vec<SlowestInIteration>> {
-        slowest.into_iter().map(|(idx, list)| (self.regions[idx as usize], list)).collect()
+    pub(super) fn by_region<T>(&self, all: BTreeMap<RegionIdx, T>) -> BTreeMap<RegionIdx, T> {
+        all.into_iter().map(|(idx, one)| (self.regions[idx as usize], one)).collect()
     }
 }
 

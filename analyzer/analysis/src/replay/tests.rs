@@ -37,8 +37,9 @@ fn followed(scenario: Scenario) -> ReplayResults {
         &names,
         &structure::StructureOptions { detect: false, ..structure::StructureOptions::default() },
     );
-    let model =
-        gather(&run, GatherInput { survey: &survey, structure: &structure, code: &SampledCode::default() }, &|_| ());
+    let code = SampledCode::default();
+    let input = GatherInput { survey: &survey, structure: &structure, code: &code, most_iterations: usize::MAX };
+    let model = gather(&run, input, &|_| ());
     let (scope, surveyed) = (
         ReplayScope::whole_run(&model),
         SurveyedRun { run: &run, survey: &survey, structure: &structure, model: &model },
@@ -117,8 +118,9 @@ fn times_by_both(scenario: Scenario, detect: bool) -> (Times, Times) {
     let survey = survey(&run, &|_| ());
     let wanted = structure::StructureOptions { detect, ..structure::StructureOptions::default() };
     let structure = RunStructure::find(&run, &survey, &symbols::unnamed(&survey.sites), &wanted);
-    let model =
-        gather(&run, GatherInput { survey: &survey, structure: &structure, code: &SampledCode::default() }, &|_| ());
+    let code = SampledCode::default();
+    let input = GatherInput { survey: &survey, structure: &structure, code: &code, most_iterations: usize::MAX };
+    let model = gather(&run, input, &|_| ());
     let rank = &model.ranks[0];
     let mut profile: Times = Times::new();
     for &((region, activity), cell) in &rank.cells {

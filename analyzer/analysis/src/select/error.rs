@@ -98,6 +98,22 @@ pub enum SelectionError {
         /// Its last.
         last: u32,
     },
+    /// Single ranks have blocks of iterations.
+    #[error(
+        "iteration {number}: of {path} on so many ranks the times of {per_block} iterations at a time are known: choose {first} to {last}, or ranks (--ranks)"
+    )]
+    OnlyBlocks {
+        /// The requested number.
+        number: u32,
+        /// The main loop.
+        path: String,
+        /// Iterations of a block.
+        per_block: u64,
+        /// The first iteration of the block.
+        first: u32,
+        /// The last.
+        last: u32,
+    },
     /// No region has such a name.
     #[error("{option}: there is no region {name}; {regions}")]
     NoRegion {

@@ -94,6 +94,10 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     let regions: Vec<Region> = inside.old.iter().filter_map(|&old| inside.region(&model, old)).collect();
     model.facts.selected.region = regions.first().map(|region| region.path.clone());
     (model.regions, model.slowest) = (regions, kept);
+    model.joined = std::mem::take(&mut model.joined)
+        .into_iter()
+        .filter_map(|(idx, joined)| Some((inside.index(idx)?, joined)))
+        .collect();
     for rank in model.ranks.iter_mut() {
         inside.narrow(rank);
     }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use lbprof_collector::clock::RankClock;
 
 use super::SelectionError;
+use crate::model::joined_iterations::JoinedIterations;
 use crate::model::moment::WindowBoundary;
-use crate::model::{IterationSeries, Model, RankModel, RegionIdx};
+use crate::model::{IterationSeries, Model, RankModel, RegionIdx, first_of_block};
 use crate::read::span::TickSpan;
 use crate::structure::survey::CallSurvey;
 
@@ -65,7 +66,7 @@ impl WindowStart {
                 }
             }
             WindowBoundary::Iteration(number) => {
-                let iteration = MainIteration::new(model, number)?;
+                let iteration = MainIteration::new(model, number, BlockEnd::First)?;
                 let begins = model.ranks.iter().filter_map(|rank| Some(iteration.span_on(rank)?.0));
                 // A begin that is not known, which is NaN, is passed over.
                 let others_s = begins.fold(f64::INFINITY, f64::min);
@@ -97,7 +98,7 @@ impl WindowEnd {
         match to {
             WindowBoundary::Time(ns) => Ok(WindowEnd::At(ns as f64 / 1e9)),
             WindowBoundary::Iteration(number) => {
-                let iteration = MainIteration::new(model, number)?;
+                let iteration = MainIteration::new(model, number, BlockEnd::Last)?;
                 let ends = model.ranks.iter().filter_map(|rank| Some(iteration.span_on(rank)?.1));
                 let others_s = ends.fold(
                     f64::NEG_INFINITY,
@@ -123,17 +124,32 @@ impl WindowEnd {
 /// An iteration of the main loop.
 struct MainIteration {
     region: RegionIdx,
+    /// The number that it has on ranks: that of its block, where they have those.
     number: u32,
 }
 
+/// The iteration of a block of which only the begin, or only the end, is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum BlockEnd {
+    First,
+    Last,
+}
+
 impl MainIteration {
-    fn new(model: &Model, number: u32) -> Result<MainIteration, SelectionError> {
+    fn new(model: &Model, number: u32, wanted: BlockEnd) -> Result<MainIteration, SelectionError> {
         let region = model.main_loop().ok_or(SelectionError::NoLoop)?;
         let numbers = model.slowest.get(region as usize).into_iter().flatten().map(|slowest| slowest.iteration);
-        if numbers.clone().any(|known| known == number) {
-            return Ok(MainIteration { region, number });
-        }
         let path = model.regions.get(region as usize).map_or(String::new(), |region| region.path.clone());
+        if numbers.clone().any(|known| known == number) {
+            let block = first_of_block(number, model.joined_power(region));
+            let in_block = || numbers.clone().filter(|&one| first_of_block(one, model.joined_power(region)) == block);
+            let (first, last) = (in_block().min().unwrap_or(number), in_block().max().unwrap_or(number));
+            if number == (if wanted == BlockEnd::First { first } else { last }) {
+                return Ok(MainIteration { region, number: block });
+            }
+            let per_block = model.joined.get(&region).map_or(1, JoinedIterations::per_block);
+            return Err(SelectionError::OnlyBlocks { number, path, per_block, first, last });
+        }
         let (first, last) = (numbers.clone().min().unwrap_or(0), numbers.max().unwrap_or(0));
         Err(SelectionError::NoIteration { number, path, first, last })
     }

@@ -1,13 +1,14 @@
 //! The iterations of the main loop: activities × ranks × iterations, and what all ranks have in common by iteration.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use lbprof_collector::Activity;
 use lbprof_thresholds::metrics::MIN_TIME_OF_ACTIVITY_MATRIX;
 
 use super::{Matrix, RankRows};
 use crate::metrics::outliers::outliers;
-use crate::model::{IterationSeries, Model, RegionIdx, SlowestInIteration};
+use crate::model::{IterationSeries, Model, RegionIdx, SlowestInIteration, first_of_block};
 use lbprof_collector::words::GroupedNumber;
 
 /// Most columns of a matrix.
@@ -91,12 +92,23 @@ pub struct IterationColumns {
     numbers: Vec<u32>,
     /// Iterations in a column, at least 1; the last may have fewer.
     per_column: usize,
+    /// Binary logarithm of the iterations of the blocks that ranks have; a column has whole ones.
+    power: u8,
+    /// By column the index of its first iteration in `numbers`.
+    starts: Vec<usize>,
 }
 
 impl IterationColumns {
-    fn new(numbers: Vec<u32>, rows: usize, matrices: usize) -> IterationColumns {
+    fn new(numbers: Vec<u32>, power: u8, rows: usize, matrices: usize) -> IterationColumns {
         let most = (MOST_NUMBERS / (rows * matrices).max(1)).clamp(1, MOST_COLUMNS);
-        IterationColumns { per_column: numbers.len().div_ceil(most).max(1), numbers }
+        let blocks = blocks(&numbers, power).count();
+        IterationColumns::with_blocks(numbers, power, blocks.div_ceil(most).max(1))
+    }
+
+    /// Columns of so many blocks.
+    fn with_blocks(numbers: Vec<u32>, power: u8, per_column: usize) -> IterationColumns {
+        let starts = blocks(&numbers, power).step_by(per_column).collect();
+        IterationColumns { numbers, per_column: per_column << power, power, starts }
     }
 
     /// Number of iterations.
@@ -111,7 +123,7 @@ impl IterationColumns {
 
     /// Number of columns.
     pub fn len(&self) -> usize {
-        self.numbers.len().div_ceil(self.per_column.max(1))
+        self.starts.len()
     }
 
     /// Returns whether there are none.
@@ -121,27 +133,53 @@ impl IterationColumns {
 
     /// The number of the first iteration of each column.
     pub fn first_numbers(&self) -> Vec<u32> {
-        self.numbers.iter().step_by(self.per_column.max(1)).copied().collect()
+        self.starts.iter().map(|&start| self.numbers[start]).collect()
     }
 
-    /// The column of the iteration with this number; `near` is that of one that mostly is the one before.
+    /// The column of the iteration, or of the block, with this number; `near` is that of one that mostly is the one before.
     pub fn column_of(&self, number: u32, near: usize) -> Option<usize> {
-        let first = near * self.per_column;
+        let first = self.starts.get(near).copied().unwrap_or(self.numbers.len());
         let here = self.numbers.get(first..).unwrap_or_default();
         let at = match here.get(..2 * self.per_column).unwrap_or(here).iter().position(|&one| one == number) {
             Some(at) => first + at,
-            None => self.numbers.binary_search(&number).ok()?,
+            None => self.place_of(number)?,
         };
-        Some(at / self.per_column.max(1))
+        match self.power {
+            0 => Some(at / self.per_column.max(1)),
+            _ => self.starts.partition_point(|&start| start <= at).checked_sub(1),
+        }
+    }
+
+    /// The place of an iteration, or of the first of a block.
+    fn place_of(&self, number: u32) -> Option<usize> {
+        let at = self.numbers.partition_point(|&one| one < number);
+        let is_there = self.numbers.get(at).is_some_and(|&one| first_of_block(one, self.power) == number);
+        is_there.then_some(at)
+    }
+
+    /// The indices of the iterations in each column.
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        let ends = self.starts.iter().skip(1).copied().chain([self.numbers.len()]);
+        self.starts.iter().zip(ends).map(|(&start, end)| start..end)
+    }
+
+    /// Returns whether an iteration, or the block that it lies in, is among `some`.
+    fn is_among(&self, some: &BTreeSet<u32>, number: u32) -> bool {
+        some.contains(&first_of_block(number, self.power))
     }
 
     /// Iterations in each column, but for some.
     fn sizes_without(&self, some: &BTreeSet<u32>) -> Vec<f64> {
-        self.numbers
-            .chunks(self.per_column.max(1))
-            .map(|numbers| numbers.iter().filter(|number| !some.contains(number)).count() as f64)
+        self.ranges()
+            .map(|range| self.numbers[range].iter().filter(|number| !self.is_among(some, **number)).count() as f64)
             .collect()
     }
+}
+
+/// Returns the places in `numbers` at which blocks of 2^`power` iterations begin.
+fn blocks(numbers: &[u32], power: u8) -> impl Iterator<Item = usize> {
+    let block = move |at: usize| first_of_block(numbers[at], power);
+    (0..numbers.len()).filter(move |&at| at == 0 || block(at) != block(at - 1))
 }
 
 /// The loop that is shown, and its columns.
@@ -162,7 +200,7 @@ impl ViewPlan {
         let numbers = slowest.iter().map(|one| one.iteration).collect();
         // One more for blocking, and one for the longest of several ranks.
         let more = 1 + usize::from(rows.per_row() > 1);
-        let columns = IterationColumns::new(numbers, rows.len(), shown.len() + more);
+        let columns = IterationColumns::new(numbers, model.joined_power(idx), rows.len(), shown.len() + more);
         Some(ViewPlan { idx, columns, shown })
     }
 }
@@ -173,7 +211,7 @@ impl IterationView {
     pub fn new(model: &Model, rows: &RankRows, blocked: Option<Matrix>) -> Option<IterationView> {
         let ViewPlan { idx, columns, shown } = ViewPlan::new(model, rows)?;
         let slowest = model.slowest.get(idx as usize)?;
-        let mut sums = ColumnSums::new(&columns, rows, shown, model.entering(idx));
+        let mut sums = ColumnSums::new(&columns, rows, shown, model.entering_blocks(idx));
         for (place, rank) in model.ranks.iter().enumerate() {
             if let Some(series) = rank.series(idx) {
                 sums.add(rows.row_of(place), place, series);
@@ -219,7 +257,7 @@ fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
 /// The sums by column, added up rank by rank.
 struct ColumnSums<'a> {
     columns: &'a IterationColumns,
-    /// Iterations whose computation is not known of all ranks.
+    /// Iterations, or blocks, whose computation is not known of all ranks.
     entering: BTreeSet<u32>,
     /// By row and column how often a rank went through an iteration whose computation is known.
     known: Vec<u32>,
@@ -266,20 +304,20 @@ impl<'a> ColumnSums<'a> {
         for (at, &number) in series.numbers.iter().enumerate() {
             let Some(found) = self.columns.column_of(number, column) else { continue };
             column = found;
-            let is_known = !self.entering.contains(&number);
+            let (is_known, iterations) = (!self.entering.contains(&number), series.iterations_at(at));
             for (of, matrix) in self.activities.iter_mut().filter(|(of, _)| is_known || *of != Activity::Computation) {
                 matrix.add(row, column, series.seconds_at(*of, at));
             }
             if is_known {
                 own_s[column] += series.seconds_at(Activity::Computation, at);
-                own_known[column] += 1;
+                own_known[column] += iterations;
             }
-            self.counts[row * n + column] += 1;
+            self.counts[row * n + column] += iterations;
             let (begin, end) = (time(&series.begin_s, at), time(&series.end_s, at));
             self.begin_s[column] = self.begin_s[column].min(begin as f32);
             if !(end - begin).is_nan() {
                 self.elapsed_s[column] += end - begin;
-                self.elapsed_counts[column] += 1;
+                self.elapsed_counts[column] += iterations;
             }
         }
         for (column, &known) in own_known.iter().enumerate() {
@@ -304,10 +342,11 @@ impl<'a> ColumnSums<'a> {
         for (of, matrix) in &mut self.activities {
             matrix.divide(if *of == Activity::Computation { &self.known } else { &self.counts });
         }
-        let longest_s: Vec<f64> = slowest
-            .chunks(columns.per_column)
-            .map(|column| {
-                column.iter().filter(|one| !self.entering.contains(&one.iteration)).map(|one| one.computation_s).sum()
+        let longest_s: Vec<f64> = columns
+            .ranges()
+            .map(|range| {
+                let known = slowest[range].iter().filter(|one| !columns.is_among(&self.entering, one.iteration));
+                known.map(|one| one.computation_s).sum()
             })
             .collect();
         // 0 of 0, where nothing is known, is no number.
@@ -347,6 +386,7 @@ fn time(times: &[f64], at: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::joined_iterations::JoinedIterations;
     use crate::model::{RankModel, Region};
 
     /// Ranks that compute so long in the iterations of these numbers, of a loop; each also waits 1 s in a collective.
@@ -399,8 +439,9 @@ mod tests {
 
     fn view_in(model: &Model, per_column: usize, rows: &RankRows) -> IterationView {
         let slowest = &model.slowest[0];
-        let columns = IterationColumns { numbers: slowest.iter().map(|one| one.iteration).collect(), per_column };
-        let mut sums = ColumnSums::new(&columns, rows, shown(model, 0), model.entering(0));
+        let numbers = slowest.iter().map(|one| one.iteration).collect();
+        let columns = IterationColumns::with_blocks(numbers, model.joined_power(0), per_column);
+        let mut sums = ColumnSums::new(&columns, rows, shown(model, 0), model.entering_blocks(0));
         for (place, rank) in (0..).zip(&model.ranks) {
             sums.add(rows.row_of(place), place, rank.series(0).unwrap());
         }
@@ -494,8 +535,29 @@ mod tests {
     }
 
     #[test]
+    fn columns_have_whole_blocks_of_joined_iterations() {
+        // Iterations 1 to 6; rank 1 is the slower one in the even ones.
+        let slow = |odd_s: f64, even_s: f64| (1..7).map(move |k| (k, if k % 2 == 1 { odd_s } else { even_s }));
+        let (one, other): (Vec<_>, Vec<_>) = (slow(3.0, 1.0).collect(), slow(1.0, 2.0).collect());
+        let mut model = model(&[&one, &other]);
+        let mut joined = JoinedIterations { power: 2, sums: Vec::new() };
+        for rank in model.ranks.iter_mut() {
+            joined.join(&mut rank.iterations[0].1);
+        }
+        model.joined.insert(0, joined);
+        let view = view_of(&model, 1);
+        assert_eq!((view.columns.first_numbers(), view.columns.per_column()), (vec![1, 4], 4));
+        // Rank 0 computes 3 + 1 + 3 and 1 + 3 + 1 s, rank 1 1 + 2 + 1 and 2 + 1 + 2.
+        assert_eq!(view.activities[0].1.values, [7.0 / 3.0, 5.0 / 3.0, 4.0 / 3.0, 5.0 / 3.0]);
+        assert_eq!((view.counts, &view.activities[1].1.values), (vec![3; 4], &vec![1.0; 4]));
+        // The longest are 3 + 2 + 3 and 2 + 3 + 2 s, as without blocks.
+        assert_eq!((view.max, view.mean), (vec![8.0 / 3.0, 7.0 / 3.0], vec![11.0 / 6.0, 10.0 / 6.0]));
+        assert_eq!(view.begin_s, [10.0, 40.0]);
+    }
+
+    #[test]
     fn the_size_of_all_matrices_is_bounded() {
-        let columns = |ranks, matrices| IterationColumns::new((0..10_000).collect(), ranks, matrices);
+        let columns = |ranks, matrices| IterationColumns::new((0..10_000).collect(), 0, ranks, matrices);
         assert_eq!((columns(4, 3).per_column(), columns(4, 3).len()), (5, 2000));
         assert_eq!((columns(1000, 4).per_column(), columns(1000, 4).len()), (67, 150));
         assert_eq!(columns(1000, 4).column_of(9_999, 0), Some(149));

@@ -97,7 +97,11 @@ pub const ITERATIONS: TableDescription =
 fn iterations() -> Vec<ParquetColumn> {
     let first = [
         column("region", ColumnKind::Text, "Path of the region whose iterations these are"),
-        column("iteration", ColumnKind::Number, "Number of the iteration"),
+        column(
+            "iteration",
+            ColumnKind::Number,
+            "Number of the iteration; of joined ones (`IterationsJoined`), of the block",
+        ),
         column("rank", ColumnKind::Number, "The rank"),
         optional("begin_s", ColumnKind::Real, "When it began, from the start of the run; null: not known"),
         optional("end_s", ColumnKind::Real, "When it ended; null: not known"),

@@ -40,9 +40,10 @@ const FIGURES: [IterationFigure; 4] = [
 ];
 
 /// The time, load balance, communication efficiency and parallel efficiency of each iteration of `region`; none where what ranks compute in
-/// it is not known. An iteration lasts from its first begin on a rank to its last end.
+/// it is not known. An iteration lasts from its first begin on a rank to its last end. Of joined ones the means.
 pub fn counters(model: &Model, region: RegionIdx) -> Vec<CounterTrack> {
-    let unknown = model.entering(region);
+    let unknown = model.entering_blocks(region);
+    let joined = model.joined.get(&region);
     let mut iterations: BTreeMap<u32, IterationCounters> = BTreeMap::new();
     for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
         for (at, &number) in series.numbers.iter().enumerate() {
@@ -61,12 +62,13 @@ pub fn counters(model: &Model, region: RegionIdx) -> Vec<CounterTrack> {
     iterations.retain(|number, one| one.max_s > 0.0 && one.begin_s.is_finite() && !unknown.contains(number));
     let n = model.ranks.len() as f64;
     let mut tracks = FIGURES.map(|(name, unit, _)| CounterTrack { name, unit, values: Vec::new() });
-    for one in iterations.values() {
+    for (&number, one) in &iterations {
         let begin = (one.begin_s * 1e9).round() as Ns;
+        let joined = joined.map_or(1, |joined| joined.in_blocks(number, number).len()) as f64;
         let times = EfficiencyTimes {
-            elapsed_s: one.end_s - one.begin_s,
-            max_computation_s: one.max_s,
-            avg_computation_s: one.sum_s / n,
+            elapsed_s: (one.end_s - one.begin_s) / joined,
+            max_computation_s: one.max_s / joined,
+            avg_computation_s: one.sum_s / n / joined,
             t_ideal_s: None,
         };
         for (track, (.., figure)) in tracks.iter_mut().zip(FIGURES) {

@@ -64,11 +64,9 @@ impl SurveyedTestRun {
         let survey = survey(&run, &|_| ());
         let names = symbols::unnamed(&survey.sites);
         let structure = RunStructure::find(&run, &survey, &names, &structure::StructureOptions::default());
-        let model = gather(
-            &run,
-            GatherInput { survey: &survey, structure: &structure, code: &SampledCode::default() },
-            &|_| (),
-        );
+        let code = SampledCode::default();
+        let input = GatherInput { survey: &survey, structure: &structure, code: &code, most_iterations: usize::MAX };
+        let model = gather(&run, input, &|_| ());
         SurveyedTestRun { _dir: dir, run, survey, structure, model }
     }
 

@@ -1,0 +1,125 @@
+//! Joins the iterations of single ranks in blocks where they are so many that their times would take too much memory.
+//!
+//! ```text
+//!                    iteration 0 1 2 3 4 5 6 7                    0-3   4-7
+//!   rank 0             0.1 s each               ─→    rank 0     0.4 s  0.4 s       for each activity and part
+//!   rank 1             0.2 s each                     rank 1     0.8 s  0.8 s
+//!   sum, longest       0.3, 0.2 s each                sum, longest of each iteration as before
+//! ```
+//!
+//! Each rank may have an equal share of [`MAX_ITERATIONS`]. What is over decides how long blocks are, and the longest of any rank are those of all: so it does
+//! not matter in what order, and on how many processes, ranks are joined.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lbprof_collector::{Problem, ProblemKind};
+
+use super::partial_model::PartialModel;
+use crate::model::joined_iterations::JoinedIterations;
+use crate::model::{IterationSeries, Model, RankModel, RegionIdx, first_of_block};
+
+/// Iterations of all ranks and iterated regions together that are kept one by one: at 44 bytes with three activities, 116 with all and eight parts, 0.7 to
+/// 1.9 GB.
+pub const MAX_ITERATIONS: usize = 1 << 24;
+
+/// Most iterations of a rank, of `ranks`, if there may be `all` together.
+pub fn most_of_rank(all: usize, ranks: usize) -> usize {
+    // Fewer blocks would say nothing of the run's course.
+    const LEAST: usize = 16;
+    (all / ranks.max(1)).max(LEAST)
+}
+
+/// The binary logarithm of the shortest blocks with which a rank has at most `most` entries, for each region that needs them.
+///
+/// Regions with few iterations leave the rest of their shares to the others.
+pub(super) fn needed_powers(iterations: &[(RegionIdx, IterationSeries)], most: usize) -> BTreeMap<RegionIdx, u8> {
+    let mut by_length: Vec<&(RegionIdx, IterationSeries)> = iterations.iter().collect();
+    by_length.sort_by_key(|(idx, series)| (series.numbers.len(), *idx));
+    let mut powers = BTreeMap::new();
+    let (mut left, mut regions) = (most, by_length.len());
+    for (idx, series) in by_length {
+        let share = (left / regions.max(1)).max(1);
+        let power = (0..u32::BITS as u8).find(|&power| n_blocks(&series.numbers, power) <= share);
+        let power = power.unwrap_or(u32::BITS as u8 - 1);
+        left = left.saturating_sub(n_blocks(&series.numbers, power));
+        regions -= 1;
+        if power > 0 {
+            powers.insert(*idx, power);
+        }
+    }
+    powers
+}
+
+/// Returns the number of blocks of 2^`power` iterations that these numbers, which ascend, lie in.
+fn n_blocks(numbers: &[u32], power: u8) -> usize {
+    numbers.chunk_by(|one, next| first_of_block(*one, power) == first_of_block(*next, power)).count()
+}
+
+impl PartialModel {
+    /// Joins the iterations of all ranks, `higher` ones with these regions included, in blocks as long as those of either.
+    pub(super) fn join_with(&mut self, higher: &mut [RankModel], mut joined: BTreeMap<RegionIdx, JoinedIterations>) {
+        let regions: BTreeSet<RegionIdx> = self.joined.keys().chain(joined.keys()).copied().collect();
+        for region in regions {
+            let own = self.joined.entry(region).or_default();
+            let JoinedIterations { power, sums } = joined.remove(&region).unwrap_or_default();
+            let powers = [own.power, power];
+            own.power = own.power.max(power);
+            own.add(&sums);
+            for (ranks, power) in [self.ranks.as_mut_slice(), &mut *higher].into_iter().zip(powers) {
+                if power < own.power {
+                    join_ranks(ranks, region, own);
+                }
+            }
+        }
+    }
+}
+
+fn join_ranks(ranks: &mut [RankModel], region: RegionIdx, joined: &mut JoinedIterations) {
+    for (_, series) in ranks.iter_mut().flat_map(|rank| &mut rank.iterations).filter(|(idx, _)| *idx == region) {
+        joined.join(series);
+    }
+}
+
+/// Reports the regions of `model` whose iterations were joined.
+pub(super) fn report_joined(model: &mut Model) {
+    for (&region, joined) in &model.joined {
+        let path = model.regions.get(region as usize).map_or("", |region| region.path.as_str());
+        let detail = format!("blocks of {} iterations of {path}", joined.per_block());
+        model.problems.push(Problem {
+            kind: ProblemKind::IterationsJoined,
+            rank: None,
+            count: joined.per_block(),
+            detail,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn iterations(lengths: &[u32]) -> Vec<(RegionIdx, IterationSeries)> {
+        let of_length = |n| IterationSeries { numbers: (0..n).collect(), ..IterationSeries::default() };
+        (1..).zip(lengths.iter().map(|&n| of_length(n))).collect()
+    }
+
+    #[test]
+    fn iterations_are_joined_only_where_they_are_too_many() {
+        let powers = |lengths: &[u32], most| needed_powers(&iterations(lengths), most).into_iter().collect::<Vec<_>>();
+        assert_eq!(powers(&[100], 100), []);
+        assert_eq!(powers(&[101], 100), [(1, 1)]);
+        assert_eq!(powers(&[10_000], 100), [(1, 7)]);
+        // 10 of the first leave 90 to the second.
+        assert_eq!(powers(&[10, 1000], 100), [(2, 4)]);
+        // 32 of the first leave 68 to the second.
+        assert_eq!(powers(&[1000, 1000], 100), [(1, 5), (2, 4)]);
+        assert_eq!(powers(&[1000], 0), [(1, 10)]);
+    }
+
+    #[test]
+    fn each_rank_has_an_equal_share() {
+        assert_eq!(most_of_rank(MAX_ITERATIONS, 1 << 14), 1 << 10);
+        assert_eq!(most_of_rank(MAX_ITERATIONS, 0), MAX_ITERATIONS);
+        assert_eq!(most_of_rank(MAX_ITERATIONS, 10_000_000), 16);
+    }
+}

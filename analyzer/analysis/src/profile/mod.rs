@@ -68,7 +68,7 @@ use rank::{RankBuilder, RunTables};
 use rank_summaries::{RankSummary, SummarizedRanks, forget_iterations, forget_samples};
 use samples::{MOST_SAMPLES, SampleSource, SortedSamples};
 
-/// What is known of a run before its records are added up.
+/// The facts about a run that are known before its records are added up.
 #[derive(Clone, Copy)]
 pub struct GatherFacts<'a> {
     /// The survey of the run.

@@ -1,4 +1,4 @@
-//! What is known of single iterations where those of ranks are joined in blocks: sums over ranks.
+//! Sums over ranks by iteration, where those of single ranks are joined in blocks.
 
 use bincode::{Decode, Encode};
 use lbprof_collector::Activity;

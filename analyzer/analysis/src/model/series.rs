@@ -235,11 +235,9 @@ mod tests {
 
     #[test]
     fn joining_at_once_and_step_by_step_gives_the_same() {
-        let third = |mut series: IterationSeries| {
-            series.seconds[Activity::Computation as usize].iter_mut().for_each(|seconds| *seconds /= 3.0);
-            series
-        };
-        let (mut at_once, mut by_steps) = (third(series()), third(series()));
+        let mut at_once = series();
+        at_once.seconds[Activity::Computation as usize].iter_mut().for_each(|seconds| *seconds /= 3.0);
+        let mut by_steps = at_once.clone();
         at_once.join(3);
         for power in 1..=3 {
             by_steps.join(power);

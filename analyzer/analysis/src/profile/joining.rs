@@ -14,7 +14,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::{Problem, ProblemKind};
 
-use super::partial_model::PartialModel;
 use crate::model::joined_iterations::JoinedIterations;
 use crate::model::{IterationSeries, Model, RankModel, RegionIdx, first_of_block};
 
@@ -55,20 +54,24 @@ fn n_blocks(numbers: &[u32], power: u8) -> usize {
     numbers.chunk_by(|one, next| first_of_block(*one, power) == first_of_block(*next, power)).count()
 }
 
-impl PartialModel {
-    /// Joins the iterations of all ranks, `higher` ones with these regions included, in blocks as long as those of either.
-    pub(super) fn join_with(&mut self, higher: &mut [RankModel], mut joined: BTreeMap<RegionIdx, JoinedIterations>) {
-        let regions: BTreeSet<RegionIdx> = self.joined.keys().chain(joined.keys()).copied().collect();
-        for region in regions {
-            let own = self.joined.entry(region).or_default();
-            let JoinedIterations { power, sums } = joined.remove(&region).unwrap_or_default();
-            let powers = [own.power, power];
-            own.power = own.power.max(power);
-            own.add(&sums);
-            for (ranks, power) in [self.ranks.as_mut_slice(), &mut *higher].into_iter().zip(powers) {
-                if power < own.power {
-                    join_ranks(ranks, region, own);
-                }
+/// Joins the iterations of two groups of ranks in blocks as long as those of either: `joined` are the regions of `ranks` that have blocks, and
+/// then of both; `more` are those of `higher`.
+pub(super) fn join_groups(
+    joined: &mut BTreeMap<RegionIdx, JoinedIterations>,
+    ranks: &mut [RankModel],
+    mut more: BTreeMap<RegionIdx, JoinedIterations>,
+    higher: &mut [RankModel],
+) {
+    let regions: BTreeSet<RegionIdx> = joined.keys().chain(more.keys()).copied().collect();
+    for region in regions {
+        let all = joined.entry(region).or_default();
+        let JoinedIterations { power, sums } = more.remove(&region).unwrap_or_default();
+        let powers = [all.power, power];
+        all.power = all.power.max(power);
+        all.add(&sums);
+        for (ranks, power) in [&mut *ranks, &mut *higher].into_iter().zip(powers) {
+            if power < all.power {
+                join_ranks(ranks, region, all);
             }
         }
     }
@@ -99,13 +102,17 @@ mod tests {
     use super::*;
 
     fn iterations(lengths: &[u32]) -> Vec<(RegionIdx, IterationSeries)> {
-        let of_length = |n| IterationSeries { numbers: (0..n).collect(), ..IterationSeries::default() };
-        (1..).zip(lengths.iter().map(|&n| of_length(n))).collect()
+        let series =
+            lengths.iter().map(|&n| IterationSeries { numbers: (0..n).collect(), ..IterationSeries::default() });
+        (1..).zip(series).collect()
+    }
+
+    fn powers(lengths: &[u32], most: usize) -> Vec<(RegionIdx, u8)> {
+        needed_powers(&iterations(lengths), most).into_iter().collect()
     }
 
     #[test]
     fn iterations_are_joined_only_where_they_are_too_many() {
-        let powers = |lengths: &[u32], most| needed_powers(&iterations(lengths), most).into_iter().collect::<Vec<_>>();
         assert_eq!(powers(&[100], 100), []);
         assert_eq!(powers(&[101], 100), [(1, 1)]);
         assert_eq!(powers(&[10_000], 100), [(1, 7)]);

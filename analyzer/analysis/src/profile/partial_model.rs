@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bincode::{Decode, Encode};
 use lbprof_collector::{Problem, ProblemKind};
 
-use super::joining::report_joined;
+use super::joining::{join_groups, report_joined};
 use super::lines::LineTimes;
 use super::tables::{SharedTables, TableRenumbering, sorted};
 use crate::model::joined_iterations::JoinedIterations;
@@ -54,7 +54,7 @@ impl PartialResult for PartialModel {
         for rank in higher.ranks.iter_mut() {
             numbers.apply(rank);
         }
-        self.join_with(&mut higher.ranks, numbers.by_region(higher.joined));
+        join_groups(&mut self.joined, &mut self.ranks, numbers.by_region(higher.joined), &mut higher.ranks);
         self.ranks.append(&mut higher.ranks);
         self.uncut.append(&mut higher.uncut);
         for (idx, list) in numbers.by_region(higher.slowest) {

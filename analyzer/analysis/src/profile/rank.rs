@@ -34,7 +34,7 @@ use crate::structure::region_path::{PathPart, loop_path, region_path};
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::{FoundRegion, RunStructure};
 
-/// What the models of all ranks refer to, and how large each may be.
+/// The tables of the run that the models of all ranks refer to, and the size that each model may have.
 #[derive(Clone, Copy)]
 pub(super) struct RunTables<'a> {
     pub(super) known_sites: &'a CallSiteTable,

@@ -142,8 +142,8 @@ impl MainIteration {
         let path = model.regions.get(region as usize).map_or(String::new(), |region| region.path.clone());
         if numbers.clone().any(|known| known == number) {
             let block = first_of_block(number, model.joined_power(region));
-            let in_block = || numbers.clone().filter(|&one| first_of_block(one, model.joined_power(region)) == block);
-            let (first, last) = (in_block().min().unwrap_or(number), in_block().max().unwrap_or(number));
+            let in_block = numbers.clone().filter(|&one| first_of_block(one, model.joined_power(region)) == block);
+            let (first, last) = (in_block.clone().min().unwrap_or(number), in_block.max().unwrap_or(number));
             if number == (if wanted == BlockEnd::First { first } else { last }) {
                 return Ok(MainIteration { region, number: block });
             }

@@ -41,6 +41,8 @@ pub enum Dependence {
     Chain,
     /// Each on the one before it, back and forth, so that one rank works at a time.
     Sweep,
+    /// Each on whoever holds a lock, so that one rank works at a time.
+    Lock,
     /// Ranks take work as they come.
     OnDemand,
     /// All on the last rank, whose memory they access while it works.
@@ -77,8 +79,8 @@ const fn shape(
 }
 
 /// All shapes.
-pub const SHAPES: [Shape; 62] = {
-    use Dependence::{All, Chain, Neighbours, OnDemand, Output, Overlap, Reduction, Sweep, Target, Turns};
+pub const SHAPES: [Shape; 64] = {
+    use Dependence::{All, Chain, Lock, Neighbours, OnDemand, Output, Overlap, Reduction, Sweep, Target, Turns};
     [
         shape("line-waitall", 1000, 4, Neighbours, ALL_PATTERNS),
         shape("line-waitall", 1000, 8, Neighbours, ALL_PATTERNS),
@@ -134,11 +136,13 @@ pub const SHAPES: [Shape; 62] = {
         shape("persistent-allreduce", 8, 4, All, FOUR_PATTERNS),
         shape("pipeline-ssend", 1000, 4, Chain, ONE_PART),
         shape("wavefront", 1000, 4, Sweep, ONE_PART),
+        shape("locked-section", 8, 4, Lock, SLOW),
         shape("master", 4, 4, OnDemand, SLOW),
         shape("probing-master", 4, 4, OnDemand, SLOW),
         shape("counter", 8, 4, OnDemand, SLOW),
         shape("counter-lock", 8, 4, OnDemand, SLOW),
         shape("counter-accumulate", 8, 4, OnDemand, SLOW),
+        shape("counter-request", 8, 4, OnDemand, SLOW),
         shape("counter-swap", 8, 4, OnDemand, SLOW),
         shape("output-mpi", 8, 4, Output, &["even"]),
         shape("output-posix", 8, 4, Output, &["even"]),

@@ -131,11 +131,12 @@ fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
         (Dependence::Output, _) => [slow, &["file access"]].concat().contains(&situation),
         (Dependence::Reduction, _) if situation == "communication" => is_reduction_doubted(report),
         (Dependence::OnDemand, _) => {
-            [slow, good, &["master", "communication", "busy target"]].concat().contains(&situation)
+            [slow, good, &["master", "last task", "communication", "busy target"]].concat().contains(&situation)
         }
         (Dependence::Target, pattern) if pattern != "even" || situation == "busy target" => {
             [slow, good, &["busy target"]].concat().contains(&situation)
         }
+        (Dependence::Lock, _) => situation == "held lock",
         (Dependence::Sweep, _) | (Dependence::Chain, "even") => situation == "chains" || situation == "serialization",
         (_, "even") => {
             good.contains(&situation)
@@ -202,7 +203,7 @@ fn judge_causes(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
         Dependence::Chain => MOSTLY_IN_CHAIN,
         _ => MOSTLY,
     };
-    if truth.dependence == Dependence::Sweep {
+    if matches!(truth.dependence, Dependence::Sweep | Dependence::Lock) {
         let is_by_work = (0..).zip(&truth.work_shares).all(|(rank, of_work)| (share(rank) - of_work).abs() <= 0.07);
         return Ok(is_or(is_by_work, shares));
     }

@@ -76,6 +76,7 @@ fn dependence_words(dependence: Dependence) -> &'static str {
         Dependence::Turns => "neighbours in turn",
         Dependence::Chain => "the rank before",
         Dependence::Sweep => "the rank before, one at a time",
+        Dependence::Lock => "the holder of a lock",
         Dependence::Target => "the last rank's memory",
         Dependence::OnDemand => "work on demand",
         Dependence::Output => "rank 0's output",

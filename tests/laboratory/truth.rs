@@ -90,6 +90,7 @@ impl Truth {
                 | Dependence::Turns
                 | Dependence::Chain
                 | Dependence::Sweep
+                | Dependence::Lock
         )
     }
 

@@ -157,6 +157,18 @@ static void wavefront(int k)
         MPI_Send(sent[0], n_bytes, MPI_BYTE, after, 32, MPI_COMM_WORLD);
 }
 
+/* All work is done while a rank holds the lock of the last rank's window, so that one rank works at a time. */
+static void locked_section(int k)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, size - 1, 0, window);
+    MPI_Get(received[0], n_bytes, MPI_BYTE, size - 1, 0, n_bytes, MPI_BYTE, window);
+    MPI_Win_flush(size - 1, window);
+    first_part(k);
+    MPI_Put(sent[0], n_bytes, MPI_BYTE, size - 1, 0, n_bytes, MPI_BYTE, window);
+    MPI_Win_unlock(size - 1, window);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* --- work handed out on demand, as many pieces as the ranks that work have steps; a piece takes as long as its rank needs for a step --- */
 
 /* Waits for a message of whoever is first, by asking again and again. */
@@ -246,6 +258,20 @@ static long fetch_and_accumulate(void)
 static void accumulated_tasks(int k)
 {
     take_pieces(k, fetch_and_accumulate);
+}
+
+static long fetch_requested(void)
+{
+    long one = 1, piece;
+    MPI_Request request;
+    MPI_Rget_accumulate(&one, 1, MPI_LONG, &piece, 1, MPI_LONG, 0, 0, 1, MPI_LONG, MPI_SUM, window, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return piece;
+}
+
+static void requested_tasks(int k)
+{
+    take_pieces(k, fetch_requested);
 }
 
 static long swap(void)
@@ -394,12 +420,17 @@ static const struct {
 #endif
     {"pipeline-ssend", synchronous_pipeline, nothing, nothing, nothing, 1},
     {"wavefront", wavefront, nothing, nothing, nothing, 1},
+    {"locked-section", locked_section, nothing, init_window, free_window, 1},
     {"master", master_and_workers, nothing, nothing, nothing, 1},
     {"probing-master", probing_master, nothing, nothing, nothing, 1},
     {"counter", counted_tasks, nothing, init_counter, free_counter, 1},
     {"counter-lock", locked_tasks, nothing, init_locked_counter, free_locked_counter, 1},
     {"counter-accumulate", accumulated_tasks, nothing, init_counter, free_counter, 1},
+    {"counter-request", requested_tasks, nothing, init_counter, free_counter, 1},
+#ifndef OPEN_MPI
+    /* Open MPI 4.1.4 crashes in MPI_Compare_and_swap. */
     {"counter-swap", swapped_tasks, nothing, init_counter, free_counter, 1},
+#endif
     {"output-mpi", output_by_mpi, nothing, open_file, close_file, 1},
     {"output-posix", output_by_posix, nothing, nothing, nothing, 1},
 };

@@ -182,13 +182,16 @@ impl<'a> ActivationFinder<'a> {
         found.iter().all(|&one| one == Some(first_found)).then_some((RunningFunction(second.around), first_found))
     }
 
-    /// Counts the loops around a call site in its function and in those that call it, as far as their code is known.
+    /// Counts the loops around a call site in its function and in those that call it, as far as their code is known. Copies of a call are those of a loop that
+    /// the compiler has unrolled.
     pub(super) fn count_loops_around(&mut self, site: u32) -> usize {
         let sites = self.sites;
         let frames = std::iter::successors(sites.call_sites.get(site as usize), |frame| {
             sites.call_sites.get(frame.parent? as usize)
         });
-        frames.map(|frame| self.count_loops_in_function(frame).unwrap_or(0)).sum()
+        let n_loops: usize = frames.map(|frame| self.count_loops_in_function(frame).unwrap_or(0)).sum();
+        let node = self.names.calls.node_of(site);
+        n_loops + usize::from(node.is_some_and(|node| self.names.calls.origins(node).len() > 1))
     }
 
     /// Counts the loops around a frame's call in its function, or returns `None` if its code is not known.

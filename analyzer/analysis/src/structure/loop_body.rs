@@ -12,6 +12,7 @@
 //!
 //! Both programs make the same calls: only their code shows that the first has one loop and the second two.
 
+use petgraph::algo::dominators::simple_fast;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
 use rustc_hash::FxHashSet;
@@ -75,22 +76,44 @@ impl ControlFlow {
     }
 
     /// Returns the number of loops, one in the other, around the call that returns to an address, or `None` if the function has no such call.
+    ///
+    /// A loop goes back to a step that comes before all others of it on each way from the function's begin.
     pub(super) fn count_loops_around(&self, return_address: u64) -> Option<usize> {
         let call = self.call_index(return_address)?;
-        Some(loops_around(&self.ways(), &[call]).len())
+        let ways = self.ways();
+        if !ways.contains_node(0) {
+            return Some(0);
+        }
+        let dominators = simple_fast(&ways, 0);
+        let mut loops: FxHashSet<usize> = FxHashSet::default();
+        for (last, first, ()) in ways.all_edges().filter(|(last, first, ())| first <= last) {
+            let is_loop = dominators.dominators(last).is_some_and(|mut before| before.any(|step| step == first));
+            if is_loop && !loops.contains(&first) && can_reach(&ways, call, last, first) {
+                loops.insert(first);
+            }
+        }
+        Some(loops.len())
     }
+}
+
+/// Returns whether one step leads to another, both of a loop, without going through the loop's first step again.
+fn can_reach(ways: &DiGraphMap<usize, ()>, from: usize, to: usize, first: usize) -> bool {
+    let mut is_seen = FxHashSet::from_iter([from]);
+    let mut pending = vec![from];
+    while let Some(step) = pending.pop() {
+        if step == to {
+            return true;
+        }
+        pending.extend(ways.neighbors(step).filter(|&next| next != first && is_seen.insert(next)));
+    }
+    false
 }
 
 /// Returns the steps of the innermost loop that has all of these in it.
 fn innermost_loop(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Option<FxHashSet<usize>> {
-    loops_around(ways, looped).pop()
-}
-
-/// Returns the steps of each loop that has all of these in it, the outermost first.
-fn loops_around(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Vec<FxHashSet<usize>> {
-    let mut loops: Vec<FxHashSet<usize>> = Vec::new();
+    let mut innermost: Option<FxHashSet<usize>> = None;
     loop {
-        let inside: DiGraphMap<usize, ()> = match loops.last() {
+        let inside: DiGraphMap<usize, ()> = match &innermost {
             None => ways.clone(),
             Some(body) => {
                 // Without the steps at which it is entered, what still goes around is a loop in it.
@@ -102,9 +125,9 @@ fn loops_around(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Vec<FxHashSet
             }
         };
         let found = kosaraju_scc(&inside).into_iter().find(|steps| looped.iter().all(|step| steps.contains(step)));
-        match found.filter(|steps| steps.len() > 1 && loops.last().is_none_or(|body| steps.len() < body.len())) {
-            Some(steps) => loops.push(steps.into_iter().collect()),
-            None => return loops,
+        match found.filter(|steps| steps.len() > 1 && innermost.as_ref().is_none_or(|body| steps.len() < body.len())) {
+            Some(steps) => innermost = Some(steps.into_iter().collect()),
+            None => return innermost,
         }
     }
 }

@@ -327,6 +327,38 @@ fn who_waits_for_a_started_access_waits_for_its_target() {
 }
 
 #[test]
+fn who_waits_for_a_target_may_do_so_while_that_computes_many_times() {
+    // rank 0  |= 10 =|poll|= 10 =|poll|= 10 =| …       its calls are too short for the access; it is over when rank 0 comes to the barrier
+    // rank 1  |start|wait ........................
+    let scenario = Scenario::ranks(2).each(|rank, script| match rank {
+        0 => script.repeat(60, |_, script| script.compute(10.0).call(Operation::Iprobe, 0.001, |_| {})).barrier(0.1),
+        _ => {
+            let started = script.call(Operation::Rget_accumulate, 0.01, |record| {
+                (record.peer, record.request) = (0, 0);
+                (record.sent, record.received) = (8, 8);
+            });
+            started.call(Operation::Wait, 600.1, |record| record.request = 0).barrier(0.1)
+        }
+    });
+    let run = Run::of_scenario(scenario);
+    let waited_ms = run.waits(WaitState::Target);
+    assert!(waited_ms > 590.0, "{waited_ms}");
+}
+
+#[test]
+fn ranks_that_meet_through_a_third_one_have_one_loop() {
+    // Pairs of neighbours exchange: 0 with 1, 2 with 3, then 1 with 2. Each rank has calls of its own.
+    let text = "ranks 4\nrank *:\nrepeat 30\ncompute 6\nif $r == 0\nsend 1\nrecv 1\nend\nif $r == 2\ncompute 8\nsend 3\nrecv 3\nsend 1\nrecv 1\nend\n\
+                if $r == 1\nrecv 0\nsend 0\nrecv 2\nsend 2\nend\nif $r == 3\nrecv 2\nsend 2\nend\nend\n";
+    let run = Run::found(text);
+    let main = run.model.loops.iter().filter(|one| one.main);
+    let names: Vec<&str> = main.map(|one| one.name.as_str()).collect();
+    assert!(names.iter().all(|&name| name == "loop"), "{names:?}");
+    let as_mean_ms = run.replay_ms(WhatIfScenario::RankAsMean(2));
+    assert!(as_mean_ms < 0.75 * run.elapsed_ms(), "{as_mean_ms} of {}", run.elapsed_ms());
+}
+
+#[test]
 fn who_waits_for_a_lock_waits_for_what_its_holder_does_meanwhile() {
     // Both work 2 ms and hold the lock for 5 ms in each step, so that each waits for 3 ms while the other one holds it.
     let text =

@@ -34,7 +34,7 @@ use crate::model::replay_results::{ReplayCounts, ReplayedThread};
 use crate::partial_result::PartialResult;
 use crate::read::pass::{FoldProgress, ProgressReport};
 
-/// Steps in a batch that is handed to the explanation of waits.
+/// Steps in a batch that is handed to the explanation of waits; of more ranks as many as there are, because a batch takes time for each of them.
 const HAND_OVER_AFTER: u64 = 1 << 13;
 
 /// The context that all ranks are replayed in.
@@ -184,11 +184,12 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     /// Follows all ranks. `to_end`: what is there is all that they do, so that who waits for others then goes on without.
     fn run(&mut self, to_end: bool, progress: ProgressReport) {
         let mut reported = self.counts.steps;
+        let hand_over_after = HAND_OVER_AFTER.max(self.model.ranks.len() as u64);
         loop {
             let mut first = self.scheduler.pop_first();
             while let Some(thread) = first {
                 first = self.go_on(thread);
-                if self.counts.steps - reported >= HAND_OVER_AFTER {
+                if self.counts.steps - reported >= hand_over_after {
                     progress(FoldProgress::Records(self.counts.steps - reported));
                     reported = self.counts.steps;
                     let (now, scope, threads) = (self.scheduler.followed_until(), self.scope, self.scheduler.threads());

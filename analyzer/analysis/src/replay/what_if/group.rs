@@ -1,7 +1,7 @@
 //! The clocks of all threads in a few scenarios, kept in arrays so that the processor computes them together.
 
 use super::conditions::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
-use super::pace::{ComputationPace, PartFactors};
+use super::pace::{ComputationPace, PaceWindow, PacedInterval, PartFactors};
 use super::threads::ThreadChange;
 use crate::model::region_state::{Ns, RegionState};
 
@@ -27,6 +27,21 @@ pub struct ThreadClocks {
     factors: Lanes,
 }
 
+/// A replay in which the duration of computation depends on the time.
+#[derive(Debug)]
+struct PacedLane {
+    lane: usize,
+    /// True if it depends on the region, too: what that follows from is not looked at else.
+    has_parts: bool,
+}
+
+impl PacedLane {
+    fn new(lane: usize, work: &ScenarioWork) -> Option<PacedLane> {
+        let ScenarioWork::Times(times) = work else { return None };
+        Some(PacedLane { lane, has_parts: times.iter().any(ComputationPace::has_parts) })
+    }
+}
+
 /// A group of replays that run side by side.
 #[derive(Debug)]
 pub struct ScenarioGroup<'a> {
@@ -48,8 +63,10 @@ pub struct ScenarioGroup<'a> {
     changed_ranks: Vec<Option<u32>>,
     /// By thread.
     clocks: Vec<ThreadClocks>,
-    /// By thread and replay how many iterations had begun at the last time that was asked for.
-    reached: Vec<[u32; WIDTH]>,
+    /// Replays in which the duration of computation depends on the time.
+    paced: Vec<PacedLane>,
+    /// By thread and these replays.
+    windows: Vec<PaceWindow>,
     /// By thread and replay: how many times as long it computes by region in its iteration, where that differs.
     parts: Vec<[Option<PartFactors>; WIDTH]>,
     /// By number of the note.
@@ -103,10 +120,14 @@ impl<'a> ScenarioGroup<'a> {
                 ScenarioWork::Times(times) => times.iter().any(ComputationPace::has_parts),
                 ScenarioWork::Measured | ScenarioWork::Region { .. } | ScenarioWork::Threads(_) => false,
             }),
+            paced: (0..)
+                .zip(&conditions)
+                .filter_map(|(lane, condition)| PacedLane::new(lane, &condition.work))
+                .collect(),
             work: conditions.into_iter().map(|condition| condition.work).collect(),
             changed_ranks: Vec::new(),
             clocks: Vec::new(),
-            reached: Vec::new(),
+            windows: Vec::new(),
             parts: Vec::new(),
             noted: Vec::new(),
         }
@@ -117,7 +138,7 @@ impl<'a> ScenarioGroup<'a> {
         let factors = lanes(&self.work, |work| factor(work, rank).min(f64::MAX));
         self.clocks.push(ThreadClocks { factors, ..ThreadClocks::default() });
         self.changed_ranks.push(Some(rank));
-        self.reached.push([0; WIDTH]);
+        self.windows.resize_with(self.windows.len() + self.paced.len(), PaceWindow::default);
         self.parts.push(Default::default());
     }
 
@@ -135,15 +156,17 @@ impl<'a> ScenarioGroup<'a> {
     pub fn change(&mut self, thread: u32, rank: u32, time: Ns) -> Ns {
         let ThreadClocks { factors, .. } = &mut self.clocks[thread as usize];
         let mut until = Ns::MAX;
-        for (lane, (factor, work)) in factors.iter_mut().zip(&self.work).enumerate() {
-            let ScenarioWork::Times(times) = work else { continue };
-            let begun = &mut self.reached[thread as usize][lane];
-            let (now, next);
+        let windows = &mut self.windows[thread as usize * self.paced.len()..];
+        for (&PacedLane { lane, has_parts }, window) in self.paced.iter().zip(windows) {
+            let ScenarioWork::Times(times) = &self.work[lane] else { continue };
             let pace = times.get(rank as usize);
-            (now, next, *begun) = pace.map_or((1.0, Ns::MAX, 0), |pace| pace.factor_at(time, *begun));
-            self.parts[thread as usize][lane] = pace.and_then(|pace| pace.part_factors(time, *begun));
-            *factor = now.min(f64::MAX);
-            until = until.min(next);
+            let unpaced = PacedInterval { factor: 1.0, until: Ns::MAX, begun: 0 };
+            let now = pace.map_or(unpaced, |pace| window.move_to(pace, time));
+            if has_parts {
+                self.parts[thread as usize][lane] = pace.and_then(|pace| pace.part_factors(time, now.begun));
+            }
+            factors[lane] = now.factor.min(f64::MAX);
+            until = until.min(now.until);
         }
         until
     }

@@ -146,6 +146,67 @@ pub struct ComputationPace<'a> {
     in_part: Option<Arc<[Option<RegionIdx>]>>,
 }
 
+/// An interval of time in which a rank's computation takes the same number of times as long.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PacedInterval {
+    /// Duration of computation as a multiple of the measured one.
+    pub factor: f64,
+    /// Until when that holds.
+    pub until: Ns,
+    /// Number of iterations that have begun.
+    pub begun: u32,
+}
+
+/// The next intervals of a rank. They are found several at a time: what they follow from lies far apart in memory, and of thousands of ranks that go on in turn
+/// none of it would be in the processor's caches.
+#[derive(Clone, Debug)]
+pub struct PaceWindow {
+    /// Begin of the interval at hand.
+    from: Ns,
+    at: usize,
+    n: usize,
+    intervals: [PacedInterval; PaceWindow::LENGTH],
+}
+
+impl Default for PaceWindow {
+    /// Returns a window without intervals.
+    fn default() -> Self {
+        PaceWindow { from: 0, at: 0, n: 0, intervals: [PacedInterval::default(); PaceWindow::LENGTH] }
+    }
+}
+
+impl PaceWindow {
+    const LENGTH: usize = 16;
+
+    /// Moves on to the interval of `pace` that a time lies in, and returns it; times mostly ascend.
+    pub fn move_to(&mut self, pace: &ComputationPace, time: Ns) -> PacedInterval {
+        while let Some(interval) = self.intervals[..self.n].get(self.at) {
+            if (self.from..interval.until).contains(&time) {
+                return *interval;
+            }
+            if time < self.from {
+                break;
+            }
+            self.from = interval.until;
+            self.at += 1;
+        }
+        self.fill(pace, time);
+        self.intervals[0]
+    }
+
+    fn fill(&mut self, pace: &ComputationPace, time: Ns) {
+        let mut near = self.n.checked_sub(1).map_or(0, |last| self.intervals[last].begun);
+        (self.from, self.at, self.n) = (time, 0, 0);
+        let mut begin = time;
+        while self.n < PaceWindow::LENGTH && (self.n == 0 || begin < Ns::MAX) {
+            let (factor, until, begun) = pace.factor_at(begin, near);
+            self.intervals[self.n] = PacedInterval { factor, until, begun };
+            self.n += 1;
+            (near, begin) = (begun, until);
+        }
+    }
+}
+
 impl Default for ComputationPace<'_> {
     /// Returns the measured duration.
     fn default() -> Self {
@@ -289,8 +350,12 @@ impl BalancedIterations<'_> {
     }
 }
 
+/// Rounds a time to nanoseconds, halves away from 0. Unlike [`f64::round`] it calls no function.
 fn nanoseconds(seconds: f64) -> Ns {
-    (seconds * 1e9).round() as Ns
+    let ns = seconds * 1e9;
+    let whole = ns as Ns;
+    let rest = ns - whole as f64;
+    whole.saturating_add(Ns::from(rest >= 0.5)).saturating_sub(Ns::from(rest <= -0.5))
 }
 
 /// Returns the number of passed items, which are the first of `n`, searching from `near` on.
@@ -428,6 +493,32 @@ mod tests {
             assert_eq!(at(&pace, time_s), (factor, until_s), "{time_s}");
         }
         assert_eq!(at(&ComputationPace::default(), 3.0), (1.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn nanoseconds_are_rounded_as_numbers_are() {
+        let near =
+            (-20..20).map(|quarter| f64::from(quarter) / 4.0).chain([0.49999999999999994, 1e15 + 0.5, 1e18, -1e18]);
+        for ns in near {
+            let seconds = ns / 1e9;
+            assert_eq!(nanoseconds(seconds), (seconds * 1e9).round() as Ns, "{ns}");
+        }
+        assert_eq!([f64::NAN, f64::INFINITY, f64::NEG_INFINITY].map(nanoseconds), [0, Ns::MAX, Ns::MIN]);
+    }
+
+    #[test]
+    fn a_window_shows_what_holds_at_times_that_ascend_or_do_not() {
+        let rows: Vec<(u32, f64, f64, f64)> =
+            (0..40).map(|k| (k, f64::from(3 * k), f64::from(3 * k + 1 + k % 3), f64::from(1 + k % 5))).collect();
+        let (own, means) = (series(&rows), means(&rows.iter().map(|row| (row.0, 2.0)).collect::<Vec<_>>()));
+        let pace = ComputationPace::new(vec![BalancedIterations { series: &own, means }], 7.0);
+        let ascending: Vec<Ns> = (-2..130).map(|half| half * 1_000_000_000).collect();
+        let jumps = (0..130).map(|k| (k * 37 % 130) * 1_000_000_000);
+        let mut window = PaceWindow::default();
+        for time in ascending.iter().copied().chain(jumps).chain(ascending.iter().step_by(50).copied()) {
+            let found = window.move_to(&pace, time);
+            assert_eq!((found.factor, found.until, found.begun), pace.factor_at(time, 0), "{time}");
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ fn computation(calls: &[CallInterval], main: &FoundLoop, end: u32) -> Vec<u64> {
     let (mut sum, mut last_end) = (0_u64, None);
     for call in calls {
         if main.tokens.binary_search(&call.token).is_ok() {
-            sum += call.begin.saturating_sub(last_end.unwrap_or(call.begin));
+            sum = call.begin.saturating_sub(last_end.unwrap_or(call.begin)).saturating_add(sum);
             if call.token == end {
                 computed.push(std::mem::take(&mut sum));
             }
@@ -46,13 +46,13 @@ fn computation(calls: &[CallInterval], main: &FoundLoop, end: u32) -> Vec<u64> {
 /// is that of a step, or comes before all of them.
 fn burst_length(computed: &[u64]) -> Option<NonZeroU32> {
     let others = computed.get(1..)?;
-    let sum: u64 = others.iter().sum();
-    let mean = sum / (others.len() as u64).max(1);
-    let starts: Vec<usize> = (1..computed.len()).filter(|&at| 2 * computed[at] > mean).collect();
+    let sum: u128 = others.iter().map(|&ticks| u128::from(ticks)).sum();
+    let mean = sum / (others.len() as u128).max(1);
+    let starts: Vec<usize> = (1..computed.len()).filter(|&at| 2 * u128::from(computed[at]) > mean).collect();
     let &[first, second, ..] = starts.as_slice() else { return None };
     let length = second - first;
     let is_regular = starts.windows(2).all(|pair| pair[1] - pair[0] == length) && first <= length;
-    let within: u64 = others.iter().filter(|&&ticks| 2 * ticks <= mean).sum();
+    let within: u128 = others.iter().map(|&ticks| u128::from(ticks)).filter(|&ticks| 2 * ticks <= mean).sum();
     let is_only_first = within as f64 <= MAX_COMPUTATION_WITHIN_BURST * sum as f64;
     let is_burst = length > 1 && is_regular && is_only_first && starts.len() >= MIN_ROUNDS;
     NonZeroU32::new(u32::try_from(length).ok()?).filter(|_| is_burst)

@@ -553,7 +553,7 @@ fn calls_of_the_master_are_not_those_of_its_workers() {
     let scenario = ranks(4).each(|rank, script| match rank {
         0 => script.repeat(TASKS, |_, script| {
             (1..4).fold(script, |script, worker| {
-                let probed = script.at("halo").call(Operation::Probe, 3.0, |record| record.peer = worker as i32);
+                let probed = script.at("halo").call(Operation::Probe, 3.0, |record| record.peer = worker);
                 probed.at("receive").recv(worker, 0, 8, 0.2).at("send").send(worker, 1, 800, 0.1)
             })
         }),

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
-use lbprof_thresholds::metrics::{
-    MAX_SWITCHES_PER_S, MIN_OBSERVED_WITHOUT_CORE_S, MIN_TIME_WITHOUT_CORE, MIN_UNCLEAR_POLL_TIME,
-};
+use lbprof_thresholds::metrics::{MIN_OBSERVED_WITHOUT_CORE_S, MIN_TIME_WITHOUT_CORE, MIN_UNCLEAR_POLL_TIME};
 use lbprof_thresholds::verdict::{
     MAX_CALLS_WITHOUT_DEPENDENCE, MAX_SHORT_RUN_S, MIN_CALLS_OF_SHORT_RUN, MIN_DOUBTED_COMPUTATION, MIN_DOUBTED_LOSS,
     MIN_TIME_OF_FIRST_DOUBT, MIN_WORK_OF_OTHER_THREADS,
 };
 
-use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption};
+use lbprof_analysis::metrics::preemption::{PreemptionLoss, is_yielding, preemption};
 use lbprof_analysis::metrics::sleep_time::{SleepTime, asleep};
 use lbprof_analysis::metrics::threads::ThreadEfficiency;
 use lbprof_analysis::model::samples::SampledThreads;
@@ -227,7 +225,7 @@ impl UsedTime {
         self.elapsed_s += usage.elapsed_s;
         self.in_mpi_s += (usage.elapsed_s - computation_s).max(0.0);
         self.delayed_s += delayed_s;
-        if usage.thread_involuntary as f64 <= MAX_SWITCHES_PER_S * usage.elapsed_s {
+        if !is_yielding(usage.switches_per_s()) {
             self.delayed_without_yield_s += delayed_s;
         }
     }

@@ -21,7 +21,7 @@ use bincode::{Decode, Encode};
 pub enum GapUse {
     /// The thread sleeps until a poll from there succeeds, so it waits.
     Asleep,
-    /// Other threads have its core in the midst of a spin, so it waits.
+    /// The thread loses its core to others in the midst of a spin, so it waits.
     Preempted,
     /// The thread uses its core, or would if it had one.
     Computing,

@@ -16,7 +16,7 @@ pub(crate) struct RequiredObservers {
 }
 
 impl RequiredObservers {
-    /// Those of the timeline and of the statistics.
+    /// Creates the set of required observers.
     pub(crate) fn new(watch: bool, statistics: bool) -> Self {
         RequiredObservers { watch, statistics }
     }

@@ -190,16 +190,18 @@ impl RunPasses for LeaderProcess {
         progress: ProgressReport,
     ) -> Result<ReplayResults, ProcessFailure> {
         let ReplayRequest { surveyed, ref options, wishes } = request;
+        let is_shared = wishes.is_shared && self.team.processes() > 1 && options.can_cut(surveyed.model);
+        if !is_shared
+            || !self.begin(RecordPass::Follow, surveyed.run, || encode_replay_job(surveyed, options.code, wishes))?
+        {
+            return LocalPasses.follow(request, observer, progress);
+        }
         let tables = LookupTables::new(surveyed.model);
         let ids = tables.ids(surveyed, observer.is_some());
-        let is_shared = wishes.is_shared && self.team.processes() > 1 && options.can_cut(surveyed.model);
-        if is_shared
-            && self.begin(RecordPass::Follow, surveyed.run, || encode_replay_job(surveyed, options.code, wishes))?
-            && let Some(replay) = DistributedReplay::start(&self.team, surveyed, ids, options)?
-        {
-            return replay.follow(request.options, observer, progress);
+        match DistributedReplay::start(&self.team, surveyed, ids, options)? {
+            Some(replay) => replay.follow(request.options, observer, progress),
+            None => LocalPasses.follow(request, observer, progress),
         }
-        LocalPasses.follow(request, observer, progress)
     }
 }
 

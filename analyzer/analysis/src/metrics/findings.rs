@@ -6,11 +6,9 @@ use lbprof_collector::definition::EndReason;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::words::{CountedNoun, GroupedNumber, seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
-use lbprof_thresholds::metrics::{
-    MAX_SWITCHES_PER_S, MIN_TIME_WITHOUT_CALLS_S, MIN_UNCLEAR_POLL_TIME, MIN_UNEVEN_PAUSES,
-};
+use lbprof_thresholds::metrics::{MIN_TIME_WITHOUT_CALLS_S, MIN_UNCLEAR_POLL_TIME, MIN_UNEVEN_PAUSES};
 
-use crate::metrics::preemption::{PreemptionLoss, preemption, without_core};
+use crate::metrics::preemption::{PreemptionLoss, is_yielding, preemption, without_core};
 use crate::model::recorder_time::{is_disturbed, recorder_cost};
 use crate::model::{Model, RankModel};
 use crate::read::open::n_recorded;
@@ -76,9 +74,9 @@ fn polling_decided(model: &Model) -> Option<Problem> {
 
 /// Describes how often a rank was preempted. The text is empty if its MPI waits by yielding the core again and again, which looks the same.
 fn pushed_off(lost: &PreemptionLoss) -> String {
-    match lost.switches_per_s <= MAX_SWITCHES_PER_S {
-        true => format!(", pushed off {} times per second", GroupedNumber(lost.switches_per_s.round() as u64)),
-        false => String::new(),
+    match is_yielding(lost.switches_per_s) {
+        true => String::new(),
+        false => format!(", pushed off {} times per second", GroupedNumber(lost.switches_per_s.round() as u64)),
     }
 }
 

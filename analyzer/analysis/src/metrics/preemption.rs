@@ -58,19 +58,24 @@ pub fn without_core(rank: &RankModel) -> Option<f64> {
     (share >= MIN_TIME_WITHOUT_CORE).then_some(share)
 }
 
+/// Returns whether so many involuntary context switches a second are those of an MPI that yields its core while it waits.
+pub fn is_yielding(switches_per_s: f64) -> bool {
+    switches_per_s > MAX_SWITCHES_PER_S
+}
+
 fn judge(usage: &ResourceUsage, computation_s: f64) -> Option<PreemptionLoss> {
     if usage.elapsed_s < MIN_JUDGED_INTERVAL_S || computation_s <= 0.0 {
         return None;
     }
-    let switches_per_s = usage.thread_involuntary as f64 / usage.elapsed_s;
+    let switches_per_s = usage.switches_per_s();
     let elsewhere_s = (usage.elapsed_s - computation_s).max(0.0);
     let bound_s = (usage.thread_delayed_s - elsewhere_s).clamp(0.0, computation_s);
     // Asleep, or waiting for a file, a thread does not want a core; of what is left computation has its share of the delay.
     let asleep_s = (usage.elapsed_s - usage.thread_cpu_s - usage.thread_delayed_s).max(0.0);
     let awake_s = (usage.elapsed_s - asleep_s).max(f64::MIN_POSITIVE);
-    let share_s = match switches_per_s <= MAX_SWITCHES_PER_S {
-        true => (computation_s - asleep_s).max(0.0) * (usage.thread_delayed_s / awake_s).min(1.0),
-        false => 0.0,
+    let share_s = match is_yielding(switches_per_s) {
+        true => 0.0,
+        false => (computation_s - asleep_s).max(0.0) * (usage.thread_delayed_s / awake_s).min(1.0),
     };
     let found =
         PreemptionLoss { computation_s, delayed_s: bound_s.max(share_s), certain: bound_s >= share_s, switches_per_s };

@@ -281,3 +281,10 @@ pub struct ResourceUsage {
     #[serde(rename = "max_resident_bytes")]
     pub max_resident: u64,
 }
+
+impl ResourceUsage {
+    /// Times a second that the thread was preempted.
+    pub fn switches_per_s(&self) -> f64 {
+        self.thread_involuntary as f64 / self.elapsed_s
+    }
+}

@@ -85,10 +85,15 @@ impl ControlFlow {
             return Some(0);
         }
         let dominators = simple_fast(&ways, 0);
+        // A loop around the call begins with a step that comes before it, unless no known way leads to the call.
+        let before_call: Option<FxHashSet<usize>> = dominators.dominators(call).map(Iterator::collect);
         let mut loops: FxHashSet<usize> = FxHashSet::default();
         for (last, first, ()) in ways.all_edges().filter(|(last, first, ())| first <= last) {
+            if loops.contains(&first) || before_call.as_ref().is_some_and(|before| !before.contains(&first)) {
+                continue;
+            }
             let is_loop = dominators.dominators(last).is_some_and(|mut before| before.any(|step| step == first));
-            if is_loop && !loops.contains(&first) && can_reach(&ways, call, last, first) {
+            if is_loop && can_reach(&ways, call, last, first) {
                 loops.insert(first);
             }
         }

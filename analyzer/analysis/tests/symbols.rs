@@ -201,6 +201,17 @@ void last(void) { outer(); __asm__ volatile(\"\"); }
 }
 
 #[test]
+fn the_library_of_a_run_time_gives_functions_without_lines() {
+    let (dir, program) = program(&["-g"]);
+    let library = dir.path().join("libm.so.6");
+    std::fs::copy(program, &library).unwrap();
+    let offsets = returns(&library, "outer", "target");
+    let (found, problems) = places(&library, build_id(&library), &offsets);
+    assert_eq!(found.iter().map(described).collect::<Vec<_>>(), [(Some("outer"), None, None); 2]);
+    assert!(problems.is_empty(), "{problems:?}");
+}
+
+#[test]
 fn a_stripped_program_gives_module_and_offset() {
     let (_dir, path) = program(&[]);
     let offsets = returns(&path, "outer", "target");

@@ -49,18 +49,21 @@ const OF_LANGUAGES: [&str; 4] = ["std::", "core::ops::function::", "<F as core::
 
 /// Returns whether a frame belongs to a run-time, by its library or function.
 pub(super) fn is_runtime(place: &CodePlace) -> bool {
-    let is_library = place.module.as_deref().is_some_and(|module| {
-        let name = base_name(module);
-        let name = name.split_once(".so").map_or(name, |(name, _)| name);
-        // libc-2.31, libpthread-2.31
-        let name = name.split_once("-2.").map_or(name, |(name, _)| name);
-        LIBRARIES.binary_search(&name).is_ok()
-    });
+    let is_library = place.module.as_deref().is_some_and(is_runtime_library);
     let function = place.function_label();
     is_library
         || is_interpreter(place)
         || STARTING.contains(&function)
         || OF_LANGUAGES.iter().any(|part| function.starts_with(part))
+}
+
+/// Returns whether a file is the library of a run-time, by its name.
+pub(super) fn is_runtime_library(module: &str) -> bool {
+    let name = base_name(module);
+    let name = name.split_once(".so").map_or(name, |(name, _)| name);
+    // libc-2.31, libpthread-2.31
+    let name = name.split_once("-2.").map_or(name, |(name, _)| name);
+    LIBRARIES.binary_search(&name).is_ok()
 }
 
 /// Returns whether a file is a run-time library that runs a program's threads, by its name, which packages of Python append a checksum to:

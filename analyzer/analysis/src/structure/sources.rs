@@ -16,7 +16,7 @@ use object::read::ReadCache;
 use super::code_place::{CodePlace, SourcePosition, base_name};
 use super::debug_budget;
 use super::demangled_name::demangled_name;
-use super::frames::is_system_file;
+use super::frames::{is_runtime_library, is_system_file};
 use super::function_symbols::function_names;
 use super::source_name::source_name;
 
@@ -39,8 +39,8 @@ pub(super) struct SymbolSources {
 }
 
 impl SymbolSources {
-    /// Reads the names of `addresses`, without `has_lines` from the symbol tables alone. `None` where the file is not the one with
-    /// `build_id` (if that is known).
+    /// Reads the names of `addresses`, without `has_lines` and of the libraries of run-times from the symbol tables alone. `None` where the file is
+    /// not the one with `build_id` (if that is known).
     pub(super) fn open(path: &Path, build_id: &[u8], addresses: &[u64], has_lines: bool) -> Option<SymbolSources> {
         let facts = DebugFacts::read(path);
         let found = facts.as_ref().map_or(&[][..], |facts| &facts.build_id);
@@ -48,6 +48,8 @@ impl SymbolSources {
             return None;
         }
         let debug_path = facts.filter(|facts| !facts.has_dwarf).and_then(|facts| facts.debug_file(path));
+        // Nobody changes a line of the C library, whose debug information takes longer to unpack than most programs' to read.
+        let has_lines = has_lines && !is_runtime_library(&path.to_string_lossy());
         let mut faults = Vec::new();
         let mut functions = function_names(path, addresses, &mut faults);
         let debug = debug_path.and_then(|path| {

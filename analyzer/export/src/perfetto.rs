@@ -173,16 +173,15 @@ impl<W: Write + Send> PerfettoWriter<W> {
             let path = self.path(*region);
             let name = Some(format!("iterations of {path}"));
             let track = self.track(TrackDescriptor { name, parent: Some(track), ..TrackDescriptor::default() });
-            let blocks = if series.joined > 0 {
-                format!(", and the {} after it", (1_u32 << series.joined) - 1)
-            } else {
-                String::new()
-            };
             for ((number, begin), end) in series.numbers.iter().zip(&series.begin_s).zip(&series.end_s) {
                 let (begin, end) = ((begin * 1e9).round() as Ns, (end * 1e9).round() as Ns);
                 // NaN, which is 0 here, has no length either.
                 if begin < end {
-                    self.begin(track, begin, &format!("iteration {number}{blocks}"), Vec::new());
+                    let name = match series.joined {
+                        0 => format!("iteration {number}"),
+                        power => format!("iterations {number} to {}", number.saturating_add((1 << power) - 1)),
+                    };
+                    self.begin(track, begin, &name, Vec::new());
                     self.end(track, end);
                 }
             }

@@ -12,9 +12,14 @@ export function attributes(of: Iterations): [string, PackedNumbers][] {
     return of.blocking ? [...list, ["waiting", of.blocking]] : list;
 }
 
-/** Iterations that column `column` stands for: the last may hold fewer. */
+/** Iterations that column `column` stands for: the last may hold fewer, and so may the first one of blocks. */
 export function iterationsIn(iterations: Iterations, column: number): number {
-    return Math.min(iterations.per_column, iterations.count - column * iterations.per_column);
+    const { count, first, per_column } = iterations;
+    if (column + 1 < first.length) {
+        return Math.min(per_column, first[column + 1] - first[column]);
+    }
+    const before = first.slice(0, column).reduce((sum, _, earlier) => sum + iterationsIn(iterations, earlier), 0);
+    return Math.min(per_column, count - before);
 }
 
 /** Number of the last iteration of a column: of several with gaps between their numbers, the last that it may be. */

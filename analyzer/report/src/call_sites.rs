@@ -32,9 +32,9 @@ pub struct SiteRow {
     /// Time, calls and bytes of the ranks' first threads, summed over ranks and regions.
     #[serde(flatten)]
     pub sum: CallTotals,
-    /// The ranks whose first threads make the calls, ascending.
+    /// The ranks whose first threads make the calls, ascending, and how many of them each makes.
     #[serde(skip)]
-    pub callers: Vec<u32>,
+    pub callers: Vec<(u32, u64)>,
     /// Totals of threads other than the one that called `MPI_Init`, which the figures above leave out.
     pub other_threads: CallTotals,
     /// Time over ranks × elapsed time.
@@ -101,7 +101,7 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
         for (key, cell) in sums_by_line(&first, &rank.sites) {
             let row = rows.entry(key).or_insert_with_key(|key| SiteRow::empty(key, places, rank.rank));
             row.sum += cell;
-            row.callers.push(rank.rank);
+            row.callers.push((rank.rank, cell.calls));
             if cell.seconds > row.max_s {
                 (row.max_s, row.max_rank) = (cell.seconds, rank.rank);
             }

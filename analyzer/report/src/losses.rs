@@ -436,7 +436,7 @@ fn besides_waiting_s(row: &SiteRow, table: &BlockingTable) -> f64 {
 /// Returns whether ranks that the verdict is about make these calls.
 fn is_judged(verdict: &Verdict, row: &SiteRow) -> bool {
     let cluster = verdict.cluster.as_ref();
-    cluster.is_none_or(|cluster| row.callers.iter().any(|rank| cluster.ranks.contains(rank)))
+    cluster.is_none_or(|cluster| row.callers.iter().any(|(rank, _)| cluster.ranks.contains(rank)))
 }
 
 /// The call site at which some calls take longest besides waiting for other ranks.

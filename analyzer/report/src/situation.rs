@@ -1,6 +1,6 @@
 //! The run's situation: the one answer that the first screen gives, as data. Its words are in [`text`](crate::text).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -381,7 +381,7 @@ fn is_mostly_called(report: &Report) -> bool {
 pub struct CallAmounts {
     /// The ranks that make them, of those that the verdict is about, ascending.
     pub callers: Vec<u32>,
-    /// Calls of a rank, the mean over all that make them.
+    /// Calls of a rank, the mean over the callers.
     pub calls_each: u64,
     /// Bytes sent or received by a call, whichever are more.
     pub bytes_each: u64,
@@ -398,24 +398,24 @@ impl CallAmounts {
     pub fn new(report: &Report, loss: &EfficiencyLoss) -> Option<CallAmounts> {
         let at = loss.at.as_ref()?;
         let (mut calls, mut sent, mut received, mut seconds) = (0, 0, 0, 0.0);
-        let mut all_callers = BTreeSet::new();
+        let cluster = report.verdict.cluster.as_ref();
+        let mut callers: BTreeMap<u32, u64> = BTreeMap::new();
         for row in report.call_sites.iter().filter(|row| row.operation == at.operation && row.place == at.place) {
             calls += row.sum.calls;
             sent += row.sum.sent;
             received += row.sum.received;
             seconds += row.sum.seconds;
-            all_callers.extend(&row.callers);
+            for &(rank, own) in &row.callers {
+                if cluster.is_none_or(|cluster| cluster.ranks.contains(&rank)) {
+                    *callers.entry(rank).or_default() += own;
+                }
+            }
         }
-        let cluster = report.verdict.cluster.as_ref();
         // In a broadcast the root sends once what all others receive.
         let bytes = sent.max(received);
         (calls > 0).then(|| CallAmounts {
-            calls_each: calls / all_callers.len().max(1) as u64,
-            callers: all_callers
-                .iter()
-                .copied()
-                .filter(|rank| cluster.is_none_or(|cluster| cluster.ranks.contains(rank)))
-                .collect(),
+            calls_each: callers.values().sum::<u64>() / callers.len().max(1) as u64,
+            callers: callers.into_keys().collect(),
             bytes_each: bytes / calls,
             carries_data: bytes > 0,
             completes: at.operation.starts_with("Wait") || at.operation.starts_with("Test"),

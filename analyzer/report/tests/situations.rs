@@ -547,6 +547,21 @@ fn an_idle_master_is_one_loss_whatever_its_workers_compute() {
 }
 
 #[test]
+fn efficiencies_are_those_of_the_ranks_that_the_answer_judges() {
+    let report = last_task();
+    let cluster = report.verdict.cluster.as_ref().expect("the workers are judged");
+    assert_eq!(cluster.ranks, [1, 2, 3]);
+    let (workers, all) = (report.verdict.efficiency.parallel.unwrap(), report.efficiency.parallel.unwrap());
+    assert!(workers > all + 0.1, "{workers} and {all}");
+    assert!((1.0 - workers - report.verdict.lost_share.unwrap()).abs() < 0.01, "the answer's share is what they lose");
+    let screen = first_screen(&report, COLUMNS);
+    assert!(screen.contains("the ranks that are judged: 1-3"), "{screen}");
+    for share in [workers, all] {
+        assert!(screen.contains(&format!("{:.1} %", 100.0 * share)), "{screen}");
+    }
+}
+
+#[test]
 fn calls_of_the_master_are_not_those_of_its_workers() {
     // Rank 0 asks for any message before it receives one, which takes longer than all that the workers do in MPI.
     const TASKS: u32 = 20;
@@ -567,7 +582,7 @@ fn calls_of_the_master_are_not_those_of_its_workers() {
     let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication).expect("workers wait");
     let at = loss.at.as_ref().expect("a call");
     let row = report.call_sites.iter().find(|row| row.operation == at.operation && row.place == at.place).unwrap();
-    assert_eq!(row.callers, [1, 2, 3], "{at:?}");
+    assert_eq!(row.callers.iter().map(|&(rank, _)| rank).collect::<Vec<_>>(), [1, 2, 3], "{at:?}");
 }
 
 #[test]

@@ -179,7 +179,7 @@ problems! {
     OtherOpenmpTool = 55, Note, "run without that tool (OMP_TOOL_LIBRARIES, LD_PRELOAD, or linked with the program) to have regions measured here";
     /// OpenMP's run-time library is linked into the program: its parallel regions were not seen.
     StaticOpenmp = 56, Note, "link it as a shared library (libgomp.so, libomp.so) to have regions and their threads measured";
-    /// There are so many ranks and iterations that the times of single ranks are kept by block of iterations: those that need single ones are means over a block, and what balance in each iteration would gain is that of each block.
+    /// There are so many ranks and iterations that each rank's times are kept by block of iterations: shown for one iteration, they are means over its block, and the gain of balancing each iteration is that of balancing each block.
     IterationsJoined = 57, Note, "choose some ranks (--ranks) for each of their iterations; sums over ranks, and the longest of each iteration, are exact";
 }
 

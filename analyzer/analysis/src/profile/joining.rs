@@ -88,12 +88,7 @@ pub(super) fn report_joined(model: &mut Model) {
     for (&region, joined) in &model.joined {
         let path = model.regions.get(region as usize).map_or("", |region| region.path.as_str());
         let detail = format!("blocks of {} iterations of {path}", joined.per_block());
-        model.problems.push(Problem {
-            kind: ProblemKind::IterationsJoined,
-            rank: None,
-            count: joined.per_block(),
-            detail,
-        });
+        model.problems.push(Problem { kind: ProblemKind::IterationsJoined, rank: None, count: 1, detail });
     }
 }
 

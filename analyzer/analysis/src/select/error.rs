@@ -100,7 +100,7 @@ pub enum SelectionError {
     },
     /// Single ranks have blocks of iterations.
     #[error(
-        "iteration {number}: of {path} on so many ranks the times of {per_block} iterations at a time are known: choose {first} to {last}, or ranks (--ranks)"
+        "iteration {number}: on so many ranks the times of {path} are known for blocks of {per_block} iterations, not for each: choose a whole block, {first} to {last} for example, or some ranks (--ranks)"
     )]
     OnlyBlocks {
         /// The requested number.

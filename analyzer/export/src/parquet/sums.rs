@@ -100,7 +100,12 @@ fn iterations() -> Vec<ParquetColumn> {
         column(
             "iteration",
             ColumnKind::Number,
-            "Number of the iteration; of joined ones (`IterationsJoined`), of the block",
+            "Number of the iteration; of a block of joined ones (`IterationsJoined`), that of the block",
+        ),
+        column(
+            "iterations",
+            ColumnKind::Number,
+            "1; in a row of a block the number of its iterations, whose times are added up",
         ),
         column("rank", ColumnKind::Number, "The rank"),
         optional("begin_s", ColumnKind::Real, "When it began, from the start of the run; null: not known"),
@@ -149,6 +154,7 @@ pub fn write_sums<W: Write + Send>(
                 let first = [
                     paths[*region as usize].clone(),
                     ParquetCell::Whole(number.into()),
+                    ParquetCell::Whole(series.iterations_at(at).into()),
                     ParquetCell::Whole(rank.rank.into()),
                     begin,
                     end,

@@ -7,11 +7,11 @@ import { linkMentions } from "../mentions";
 import { overview } from "../overview";
 import { SERIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import type { AnswerLabel, EfficiencyRow, Report, RunSituation } from "../report.generated";
+import type { AnswerLabel, ClusterRow, EfficiencyRow, Report, RunSituation } from "../report.generated";
 import { csvButton } from "../save";
 import { bar, table } from "../table";
 import { term } from "../tip";
-import { count, percent, plural, seconds, secondsLike } from "../words";
+import { count, percent, plural, ranges, seconds, secondsLike } from "../words";
 import { scenario, scenarios } from "./whatif";
 import { problemList, selected } from "./facts";
 
@@ -120,7 +120,18 @@ interface Branch {
     panel: string | Target;
 }
 
-function branches({ efficiency: of, verdict }: Report): Branch[] {
+/** The group of ranks that the answer judges; undefined where it judges all. */
+function judged({ clusters, verdict }: Report): ClusterRow | undefined {
+    return clusters.find((cluster) => cluster.id === verdict.cluster);
+}
+
+/** The efficiencies of the ranks that the answer judges. */
+function efficiencyInAnswer(report: Report): EfficiencyRow {
+    return judged(report)?.efficiency ?? report.efficiency;
+}
+
+function branches(report: Report): Branch[] {
+    const [of, { verdict }] = [efficiencyInAnswer(report), report];
     const { avg_computation_s: mean, max_computation_s: longest, elapsed_s: elapsed, t_ideal_s: ideal } = of;
     const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string | Target, least?: number) => ({ name, depth, value, formula, from, means, panel, least });
     const whole = [
@@ -156,7 +167,7 @@ function aboutIdeal(of: EfficiencyRow): string | null {
 }
 
 function efficiencyTree(report: Report): HTMLElement {
-    const of = report.efficiency;
+    const [of, group] = [efficiencyInAnswer(report), judged(report)];
     const body = el("tbody");
     for (const branch of branches(report)) {
         const name = el("td", { class: `depth${branch.depth}` }, term(branch.name));
@@ -174,7 +185,8 @@ function efficiencyTree(report: Report): HTMLElement {
             ),
         );
     }
-    const caption = el("caption", {}, "Efficiency: parallel = load balance × micro load balance × transfer");
+    const whose = group ? ` of ${group.rank_count === 1 ? "rank" : "ranks"} ${ranges(group.ranks)}${group.ranks.length < group.rank_count ? " …" : ""}` : "";
+    const caption = el("caption", {}, `Efficiency${whose}: parallel = load balance × micro load balance × transfer`);
     const about = aboutIdeal(of);
     const csv = csvButton("efficiency", () => [["efficiency", "least", "value", "numerator [s]", "denominator [s]"], ...branches(report).map(({ name, least, value, from }) => [name, least ?? value, value, ...from])]);
     return el("div", { class: "table" }, el("table", { class: "tree" }, caption, body), el("div", { class: "below-table" }, csv), about === null ? null : el("p", { class: "hint" }, about));

@@ -41,7 +41,7 @@ pub struct RunSummary {
     losses: Vec<SummaryLoss>,
 }
 
-/// Efficiencies, 0 to 1; null where they are not known.
+/// Efficiencies of the ranks that the answer judges, 0 to 1; null where they are not known.
 #[derive(Debug, Serialize)]
 struct SummaryEfficiency {
     parallel: Option<f64>,
@@ -86,8 +86,8 @@ impl RunSummary {
             text: shorten(&text::loss(report, loss), columns),
         });
         let EfficiencyRow { parallel, load_balance, communication, micro_load_balance, transfer, .. } =
-            report.efficiency;
-        let is_known = report.efficiency.t_ideal_certain;
+            report.verdict.efficiency;
+        let is_known = report.verdict.efficiency.t_ideal_certain;
         RunSummary {
             schema: SCHEMA,
             command: shorten(&report.facts.command.join(" "), MAX_COMMAND.min(columns)),

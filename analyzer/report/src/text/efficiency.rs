@@ -28,9 +28,14 @@ struct EfficiencyLine {
 }
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
-    let certain = efficiency_in_answer(report).t_ideal_certain;
+    // The answer is about these ranks, too.
+    let row = &report.verdict.efficiency;
+    let certain = row.t_ideal_certain;
     let whose = match &report.idle_master {
         Some(master) => format!("of the workers' computation: ranks {}", ranges(&master.workers)),
+        None if report.verdict.cluster.is_some() => {
+            format!("of the computation of the ranks that are judged: {}", judged_ranks(report))
+        }
         None if report.clusters.are_apart() => {
             "of the computation of all ranks, though they run different code".to_owned()
         }
@@ -47,12 +52,15 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
             missing.push(format!("{} is {}", line.name.trim_start(), line.missing));
         }
     }
-    let row = efficiency_in_answer(report);
     if let (Some(within), Some(between)) = (row.load_balance_within_hosts, row.load_balance_between_hosts)
         && options.full
     {
         let (within, between) = (percent_or_dash(Some(within)), percent_or_dash(Some(between)));
         writeln!(text, "  load balance is {within} within hosts × {between} between them").ok();
+    }
+    if report.verdict.cluster.is_some() && report.idle_master.is_none() {
+        let all = percent_or_dash(report.efficiency.parallel);
+        writeln!(text, "  {DIM}parallel efficiency of all ranks: {all}{DIM:#}").ok();
     }
     if options.columns < ROOM_FOR_WORDS && !missing.is_empty() {
         let words = missing.join("; ");
@@ -65,16 +73,13 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text + "\n"
 }
 
-/// Returns the efficiencies that the answer is about: those of all ranks, or of the workers of an idle master.
-fn efficiency_in_answer(report: &Report) -> &EfficiencyRow {
-    match report.idle_master {
-        Some(_) => &report.verdict.efficiency,
-        None => &report.efficiency,
-    }
+/// The ranks that the verdict is about, in few words.
+fn judged_ranks(report: &Report) -> String {
+    report.verdict.cluster.as_ref().map_or_else(String::new, |cluster| ranges(&cluster.ranks))
 }
 
 fn lines(report: &Report) -> [EfficiencyLine; 5] {
-    let row = efficiency_in_answer(report);
+    let row = &report.verdict.efficiency;
     let times = &row.times;
     let (elapsed, max, mean) = (times.elapsed_s, times.max_computation_s, times.avg_computation_s);
     let ideal = times.t_ideal_s;
@@ -119,7 +124,7 @@ fn lines(report: &Report) -> [EfficiencyLine; 5] {
 
 /// A line: as much as there is room for.
 fn in_columns(line: &EfficiencyLine, part: f64, whole: f64, report: &Report, columns: usize) -> String {
-    let unit = TimeUnit::for_max(efficiency_in_answer(report).times.elapsed_s);
+    let unit = TimeUnit::for_max(report.verdict.efficiency.times.elapsed_s);
     let style = Style::new().fg_color(line.value.map(|value| grade(value).into()));
     let quotient = format!("{} / {} {}", unit.number(part), unit.number(whole), unit.symbol);
     let (name, formula) = (line.name, line.formula);
@@ -146,7 +151,7 @@ fn bar(value: f64) -> String {
 
 /// Describes the source of the ideal time and its uncertainty.
 fn ideal_time(report: &Report) -> String {
-    let row = efficiency_in_answer(report);
+    let row = &report.verdict.efficiency;
     if let Some(replay_s) = row.t_ideal_replay_s {
         let replayed = seconds_like(replay_s, row.times.elapsed_s);
         let estimate = beside_replay(iterations(report), row);

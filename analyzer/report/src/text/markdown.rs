@@ -50,7 +50,7 @@ fn escape(text: &str) -> String {
 }
 
 fn efficiencies(report: &Report) -> String {
-    let row = &report.efficiency;
+    let row = &report.verdict.efficiency;
     let is_known = row.t_ideal_certain;
     let values = [
         ("parallel", row.parallel),

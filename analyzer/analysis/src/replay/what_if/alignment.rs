@@ -27,16 +27,18 @@ pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
         let groups = by_end(model, region);
         are_as_many(&groups)
             && (groups.len() < 2
-                || groups
-                    .iter()
-                    .enumerate()
-                    .all(|(at, _)| [-1, 1].iter().all(|&shift| change(&groups, at, shift) <= MAX_CHANGE_OF_MEAN)))
+                // Blocks do not show which of their iterations are the same ones.
+                || groups.iter().flatten().all(|series| series.joined == 0)
+                    && groups
+                        .iter()
+                        .enumerate()
+                        .all(|(at, _)| [-1, 1].iter().all(|&shift| change(&groups, at, shift) <= MAX_CHANGE_OF_MEAN)))
     })
 }
 
 /// Returns whether all ranks go through about as many iterations.
 fn are_as_many(groups: &[Vec<&IterationSeries>]) -> bool {
-    let counts = groups.iter().flatten().map(|series| series.numbers.len());
+    let counts = groups.iter().flatten().map(|series| series.iterations());
     let (fewest, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
     // One that is cut at an end is no other number.
     most <= fewest + 2 || fewest as f64 >= MIN_EQUAL_ITERATIONS * most as f64
@@ -98,5 +100,13 @@ mod tests {
             assert_eq!(as_many(one, other), [true; 2], "{one} and {other}");
         }
         assert!(are_as_many(&[]), "marked ones are known");
+        // 40 and 64 iterations, both in four blocks.
+        let joined = [[10; 4], [16; 4]].map(|counts| IterationSeries {
+            numbers: (0..4).map(|block| block * 16).collect(),
+            counts: counts.to_vec(),
+            joined: 4,
+            ..IterationSeries::default()
+        });
+        assert!(!are_as_many(&[joined.iter().collect()]));
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn judged(report: &Report, situation: RunSituation) -> String {
         RunSituation::Threads => threads::sentence(report),
         RunSituation::MasterAndWorkers => master_and_workers(report),
         RunSituation::Asleep | RunSituation::Balanced | RunSituation::UnclearPolls => well_used(report, situation),
-        _ => format!("{}{}{}.", how_much(report), why(report, situation), second_part(report)),
+        _ => format!("{}{}{}.", how_much(report), why(report, situation), second_part(report, situation)),
     }
 }
 
@@ -353,7 +353,7 @@ fn calls_in_words(report: &Report) -> String {
 }
 
 /// Returns the second part of what is lost, where there is one worth naming.
-fn second_part(report: &Report) -> String {
+fn second_part(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
     let [first, second, ..] = verdict.parts.as_slice() else { return String::new() };
     if first.lost_s >= MIN_ONLY_PART_OF_LOSS * verdict.lost_s || second.share < MIN_SECOND_PART_OF_LOSS {
@@ -361,6 +361,11 @@ fn second_part(report: &Report) -> String {
     }
     // What is lost in the parts has the total on each rank in it.
     if first.kind == LossKind::SlowInParts && matches!(second.kind, LossKind::Imbalance | LossKind::Control) {
+        return String::new();
+    }
+    // Who waits for a lock, or for access to a window, waits for another in turn: the first part has said so.
+    let is_of_windows = matches!(situation, RunSituation::BusyTarget | RunSituation::HeldLock);
+    if is_of_windows && matches!(second.kind, LossKind::DependencyChains | LossKind::Serialization) {
         return String::new();
     }
     let what = match second.kind {

@@ -50,7 +50,10 @@ fn ranks_that_wait_in_mpi_without_a_core_are_reported_first_too() {
     assert_eq!(kinds(&report), ["no core"]);
     let words = text::answer_in_words(&report);
     assert!(words.starts_with("Ranks had no cores of their own"), "{words}");
-    assert!(words.contains("Note: Ranks shared cores: on average they had none for 50.0 % of the time."), "{words}");
+    assert!(
+        words.contains("Note: ranks shared cores: on average they had none for 50.0 % of the time. Give"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -65,7 +68,7 @@ fn ranks_without_a_core_in_mpi_do_not_overturn_that_they_wait_for_a_slow_rank() 
     assert_eq!(kinds(&report), ["no core"]);
     let words = text::answer_in_words(&report);
     assert!(words.contains("rank 0 has 1.8 times the average work, and the others wait for it"), "{words}");
-    assert!(words.contains("Note: Ranks shared cores"), "{words}");
+    assert!(words.contains("Note: ranks shared cores"), "{words}");
 }
 
 #[test]
@@ -128,9 +131,9 @@ fn ranks_that_sleep_are_said_to() {
     }));
     assert_eq!(kinds(&report), ["asleep"]);
     let words = text::answer_in_words(&report);
-    let first = "99 % of the time is spent outside of MPI, but much of it asleep or waiting for I/O. Look at: ";
+    let first = "Little is lost in MPI: 99 % of the time is spent outside of it, but most of it asleep or waiting for I/O. Look at: ";
     assert!(words.starts_with(first), "{words}");
-    let note = "Note: Ranks 0, 2 slept or waited for I/O in much of what counts as computation: at least 0.89 s of rank 0's 0.99 s used no CPU.";
+    let note = "Note: ranks 0, 2 slept or waited for I/O in most of what counts as computation (at least 0.89 s of rank 0's 0.99 s used no CPU); others less, as far as is known.";
     assert!(words.ends_with(note), "{words}");
     assert_eq!(json::document(&report, &ListBounds::default())["verdict"]["kind"], "doubtful");
 }
@@ -144,7 +147,7 @@ fn a_run_that_failed_is_described() {
     assert_eq!(kinds(&run), ["failed"]);
     let words = text::answer_in_words(&run);
     assert!(words.starts_with("10 % of the time is lost: ranks 0, 2, 3 have 1.1 times the average work"), "{words}");
-    assert!(words.ends_with("Note: Rank 1 ended with exit status 3."), "{words}");
+    assert!(words.ends_with("Note: rank 1 ended with exit status 3."), "{words}");
     assert!(!words.contains("Gain: ") && !words.contains("Look at: "), "{words}");
     // A rank that ended with 0 did not fail.
     let fine = report(Scenario::ranks(4).each(|rank, script| steps(rank, script).exit_status(0)));

@@ -133,7 +133,7 @@ problems! {
     EndMissing = 32, Partial, "copy all files of the run's folder; up to a ring of records (LBPROF_BUFFER) may be missing";
     /// The launcher started more processes than MPI has ranks: each process is a run of its own.
     ForeignLauncher = 33, Doubtful, "use the mpirun of the MPI that the program was built with";
-    /// The rank often had no core while it was in MPI: some of its waiting, and of messages in transit, is waiting for a core.
+    /// The rank often had no core while in MPI: part of the waiting, and of the time of messages in transit, is waiting for a core.
     NoCore = 34, Doubtful, "give every rank a core of its own (check binding and oversubscription); then measure again";
     /// Time between polls that found nothing may be waiting or computation.
     PollingUnclear = 35, Doubtful, "say which it is: lb-report --polling waiting, or --polling computation; if recorded in profile mode, record events first";

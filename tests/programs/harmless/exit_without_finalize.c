@@ -2,7 +2,7 @@
 // records: Allreduce 3000
 // end: exit
 // exit-status: 3
-// says: Rank 0 ended with exit status 3.
+// says: rank 0 ended with exit status 3.
 // truth: exit(3) without MPI_Finalize; atexit functions run
 #include "calls.h"
 

@@ -1,6 +1,6 @@
 // ranks: 4
 // truth: forces and fields are called on one line, and each computes before it calls MPI: forces 2 ms, fields 6 ms, of rank 2 18 ms.
-// headline: from the call in forces to the call in fields (both on line 33 of one_line.c)
+// headline: from the call of forces to the call of fields (both on line 33 of one_line.c)
 // share: 0.6
 #include <mpi.h>
 #include <time.h>

@@ -8,7 +8,7 @@
 // expect: loops = 1
 // expect: loop[iterations] = 16
 // expect: longest[main/loop/step/step (fortran_step.f90:29 → 31)] = 16 * 0.030
-// says: step, from the call in stepping::exchange (fortran_step.f90:29) to the call in stepping::exchange (fortran_step.f90:31)
+// says: step, from the call of stepping::exchange (fortran_step.f90:29) to the call of stepping::exchange (fortran_step.f90:31)
 #include <dlfcn.h>
 
 #include "work.h"

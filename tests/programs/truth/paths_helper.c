@@ -13,7 +13,7 @@
 // expect: longest[main/loop/step/step (paths_helper.c:56 → 58)] = 16 * 0.005
 // expect: region_load_balance[main/loop/step/step (paths_helper.c:54 → 56)] = (0.010 + 0.020/P) / 0.030
 // expect: saved[region balanced main/loop/step/step (paths_helper.c:54 → 56)] = 16 * (0.020 - 0.020/P)
-// says: step, from the call in halo (paths_helper.c:54) to the call in correct (paths_helper.c:56)
+// says: step, from the call of halo (paths_helper.c:54) to the call of correct (paths_helper.c:56)
 #include "work.h"
 
 static int rank, size;

@@ -8,7 +8,7 @@
 // expect: loops = 1
 // expect: loop[iterations] = 100
 // expect: longest[main/loop/step/step (plugin_step.c:16 → 18)] = 100 * 0.012
-// says: step, from the call in exchange (plugin_step.c:16) to the call in exchange (plugin_step.c:18)
+// says: step, from the call of exchange (plugin_step.c:16) to the call of exchange (plugin_step.c:18)
 #include <dlfcn.h>
 
 #include "work.h"

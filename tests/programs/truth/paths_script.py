@@ -12,7 +12,7 @@
 # expect: longest[main/loop/step (paths_script.py:48 → 50)] = 16 * 0.030
 # expect: longest[main/loop/step (paths_script.py:50 → 52)] = 16 * 0.005
 # expect: region_load_balance[main/loop/step (paths_script.py:48 → 50)] = (0.010 + 0.020/P) / 0.030
-# says: step, from the call in halo (paths_script.py:48) to the call in correct (paths_script.py:50)
+# says: step, from the call of halo (paths_script.py:48) to the call of correct (paths_script.py:50)
 from array import array
 
 from mpi4py import MPI

@@ -7,7 +7,7 @@
 // expect: loop[iterations] = 16
 // expect: loop[confidence] = 2
 // expect: longest[main/loop/Solver::step/Solver::step (paths_templates.cpp:54 → 56)] = 16 * 0.030
-// says: Solver::step, from the call in Field<double>::sum (paths_templates.cpp:54) to the call in Field<float>::sum (paths_templates.cpp:56)
+// says: Solver::step, from the call of Field<double>::sum (paths_templates.cpp:54) to the call of Field<float>::sum (paths_templates.cpp:56)
 #include <vector>
 
 #include "work.h"

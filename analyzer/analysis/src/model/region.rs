@@ -39,7 +39,7 @@ pub struct Region {
     pub call: Option<u32>,
     /// Of code between calls: these calls.
     pub ends: Option<CodeEnds>,
-    /// Of code between calls of one function, these calls in words: "from the call in forces (h.c:9) to the call in fields (h.c:10)".
+    /// Of code between calls of one function, these calls in words: "from the call of forces (h.c:9) to the call of fields (h.c:10)".
     pub between: Option<String>,
 }
 

@@ -169,7 +169,7 @@ pub(super) fn describe_code(from: &[CallPoint], to: &[CallPoint]) -> Option<Stri
     Some(match (from, to) {
         ([only], [other]) if only == other => match only.is_of_mpi {
             true => format!("between two calls of {}", call_in_words(only)),
-            false => format!("between two calls in {}", call_in_words(only).trim_start_matches(CALL_IN)),
+            false => format!("between two calls of {}", call_in_words(only).trim_start_matches(CALL_OF)),
         },
         ([only], _) if to.contains(only) => {
             let others: Vec<CallPoint> = to.iter().filter(|point| *point != only).cloned().collect();
@@ -200,12 +200,12 @@ fn list_on_line(points: &[CallPoint]) -> String {
 }
 
 /// The words before a function that calls MPI.
-const CALL_IN: &str = "the call in ";
+const CALL_OF: &str = "the call of ";
 
-/// Returns `MPI_Send (halo.c:20)`, or `the call in exchange (app.c:55)`.
+/// Returns `MPI_Send (halo.c:20)`, or `the call of exchange (app.c:55)`.
 fn call_in_words(point: &CallPoint) -> String {
     let called = point.called.as_deref().unwrap_or_default();
-    let called = if point.is_of_mpi { format!("MPI_{called}") } else { format!("{CALL_IN}{called}") };
+    let called = if point.is_of_mpi { format!("MPI_{called}") } else { format!("{CALL_OF}{called}") };
     match (point.place.file.as_deref(), point.place.line) {
         (Some(file), Some(line)) => format!("{called} ({}:{line})", base_name(file)),
         _ => called,
@@ -323,32 +323,32 @@ mod tests {
         };
         assert_eq!(
             words(&[&forces], &[&fields]),
-            Some("from the call in forces (halo.c:9) to the call in fields (halo.c:10)".to_owned())
+            Some("from the call of forces (halo.c:9) to the call of fields (halo.c:10)".to_owned())
         );
         assert_eq!(
             words(&[&forces, &send], &[&send]),
-            Some("from the call in forces (halo.c:9) or MPI_Send (halo.c:12) to MPI_Send (halo.c:12)".to_owned())
+            Some("from the call of forces (halo.c:9) or MPI_Send (halo.c:12) to MPI_Send (halo.c:12)".to_owned())
         );
         assert_eq!(
             words(&[&forces], &[&fields, &forces]),
-            Some("from the call in forces (halo.c:9) to the next one or the call in fields (halo.c:10)".to_owned())
+            Some("from the call of forces (halo.c:9) to the next one or the call of fields (halo.c:10)".to_owned())
         );
         let many: Vec<CallPoint> = (1..=4).map(|line| call("main", Some(line), Some("pack"))).collect();
         assert_eq!(
             words(&many.iter().collect::<Vec<_>>(), &[&send]),
-            Some("from the call in pack (halo.c:1) or 3 others to MPI_Send (halo.c:12)".to_owned())
+            Some("from the call of pack (halo.c:1) or 3 others to MPI_Send (halo.c:12)".to_owned())
         );
-        assert_eq!(words(&[&forces], &[&forces]), Some("between two calls in forces (halo.c:9)".to_owned()));
+        assert_eq!(words(&[&forces], &[&forces]), Some("between two calls of forces (halo.c:9)".to_owned()));
         assert_eq!(words(&[&send], &[&send]), Some("between two calls of MPI_Send (halo.c:12)".to_owned()));
         assert_eq!(words(&[], &[&send]), None);
         let on_line = |called| CallPoint { is_shared: true, ..call("main", Some(9), Some(called)) };
         assert_eq!(
             words(&[&on_line("sum")], &[&CallPoint { is_of_mpi: true, ..on_line("Barrier") }]),
-            Some("from the call in sum to MPI_Barrier (both on line 9 of halo.c)".to_owned())
+            Some("from the call of sum to MPI_Barrier (both on line 9 of halo.c)".to_owned())
         );
         assert_eq!(
             words(&[&on_line("sum"), &on_line("dot")], &[&on_line("sum"), &on_line("dot")]),
-            Some("from the call in sum or the call in dot to the call in sum or the call in dot (all on line 9 of halo.c)".to_owned())
+            Some("from the call of sum or the call of dot to the call of sum or the call of dot (all on line 9 of halo.c)".to_owned())
         );
         assert_eq!(words(&[&call("halo", Some(1), Some("Send"))], &[&send]), None);
     }

@@ -84,7 +84,7 @@ pub struct CodePath {
     /// The calls after and before which it comes, of which those in a region are those in the code around the outermost of these functions.
     /// `None` where it is not the code between two places.
     pub ends: Option<CodeEnds>,
-    /// Of code between calls of one function, these calls in words: "from the call in forces (h.c:9) to the call in fields (h.c:10)".
+    /// Of code between calls of one function, these calls in words: "from the call of forces (h.c:9) to the call of fields (h.c:10)".
     pub between: Option<String>,
 }
 

@@ -3,6 +3,7 @@
 use crate::Report;
 use crate::doubts::ReportDoubt;
 use crate::words::{count, percent, plural, seconds_like};
+use lbprof_analysis::metrics::sleep_time::SleepTime;
 use lbprof_analysis::read::open::ranges;
 
 /// A doubt as one or two sentences.
@@ -36,14 +37,23 @@ pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
             )
         }
         ReportDoubt::NoCore { share } => {
-            format!("Ranks shared cores: on average they had none for {} of the time.", percent(*share))
+            format!(
+                "Ranks shared cores: on average they had none for {} of the time. Give each a core of its own, and measure again.",
+                percent(*share)
+            )
         }
-        ReportDoubt::Asleep { rank, found, ranks } => format!(
-            "{} slept or waited for I/O in much of what counts as computation: at least {} of rank {rank}'s {} used no CPU.",
-            named(ranks),
-            seconds_like(found.asleep_s, elapsed_s),
-            seconds_like(found.computation_s, elapsed_s),
-        ),
+        ReportDoubt::Asleep { rank, found, ranks } => {
+            let (who, others) = match ranks.len() == report.ranks.len() && ranks.len() > 1 {
+                true => ("All ranks".to_owned(), ""),
+                false => (named(ranks), "; others less, as far as is known"),
+            };
+            format!(
+                "{who} slept or waited for I/O in {} of what counts as computation (at least {} of rank {rank}'s {} used no CPU){others}.",
+                asleep_amount(found),
+                seconds_like(found.asleep_s, elapsed_s),
+                seconds_like(found.computation_s, elapsed_s),
+            )
+        }
         ReportDoubt::Polling { unclear_s, efficiency: (low, high) } => format!(
             "Ranks poll, and it is not clear what {} of their time between polls is, waiting or computation: parallel efficiency is \
              from {} to {}. If you know which it is, use --polling waiting or --polling computation.",
@@ -65,6 +75,15 @@ pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
             let time = seconds_like(elapsed_s, elapsed_s);
             format!("The ranks made {calls} of MPI in {time}: too few to say how they depend on each other.")
         }
+    }
+}
+
+/// How much of a rank's computation is sleep, in a word.
+pub(super) fn asleep_amount(found: &SleepTime) -> &'static str {
+    match found.asleep_s / found.computation_s {
+        nearly_all if nearly_all >= 0.9 => "nearly all",
+        most if most > 0.5 => "most",
+        _ => "much",
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn region_name(path: &str) -> String {
     shorten(&clean(short_path(path)), LONGEST_NAME)
 }
 
-/// Returns code between calls in a sentence: `main, from the call in forces (h.c:9) to the call in fields (h.c:10)`.
+/// Returns code between calls in a sentence: `main, from the call of forces (h.c:9) to the call of fields (h.c:10)`.
 pub(super) fn code_in_words(name: &str, between: Option<&str>) -> String {
     let function = name.rsplit_once(" (").map_or(name, |(function, _)| function);
     match between {

@@ -165,7 +165,7 @@ fn the_user_says_what_doubtful_time_is() {
         assert_eq!(is_reported, doubtful_ms > 0.0, "{polling}: {:?}", run.model.found);
         // The doubt is a note after the answer, with the parallel efficiency of both extremes: 10 + 3 ms and 10 + 8 ms of 2 × 10 ms.
         let words = text::answer_in_words(&report_on(&run.model));
-        let note = "Note: Ranks poll, and it is not clear what 5.00 ms of their time between polls is, waiting or computation: parallel \
+        let note = "Note: ranks poll, and it is not clear what 5.00 ms of their time between polls is, waiting or computation: parallel \
                      efficiency is from 65.0 % to 90.0 %. If you know which it is, use --polling waiting or --polling computation.";
         assert_eq!(words.contains(note), doubtful_ms > 0.0, "{polling}: {words}");
     }

@@ -57,15 +57,14 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
         }
         RunSituation::SerialCode => fixed(Try, "share this code among the ranks, or let the others work meanwhile"),
         RunSituation::AsleepRank => {
-            let are_several = report.verdict.worst.as_ref().is_some_and(|worst| !worst.equal_ranks.is_empty());
-            fixed(
+            let slow = named_ranks(&report.verdict.worst.as_ref()?.with_equals());
+            let (wait, have) = if slow.starts_with("ranks") { ("wait", "have") } else { ("waits", "has") };
+            Some((
                 LookAt,
-                if are_several {
-                    "what these ranks wait for outside of MPI: files, sleep(), locks, devices"
-                } else {
-                    "what the rank waits for: if it accesses files, let all ranks do so, or do it in the background"
-                },
-            )
+                format!(
+                    "what {slow} {wait} for outside of MPI (files, sleep(), locks, devices), and whether {slow} {have} more of it to do than the others"
+                ),
+            ))
         }
         RunSituation::FileAccess => {
             match report.losses.iter().find(|loss| loss.kind == LossKind::FileAccess).and_then(single_cause) {

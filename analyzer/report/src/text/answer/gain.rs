@@ -19,7 +19,9 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
     if situation == RunSituation::LastTask && !report.is_only_described() {
         return of_awaited_task(report);
     }
-    if report.clusters.are_apart() || report.is_only_described() || situation == RunSituation::NoCores {
+    // What ranks sleep for is to be looked at first: the little that waiting in MPI costs is in the sentence.
+    let is_beside = matches!(situation, RunSituation::NoCores | RunSituation::Asleep);
+    if report.clusters.are_apart() || report.is_only_described() || is_beside {
         return None;
     }
     let base_s = report.what_if.base_s.filter(|base_s| *base_s > 0.0)?;

@@ -1,6 +1,6 @@
 //! Notes after the answer: doubts about the figures, and what they leave out, one each.
 
-use super::phrases::{capitalized_ranks, members, named_ranks};
+use super::phrases::{capitalized_ranks, members, named_ranks, uncapitalized};
 use super::sentence::{factor_in_words, judged};
 use crate::situation::RunSituation;
 use crate::text::{doubts, lifetime, threads};
@@ -38,9 +38,7 @@ fn as_measured(report: &Report, situation: RunSituation) -> Option<String> {
         (RunSituation::NoCores, _) => "as measured, ",
         _ => return None,
     };
-    let mut rest = sentence.chars();
-    let lower: String = rest.next().into_iter().flat_map(char::to_lowercase).chain(rest).collect();
-    (report.verdict.elapsed_s > 0.0).then(|| format!("{first}{lower}"))
+    (report.verdict.elapsed_s > 0.0).then(|| format!("{first}{}", uncapitalized(&sentence)))
 }
 
 /// The note that ranks run different code, with the ranks that the answer is about.
@@ -93,7 +91,7 @@ fn doubts(report: &Report, situation: RunSituation) -> Vec<String> {
         ReportDoubt::FewerCores { .. } => situation != RunSituation::NoCores,
         _ => true,
     });
-    others.map(|doubt| doubts::sentence(report, doubt)).collect()
+    others.map(|doubt| uncapitalized(&doubts::sentence(report, doubt))).collect()
 }
 
 /// The note that part of the run has no records.

@@ -1,5 +1,6 @@
 //! Phrases that several parts of the answer use: ranks and shares.
 
+use crate::text::doubts::asleep_amount;
 use crate::verdict::VerdictCluster;
 use crate::words::percent;
 use crate::{Report, ReportDoubt};
@@ -36,6 +37,21 @@ pub(super) fn short_percent(share: f64) -> String {
 pub(super) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Returns a text that begins with a small letter.
+pub(super) fn uncapitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// Returns how much of their computation ranks sleep, `most of it`, by the one that sleeps longest.
+pub(super) fn much_of_it(report: &Report) -> String {
+    let found = report.doubts.iter().find_map(|doubt| match doubt {
+        ReportDoubt::Asleep { found, .. } => Some(found),
+        _ => None,
+    });
+    format!("{} of it", found.map_or("much", asleep_amount))
 }
 
 /// Returns whether ranks are asleep for most of what the slowest one has more than the mean, or for much of all that counts as computation: that is time, not work.

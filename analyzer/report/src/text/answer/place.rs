@@ -120,7 +120,7 @@ fn part_in_words(report: &Report, part: &SlowPart) -> String {
     format!("rank {} {place}", part.rank)
 }
 
-/// Returns the region of a path as a place: `in main, from the call in forces (h.c:9) to the call in fields (h.c:10)`.
+/// Returns the region of a path as a place: `in main, from the call of forces (h.c:9) to the call of fields (h.c:10)`.
 fn place_of_region(report: &Report, path: &str) -> String {
     let row = report.regions.iter().find(|row| row.path == path);
     let between = row.and_then(|row| row.between.as_deref());

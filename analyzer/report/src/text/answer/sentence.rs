@@ -1,7 +1,7 @@
 //! The answer in a sentence: how much is lost, and why.
 
 use super::end::ending;
-use super::phrases::{capitalized, is_mostly_asleep, members, named_ranks, short_percent};
+use super::phrases::{capitalized, is_mostly_asleep, members, much_of_it, named_ranks, short_percent};
 use crate::clusters::CodeName;
 use crate::excess_iterations::ExcessIterations;
 use crate::loss_kind::LossKind;
@@ -374,15 +374,13 @@ fn second_part(report: &Report, situation: RunSituation) -> String {
         LossKind::SlowInParts => "different ranks that are slow in different parts of an iteration".to_owned(),
         LossKind::DependencyChains => "chains of ranks that wait for one another".to_owned(),
         LossKind::Serialization => "waiting for one another".to_owned(),
-        LossKind::Communication => "communication".to_owned(),
+        LossKind::Communication => "messages and the calls themselves".to_owned(),
         LossKind::FileAccess => "access to files".to_owned(),
         LossKind::CalledByMpi => "the program's own code within MPI".to_owned(),
         LossKind::Recorder => "writing the log".to_owned(),
     };
     let by = if matches!(second.kind, LossKind::Imbalance | LossKind::Control) { "because " } else { "to " };
-    // It is a part of what the sentence begins with, not beside it.
-    let (part, all) = (short_percent(second.share), short_percent(verdict.lost_share.unwrap_or_default()));
-    format!("; {} of these {all} {by}{what}", part.trim_end_matches(" %"))
+    format!("; {} of the time is lost {by}{what}", short_percent(second.share))
 }
 
 /// The answer if the workers work and the master is idle.
@@ -390,7 +388,7 @@ fn master_and_workers(report: &Report) -> String {
     let Some(master) = &report.idle_master else { return String::new() };
     let share = short_percent(report.verdict.efficiency.times.parallel().unwrap_or(0.0));
     let work = match report.doubts.iter().any(ReportDoubt::is_of_sleep) {
-        true => format!("are busy {share} of the time, but much of it asleep or waiting for I/O"),
+        true => format!("are outside of MPI {share} of the time, but {} asleep or waiting for I/O", much_of_it(report)),
         false => format!("work {share} of the time"),
     };
     let workers = named_ranks(&master.workers);
@@ -406,7 +404,10 @@ fn well_used(report: &Report, situation: RunSituation) -> String {
     let whose = verdict.cluster.as_ref().map(members);
     match situation {
         RunSituation::Asleep => {
-            format!("{computes} of the time is spent outside of MPI, but much of it asleep or waiting for I/O.")
+            let how_much = much_of_it(report);
+            format!(
+                "Little is lost in MPI: {computes} of the time is spent outside of it, but {how_much} asleep or waiting for I/O."
+            )
         }
         RunSituation::UnclearPolls => {
             format!(

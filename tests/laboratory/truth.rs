@@ -77,13 +77,15 @@ impl Truth {
         100.0 * longest_share * all_work_s / self.n_steps as f64 / run_s
     }
 
-    /// Returns the seconds of communication in the steps of a bare run: where work is even, and ranks work at the same time, that is all but the work. 0 where
-    /// it is not known.
+    /// Returns the seconds of communication in the steps of a bare run: where ranks work at the same time, and none but the same rank is ever waited for, that
+    /// is all but the work of that one. 0 where it is not known.
     pub fn in_communication_s(&self) -> f64 {
-        use Dependence::{All, Neighbours, Overlap, Turns};
-        let is_only_communication =
-            matches!(self.dependence, All | Neighbours | Overlap | Turns) && self.pattern == "even";
-        if is_only_communication { (self.shortest_s - self.mean_work_s).max(0.0) } else { 0.0 }
+        use Dependence::{All, Neighbours};
+        let is_static = ["even", "end", "middle", "two", "first"].contains(&self.pattern);
+        let is_known = matches!(self.dependence, All | Neighbours) && is_static;
+        let longest_share = self.work_shares.iter().copied().fold(0.0, f64::max);
+        let longest_s = longest_share * self.mean_work_s * self.n_ranks as f64;
+        if is_known { (self.shortest_s - longest_s).max(0.0) } else { 0.0 }
     }
 
     /// Returns by how many percent a change really prolongs the run; negative: it saves.

@@ -24,7 +24,14 @@ const MAX_ROUNDS: usize = 3;
 const DISTURBED: f64 = 1.04;
 
 /// The changes that are made for real.
-pub const CHANGES: [&str; 4] = ["as-is", "cut", "parts", "each"];
+pub const CHANGES: [&str; 4] = [AS_IS, "cut", "parts", "each"];
+
+/// No change.
+pub const AS_IS: &str = "as-is";
+
+/// The bare runs of a round. What is as it is runs more than once: where an MPI moves messages only while ranks happen to be in it, the same program takes
+/// one of several times, and a recorded run is compared with the bare one that is like it.
+const BARE_RUNS: [&str; 6] = [AS_IS, "cut", "parts", AS_IS, "each", AS_IS];
 
 /// How ranks depend on one another in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,9 +205,11 @@ impl Cell<'_> {
 
 /// What is known of a cell after some rounds.
 #[derive(Default)]
-struct CellRuns {
+pub struct CellRuns {
     /// Seconds of the shortest bare run with each change.
-    shortest_s: BTreeMap<&'static str, f64>,
+    pub shortest_s: BTreeMap<&'static str, f64>,
+    /// Seconds of all bare runs as it is.
+    pub as_is_s: Vec<f64>,
     /// The least disturbed recorded run, and its report.
     recorded: Option<(PlannedRun, Value)>,
 }
@@ -209,7 +218,7 @@ impl CellRuns {
     fn truth(&self, cell: &Cell) -> anyhow::Result<Truth> {
         let (run, report) = self.recorded.as_ref().context("no run")?;
         let run_s = report["efficiency"]["elapsed_s"].as_f64().context("elapsed_s")?;
-        Ok(Truth::new(cell, run, run_s, &self.shortest_s, STEPS))
+        Ok(Truth::new(cell, run, run_s, self, STEPS))
     }
 
     fn judgements(&self, cell: &Cell) -> anyhow::Result<Vec<Judgement>> {
@@ -217,8 +226,16 @@ impl CellRuns {
         statements::judge(&self.truth(cell)?, report)
     }
 
+    fn add_bare(&mut self, change: &'static str, runs: &[PlannedRun]) {
+        let shortest = self.shortest_s.entry(change).or_insert(f64::MAX);
+        *shortest = runs.iter().map(|run| run.elapsed_s).fold(*shortest, f64::min);
+        if change == AS_IS {
+            self.as_is_s.extend(runs.iter().map(|run| run.elapsed_s));
+        }
+    }
+
     fn is_undisturbed(&self) -> bool {
-        let bare_s = self.shortest_s.get("as-is").copied().unwrap_or(0.0);
+        let bare_s = self.shortest_s.get(AS_IS).copied().unwrap_or(0.0);
         self.recorded.as_ref().is_some_and(|(run, _)| run.elapsed_s <= DISTURBED * bare_s)
     }
 }
@@ -234,7 +251,7 @@ pub fn judge(mpi: &Mpi, shape: &Shape, cells: &[Cell]) -> anyhow::Result<()> {
     let mut runs: Vec<CellRuns> = cells.iter().map(|_| CellRuns::default()).collect();
     let mut open: Vec<usize> = (0..cells.len()).collect();
     for _ in 0..MAX_ROUNDS {
-        let combinations = || open.iter().flat_map(|&idx| CHANGES.map(|change| cells[idx].combination(change)));
+        let combinations = || open.iter().flat_map(|&idx| BARE_RUNS.map(|change| cells[idx].combination(change)));
         let bare = program_runs(
             &Job { urgent: true, ..job(mpi, shape, &program, &folder, combinations()) }.bare()?.must_succeed()?.stdout,
         )?;
@@ -243,9 +260,8 @@ pub fn judge(mpi: &Mpi, shape: &Shape, cells: &[Cell]) -> anyhow::Result<()> {
         }
         for &idx in &open {
             for change in CHANGES {
-                let run = bare.get(&cells[idx].combination(change)).context("a run is missing")?;
-                let shortest = runs[idx].shortest_s.entry(change).or_insert(f64::MAX);
-                *shortest = shortest.min(run.elapsed_s);
+                let with_change = bare.get(&cells[idx].combination(change)).context("a run is missing")?;
+                runs[idx].add_bare(change, with_change);
             }
             record(mpi, &cells[idx], &program, &folder, &mut runs[idx])?;
         }
@@ -278,13 +294,13 @@ pub fn judge(mpi: &Mpi, shape: &Shape, cells: &[Cell]) -> anyhow::Result<()> {
 
 /// Records a run of a cell as it is, and keeps what is reported on it if it is less disturbed than those before.
 fn record(mpi: &Mpi, cell: &Cell, program: &Path, folder: &Path, runs: &mut CellRuns) -> anyhow::Result<()> {
-    let combination = cell.combination("as-is");
+    let combination = cell.combination(AS_IS);
     let logs =
         place::fresh_folder(&format!("laboratory::{}::{}-logs::{}", cell.shape.title(), mpi.name, cell.pattern))?
             .join("logs");
     let job = job(mpi, cell.shape, program, folder, std::iter::once(combination.clone())).with_env("LBPROF_DIR", &logs);
     let recorded = program_runs(&job.recorded()?.must_succeed()?.stdout)?;
-    let run = recorded.get(&combination).context("the recorded run is missing")?;
+    let run = recorded.get(&combination).and_then(|runs| runs.first()).context("the recorded run is missing")?;
     let report = run::report(&logs)?;
     run::check_report(&report)?;
     let elapsed_s = |report: &Value| report["efficiency"]["elapsed_s"].as_f64().unwrap_or(f64::MAX);
@@ -309,14 +325,14 @@ fn job<'a>(
 }
 
 /// Returns what the program states of its runs, by combination; nothing where the MPI has no such shape.
-fn program_runs(stdout: &[String]) -> anyhow::Result<BTreeMap<String, PlannedRun>> {
-    let lines = stdout.iter().filter(|line| !line.starts_with("no such shape"));
-    let parsed = lines.map(|line| {
+fn program_runs(stdout: &[String]) -> anyhow::Result<BTreeMap<String, Vec<PlannedRun>>> {
+    let mut runs: BTreeMap<String, Vec<PlannedRun>> = BTreeMap::new();
+    for line in stdout.iter().filter(|line| !line.starts_with("no such shape")) {
         let mut words = line.split_whitespace();
         let combination = words.next().context("an empty line")?;
         let seconds: Vec<f64> = words.map(str::parse).collect::<Result<_, _>>().with_context(|| line.clone())?;
         let (&elapsed_s, work_s) = seconds.split_first().context("no time")?;
-        Ok((combination.to_owned(), PlannedRun { elapsed_s, work_s: work_s.to_vec() }))
-    });
-    parsed.collect()
+        runs.entry(combination.to_owned()).or_default().push(PlannedRun { elapsed_s, work_s: work_s.to_vec() });
+    }
+    Ok(runs)
 }

@@ -20,7 +20,10 @@ use cell::{Cell, SAMPLE, SHAPES, Shape};
 fn main() {
     let is_all = std::env::var_os("LBTEST_LABORATORY").is_some_and(|which| which == "all");
     let trials = mpi::all().map(|mpis| {
-        let mut trials = vec![suite::trial("table".into(), table::check)];
+        let mut trials = vec![
+            suite::trial("table".into(), table::check),
+            suite::trial("situations".into(), statements::check_situations),
+        ];
         for mpi in &mpis {
             for shape in &SHAPES {
                 let cells: Vec<Cell> =

@@ -10,6 +10,8 @@ use lbprof_analysis::model::loops::{IterationCount, Loop, NoLoopReason};
 use lbprof_analysis::model::{Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_collector::Operation;
+use lbprof_collector::semantics::CompletionEffect;
 use lbprof_thresholds::verdict::{
     MAX_FACTOR_OF_ITERATIONS, MAX_OTHER_CALLS, MIN_COVERAGE_OF_MAIN_LOOP, MIN_EQUAL_AMOUNTS, MIN_KINDS_OF_CALLS,
     MIN_TIME_OF_INNER_LOOP,
@@ -286,8 +288,9 @@ impl LoopDoubt {
         let is_interpreted = facts.module.is_some_and(|module| INTERPRETERS.iter().any(|part| module.contains(part)));
         // A call whose path is known, or one in main, is called from one place.
         let is_of_function = !facts.is_certain && !facts.is_unique;
+        let must_be_alike = !facts.is_unique || facts.ends_as_requests_complete;
         let doubts = [
-            (!facts.is_unique && (alike as f64) < MIN_EQUAL_AMOUNTS * n_iterations).then_some(LoopDoubt::Amounts),
+            (must_be_alike && (alike as f64) < MIN_EQUAL_AMOUNTS * n_iterations).then_some(LoopDoubt::Amounts),
             (MAX_OTHER_CALLS * calls <= foreign as f64).then_some(LoopDoubt::OtherCalls),
             is_interpreted.then_some(LoopDoubt::Interpreter),
             facts.rhythm.map(LoopDoubt::Rhythm),
@@ -320,6 +323,8 @@ struct LoopFacts<'a> {
     is_unique: bool,
     /// True if one of them is in `main`.
     is_in_main: bool,
+    /// True if an iteration ends with a call that completes whichever requests are complete: a step makes as many of them as it takes until all are.
+    ends_as_requests_complete: bool,
 }
 
 impl LoopTable {
@@ -449,6 +454,10 @@ fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<
         is_certain: one.count == IterationCount::default(),
         is_unique: one.is_unique,
         is_in_main: one.is_in_main,
+        ends_as_requests_complete: one
+            .anchor
+            .first()
+            .is_some_and(|&(_, operation)| Operation::completes(operation) == CompletionEffect::Some),
     };
     LoopDoubt::find_all(&carried, &iterations, &facts)
 }
@@ -643,6 +652,16 @@ mod tests {
             LoopDoubt::find_all(&[carried], &[100], &by_rhythm),
             [LoopDoubt::Rhythm(3), LoopDoubt::Partners(80)]
         );
+    }
+
+    #[test]
+    fn unlike_iterations_that_end_as_requests_complete_may_be_parts_of_one() {
+        // MPI_Waitsome twice in each of 16 steps, in a function that is called from one place: only one of both follows the work.
+        let carried = CarriedCalls { alike: 16, calls: 93, foreign: 0, bytes: 31_000 };
+        let unique = LoopFacts { kinds: 5, is_unique: true, ..LoopFacts::default() };
+        assert_eq!(LoopDoubt::find_all(&[carried], &[31], &unique), [LoopDoubt::Ends]);
+        let by_requests = LoopFacts { ends_as_requests_complete: true, ..unique };
+        assert_eq!(LoopDoubt::find_all(&[carried], &[31], &by_requests), [LoopDoubt::Amounts, LoopDoubt::Ends]);
     }
 
     #[test]

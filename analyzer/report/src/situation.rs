@@ -15,7 +15,8 @@ use lbprof_collector::{Activity, ProblemKind};
 use lbprof_thresholds::verdict::{
     GOOD_CORE_EFFICIENCY, MAX_BYTES_OF_SMALL_MESSAGE, MAX_RUN_OF_SET_UP, MAX_WORK_OF_OTHERS,
     MIN_BYTES_OF_LARGE_MESSAGE, MIN_EXCESS_ASLEEP, MIN_ITERATIONS_OF_TURN, MIN_LONG_REDUCTION_S, MIN_LOSS_OF_ONE_RANK,
-    MIN_LOSS_TO_LOCKED_CODE, MIN_LOSS_TO_WINDOWS, MIN_MANY_CALLS, MIN_WAITING_FOR_LOCKS, MIN_WAITING_FOR_TARGETS,
+    MIN_LOSS_TO_LOCKED_CODE, MIN_LOSS_TO_WINDOWS, MIN_MANY_CALLS, MIN_REGAINED_BY_EVEN_WORK, MIN_WAITING_FOR_LOCKS,
+    MIN_WAITING_FOR_TARGETS,
 };
 
 /// The answer to what a run loses most by.
@@ -218,6 +219,14 @@ fn overturned_by_lack_of_cores(report: &Report) -> bool {
 }
 
 /// Returns whether most of what is lost is time in calls on windows, much of it waiting for targets, which move nothing while they compute.
+///
+/// Ranks that would wait for the same target's work anyway, in a barrier after their accesses, gain nothing by faster answers: even work regains
+/// most of what they lose, and is the answer.
+///
+/// ```text
+///   target    |========= work =========|lock|put|unlock|barrier|
+///   origin    |== work ==|lock|put|unlock ..|barrier ..........|    an answer at once would only move the wait to the barrier
+/// ```
 fn waits_for_targets(report: &Report) -> bool {
     let lost_s = report.verdict.lost_s * report.ranks.len() as f64;
     let calls = report.call_sites.iter().filter(|row| row.activity == Activity::OneSided);
@@ -226,6 +235,13 @@ fn waits_for_targets(report: &Report) -> bool {
     in_calls_s >= MIN_LOSS_TO_WINDOWS * lost_s
         && for_target_s >= MIN_WAITING_FOR_TARGETS * lost_s
         && for_target_s >= waited_s(report, WaitState::Lock)
+        && regained_by_even_work_s(report) * (report.ranks.len() as f64) < MIN_REGAINED_BY_EVEN_WORK * lost_s
+}
+
+/// Returns the seconds that the run would be shorter with work that is divided in another way, by the prediction that saves most; 0 if there is none.
+fn regained_by_even_work_s(report: &Report) -> f64 {
+    let best = report.what_if.best().filter(|row| row.scenario.is_redistribution());
+    best.map_or(0.0, |row| row.saved_s)
 }
 
 /// Returns whether code that runs while a rank holds a lock of a window causes most of what is lost: because others wait for the lock, or for those who do.

@@ -462,6 +462,35 @@ examples! {
     "still running", StillRunning, still_running;
 }
 
+/// In each step ranks 0 to 2 access the memory of rank 3, and meet all others in a barrier. Rank 3 works three times as long, and answers only then.
+fn slow_target() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        let script = script.define(Definition::Object(MpiObject {
+            kind: ObjectKind::Window,
+            id: 0,
+            comm: 0,
+            name: String::new(),
+        }));
+        script.repeat(20, move |_, script| match rank {
+            3 => script.compute(18.0).at("sum").barrier(0.3),
+            _ => {
+                let at_target = |record: &mut Record| (record.peer, record.tag) = (3, 0);
+                let script = script.compute(6.0).at("receive").call(Operation::Win_lock, 0.05, at_target);
+                script.at("halo").call(Operation::Win_unlock, 12.05, at_target).at("sum").barrier(0.2)
+            }
+        })
+    });
+    named(scenario, "table 4000")
+}
+
+#[test]
+fn who_waits_for_a_slow_target_and_would_wait_for_it_in_a_barrier_anyway_waits_for_its_work() {
+    let report = slow_target();
+    assert_eq!(RunSituation::new(&report), RunSituation::StaticExcess);
+    let answer = AnswerText::new(&report);
+    assert!(answer.sentence.contains("rank 3 has twice"), "{}", answer.sentence);
+}
+
 /// The head and the answer of a screen: what comes before the second empty line.
 fn answer_of(screen: &str) -> String {
     let parts: Vec<&str> = screen.splitn(3, "\n\n").take(2).collect();

@@ -191,6 +191,10 @@ thresholds! {
     /// Share of what is lost that waiting for targets of windows must have for it to be the answer.
     MIN_WAITING_FOR_TARGETS: f64 = 0.2, unit "of what is lost", validated "report/tests/situations.rs";
 
+    /// Share of what is lost from which on work that is divided evenly would regain so much that this is the answer, and not waiting for targets of windows:
+    /// who waits for a target would wait for its work elsewhere.
+    MIN_REGAINED_BY_EVEN_WORK: f64 = 0.5, unit "of what is lost", validated "report/tests/situations.rs";
+
     /// Share of what is lost that waiting for locks of windows must have for it to be the answer. Much more of it may be waiting for ranks that wait for a lock.
     MIN_WAITING_FOR_LOCKS: f64 = 0.15, unit "of what is lost", validated "report/tests/situations.rs";
 

@@ -9,7 +9,7 @@ use lbprof_collector::definition::{
 };
 use lbprof_collector::encode::RecordEncoder;
 use lbprof_collector::fold::ProfileFold;
-use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, LogHeader, MAX_DEFINITIONS, RecordingMode};
+use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, LogHeader, MAX_DEFINITIONS, MAX_WAITING, RecordingMode};
 use lbprof_collector::gap_use::{GapSums, PolledSite};
 use lbprof_collector::joined::take_apart;
 use lbprof_collector::parallel::{MemberSums, MutexKind, MutexSums, ParallelSums, TeamPlacement, TeamTime};
@@ -318,6 +318,66 @@ fn more_definitions_than_a_block_holds_go_into_several() {
         other => panic!("{other:?}"),
     });
     assert_eq!(read.collect::<Vec<_>>(), definitions);
+}
+
+/// A definition of a communicator, as they are made in each iteration.
+fn comm(id: u32) -> Definition {
+    let group = RankList::from_ranks(0..4);
+    let uid = u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    Definition::Communicator(Communicator { id, uid, parent: 0, rank: 1, group, remote: RankList::default() })
+}
+
+#[test]
+fn definitions_that_wait_stand_in_front_of_the_next_block() {
+    let (_, records) = support::example_log();
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+    let begin = log.bytes();
+    log.definition_later(&comm(2)).unwrap();
+    log.definition_later(&comm(3)).unwrap();
+    assert_eq!((log.bytes(), log.facts_end()), (begin, begin), "nothing is written yet");
+    log.records(&BatchHead::default(), &records[..10], |record| record.call_site).unwrap();
+    let facts_end = log.facts_end();
+    assert!(begin < facts_end && facts_end < log.bytes() && log.waiting().is_empty());
+    log.definition_later(&comm(4)).unwrap();
+    log.definitions(&[Definition::WindowBegin(1)]).unwrap();
+    assert_eq!(log.facts_end(), log.bytes());
+    let large = Definition::Param("x".repeat(MAX_WAITING), 1.0);
+    log.definition_later(&comm(5)).unwrap();
+    log.definition_later(&large).unwrap();
+    assert!(log.waiting().is_empty(), "it has no room, and comes after what waits");
+    log.definition_later(&comm(6)).unwrap();
+    log.index().unwrap();
+    let found: Vec<_> = items(&log.into_sink())
+        .into_iter()
+        .map(|item| match item {
+            LogItem::Definitions(definitions) => definitions,
+            LogItem::Records { .. } => Vec::new(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let window = vec![Definition::WindowBegin(1)];
+    let expected =
+        [vec![comm(2), comm(3)], Vec::new(), vec![comm(4)], window, vec![comm(5)], vec![large], vec![comm(6)]];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn many_definitions_wait_in_bounded_memory() {
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+    for id in 0..1000 {
+        log.definition_later(&comm(id)).unwrap();
+        assert!(log.waiting().len() <= MAX_WAITING);
+    }
+    log.definitions(&[]).unwrap();
+    let blocks: Vec<_> = items(&log.into_sink())
+        .into_iter()
+        .map(|item| match item {
+            LogItem::Definitions(definitions) => definitions,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert!(blocks.len() < 20, "{} blocks of 1000 definitions", blocks.len());
+    assert_eq!(blocks.concat(), (0..1000).map(comm).collect::<Vec<_>>());
 }
 
 #[test]

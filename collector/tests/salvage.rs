@@ -5,7 +5,7 @@ mod support;
 use std::fs::{self, File};
 use std::path::Path;
 
-use lbprof_collector::definition::EndReason;
+use lbprof_collector::definition::{Communicator, EndReason, RankList};
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::folder::RunFolder;
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, log_name, ring_name};
@@ -16,6 +16,7 @@ use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, OpenError};
 use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::ring::{Ring, RingHead};
+use lbprof_collector::salvage;
 use lbprof_collector::writer::{LogWriter, block_of};
 use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_simulator::scenario::{self, RankScript, Scenario};
@@ -195,6 +196,98 @@ fn a_ring_as_the_recorder_maps_it_is_read_while_it_lives() {
     assert_eq!((head.previous_end, head.open.len(), head.open[0].region), (5, 1, 2));
 }
 
+/// A definition of a communicator, and a call on it.
+fn comm_and_call(id: u32) -> (Definition, Record) {
+    let comm = Communicator {
+        id,
+        uid: u64::from(id) << 40,
+        parent: 0,
+        rank: 0,
+        group: RankList::from_ranks([0]),
+        remote: RankList::default(),
+    };
+    let begin = 10 * u64::from(id);
+    (Definition::Communicator(comm), Record { end: begin + 3, comm: id, ..Record::new(Operation::Barrier, begin) })
+}
+
+#[test]
+fn definitions_that_wait_in_the_first_ring_outlive_the_rank() {
+    let folder = one(|r| r.kill(0));
+    let (path, log_path) = (folder.path().join(ring_name(0, 0)), folder.path().join(log_name(0)));
+    fs::remove_file(&path).unwrap();
+    let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+    let log_bytes = fs::metadata(&log_path).unwrap().len();
+    let made: Vec<(Definition, Record)> = (5..40).map(comm_and_call).collect();
+    for (slot, (definition, call)) in made.iter().enumerate() {
+        log.definition_later(definition).unwrap();
+        ring.head().keep_waiting(log_bytes, log.waiting());
+        // SAFETY: the ring has 64 slots, and no one else writes to it.
+        unsafe { ring.slots().add(slot).write(*call) };
+    }
+    let is_comm = |definition: &Definition| matches!(definition, Definition::Communicator(comm) if 5 <= comm.id);
+    let comms = |items: &[LogItem]| {
+        definitions(items).into_iter().filter(|found| is_comm(found)).cloned().collect::<Vec<Definition>>()
+    };
+    let items = left(folder.path());
+    assert_eq!(comms(&items), made.iter().map(|(definition, _)| definition.clone()).collect::<Vec<_>>());
+    assert_eq!(kinds(&items), [ProblemKind::NotClosed], "nothing is lost");
+    let place = |wanted: fn(&LogItem) -> bool| items.iter().rposition(wanted).unwrap();
+    let of_comms = items.iter().position(|item| matches!(item, LogItem::Definitions(list) if list.iter().any(is_comm)));
+    assert!(of_comms.unwrap() < place(|item| matches!(item, LogItem::Records { .. })), "they come before the records");
+
+    // Not where the head was damaged: then what the records refer to is missing, which is reported.
+    let whole = fs::read(&path).unwrap();
+    for at in [std::mem::offset_of!(RingHead, waiting_from), std::mem::offset_of!(RingHead, waiting_state), 1500] {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        fs::write(&path, &damaged).unwrap();
+        let items = left(folder.path());
+        assert_eq!(comms(&items), []);
+        assert_eq!(kinds(&items), [ProblemKind::NotClosed, ProblemKind::Truncated], "{at}");
+    }
+    // Nor where the log has them, or had more before it was cut.
+    let ring = salvage::ring(&whole).unwrap();
+    assert_eq!((ring.waiting.from, ring.waiting.definitions.len()), (log_bytes, made.len()));
+    fs::write(&path, &whole).unwrap();
+    let mut longer = fs::read(&log_path).unwrap();
+    let mut block = [0; 64];
+    let length = block_of(&Definition::WindowEnd(9), &mut block).unwrap();
+    longer.extend_from_slice(&block[..length]);
+    fs::write(&log_path, &longer).unwrap();
+    assert_eq!(comms(&left(folder.path())), []);
+}
+
+#[test]
+fn a_ring_keeps_definitions_until_the_log_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = File::options().read(true).write(true).create_new(true).open(folder.path().join("ring")).unwrap();
+    let ring = Ring::create_in(&file, 4096, 0, 0, scenario::RUN_ID).unwrap();
+    let waiting = || {
+        let found = salvage::read_ring(&file).unwrap().unwrap().waiting;
+        (found.from, found.definitions.len())
+    };
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+    assert_eq!(waiting(), (0, 0));
+    let mut most = 0;
+    for id in 0..500 {
+        log.definition_later(&comm_and_call(id).0).unwrap();
+        ring.head().keep_waiting(log.bytes(), log.waiting());
+        let (from, n) = waiting();
+        assert_eq!(from, log.bytes());
+        assert!(n > 0);
+        most = most.max(n);
+    }
+    assert!((50..500).contains(&most), "{most}");
+    // As after a file that was emptied: what is in the head is not what was stored there.
+    ring.head().waiting_state.store(u64::MAX, std::sync::atomic::Ordering::Relaxed);
+    ring.head().keep_waiting(log.bytes(), log.waiting());
+    assert_eq!(waiting().0, log.bytes());
+    log.definitions(&[Definition::WindowEnd(9)]).unwrap();
+    ring.head().keep_waiting(log.bytes(), log.waiting());
+    assert_eq!(waiting(), (0, 0));
+}
+
 #[test]
 fn a_call_that_was_joined_with_its_part_but_has_no_end_is_unfinished_and_has_no_part() {
     let folder = one(|r| r.kill(0));
@@ -348,7 +441,11 @@ fn a_log_cut_back_after_a_failed_write_is_whole() {
     let mut log = LogWriter::new(FullDisk { bytes: Vec::new(), room: 1200 }, &scenario::header(0, 1)).unwrap();
     let mut head = BatchHead { previous_end: scenario::START, ..BatchHead::default() };
     let mut failed = 0;
+    let comm = comm_and_call(9).0;
     for batch in all.chunks(40) {
+        if failed == 1 && log.waiting().is_empty() {
+            log.definition_later(&comm).unwrap();
+        }
         if log.records(&head, batch, |record| record.call_site).is_err() {
             let good = log.bytes() as usize;
             log.sink_mut().bytes.truncate(good);
@@ -364,6 +461,11 @@ fn a_log_cut_back_after_a_failed_write_is_whole() {
     assert_eq!(kinds(&items), [ProblemKind::Gap]);
     assert_eq!(problems(&items)[0].count, 80);
     assert_eq!(records(&items).len(), all.len() - 80);
+    assert_eq!(
+        definitions(&items).iter().filter(|&&found| *found == comm).count(),
+        1,
+        "it has waited until there was space"
+    );
 }
 
 #[test]

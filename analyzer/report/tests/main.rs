@@ -6,6 +6,7 @@ mod communication;
 mod dispersion;
 mod doubts;
 mod found;
+mod leading_threads;
 mod losses;
 mod reports;
 mod selection;

@@ -2,7 +2,7 @@
 
 thresholds! {
     /// Fraction of the run for which the first thread must sleep, and another one record, for that one to take its place.
-    MIN_SLEEP_OF_FIRST_THREAD: f64 = 0.5, unit "of the run", validated "tests/truth.rs, worker_thread";
+    MIN_SLEEP_OF_FIRST_THREAD: f64 = 0.5, unit "of the run", validated "tests/truth.rs, worker_thread and worker_thread_long";
 
     /// Fraction of a thread's time below which long gaps between polls do not matter.
     MIN_LONG_POLL_GAPS: f64 = 0.002, unit "of a thread's time", validated "tests/truth.rs, sleeping_polls";

@@ -26,7 +26,8 @@ pub mod sample_block;
 pub mod summary;
 pub mod writer;
 
-use crate::codec::take_array;
+use crate::codec::{get, take_array, take_slice, take_varint};
+use crate::definition::Definition;
 pub use crate::record::batch_head::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
 pub use crate::record::log_header::{ClockSource, LogHeader, RecordingMode};
 
@@ -48,6 +49,8 @@ pub const MAX_PLAIN: usize = 64 << 20;
 pub const MAX_RECORDS: usize = 1 << 19;
 /// Most definitions that a block may hold.
 pub const MAX_DEFINITIONS: usize = 1 << 16;
+/// Bytes of definitions that may wait in the first ring's head for the next block: about a hundred of communicators.
+pub const MAX_WAITING: usize = 2848;
 
 /// The contents of a block. Readers skip kinds that they do not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,6 +165,25 @@ pub fn rank_of_log(name: &str) -> Option<u32> {
 pub fn rank_and_thread_of_ring(name: &str) -> Option<(u32, u32)> {
     let (rank, thread) = name.strip_prefix("rank-")?.split_once(".ring-")?;
     Some((rank.parse().ok()?, thread.parse().ok()?))
+}
+
+/// The definitions of a block, and how many of them this version does not know.
+pub(crate) fn definitions(mut plain: &[u8]) -> Option<(Vec<Definition>, u64)> {
+    let mut known = Vec::new();
+    let mut unknown = 0;
+    while !plain.is_empty() {
+        let length = usize::try_from(take_varint(&mut plain)?).ok()?;
+        let bytes = take_slice(&mut plain, length)?;
+        // A definition may have grown at its end in a newer version; what is new there is left out.
+        match get::<Definition>(bytes) {
+            Some((definition, _)) => known.push(definition),
+            None => unknown += 1,
+        }
+        if known.len() as u64 + unknown > MAX_DEFINITIONS as u64 {
+            return None;
+        }
+    }
+    Some((known, unknown))
 }
 
 #[cfg(test)]

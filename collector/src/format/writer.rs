@@ -11,7 +11,7 @@ use crate::definition::Definition;
 use crate::encode::RecordEncoder;
 use crate::format::{
     BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_DEFINITIONS, MAX_HEADER, MAX_PLAIN,
-    MAX_RECORDS, VERSION, header_checksum,
+    MAX_RECORDS, MAX_WAITING, VERSION, header_checksum,
 };
 use crate::index::{BlockContents, LogIndex, tail};
 use crate::joined;
@@ -32,6 +32,8 @@ const RECORDS_WORTH_A_BYTE: usize = 2;
 pub struct LogWriter<W: Write> {
     sink: W,
     bytes: u64,
+    /// End of the last block that is not of records.
+    facts_end: u64,
     encoder: RecordEncoder,
     samples: SampleEncoder,
     compressor: Compressor,
@@ -39,6 +41,8 @@ pub struct LogWriter<W: Write> {
     plain: Vec<u8>,
     /// Memory for a definition.
     definition: Vec<u8>,
+    /// Plain bytes of definitions that go in front of the next block.
+    waiting: Vec<u8>,
     /// The block at hand; only as much of it as the block takes is written.
     block: Vec<u8>,
     /// The blocks so far.
@@ -65,11 +69,13 @@ impl<W: Write> LogWriter<W> {
         Ok(LogWriter {
             sink,
             bytes: start.len() as u64,
+            facts_end: start.len() as u64,
             encoder: RecordEncoder::new(),
             samples: SampleEncoder::default(),
             compressor: Compressor::new(LEVEL)?,
             plain,
             definition: vec![0; USUAL_DEFINITION],
+            waiting: Vec::with_capacity(MAX_WAITING),
             block: Vec::new(),
             index: LogIndex::default(),
         })
@@ -79,6 +85,7 @@ impl<W: Write> LogWriter<W> {
     ///
     /// Errors: those of the sink; InvalidInput where one definition is larger than a block may hold (64 MiB).
     pub fn definitions(&mut self, definitions: &[Definition]) -> io::Result<()> {
+        self.write_waiting()?;
         self.plain.clear();
         let mut held = 0;
         for definition in definitions {
@@ -96,6 +103,43 @@ impl<W: Write> LogWriter<W> {
             held += 1;
         }
         if held == 0 { Ok(()) } else { self.plain_block(BlockKind::Definitions, &BlockContents::default()) }
+    }
+
+    /// Adds a definition that is written in front of the next block, whatever that is. It waits in memory until then: [`LogWriter::waiting`]. Where too many
+    /// bytes wait ([`MAX_WAITING`]), those before it are written now.
+    ///
+    /// Errors: those of the sink. What waited waits further, and the definition is not among it.
+    pub fn definition_later(&mut self, definition: &Definition) -> io::Result<()> {
+        let length = self.encode_definition(definition);
+        // The length takes five bytes at most.
+        let most = length.saturating_add(5);
+        if most > MAX_WAITING {
+            return self.definitions(std::slice::from_ref(definition));
+        }
+        if self.waiting.len() + most > MAX_WAITING {
+            self.write_waiting()?;
+        }
+        put_varint(length as u64, &mut self.waiting);
+        self.waiting.extend_from_slice(&self.definition[..length]);
+        Ok(())
+    }
+
+    /// The plain bytes of the definitions that go in front of the next block, which begins at [`LogWriter::bytes`].
+    pub fn waiting(&self) -> &[u8] {
+        &self.waiting
+    }
+
+    /// Writes the definitions that wait.
+    fn write_waiting(&mut self) -> io::Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let compressor = (self.waiting.len() > SMALL).then_some(&mut self.compressor);
+        let kind = BlockKind::Definitions;
+        let bytes = write_block(&mut self.sink, compressor, &mut self.block, kind, &self.waiting, &[])?;
+        self.waiting.clear();
+        self.wrote(kind, bytes, &BlockContents::default());
+        Ok(())
     }
 
     /// Encodes a definition into the memory for one, and returns its length. A slice takes a third of the instructions of a vector that grows.
@@ -139,6 +183,7 @@ impl<W: Write> LogWriter<W> {
         if records.is_empty() {
             return Ok(true);
         }
+        self.write_waiting()?;
         self.encoder.encode(head, records, site);
         let end = records.last().map_or(0, |last| if last.end == 0 { last.begin } else { last.end });
         if !whole() {
@@ -160,6 +205,7 @@ impl<W: Write> LogWriter<W> {
     ///
     /// Errors: those of the sink; InvalidInput where the profile is larger than a block may hold (64 MiB).
     pub fn profile(&mut self, batch: &ProfileBatch) -> io::Result<()> {
+        self.write_waiting()?;
         self.plain.clear();
         put(batch, &mut self.plain);
         self.plain_block(BlockKind::Profile, &BlockContents::of_profile(batch))
@@ -169,6 +215,7 @@ impl<W: Write> LogWriter<W> {
     ///
     /// Errors: as those of [`LogWriter::profile`].
     pub fn summary(&mut self, summary: &ThreadSummary) -> io::Result<()> {
+        self.write_waiting()?;
         self.plain.clear();
         put(summary, &mut self.plain);
         self.plain_block(BlockKind::Summary, &BlockContents::of_profile(&summary.batch))
@@ -178,6 +225,7 @@ impl<W: Write> LogWriter<W> {
     ///
     /// Errors: those of the sink.
     pub fn index(&mut self) -> io::Result<()> {
+        self.write_waiting()?;
         let Some(plain) = self.index.encoded() else { return Ok(()) };
         let compressor = (plain.len() > SMALL).then_some(&mut self.compressor);
         let tail = tail(self.bytes);
@@ -195,6 +243,7 @@ impl<W: Write> LogWriter<W> {
         if samples.is_empty() && head.lost == 0 {
             return Ok(());
         }
+        self.write_waiting()?;
         self.samples.encode(head, samples);
         let (plain, tail) = (self.samples.plain(), self.samples.tail());
         let compressor = (plain.len() > SMALL).then_some(&mut self.compressor);
@@ -206,6 +255,11 @@ impl<W: Write> LogWriter<W> {
     /// Bytes of the log so far, without what a failed write left behind.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Bytes of the log up to the end of its last block that is not of records.
+    pub fn facts_end(&self) -> u64 {
+        self.facts_end
     }
 
     /// The destination of the log.
@@ -230,6 +284,9 @@ impl<W: Write> LogWriter<W> {
     fn wrote(&mut self, kind: BlockKind, bytes: u64, held: &BlockContents) {
         self.index.add(kind as u8, self.bytes, bytes, held);
         self.bytes += bytes;
+        if kind != BlockKind::Records {
+            self.facts_end = self.bytes;
+        }
     }
 }
 

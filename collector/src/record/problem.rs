@@ -85,7 +85,7 @@ problems! {
     Gap = 8, Partial, "the rank was killed in profile mode, or blocks were damaged";
     /// A phase was ended that was not open, or left open when an outer one ended.
     PhaseMismatch = 9, Doubtful, "check that each LBPROF_PHASE_BEGIN meets its LBPROF_PHASE_END on every path";
-    /// Threads other than the one that called MPI_Init called MPI; only that one's time is in the efficiencies.
+    /// Threads other than the one that called MPI_Init called MPI; only that one's time is in the efficiencies, or theirs while it sleeps.
     OtherThreads = 10, Note, "read the call sites table for what the other threads did";
     /// The rank was often preempted by other processes: some of its computation time is waiting for a core.
     Preempted = 11, Doubtful, "give every rank a core of its own (check binding and oversubscription)";

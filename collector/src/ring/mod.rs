@@ -7,9 +7,10 @@
 //! What is stored survives the death of the process, kill −9 included, as the pages belong to the file. A slot is in use
 //! when its `begin` is not 0; slots fill in order, and a flush clears them all after their block is in the log and before
 //! `first` moves on. So at every instant each record is in the log, or in the ring, or in both (then its sequence number,
-//! `first` + slot, is below the log's end, and the reader drops the copy).
+//! `first` + slot, is below the log's end, and the reader drops the copy). Definitions may wait in the head of the first ring, see [`waiting`].
 
 pub mod salvage;
+pub mod waiting;
 
 use std::fs::File;
 use std::io;
@@ -17,8 +18,9 @@ use std::mem::offset_of;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64};
 
+use crate::format::MAX_WAITING;
 use crate::record::Record;
 
 /// First bytes of a ring file.
@@ -86,9 +88,15 @@ pub struct RingHead {
     pub killed_ticks: AtomicU64,
     /// Bytes of the log up to the end of its last block that is not of records; 0: not known. In the first ring. What a shorter log has lost is in no ring.
     pub facts_end: AtomicU64,
+    /// Bytes of the log in front of the block that will have the definitions in `waiting`: a longer log has them. In the first ring.
+    pub waiting_from: AtomicU64,
+    /// Low half: how many bytes of `waiting` count; high half: CRC-32 of `waiting_from` and these bytes.
+    pub waiting_state: AtomicU64,
+    /// Definitions that the log does not have yet, as in a block of definitions. See [`waiting`].
+    pub waiting: [AtomicU8; MAX_WAITING],
 }
 
-const _: () = assert!(size_of::<RingHead>() <= HEAD_BYTES);
+const _: () = assert!(size_of::<RingHead>() == HEAD_BYTES);
 
 /// A piece of a file of rings: whose, and how large all of them are.
 #[derive(Clone, Copy, Debug)]

@@ -16,6 +16,7 @@ use crate::definition::{ClockPair, EndReason, ResourceUsage};
 use crate::format::{BatchHead, OpenRegion, VERSION};
 use crate::joined;
 use crate::record::{CallFlags, Record};
+use crate::ring::waiting::{WaitingDefinitions, waiting_in};
 use crate::ring::{HEAD_BYTES, MAGIC, MANY_EMPTY, MAX_OPEN, MAX_PROBLEMS, RingHead};
 
 /// Largest file that is read: the largest ring there can be (LBPROF_BUFFER) is a quarter of it.
@@ -51,6 +52,8 @@ pub struct SalvagedRing {
     pub killed: Option<u64>,
     /// Bytes of the log up to the end of its last block that is not of records; 0: not known.
     pub facts_end: u64,
+    /// Definitions that the log does not have yet, unless it is longer by now.
+    pub waiting: WaitingDefinitions,
     /// True if the file ends before the last slot, so that records may be missing.
     pub cut: bool,
     /// Records that were lost before others, with pages of the file: somebody has emptied it.
@@ -82,7 +85,15 @@ pub fn read_ring_in(file: &File, part: Range<u64>) -> io::Result<Option<Salvaged
         bytes.truncate(read);
         // A flush in between would give slots of two batches; it shows in the sequence number of the first.
         let mut again = [0; HEAD_BYTES];
-        if read_at_most(file, &mut again, part.start)? < HEAD_BYTES || first_of(&again) == first_of(&bytes) {
+        if read_at_most(file, &mut again, part.start)? < HEAD_BYTES {
+            break;
+        }
+        // Records may refer to definitions that came after the head was read.
+        let waiting = offset_of!(RingHead, waiting_from)..HEAD_BYTES;
+        if let (Some(place), Some(later)) = (bytes.get_mut(waiting.clone()), again.get(waiting)) {
+            place.copy_from_slice(later);
+        }
+        if first_of(&again) == first_of(&bytes) && waiting_in(&again).is_some() {
             break;
         }
     }
@@ -161,6 +172,7 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<SalvagedRing> {
         window_end: Some(u64_at(head, offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
         killed: Some(u64_at(head, offset_of!(RingHead, killed_ticks))).filter(|&ticks| ticks != 0),
         facts_end: u64_at(head, offset_of!(RingHead, facts_end)),
+        waiting: waiting_in(head).unwrap_or_default(),
         cut: (length.saturating_sub(HEAD_BYTES as u64) / size_of::<Record>() as u64) < capacity as u64,
         lost,
     })

@@ -294,11 +294,7 @@ impl RunFolder {
     /// The place of the ring of the thread of `rank` that called `MPI_Init`.
     pub(crate) fn first_ring(&self, rank: u32) -> Option<RingPlace> {
         let rings = self.rings_of(rank);
-        let of_first_thread = rings.iter().find(|place| match place {
-            RingPlace::File(_, thread) => *thread == 0,
-            RingPlace::Node(_, piece) => piece.thread == 0,
-        });
-        of_first_thread.cloned()
+        rings.into_iter().find(|place| place.thread() == 0)
     }
 
     fn rings_of(&self, rank: u32) -> Vec<RingPlace> {

@@ -59,6 +59,14 @@ impl RingPlace {
         }
     }
 
+    /// The number of its thread in the log.
+    pub fn thread(&self) -> u32 {
+        match self {
+            RingPlace::File(_, thread) => *thread,
+            RingPlace::Node(_, piece) => piece.thread,
+        }
+    }
+
     /// Reads the ring, or returns `None` if it is of another version.
     ///
     /// Errors: what the system says.

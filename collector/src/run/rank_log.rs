@@ -19,6 +19,7 @@ use crate::profile::ProfileBatch;
 use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers, gap};
 use crate::record::Record;
 use crate::ring::HEAD_BYTES;
+use crate::ring::waiting::WaitingDefinitions;
 use crate::salvage::SalvagedRing;
 use crate::undefined_ids::UndefinedIds;
 use crate::words::CountedNoun;
@@ -241,6 +242,18 @@ impl RankLog {
         }
     }
 
+    /// Puts the definitions that the log was to have next into `waiting`: records in the rings may refer to them.
+    fn take_in_unwritten(&mut self) {
+        let log_bytes = self.log.as_ref().map_or(0, LogReader::whole_bytes);
+        for ring in &mut self.rings {
+            let WaitingDefinitions { from, definitions } = std::mem::take(&mut ring.waiting);
+            if log_bytes <= from && !definitions.is_empty() {
+                self.undefined.add_definitions(&definitions);
+                self.waiting.push_back(LogItem::Definitions(definitions));
+            }
+        }
+    }
+
     /// Puts what the rings hold beyond the log into `waiting`.
     fn salvage(&mut self) {
         self.salvaged = true;
@@ -252,6 +265,7 @@ impl RankLog {
                 self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, 1, detail));
             }
         }
+        self.take_in_unwritten();
         let mut without_log = SequenceNumbers::default();
         let sequences = self.log.as_mut().map_or(&mut without_log, LogReader::sequences);
         let rank = self.header.rank;
@@ -384,9 +398,13 @@ struct RankRings {
 /// The rings of `rank`. One that cannot be read is reported in `waiting`.
 fn rings_of(rank: u32, places: &[RingPlace], waiting: &mut VecDeque<LogItem>) -> RankRings {
     let mut rings = RankRings::default();
-    for place in places {
+    // The first thread's ring last: definitions wait there that records in the others refer to.
+    let (last, first): (Vec<usize>, _) = (0..places.len()).partition(|&i| places[i].thread() == 0);
+    let mut read: Vec<_> = first.into_iter().chain(last).map(|i| (i, places[i].read())).collect();
+    read.sort_by_key(|&(i, _)| i);
+    for (place, (_, found)) in places.iter().zip(read) {
         let name = place.name();
-        let unreadable = match place.read() {
+        let unreadable = match found {
             Ok(Some(ring)) => {
                 if ring.cut {
                     waiting.push_back(problem(rank, ProblemKind::Truncated, 1, format!("{name} is cut short")));

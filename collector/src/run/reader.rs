@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use zstd::bulk::Decompressor;
 
 use crate::blocks::{BlockScanner, CutKind, LogBlockEvent};
-use crate::codec::{get, take_slice, take_varint};
+use crate::codec::get;
 use crate::decode::RecordDecoder;
 use crate::definition::Definition;
 use crate::format::{
-    BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_DEFINITIONS, MAX_HEADER,
-    MAX_OPEN_REGIONS, PREAMBLE_BYTES, VERSION, header_checksum,
+    BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_HEADER, MAX_OPEN_REGIONS,
+    PREAMBLE_BYTES, VERSION, definitions, header_checksum,
 };
 use crate::index::{self, BlockContents, LogIndex};
 use crate::joined;
@@ -608,23 +608,4 @@ pub(crate) fn summary(plain: &[u8]) -> Option<ThreadSummary> {
     let (summary, length) = get::<ThreadSummary>(plain)?;
     let is_whole = length == plain.len() && is_sane(&summary.batch.head) && is_sane(&summary.batch.next);
     is_whole.then_some(summary)
-}
-
-/// The definitions of a block, and how many of them this version does not know.
-pub(crate) fn definitions(mut plain: &[u8]) -> Option<(Vec<Definition>, u64)> {
-    let mut known = Vec::new();
-    let mut unknown = 0;
-    while !plain.is_empty() {
-        let length = usize::try_from(take_varint(&mut plain)?).ok()?;
-        let bytes = take_slice(&mut plain, length)?;
-        // A definition may have grown at its end in a newer version; what is new there is left out.
-        match get::<Definition>(bytes) {
-            Some((definition, _)) => known.push(definition),
-            None => unknown += 1,
-        }
-        if known.len() as u64 + unknown > MAX_DEFINITIONS as u64 {
-            return None;
-        }
-    }
-    Some((known, unknown))
 }

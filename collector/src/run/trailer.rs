@@ -15,11 +15,13 @@ use std::io;
 use crate::codec::get;
 use crate::definition::Definition;
 use crate::folder::RunFolder;
-use crate::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_HEADER, PREAMBLE_BYTES};
+use crate::format::{
+    BLOCK_HEAD_BYTES, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_HEADER, PREAMBLE_BYTES, definitions,
+};
 use crate::index::{self, INDEX_MAGIC, INDEX_TAIL_BYTES, IndexEntry};
 use crate::log_paths::LogPlace;
 use crate::log_source::LogBytes;
-use crate::reader::{contents, definitions, summary};
+use crate::reader::{contents, summary};
 use crate::summary::ThreadSummary;
 
 /// Bytes read at a log's end at first: of a short log that is all of it.

@@ -75,7 +75,7 @@ fn defined(known: &mut GroupIds, ranks: Vec<u32>) -> Option<u32> {
         return None;
     }
     let id = known.ids.len() as u32;
-    log::define(Definition::Group(RankGroup { id, ranks: RankList::from_ranks(ranks.iter().copied()) }));
+    log::define_later(Definition::Group(RankGroup { id, ranks: RankList::from_ranks(ranks.iter().copied()) }));
     known.n_ranks += ranks.len();
     known.ids.insert(ranks, id);
     Some(id)

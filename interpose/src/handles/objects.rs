@@ -50,7 +50,7 @@ impl ObjectTable {
         if let Some(mut all) = self.known.lock() {
             all.get_or_insert_default().insert(handle, known);
         }
-        log::define(Definition::Object(MpiObject { kind: self.kind, id: known.id, comm, name }));
+        log::define_later(Definition::Object(MpiObject { kind: self.kind, id: known.id, comm, name }));
         known
     }
 

@@ -48,6 +48,16 @@ pub fn define(definition: Definition) {
     }
 }
 
+/// Writes a definition of what programs make again and again with the log's next block. Until then it is in the head of the first ring, so that
+/// it outlives the process; where there is none, it is written now.
+pub fn define_later(definition: Definition) {
+    if let Some(mut guard) = LOG.lock()
+        && let Some(log) = guard.as_mut()
+    {
+        log.define_later(&definition);
+    }
+}
+
 /// True if the log gets records, not only their sums: then what they name is to be defined.
 static WRITES_RECORDS: AtomicBool = AtomicBool::new(true);
 
@@ -197,6 +207,15 @@ impl OpenLog {
         self.took(result)
     }
 
+    /// Adds a definition that is written with the next block, see [`define_later`].
+    pub fn define_later(&mut self, definition: &Definition) -> bool {
+        if guard::mirrored().is_none() {
+            return self.define(std::slice::from_ref(definition));
+        }
+        let result = self.writer.definition_later(definition);
+        self.took(result)
+    }
+
     /// The log has all that the ring in `file` held.
     pub fn has_all_of(&mut self, file: RingFile) {
         self.emptied.push(file);
@@ -290,10 +309,14 @@ impl OpenLog {
     ) -> BatchOutcome {
         let batch = match self.writer.records_if(head, records, n, site_of, whole) {
             Ok(true) => {
+                self.note_facts();
                 self.summaries.wrote(head);
                 BatchOutcome::Taken
             }
-            Ok(false) => BatchOutcome::Changed,
+            Ok(false) => {
+                self.note_facts();
+                BatchOutcome::Changed
+            }
             Err(error) => {
                 self.took(Err(error));
                 self.summaries.give_up();
@@ -346,19 +369,18 @@ impl OpenLog {
         }
     }
 
-    /// Keeps in the first ring's head how far the log goes that no ring holds, so that a cut is noticed.
+    /// Keeps in the first ring's head how far the log goes that no ring holds, so that a cut is noticed, and the definitions that it lacks.
     fn note_facts(&self) {
         if let Some(head) = guard::mirrored() {
-            head.facts_end.store(self.writer.bytes(), Relaxed);
+            head.facts_end.store(self.writer.facts_end(), Relaxed);
+            head.keep_waiting(self.writer.bytes(), self.writer.waiting());
         }
     }
 
     /// After a failed write the file ends with its last whole block again.
     fn took(&mut self, result: io::Result<()>) -> bool {
-        let Err(error) = result else {
-            self.note_facts();
-            return true;
-        };
+        self.note_facts();
+        let Err(error) = result else { return true };
         let whole = self.writer.bytes();
         let _ = self.writer.sink_mut().set_len(whole);
         guard::report(

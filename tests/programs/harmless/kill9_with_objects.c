@@ -1,7 +1,8 @@
 // ranks: 2
 // problems: NotClosed
 // maybe: Unfinished
-// truth: rank 1 ends by kill -9 while a window, a file and communicators are in use: their definitions are in its log, and none is reported as lost
+// truth: rank 1 ends by kill -9 while a window, a file and communicators are in use, and after it has made and freed 1,000 others: the definitions
+// truth: are in its log or its ring, and none is reported as lost
 #include "calls.h"
 
 int main(int argc, char **argv)
@@ -29,8 +30,17 @@ int main(int argc, char **argv)
     }
     MPI_Barrier(all);
     unlink(name);
-    if (rank == 1) {
-        kill(getpid(), SIGKILL);
+    for (int i = 0; i < 500; i++) {
+        MPI_Comm again, part;
+        MPI_Comm_dup(MPI_COMM_WORLD, &again);
+        MPI_Comm_split(again, rank, 0, &part);
+        MPI_Barrier(part);
+        MPI_Comm_free(&part);
+        MPI_Comm_free(&again);
+        /* A call at another place would have its definition written, and all others with it. */
+        if (rank == 1 && i == 499) {
+            kill(getpid(), SIGKILL);
+        }
     }
     MPI_Recv(&size, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return unused;

@@ -131,15 +131,7 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_
         );
         found.push(rank_problem(rank.rank, ProblemKind::PollingUnclear, 1, detail));
     }
-    if rank.other_threads > 0 {
-        let detail = format!(
-            "rank {}: {}, {} in MPI",
-            rank.rank,
-            CountedNoun(u64::from(rank.other_threads), "more thread"),
-            seconds(rank.other_threads_mpi_s)
-        );
-        found.push(rank_problem(rank.rank, ProblemKind::OtherThreads, u64::from(rank.other_threads), detail));
-    }
+    found.extend(other_threads(rank));
     if rank.paused_s > 0.0 {
         found.push(rank_problem(
             rank.rank,
@@ -149,6 +141,22 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_
         ));
     }
     found
+}
+
+/// Returns the note that threads of a rank other than its first call MPI, whether their calls are a part of its figures or not.
+fn other_threads(rank: &RankModel) -> Option<Problem> {
+    let beside = CountedNoun(u64::from(rank.other_threads), "more thread");
+    let instead = CountedNoun(u64::from(rank.leading_threads), "more thread");
+    let mut details = Vec::new();
+    if rank.other_threads > 0 {
+        details.push(format!("{beside}, {} in MPI", seconds(rank.other_threads_mpi_s)));
+    }
+    if rank.leading_threads > 0 {
+        details.push(format!("{instead}, whose calls count as the first one's, which sleeps meanwhile"));
+    }
+    let count = u64::from(rank.other_threads) + u64::from(rank.leading_threads);
+    let detail = format!("rank {}: {}", rank.rank, details.join("; "));
+    (count > 0).then(|| rank_problem(rank.rank, ProblemKind::OtherThreads, count, detail))
 }
 
 #[cfg(test)]

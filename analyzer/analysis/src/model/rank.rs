@@ -80,6 +80,8 @@ pub struct RankModel {
     pub other_threads: u32,
     /// Seconds that they spent in MPI.
     pub other_threads_mpi_s: f64,
+    /// Threads whose calls count as the first one's, because that sleeps meanwhile.
+    pub leading_threads: u32,
     /// Polls of the first thread.
     pub polls: PollTimes,
     /// Resources used between the first and the last sample, where there are two.

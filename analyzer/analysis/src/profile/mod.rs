@@ -147,6 +147,8 @@ struct RankGather<'a> {
     is_first_look: bool,
     /// True if the log is read as it was recorded.
     is_as_recorded: bool,
+    /// Threads that are merged with the first one.
+    n_leading: u32,
     summed_up: SummarizedRanks,
     stated: RankSummary,
 }
@@ -158,6 +160,7 @@ impl<'a> RankGather<'a> {
         let is_sampled = survey.rank(header.rank).is_some_and(|rank| rank.is_sampled);
         let clock = survey.rank(header.rank).and_then(|rank| rank.clock.clone());
         let source = SampleSource { run, header, sites: &survey.sites, code };
+        let threads = run.thread_facts(header).ok();
         RankGather {
             placer: CallPlacer::new(structure, &survey.sites, header.rank),
             sampler: clock
@@ -177,8 +180,8 @@ impl<'a> RankGather<'a> {
             polls_decided: 0,
             problems: Vec::new(),
             is_first_look: run.is_first_look,
-            is_as_recorded: run.polling == PollGapRule::Auto
-                && run.thread_facts(header).is_ok_and(|facts| facts.is_empty()),
+            is_as_recorded: run.polling == PollGapRule::Auto && threads.as_ref().is_some_and(|facts| facts.is_empty()),
+            n_leading: threads.map_or(0, |facts| facts.leading.len() as u32),
             summed_up: SummarizedRanks::default(),
             stated: RankSummary::default(),
         }
@@ -293,7 +296,8 @@ impl RankGather<'_> {
         builder.parallel_regions(&self.parallel.finish(&self.definitions.parallel));
         builder.pending(self.pending);
         builder.polls(&self.polls, self.polls_decided);
-        let (rank, seen) = builder.finish();
+        let (mut rank, seen) = builder.finish();
+        rank.leading_threads = self.n_leading;
         part.summed_up = self.summed_up;
         part.problems.extend(self.definitions.problems_of(rank.rank));
         part.problems.extend(contradicts.map(|one| Problem { rank: Some(rank.rank), ..one }));

@@ -1,71 +1,145 @@
 //! Finds the threads that take the place of a rank's first thread while it sleeps, as in pthread_join or at a condition variable.
 //!
 //! A rank's time is that of the thread that called MPI_Init, unless that one sleeps for most of the run and others, one after the other, call MPI
-//! meanwhile: then the rank is what these do. The summaries at a log's end show it.
+//! meanwhile: then the rank is what these do. The summaries at a log's end show it, or else its records.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use lbprof_collector::Activity;
-use lbprof_collector::format::LogHeader;
+use lbprof_collector::format::{BatchHead, LogHeader};
 use lbprof_collector::summary::ThreadSummary;
 use lbprof_collector::trailer::AtEnd;
+use lbprof_collector::{Activity, CallFlags, Operation, Record};
 use lbprof_thresholds::metrics::MIN_SLEEP_OF_FIRST_THREAD;
 
 use crate::read::definitions::RankDefinitions;
 
-/// Returns the threads whose records are to be merged with those of the first one; none where it is itself at work.
+/// The extent of a thread's records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct ThreadExtent {
+    thread: u32,
+    /// Begin of its first record, or an earlier time at which nothing was recorded yet, in ticks.
+    begin: u64,
+    /// End of its last record.
+    end: u64,
+    /// Ticks in MPI.
+    in_mpi: u64,
+    calls: u64,
+    has_polled: bool,
+}
+
+impl From<&ThreadSummary> for ThreadExtent {
+    fn from(summary: &ThreadSummary) -> ThreadExtent {
+        let profile = &summary.batch.profile;
+        let in_mpi = profile.cells.iter().filter(|(key, _)| key.activity != Activity::Computation as u8);
+        ThreadExtent {
+            thread: summary.thread(),
+            begin: summary.batch.head.previous_end,
+            end: summary.batch.next.previous_end,
+            in_mpi: in_mpi.fold(0, |sum, (_, cell)| sum.saturating_add(cell.ticks)),
+            calls: profile.calls,
+            has_polled: profile.polls.polls > 0,
+        }
+    }
+}
+
+impl ThreadExtent {
+    /// Returns the ticks from the first record to the last.
+    fn ticks(&self) -> u64 {
+        self.end.saturating_sub(self.begin)
+    }
+
+    /// Returns whether two threads recorded at the same time.
+    fn overlaps(&self, other: &ThreadExtent) -> bool {
+        self.begin < other.end && other.begin < self.end
+    }
+
+    fn add(&mut self, record: &Record) {
+        self.end = self.end.max(record.begin).max(record.end);
+        if record.is_call() {
+            self.calls += 1;
+            self.in_mpi = self.in_mpi.saturating_add(record.end.saturating_sub(record.begin));
+            self.has_polled |= Operation::polls(record.operation) && record.flags.contains(CallFlags::NOTHING);
+        }
+    }
+}
+
+/// The extents of a rank's threads by its records, for logs without summaries.
+#[derive(Default)]
+pub(super) struct ThreadExtents(BTreeMap<u32, ThreadExtent>);
+
+impl ThreadExtents {
+    /// Adds the records after `head`.
+    pub(super) fn add(&mut self, head: &BatchHead, records: &[Record]) {
+        let Some(first) = records.first() else { return };
+        let new = ThreadExtent { thread: head.thread, begin: first.begin, end: first.begin, ..ThreadExtent::default() };
+        let extent = self.0.entry(head.thread).or_insert(new);
+        for record in records {
+            extent.add(record);
+        }
+    }
+
+    /// Returns the threads whose records are to be merged with those of the first one.
+    pub(super) fn leading(&self, header: &LogHeader, definitions: &RankDefinitions) -> BTreeSet<u32> {
+        choose(header, definitions, &self.0.values().copied().collect::<Vec<_>>())
+    }
+}
+
+/// Returns the threads whose records are to be merged with those of the first one, by the summaries of a log; none where it is itself at work.
 pub(super) fn leading_threads(header: &LogHeader, found: &AtEnd) -> BTreeSet<u32> {
-    let Some(first) = found.summaries.iter().find(|summary| summary.thread() == 0) else {
-        return BTreeSet::new();
-    };
+    let threads: Vec<_> = found.summaries.iter().map(ThreadExtent::from).collect();
+    choose(header, &definitions_at_end(found), &threads)
+}
+
+/// Returns what a log defines that has an index.
+pub(super) fn definitions_at_end(found: &AtEnd) -> RankDefinitions {
     let mut definitions = RankDefinitions::default();
     for definition in found.definitions.iter().cloned() {
         definitions.add(definition);
     }
+    definitions
+}
+
+/// Returns the nanoseconds for which the first thread of a rank neither ran nor waited for a core, and those of the rank's window; `None` where
+/// that is not known.
+fn off_core_ns(header: &LogHeader, definitions: &RankDefinitions) -> Option<(f64, f64)> {
     let window_ticks =
         definitions.window_end.zip(definitions.window_begin).map_or(0, |(end, begin)| end.saturating_sub(begin));
-    let tick_ns = definitions.clock(header).tick_s() * 1e9;
-    let Some((before, after)) = definitions.usage.0.as_ref().zip(definitions.usage.1.as_ref()) else {
-        return BTreeSet::new();
-    };
+    let window_ns = window_ticks as f64 * definitions.clock(header).tick_s() * 1e9;
+    let (before, after) = definitions.usage.0.as_ref().zip(definitions.usage.1.as_ref())?;
     let used_ns =
         (after.thread_ns + after.thread_delayed_ns).saturating_sub(before.thread_ns + before.thread_delayed_ns);
-    let asleep_ns = window_ticks.saturating_sub(mpi_ticks(first)) as f64 * tick_ns - used_ns as f64;
-    let most_ticks = MIN_SLEEP_OF_FIRST_THREAD * window_ticks as f64;
+    Some((window_ns - used_ns as f64, window_ns))
+}
+
+/// Returns whether the first thread of a rank may have slept for most of the run, while other threads called MPI.
+pub(super) fn may_have_leading_threads(header: &LogHeader, definitions: &RankDefinitions) -> bool {
+    definitions.threads.len() > 1
+        && off_core_ns(header, definitions)
+            .is_some_and(|(off_core_ns, window_ns)| off_core_ns >= MIN_SLEEP_OF_FIRST_THREAD * window_ns)
+}
+
+fn choose(header: &LogHeader, definitions: &RankDefinitions, threads: &[ThreadExtent]) -> BTreeSet<u32> {
+    let Some(first) = threads.iter().find(|thread| thread.thread == 0) else { return BTreeSet::new() };
+    let Some((off_core_ns, window_ns)) = off_core_ns(header, definitions) else { return BTreeSet::new() };
+    let tick_ns = definitions.clock(header).tick_s() * 1e9;
+    let asleep_ns = off_core_ns - first.in_mpi as f64 * tick_ns;
     // A thread that polls does so instead of the others, or beside them.
-    if asleep_ns < most_ticks * tick_ns || first.batch.profile.polls.polls > 0 {
+    if asleep_ns < MIN_SLEEP_OF_FIRST_THREAD * window_ns || first.has_polled {
         return BTreeSet::new();
     }
-    let mut others: Vec<&ThreadSummary> = found.summaries.iter().filter(|summary| summary.thread() != 0).collect();
-    others.sort_by_key(|summary| (std::cmp::Reverse(recorded_ticks(summary)), summary.thread()));
-    let mut chosen: Vec<&ThreadSummary> = Vec::new();
-    for summary in others {
-        if chosen.iter().all(|one| !overlap(one, summary)) {
-            chosen.push(summary);
+    let mut others: Vec<&ThreadExtent> = threads.iter().filter(|thread| thread.thread != 0).collect();
+    others.sort_by_key(|thread| (std::cmp::Reverse(thread.ticks()), thread.thread));
+    let mut chosen: Vec<&ThreadExtent> = Vec::new();
+    for thread in others {
+        if chosen.iter().all(|one| !one.overlaps(thread)) {
+            chosen.push(thread);
         }
     }
-    let is_most = chosen.iter().map(|summary| recorded_ticks(summary)).sum::<u64>() as f64 >= most_ticks;
-    let calls: u64 = chosen.iter().map(|summary| summary.batch.profile.calls).sum();
-    match is_most && calls >= first.batch.profile.calls {
-        true => chosen.iter().map(|summary| summary.thread()).collect(),
+    let is_most = chosen.iter().map(|thread| thread.ticks()).sum::<u64>() as f64 * tick_ns
+        >= MIN_SLEEP_OF_FIRST_THREAD * window_ns;
+    let calls: u64 = chosen.iter().map(|thread| thread.calls).sum();
+    match is_most && calls >= first.calls {
+        true => chosen.iter().map(|thread| thread.thread).collect(),
         false => BTreeSet::new(),
     }
-}
-
-/// Returns the ticks that a thread spent in MPI.
-fn mpi_ticks(summary: &ThreadSummary) -> u64 {
-    let cells = &summary.batch.profile.cells;
-    let in_mpi = cells.iter().filter(|(key, _)| key.activity != Activity::Computation as u8);
-    in_mpi.fold(0, |sum, (_, cell)| sum.saturating_add(cell.ticks))
-}
-
-/// Returns the ticks from a thread's first record to its last.
-fn recorded_ticks(summary: &ThreadSummary) -> u64 {
-    summary.batch.next.previous_end.saturating_sub(summary.batch.head.previous_end)
-}
-
-/// Returns whether two threads recorded at the same time.
-fn overlap(one: &ThreadSummary, other: &ThreadSummary) -> bool {
-    one.batch.head.previous_end < other.batch.next.previous_end
-        && other.batch.head.previous_end < one.batch.next.previous_end
 }

@@ -20,7 +20,7 @@ use lbprof_thresholds::metrics::MIN_LONG_POLL_GAPS;
 
 use crate::read::definitions::RankDefinitions;
 use crate::read::known_threads::RankThreads;
-use crate::read::leading_threads::leading_threads;
+use crate::read::leading_threads::{ThreadExtents, definitions_at_end, leading_threads, may_have_leading_threads};
 use crate::read::open::RecordedRun;
 
 /// Most samples of a thread that are kept: 16 MB.
@@ -48,9 +48,14 @@ impl RecordedRun {
         if let Some(known) = self.known_threads.get(header.rank) {
             return Ok(known);
         }
-        let at_end = self.at_end(header.rank).ok().flatten().filter(|found| !found.summaries.is_empty());
-        let has_gaps = at_end.as_ref().is_none_or(|found| found.summaries.iter().any(has_long_gaps));
-        let leading = at_end.map(|found| leading_threads(header, &found)).unwrap_or_default();
+        let at_end = self.at_end(header.rank).ok().flatten();
+        let summed_up = at_end.as_ref().filter(|found| !found.summaries.is_empty());
+        let has_gaps = summed_up.is_none_or(|found| found.summaries.iter().any(has_long_gaps));
+        let leading = match (summed_up, &at_end) {
+            (Some(found), _) => leading_threads(header, found),
+            (None, Some(found)) => self.survey_threads(header, &definitions_at_end(found))?,
+            (None, None) => self.survey_threads(header, &self.read_definitions(header)?)?,
+        };
         // Where the user has said what long gaps are, nothing needs to be found.
         let gap_uses = match has_gaps && self.polling == PollGapRule::Auto {
             true => Arc::new(self.survey_gaps(header, &leading)?),
@@ -68,6 +73,36 @@ impl RecordedRun {
             true => Ok(log),
             false => Ok(log.merging(leading.clone(), self.log_as_it_is(header)?)),
         }
+    }
+
+    /// Returns what a log without an index defines.
+    fn read_definitions(&self, header: &LogHeader) -> Result<RankDefinitions, OpenError> {
+        let mut definitions = RankDefinitions::default();
+        let mut log = self.log_as_it_is(header)?.samples_only();
+        while let Some(item) = log.next_item() {
+            if let LogItem::Definitions(list) = item {
+                for definition in list {
+                    definitions.add(definition);
+                }
+            }
+        }
+        Ok(definitions)
+    }
+
+    /// Returns the threads that take the place of the first one, by the records of a log without summaries. They are read only where the first
+    /// thread may have slept for most of the run.
+    fn survey_threads(&self, header: &LogHeader, definitions: &RankDefinitions) -> Result<BTreeSet<u32>, OpenError> {
+        if !may_have_leading_threads(header, definitions) {
+            return Ok(BTreeSet::new());
+        }
+        let mut extents = ThreadExtents::default();
+        let mut log = self.log_as_it_is(header)?;
+        while let Some(item) = log.next_item() {
+            if let LogItem::Records { head, records } = item {
+                extents.add(&head, &records);
+            }
+        }
+        Ok(extents.leading(header, definitions))
     }
 
     fn survey_gaps(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {

@@ -179,7 +179,7 @@ unsafe fn define(comm: Word, parent: Option<ParentId>, salt: IdSalt) -> &'static
     };
     let info = table::insert(comm, info);
     let neighbours = named(id, &topology, &group);
-    log::define(Definition::Communicator(Communicator {
+    log::define_later(Definition::Communicator(Communicator {
         id,
         uid,
         parent: parent.map_or(NONE, |parent| parent.id),
@@ -188,7 +188,7 @@ unsafe fn define(comm: Word, parent: Option<ParentId>, salt: IdSalt) -> &'static
         remote: RankList::from_ranks(remote),
     }));
     if let Some(neighbours) = neighbours {
-        log::define(neighbours);
+        log::define_later(neighbours);
     }
     info
 }

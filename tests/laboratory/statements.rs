@@ -139,7 +139,7 @@ fn judge_lost(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
 fn efficiency_of_unclear_polls(report: &Value) -> Option<[f64; 2]> {
     let lines = report["verdict"]["answer"]["lines"].as_array()?;
     let mut notes = lines.iter().filter(|line| line["label"] == "note").filter_map(|line| line["text"].as_str());
-    let note = notes.find(|note| note.starts_with("Ranks poll, and it is not clear"))?;
+    let note = notes.find(|note| note.starts_with("ranks poll, and it is not clear"))?;
     let (_, range) = note.split_once("parallel efficiency is from ")?;
     let (lowest, rest) = range.split_once(" % to ")?;
     let (highest, _) = rest.split_once(" %")?;

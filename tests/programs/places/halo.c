@@ -2,7 +2,7 @@
 // truth: a halo exchange along a line of ranks in one of three styles, then a stencil; no collectives. The last rank but one computes twice as
 // truth: long as the others.
 // arguments: 0 1 2
-// headline: in main, between two calls in exchange (halo.c
+// headline: in main, between two calls of exchange (halo.c
 // share: 0.9
 #include <mpi.h>
 #include <stdlib.h>

@@ -5,14 +5,17 @@
 
 use super::code_place::{CodePlace, SourcePosition, base_name};
 
-/// Names of libraries of run-times, up to the end or `.so` or a `-` with a version.
-const LIBRARIES: [&str; 29] = [
+/// Names of libraries of run-times, and of those that MPI moves messages and starts ranks with, up to the end or `.so` or a `-` with a version.
+const LIBRARIES: [&str; 38] = [
     "ld-linux-x86-64",
     "ld-musl-x86_64",
     "libasan",
     "libc",
     "libc++",
     "libc++abi",
+    "libevent_core",
+    "libevent_pthreads",
+    "libfabric",
     "libgcc_s",
     "libgfortran",
     "libgomp",
@@ -34,8 +37,14 @@ const LIBRARIES: [&str; 29] = [
     "libomp",
     "libopen-pal",
     "libopen-rte",
+    "libpmix",
+    "libpsm2",
     "libpthread",
     "libstdc++",
+    "libucm",
+    "libucp",
+    "libucs",
+    "libuct",
 ];
 
 /// Names of interpreters' programs and libraries, up to a version.
@@ -145,6 +154,8 @@ mod tests {
             ("/lib/libpthread-2.31.so", "start_thread"),
             ("/usr/lib/libmpi_mpifh.so.40", "mpi_init_"),
             ("/usr/lib/libgomp.so.1.0.0", ""),
+            ("/usr/lib/libevent_core-2.1.so.7", ""),
+            ("/usr/lib/libucs.so.0", "ucs_async_thread_func"),
             ("/usr/lib/libstdc++.so.6", "std::for_each"),
             ("/usr/bin/python3.11", "_PyEval_EvalFrameDefault"),
             ("/usr/lib/libpython3.12.so.1.0", ""),

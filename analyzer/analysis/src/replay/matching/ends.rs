@@ -47,8 +47,8 @@ impl EventMatcher<'_> {
                     sinks.on_epoch_step(&ranks);
                 }
             }
-            CommRole::Lock { exclusive } => self.end_lock(at, exclusive, time, sinks),
-            CommRole::Seen | CommRole::Probe | CommRole::Unlock | CommRole::Flush | CommRole::Fetch { .. } => {}
+            CommRole::Lock { exclusive, .. } => self.end_lock(at, exclusive, time, sinks),
+            CommRole::Seen | CommRole::Probe | CommRole::Unlock { .. } | CommRole::Flush | CommRole::Fetch { .. } => {}
             CommRole::StartSend
             | CommRole::Ready
             | CommRole::StartRecv

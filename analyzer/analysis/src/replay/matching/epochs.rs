@@ -6,7 +6,7 @@ use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{EpochStep, SynchronisesWith};
 
-use super::locks::{ALL, LockRelease};
+use super::locks::{ALL, HeldLock, LockOfRank, LockRelease};
 use super::needs::CallNeeds;
 use super::signals::{AwaitedId, SentSignal, SignalKind, SignalRoute};
 use super::started::StartedOperation;
@@ -68,12 +68,13 @@ impl EventMatcher<'_> {
             return false;
         }
         let started = match event.role {
-            CommRole::Lock { exclusive } => {
-                self.locks.lock((event.comm, event.tag), target(event), at.own.world_rank, exclusive);
+            CommRole::Lock { exclusive, folded } => {
+                let held = HeldLock { exclusive, folded };
+                self.locks.lock(lock_of(at), held);
                 Some(StartedOperation::Nothing)
             }
-            CommRole::Unlock => {
-                self.unlock(at, sinks);
+            CommRole::Unlock { folded } => {
+                self.unlock(at, folded, sinks);
                 Some(StartedOperation::Nothing)
             }
             CommRole::Epoch(step) => self.with_group(at, step, sinks),
@@ -140,9 +141,9 @@ impl EventMatcher<'_> {
         }
     }
 
-    fn unlock(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) {
-        let (own, event, thread) = (at.own, at.event, at.thread);
-        match self.locks.unlock((event.comm, event.tag), target(event), own.world_rank, || LockRelease {
+    fn unlock(&mut self, at: &CurrentCallEvent, folded: bool, sinks: &mut EventSinks) {
+        let (own, thread) = (at.own, at.thread);
+        match self.locks.unlock(lock_of(at), folded, || LockRelease {
             world_rank: own.world_rank,
             thread,
             at: own.begun,
@@ -294,6 +295,11 @@ fn need_of_event(by: EndedBy, clocks: NeedClock, state: WaitState) -> CallNeed {
 /// The target of a lock.
 fn target(event: &CommEvent) -> u32 {
     if event.peer == NONE { ALL } else { event.peer }
+}
+
+/// The lock that a call asks for or gives back.
+fn lock_of(at: &CurrentCallEvent) -> LockOfRank {
+    LockOfRank { window: (at.event.comm, at.event.tag), target: target(at.event), rank: at.own.world_rank }
 }
 
 fn state_of(signal: SignalKind) -> WaitState {

@@ -63,25 +63,60 @@ struct LockReleases {
 pub struct RmaLocks {
     /// By window and target; at [`ALL`] what all targets gave back: exclusive locks of any, shared ones of all.
     releases: FxHashMap<(RmaWindow, u32), LockReleases>,
-    /// True for an exclusive lock, by window, target and rank.
-    held: FxHashMap<(RmaWindow, u32, u32), bool>,
+    held: FxHashMap<LockOfRank, HeldLock>,
+    /// Locks that were given back by a call with folded ones: the rank may have one of them yet.
+    folded: FxHashMap<LockOfRank, HeldLock>,
+}
+
+/// The lock of a window that a rank may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LockOfRank {
+    /// The window.
+    pub window: RmaWindow,
+    /// The target in MPI_COMM_WORLD, or [`ALL`].
+    pub target: u32,
+    /// The rank in MPI_COMM_WORLD.
+    pub rank: u32,
+}
+
+/// A lock that a rank has.
+#[derive(Clone, Copy, Debug)]
+pub struct HeldLock {
+    /// True if nobody else may have it meanwhile.
+    pub exclusive: bool,
+    /// True if repeated calls are folded into the one that asked for it: a rank that asks again and again ends in the midst of that.
+    pub folded: bool,
 }
 
 impl RmaLocks {
-    /// A rank asks for a lock at `target`, or at [`ALL`].
-    pub fn lock(&mut self, window: RmaWindow, target: u32, rank: u32, exclusive: bool) {
-        self.held.insert((window, target, rank), exclusive);
+    /// A rank asks for a lock.
+    pub fn lock(&mut self, lock: LockOfRank, held: HeldLock) {
+        self.held.insert(lock, held);
+        if !held.folded {
+            self.folded.remove(&lock);
+        }
     }
 
-    /// A rank gives its lock back; `release` makes the note of it, and what is not needed any more comes back. `None`: it has none.
+    /// A rank gives its lock back, in a call with `folded` ones or in one alone; `release` makes the note of it, and what is not needed any more comes
+    /// back. `None`: it has none.
+    ///
+    /// Of calls that were folded in turn, one kind may have one more than the other:
+    ///
+    /// ```text
+    ///   lock get unlock   lock × 9  get × 8  unlock × 8   get unlock      the last one gives back the ninth
+    /// ```
     pub fn unlock(
         &mut self,
-        window: RmaWindow,
-        target: u32,
-        rank: u32,
+        lock: LockOfRank,
+        folded: bool,
         mut release: impl FnMut() -> LockRelease,
     ) -> Option<Vec<LockRelease>> {
-        let exclusive = self.held.remove(&(window, target, rank))?;
+        let held = self.held.remove(&lock).or_else(|| self.folded.remove(&lock))?;
+        if folded || held.folded {
+            self.folded.insert(lock, HeldLock { folded: false, ..held });
+        }
+        let LockOfRank { window, target, .. } = lock;
+        let exclusive = held.exclusive;
         let mut old = Vec::new();
         let at = self.releases.entry((window, target)).or_default();
         old.extend(if exclusive { &mut at.exclusive } else { &mut at.shared }.add(release()));
@@ -92,9 +127,9 @@ impl RmaLocks {
         Some(old)
     }
 
-    /// Returns whether nobody has one.
+    /// Returns whether surely nobody has one.
     pub fn is_empty(&self) -> bool {
-        self.held.is_empty()
+        self.held.is_empty() && self.folded.is_empty()
     }
 
     /// The last release, of another rank, of a lock that does not go with one at `target`.
@@ -121,14 +156,10 @@ mod tests {
         let mut clocks = ScenarioClocks::new(Vec::new(), 0);
         let mut locks = RmaLocks::default();
         let mut give_back = |locks: &mut RmaLocks, rank: u32, target: u32, exclusive: bool, at: Ns| {
-            locks.lock(WINDOW, target, rank, exclusive);
+            let lock = LockOfRank { window: WINDOW, target, rank };
+            locks.lock(lock, HeldLock { exclusive, folded: false });
             locks
-                .unlock(WINDOW, target, rank, || LockRelease {
-                    world_rank: rank,
-                    thread: rank,
-                    at,
-                    noted: clocks.note(0),
-                })
+                .unlock(lock, false, || LockRelease { world_rank: rank, thread: rank, at, noted: clocks.note(0) })
                 .unwrap();
         };
         give_back(&mut locks, 1, 5, true, 10);
@@ -146,6 +177,32 @@ mod tests {
         give_back(&mut locks, 4, 5, true, 40);
         give_back(&mut locks, 4, 5, true, 50);
         assert_eq!(found(&locks, 5, 4, false), Some((1, 10)), "of two by one rank the one before is kept");
-        assert!(locks.unlock(WINDOW, 5, 1, || unreachable!()).is_none(), "it has none");
+        let none = LockOfRank { window: WINDOW, target: 5, rank: 1 };
+        assert!(locks.unlock(none, false, || unreachable!()).is_none(), "it has none");
+    }
+
+    #[test]
+    fn folded_calls_may_end_with_a_lock_that_the_next_call_gives_back() {
+        const LOCK: LockOfRank = LockOfRank { window: (0, 3), target: 1, rank: 1 };
+        let mut clocks = ScenarioClocks::new(Vec::new(), 0);
+        let mut locks = RmaLocks::default();
+        let mut gives_back = |locks: &mut RmaLocks, folded: bool| {
+            let release = || LockRelease { world_rank: 1, thread: 1, at: 10, noted: clocks.note(0) };
+            locks.unlock(LOCK, folded, release).is_some()
+        };
+        let lock = |locks: &mut RmaLocks, folded: bool| {
+            locks.lock(LOCK, HeldLock { exclusive: false, folded });
+        };
+        lock(&mut locks, true);
+        assert!(gives_back(&mut locks, true) && !locks.is_empty());
+        assert!(gives_back(&mut locks, false) && locks.is_empty(), "the one that was not yet given back");
+        assert!(!gives_back(&mut locks, false), "there was but one");
+        // Where calls are folded from an unlock on, one record of each kind is enough.
+        lock(&mut locks, false);
+        assert!(gives_back(&mut locks, true));
+        lock(&mut locks, true);
+        assert!(gives_back(&mut locks, false));
+        lock(&mut locks, false);
+        assert!(gives_back(&mut locks, false) && locks.is_empty(), "a lock alone begins anew");
     }
 }

@@ -79,7 +79,7 @@ impl EventMatcher<'_> {
                 let pending = self.ranks[at.own.rank_idx as usize].requests.look(at.event.request);
                 pending.into_iter().all(|started| self.resolve_started(at, started, waits, needs))
             }
-            CommRole::Lock { exclusive } => {
+            CommRole::Lock { exclusive, .. } => {
                 needs.all.extend(self.need_of_lock(at, exclusive));
                 needs.targets.extend(self.first_thread(at.event.peer));
                 true
@@ -99,7 +99,7 @@ impl EventMatcher<'_> {
             | CommRole::StartRecv
             | CommRole::StartRecvAny
             | CommRole::StartAccess { .. } => self.resolve_own(at, waits, needs),
-            CommRole::Unlock => {
+            CommRole::Unlock { .. } => {
                 needs.targets.extend(self.first_thread(at.event.peer));
                 self.resolve_own(at, waits, needs)
             }

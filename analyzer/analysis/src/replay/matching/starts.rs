@@ -29,7 +29,7 @@ impl EventMatcher<'_> {
                 }
                 StartedOperation::Access(at.event.peer)
             }
-            CommRole::Epoch(_) | CommRole::Lock { .. } | CommRole::Unlock => return self.epoch(at, sinks),
+            CommRole::Epoch(_) | CommRole::Lock { .. } | CommRole::Unlock { .. } => return self.epoch(at, sinks),
             CommRole::Ready => {
                 self.mark_ready(at, sinks);
                 return false;

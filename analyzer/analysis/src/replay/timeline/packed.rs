@@ -369,7 +369,7 @@ mod tests {
             facts: CallFacts { sent: number(i) as u64, received: u64::MAX, tag: i as i32 % 2, ..CallFacts::NOTHING },
         };
         let event = |i: usize| CommEvent {
-            role: if i.is_multiple_of(2) { CommRole::Send } else { CommRole::Lock { exclusive: true } },
+            role: if i.is_multiple_of(2) { CommRole::Send } else { CommRole::Lock { exclusive: true, folded: false } },
             comm: 0,
             peer: i as u32 % 7,
             tag: -1,

@@ -43,9 +43,14 @@ pub enum CommRole {
     Lock {
         /// True if nobody else may have it meanwhile.
         exclusive: bool,
+        /// True if repeated calls are folded into this one.
+        folded: bool,
     },
     /// Gives it back.
-    Unlock,
+    Unlock {
+        /// True if repeated calls are folded into this one.
+        folded: bool,
+    },
     /// Completes accesses to an RMA window at one target, or at all.
     Flush,
     /// Reads a value in an RMA window of a target, and may change it at once.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::definition::MpiObject;
 use lbprof_collector::record::{CallFlags, NO_PEER, NONE};
 use lbprof_collector::semantics::{CollectiveScope, CommunicationPattern, EpochStep, OperationSemantics, SendMode};
+use lbprof_collector::spinning::FoldedCalls;
 use lbprof_collector::{Activity, Record};
 
 use super::{LogCommunicator, RankSteps};
@@ -54,9 +55,12 @@ impl RankSteps<'_> {
             }
             OperationSemantics::Epoch(step) => Some(self.epoch(record, step)),
             OperationSemantics::Lock => {
-                self.lock(record, CommRole::Lock { exclusive: record.flags.contains(CallFlags::EXCLUSIVE) })
+                let exclusive = record.flags.contains(CallFlags::EXCLUSIVE);
+                self.lock(record, CommRole::Lock { exclusive, folded: FoldedCalls::new(record).is_some() })
             }
-            OperationSemantics::Unlock => self.lock(record, CommRole::Unlock),
+            OperationSemantics::Unlock => {
+                self.lock(record, CommRole::Unlock { folded: FoldedCalls::new(record).is_some() })
+            }
             OperationSemantics::Flush => self.lock(record, CommRole::Flush),
             OperationSemantics::Fetch => self.lock(record, CommRole::Fetch { changes: record.sent > 0 }),
             OperationSemantics::StartAccess => {

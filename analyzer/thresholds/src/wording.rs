@@ -123,4 +123,10 @@ thresholds! {
 
     /// Share of the average work by which a rank may have more or less than it for its work to be average.
     MAX_DIFFERENCE_OF_AVERAGE_WORK: f64 = 0.05, unit "of the average work", validated "report/tests/situations.rs";
+
+    /// Share of its computation from which on a rank is said to sleep for nearly all of it.
+    MIN_NEARLY_ALL_ASLEEP: f64 = 0.9, unit "of its computation", validated "report/tests/doubts.rs";
+
+    /// Share from which on it is said to sleep for most of it.
+    MIN_MOST_ASLEEP: f64 = 0.5, unit "of its computation", validated "report/tests/doubts.rs";
 }

@@ -5,6 +5,7 @@ use crate::doubts::ReportDoubt;
 use crate::words::{count, percent, plural, seconds_like};
 use lbprof_analysis::metrics::sleep_time::SleepTime;
 use lbprof_analysis::read::open::ranges;
+use lbprof_thresholds::wording::{MIN_MOST_ASLEEP, MIN_NEARLY_ALL_ASLEEP};
 
 /// A doubt as one or two sentences.
 pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
@@ -81,8 +82,8 @@ pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
 /// How much of a rank's computation is sleep, in a word.
 pub(super) fn asleep_amount(found: &SleepTime) -> &'static str {
     match found.asleep_s / found.computation_s {
-        nearly_all if nearly_all >= 0.9 => "nearly all",
-        most if most > 0.5 => "most",
+        share if share >= MIN_NEARLY_ALL_ASLEEP => "nearly all",
+        share if share >= MIN_MOST_ASLEEP => "most",
         _ => "much",
     }
 }

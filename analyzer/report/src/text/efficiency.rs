@@ -31,15 +31,15 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     // The answer is about these ranks, too.
     let row = &report.verdict.efficiency;
     let certain = row.t_ideal_certain;
-    let whose = match &report.idle_master {
-        Some(master) => format!("of the workers' computation: ranks {}", ranges(&master.workers)),
-        None if report.verdict.cluster.is_some() => {
-            format!("of the computation of the ranks that are judged: {}", judged_ranks(report))
+    let whose = match (&report.idle_master, &report.verdict.cluster) {
+        (Some(master), _) => format!("of the workers' computation: ranks {}", ranges(&master.workers)),
+        (None, Some(cluster)) => {
+            format!("of the computation of the ranks that are judged: {}", ranges(&cluster.ranks))
         }
-        None if report.clusters.are_apart() => {
+        (None, None) if report.clusters.are_apart() => {
             "of the computation of all ranks, though they run different code".to_owned()
         }
-        None => "of the ranks' computation".to_owned(),
+        (None, None) => "of the ranks' computation".to_owned(),
     };
     let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}{}{DIM:#}\n", shorten(&whose, options.columns - 12));
     let mut missing = Vec::new();
@@ -71,11 +71,6 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         writeln!(text, "  {DIM}{}{DIM:#}", wrap(&ideal_time(report), options.columns - 2, 2)).ok();
     }
     text + "\n"
-}
-
-/// The ranks that the verdict is about, in few words.
-fn judged_ranks(report: &Report) -> String {
-    report.verdict.cluster.as_ref().map_or_else(String::new, |cluster| ranges(&cluster.ranks))
 }
 
 fn lines(report: &Report) -> [EfficiencyLine; 5] {

@@ -57,8 +57,9 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
         }
         RunSituation::SerialCode => fixed(Try, "share this code among the ranks, or let the others work meanwhile"),
         RunSituation::AsleepRank => {
-            let slow = named_ranks(&report.verdict.worst.as_ref()?.with_equals());
-            let (wait, have) = if slow.starts_with("ranks") { ("wait", "have") } else { ("waits", "has") };
+            let ranks = report.verdict.worst.as_ref()?.with_equals();
+            let (wait, have) = if ranks.len() > 1 { ("wait", "have") } else { ("waits", "has") };
+            let slow = named_ranks(&ranks);
             Some((
                 LookAt,
                 format!(

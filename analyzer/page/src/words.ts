@@ -121,6 +121,11 @@ export function ranges(numbers: number[]): string {
     return parts.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`)).join(", ");
 }
 
+/** `rank 3`, `ranks 0-3, 7`; with … where these are only the first of `n`. */
+export function namedRanks(ranks: number[], n: number): string {
+    return `${n === 1 ? "rank" : "ranks"} ${ranges(ranks)}${ranks.length < n ? " …" : ""}`;
+}
+
 /** A text in which a number and its unit stay on one line. */
 export function keepUnits(text: string): string {
     return text.replace(/(\d) (?=(%|s|ms|µs|B|kB|MB|GB|TB)(?![\w]))/g, "$1\u00a0");

@@ -8,7 +8,7 @@ import type { LoopRow, ProblemRow, RankRow, RanksOfCluster, Report, RunRow, Figu
 import { csvButton } from "../save";
 import { table } from "../table";
 import { term } from "../tip";
-import { count, percent, plural, ranges, seconds, secondsLike, signedPercent } from "../words";
+import { count, namedRanks, percent, plural, seconds, secondsLike, signedPercent } from "../words";
 
 const WORD = { note: "note", partial: "incomplete", doubtful: "doubtful" };
 
@@ -31,7 +31,7 @@ export function selected({ selection: of, run }: Report): string | null {
     }
     const moment = (word: string, time: number | null, iteration: number | null) => (iteration !== null ? `${word} iteration ${iteration}` : time !== null ? `${word} ${seconds(time)}` : null);
     const parts = [
-        of.ranks && `${of.rank_count === 1 ? "rank" : "ranks"} ${ranges(of.ranks)}${of.ranks.length < (of.rank_count ?? 0) ? " …" : ""} (${count(of.rank_count ?? 0)} of ${plural(run.ranks, "rank")})`,
+        of.ranks && `${namedRanks(of.ranks, of.rank_count ?? 0)} (${count(of.rank_count ?? 0)} of ${plural(run.ranks, "rank")})`,
         moment("from", of.from_s, of.from_iteration),
         moment("to", of.to_s, of.to_iteration),
         of.region && `region ${of.region}`,

@@ -11,7 +11,7 @@ import type { AnswerLabel, ClusterRow, EfficiencyRow, Report, RunSituation } fro
 import { csvButton } from "../save";
 import { bar, table } from "../table";
 import { term } from "../tip";
-import { count, percent, plural, ranges, seconds, secondsLike } from "../words";
+import { count, namedRanks, percent, plural, seconds, secondsLike } from "../words";
 import { scenario, scenarios } from "./whatif";
 import { problemList, selected } from "./facts";
 
@@ -125,13 +125,7 @@ function judged({ clusters, verdict }: Report): ClusterRow | undefined {
     return clusters.find((cluster) => cluster.id === verdict.cluster);
 }
 
-/** The efficiencies of the ranks that the answer judges. */
-function efficiencyInAnswer(report: Report): EfficiencyRow {
-    return judged(report)?.efficiency ?? report.efficiency;
-}
-
-function branches(report: Report): Branch[] {
-    const [of, { verdict }] = [efficiencyInAnswer(report), report];
+function branches(of: EfficiencyRow, { verdict }: Report): Branch[] {
     const { avg_computation_s: mean, max_computation_s: longest, elapsed_s: elapsed, t_ideal_s: ideal } = of;
     const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string | Target, least?: number) => ({ name, depth, value, formula, from, means, panel, least });
     const whole = [
@@ -167,9 +161,11 @@ function aboutIdeal(of: EfficiencyRow): string | null {
 }
 
 function efficiencyTree(report: Report): HTMLElement {
-    const [of, group] = [efficiencyInAnswer(report), judged(report)];
+    const group = judged(report);
+    const of = group?.efficiency ?? report.efficiency;
+    const rows = branches(of, report);
     const body = el("tbody");
-    for (const branch of branches(report)) {
+    for (const branch of rows) {
         const name = el("td", { class: `depth${branch.depth}` }, term(branch.name));
         const [above, below] = branch.from;
         // A line may end between the formula and its times alone.
@@ -185,10 +181,10 @@ function efficiencyTree(report: Report): HTMLElement {
             ),
         );
     }
-    const whose = group ? ` of ${group.rank_count === 1 ? "rank" : "ranks"} ${ranges(group.ranks)}${group.ranks.length < group.rank_count ? " …" : ""}` : "";
+    const whose = group ? ` of ${namedRanks(group.ranks, group.rank_count)}` : "";
     const caption = el("caption", {}, `Efficiency${whose}: parallel = load balance × micro load balance × transfer`);
     const about = aboutIdeal(of);
-    const csv = csvButton("efficiency", () => [["efficiency", "least", "value", "numerator [s]", "denominator [s]"], ...branches(report).map(({ name, least, value, from }) => [name, least ?? value, value, ...from])]);
+    const csv = csvButton("efficiency", () => [["efficiency", "least", "value", "numerator [s]", "denominator [s]"], ...rows.map(({ name, least, value, from }) => [name, least ?? value, value, ...from])]);
     return el("div", { class: "table" }, el("table", { class: "tree" }, caption, body), el("div", { class: "below-table" }, csv), about === null ? null : el("p", { class: "hint" }, about));
 }
 

@@ -14,6 +14,8 @@ export async function launch() {
 /** A page of a run in a context of its own; `complaints` has what the console and the network saw. */
 export async function open(browser, name, { width = 1280, scheme = "light", script = true } = {}) {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, javaScriptEnabled: script });
+    // On a machine that is busy with other tests, the browser gets what they leave.
+    context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     const complaints = [];
     page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));

@@ -392,18 +392,15 @@ class Found:
 
 
 def ring(data):  # §10
-    if data[:8] != b"LBPRING1" or int.from_bytes(data[8:12], "little") not in (1, 2, 3, 4, 5):
+    if data[:8] != b"LBPRING1" or int.from_bytes(data[8:12], "little") != 6:
         raise ValueError("not a ring")
-    old = data[8] < 3
     thread, capacity, first, previous_end = struct.unpack_from("<IIQQ", data, 24)
     records = []
     for slot in RECORD.iter_unpack(data[4096 : 4096 + 64 * capacity]):
         if slot[0] == 0:
             break
-        # Those of a log are ids, 2⁶⁴ − 1 for none; an old ring's are addresses, which its modules would have to be asked about.
-        records.append(slot if old else (*slot[:2], (slot[2] - 1) & M64, *slot[3:]))
-    if data[8] >= 4:
-        records = list(apart(records))
+        records.append((*slot[:2], (slot[2] - 1) & M64, *slot[3:]))
+    records = list(apart(records))
     return {"thread": thread, "first": first, "previous_end": previous_end}, records
 
 
@@ -446,7 +443,7 @@ def main(log, *others):
         ring_data = open(others[0], "rb").read()
     magic, version, length, crc = struct.unpack_from("<8sHII", data)
     content = data[18 : 18 + length]
-    if magic != b"LBPROFLG" or version != 5 or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
+    if magic != b"LBPROFLG" or version != 6 or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
         raise ValueError("not a log")
     facts = header(Bytes(content))
     print("rank", facts["rank"], facts["n_ranks"], facts["host"], facts["clock"], facts["mode"])

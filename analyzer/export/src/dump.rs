@@ -352,6 +352,7 @@ impl<'a> RankDump<'a> {
                     "thread_ns": one.thread_ns, "thread_delayed_ns": one.thread_delayed_ns, "voluntary_switches": one.voluntary_switches,
                     "involuntary_switches": one.involuntary_switches,
                     "thread_involuntary_switches": one.thread_involuntary_switches, "max_resident": one.max_resident,
+                    "read_bytes": one.read_bytes, "written_bytes": one.written_bytes,
                 });
                 ("usage", value)
             }

@@ -1934,6 +1934,14 @@ voluntary_switches: number
  * Largest resident memory since its start.
  */
 max_resident_bytes: number
+/**
+ * Bytes that the process read from storage, as the system counts them: not from memory that held them still.
+ */
+read_bytes: number
+/**
+ * Bytes that the process wrote for storage.
+ */
+written_bytes: number
 }
 /**
  * The ranks of a cluster, those with a row in `ranks` included. Over all objects, numbers and sums are those of the run.

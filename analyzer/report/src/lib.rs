@@ -63,6 +63,7 @@ pub mod fold;
 pub mod schema;
 mod serial;
 mod short_name;
+pub mod storage;
 pub mod table;
 pub mod words;
 

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use lbprof_analysis::structure::code_place::CodePlace;
 use lbprof_analysis::structure::symbols;
-use lbprof_collector::definition::{LifetimePoint, MpiObject, ObjectKind};
+use lbprof_collector::definition::{LifetimePoint, MpiObject, ObjectKind, ResourceUsage};
 use lbprof_collector::record::CallFlags;
 use lbprof_collector::{Definition, Operation, Record};
 use lbprof_report::loss_kind::LossKind;
 use lbprof_report::situation::RunSituation;
 use lbprof_report::text::{AnswerLabel, AnswerText};
 use lbprof_report::{Report, ReportChoices, json, text};
-use lbprof_simulator::scenario::{self, RankScript, Scenario};
+use lbprof_simulator::scenario::{self, RankScript, START, Scenario};
 use lbprof_test_runs::md::{Program, run_of};
 use lbprof_test_runs::{first_screen, model_in, sampled_report, usage, written};
 
@@ -167,6 +167,35 @@ fn serial_code() -> Report {
                 }
             })
         })
+    });
+    named(scenario, "solver box.in")
+}
+
+/// In every 5th step rank 0 writes a checkpoint by other means than MPI, for which it sleeps.
+fn serial_output() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        let used = |ticks, cpu_ms: u64, written_bytes| {
+            let cpu_ns = 1_000_000 * cpu_ms;
+            Definition::Usage(ResourceUsage {
+                ticks,
+                user_ns: cpu_ns,
+                thread_ns: cpu_ns,
+                written_bytes,
+                ..ResourceUsage::default()
+            })
+        };
+        let script = script.define(used(START, 0, 0)).repeat(20, move |step, script| {
+            script.iteration("step", |script| {
+                let script = script.compute(10.0).at("sum").allreduce(8, 0.2);
+                match (rank, step % 5 == 4) {
+                    (0, true) => script.region("checkpoint", |script| script.compute(60.0)).at("end").barrier(0.2),
+                    (_, true) => script.at("end").barrier(60.2),
+                    _ => script,
+                }
+            })
+        });
+        let written = if rank == 0 { 307_200_000 } else { 40_960 };
+        script.define(used(START + 445_000_000, if rank == 0 { 230 } else { 200 }, written))
     });
     named(scenario, "solver box.in")
 }
@@ -445,6 +474,7 @@ examples! {
     "slow in parts", SlowInParts, slow_in_parts;
     "chains", Chains, chains;
     "serial code", SerialCode, serial_code;
+    "serial output", SerialCode, serial_output;
     "file access", FileAccess, file_access;
     "large messages", LargeMessages, large_messages;
     "small messages", SmallMessages, small_messages;

@@ -19,6 +19,12 @@ thresholds! {
     /// Share of an excess from which on it is one of sleep or I/O.
     MIN_EXCESS_ASLEEP: f64 = 0.5, unit "of an excess", validated "report/tests/situations.rs";
 
+    /// Bytes from which on a rank accesses storage enough to name it: more than the logs of most runs.
+    MIN_BYTES_OF_SOLE_RANK: u64 = 16_000_000, unit "bytes", validated "report/src/storage.rs";
+
+    /// Share of what all ranks write, or read, from which on one does so alone.
+    MIN_SHARE_OF_SOLE_RANK: f64 = 0.9, unit "of the bytes of all ranks", validated "report/src/storage.rs";
+
     /// Share of a loss from which on one rank causes it.
     MIN_LOSS_OF_ONE_RANK: f64 = 0.9, unit "of a loss", validated "report/tests/situations.rs";
 

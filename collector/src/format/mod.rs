@@ -32,7 +32,7 @@ pub use crate::record::batch_head::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
 pub use crate::record::log_header::{ClockSource, LogHeader, RecordingMode};
 
 /// The version of the format that this crate writes, and the only one that it reads: earlier ones were never released.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 /// First bytes of a log.
 pub const LOG_MAGIC: [u8; 8] = *b"LBPROFLG";
 /// First bytes of a block.
@@ -50,7 +50,7 @@ pub const MAX_RECORDS: usize = 1 << 19;
 /// Most definitions that a block may hold.
 pub const MAX_DEFINITIONS: usize = 1 << 16;
 /// Bytes of definitions that may wait in the first ring's head for the next block: about a hundred of communicators.
-pub const MAX_WAITING: usize = 2848;
+pub const MAX_WAITING: usize = 2832;
 
 /// The contents of a block. Readers skip kinds that they do not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -314,6 +314,9 @@ pub struct ClockOffset {
     pub error_ns: u64,
 }
 
+/// How many fields [`ResourceUsage`] has.
+pub const USAGE_WORDS: usize = 11;
+
 /// Resources that the process had used by an instant (getrusage, /proc).
 #[derive(Clone, Copy, Debug, PartialEq, Default, Encode, Decode)]
 pub struct ResourceUsage {
@@ -335,11 +338,15 @@ pub struct ResourceUsage {
     pub thread_delayed_ns: u64,
     /// Most memory that it ever had resident, in bytes.
     pub max_resident: u64,
+    /// Bytes that it read from storage: not those that were in memory still, nor those of a file system in memory.
+    pub read_bytes: u64,
+    /// Bytes that it wrote for storage, its log among them.
+    pub written_bytes: u64,
 }
 
 impl ResourceUsage {
     /// The fields in their order, as a ring's head holds them.
-    pub fn to_words(self) -> [u64; 9] {
+    pub fn to_words(self) -> [u64; USAGE_WORDS] {
         [
             self.ticks,
             self.user_ns,
@@ -350,11 +357,13 @@ impl ResourceUsage {
             self.thread_involuntary_switches,
             self.thread_delayed_ns,
             self.max_resident,
+            self.read_bytes,
+            self.written_bytes,
         ]
     }
 
     /// The usage of these fields.
-    pub fn from_words(words: [u64; 9]) -> Self {
+    pub fn from_words(words: [u64; USAGE_WORDS]) -> Self {
         let [
             ticks,
             user_ns,
@@ -365,6 +374,8 @@ impl ResourceUsage {
             thread_involuntary_switches,
             thread_delayed_ns,
             max_resident,
+            read_bytes,
+            written_bytes,
         ] = words;
         ResourceUsage {
             ticks,
@@ -376,6 +387,8 @@ impl ResourceUsage {
             thread_involuntary_switches,
             thread_delayed_ns,
             max_resident,
+            read_bytes,
+            written_bytes,
         }
     }
 }

@@ -20,6 +20,7 @@ use std::os::unix::fs::FileExt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64};
 
+use crate::definition::USAGE_WORDS;
 use crate::format::MAX_WAITING;
 use crate::record::Record;
 
@@ -77,7 +78,7 @@ pub struct RingHead {
     /// With `end_reason`: about that instant on both clocks, ticks and CLOCK_MONOTONIC in nanoseconds; 0: not known.
     pub end_instant: [AtomicU64; 2],
     /// With `end_reason`: resources used by then, in the order of [`crate::definition::ResourceUsage`]; its ticks 0: not known.
-    pub end_usage: [AtomicU64; 9],
+    pub end_usage: [AtomicU64; USAGE_WORDS],
     /// With `end_reason` 2: the status given to exit(), where it is known.
     pub exit_status: AtomicI32,
     /// Flag: 1 if `exit_status` is known, else 0.

@@ -94,6 +94,9 @@ pub fn usage() -> Option<ResourceUsage> {
         thread_involuntary_switches: thread.ru_nivcsw as u64,
         thread_delayed_ns: delayed_ns(),
         max_resident: process.ru_maxrss as u64 * 1024,
+        // In blocks of 512 bytes, whatever the file system's are (getrusage(2)).
+        read_bytes: process.ru_inblock as u64 * 512,
+        written_bytes: process.ru_oublock as u64 * 512,
     })
 }
 

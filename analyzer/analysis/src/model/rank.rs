@@ -282,6 +282,10 @@ pub struct ResourceUsage {
     /// Largest resident memory since its start.
     #[serde(rename = "max_resident_bytes")]
     pub max_resident: u64,
+    /// Bytes that the process read from storage, as the system counts them: not from memory that held them still.
+    pub read_bytes: u64,
+    /// Bytes that the process wrote for storage.
+    pub written_bytes: u64,
 }
 
 impl ResourceUsage {

@@ -205,6 +205,8 @@ impl<'a> RankBuilder<'a> {
             thread_involuntary: last.thread_involuntary_switches.saturating_sub(first.thread_involuntary_switches),
             voluntary: last.voluntary_switches.saturating_sub(first.voluntary_switches),
             max_resident: last.max_resident,
+            read_bytes: last.read_bytes.saturating_sub(first.read_bytes),
+            written_bytes: last.written_bytes.saturating_sub(first.written_bytes),
         })
     }
 

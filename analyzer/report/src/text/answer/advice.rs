@@ -4,6 +4,7 @@ use super::phrases::{named_ranks, short_percent};
 use super::{AnswerLabel, AnswerLine};
 use crate::loss_kind::LossKind;
 use crate::situation::{RunSituation, may_compute, single_cause};
+use crate::storage::{self, StorageAccess};
 use crate::text::losses;
 use crate::verdict::UndividedReason;
 use crate::{Report, ReportDoubt};
@@ -55,11 +56,29 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
                 format!("how ranks are divided among these codes: give that of {slow} more ranks, or less work"),
             ))
         }
-        RunSituation::SerialCode => fixed(Try, "share this code among the ranks, or let the others work meanwhile"),
+        RunSituation::SerialCode => match access_of_slowest(report) {
+            Some(verb) => Some((
+                Try,
+                format!(
+                    "if this time goes to files, {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks compute; else \
+                     share this code among the ranks"
+                ),
+            )),
+            None => fixed(Try, "share this code among the ranks, or let the others work meanwhile"),
+        },
         RunSituation::AsleepRank => {
             let ranks = report.verdict.worst.as_ref()?.with_equals();
             let (wait, have) = if ranks.len() > 1 { ("wait", "have") } else { ("waits", "has") };
             let slow = named_ranks(&ranks);
+            if let Some(verb) = access_of_slowest(report) {
+                return Some((
+                    LookAt,
+                    format!(
+                        "whether {slow} {wait} for files: then {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks \
+                         compute"
+                    ),
+                ));
+            }
             Some((
                 LookAt,
                 format!(
@@ -134,6 +153,16 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
         ),
         _ => communication(report, situation),
     }
+}
+
+/// What to do in another way where the rank that computes longest accesses storage nearly alone: "write" or "read".
+fn access_of_slowest(report: &Report) -> Option<&'static str> {
+    let sole = storage::sole_rank(&report.ranks)?;
+    let is_slowest = report.verdict.worst.as_ref().is_some_and(|worst| worst.rank == sole.rank);
+    is_slowest.then_some(match sole.access {
+        StorageAccess::Write => "write",
+        StorageAccess::Read => "read",
+    })
 }
 
 /// Advice on one rank's excess of work.

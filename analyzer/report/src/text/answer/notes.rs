@@ -3,9 +3,10 @@
 use super::phrases::{capitalized_ranks, members, named_ranks, uncapitalized};
 use super::sentence::{factor_in_words, judged};
 use crate::situation::RunSituation;
+use crate::storage::{self, StorageAccess};
 use crate::text::{doubts, lifetime, threads};
 use crate::verdict::ClusterChoice;
-use crate::words::{plural, seconds_like};
+use crate::words::{bytes, plural, seconds_like};
 use crate::{Report, ReportDoubt};
 use lbprof_thresholds::wording::{
     MAX_DIFFERENCE_OF_AVERAGE_WORK, MAX_FEW_ITERATIONS, MIN_LONG_ITERATION_S, MIN_WAITING_FOR_OTHER_GROUPS,
@@ -18,6 +19,7 @@ pub(super) fn lines(report: &Report, situation: RunSituation) -> Vec<String> {
     notes.extend(of_groups(report, situation));
     notes.extend(doubts(report, situation));
     notes.extend(not_recorded(report));
+    notes.extend(sole_storage_rank(report, situation));
     notes.extend(preempted(report, situation));
     notes.extend(of_threads(report, situation));
     notes.extend(few_iterations(report, situation));
@@ -100,6 +102,21 @@ fn not_recorded(report: &Report) -> Option<String> {
     let recorded = seconds_like(verdict.elapsed_s, verdict.window_s);
     let whole = seconds_like(verdict.window_s, verdict.window_s);
     (verdict.not_recorded_s > 0.01 * verdict.window_s).then(|| format!("recorded are {recorded} of {whole}"))
+}
+
+/// The note that the rank with most work writes or reads nearly all that the run does.
+fn sole_storage_rank(report: &Report, situation: RunSituation) -> Option<String> {
+    let sole = storage::sole_rank(&report.ranks)?;
+    let worst = report.verdict.worst.as_ref().filter(|worst| situation.is_of_losses() && worst.rank == sole.rank)?;
+    let (did, from) = match sole.access {
+        StorageAccess::Write => ("wrote", "to"),
+        StorageAccess::Read => ("read", "from"),
+    };
+    let others = match sole.most_of_others {
+        0 => "no other rank anything".to_owned(),
+        most => format!("no other more than {}", bytes(most)),
+    };
+    Some(format!("rank {} {did} {} {from} storage, {others}", worst.rank, bytes(sole.bytes)))
 }
 
 /// The note that the rank with most work also waited for a core.

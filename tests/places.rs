@@ -92,7 +92,7 @@ fn check_coverage(report: &Value) -> anyhow::Result<()> {
 }
 
 /// Checks the main loops of programs that are hard to find: those of the `kind:` lines of a program's head, with an argument of the program and the number of
-/// iterations, 0 for a program whose iterations are events.
+/// iterations, 0 for a program whose iterations are events; `doubt:` lines have the doubt about it.
 fn check_loops(case: &Case) -> anyhow::Result<()> {
     let program = case.program.compiled(&case.mpi)?;
     let mut wrong = Vec::new();
@@ -120,6 +120,11 @@ fn check_loops(case: &Case) -> anyhow::Result<()> {
             let has_bounds = |row: &Value| [&row["in_parent_min"], &row["in_parent_max"]].map(Value::as_u64) == bounds;
             if !rows.iter().any(has_bounds) {
                 wrong.push(format!("no loop of {range} in each iteration of another one: {rows:#?}"));
+            }
+        }
+        for doubt in case.program.values("doubt").filter_map(|line| line.strip_prefix(argument)) {
+            if !mains.iter().all(|row| row["doubt"] == doubt.trim()) {
+                wrong.push(format!("no doubt that{doubt}: {mains:#?}"));
             }
         }
         if mains.is_empty() || !mains.iter().all(|row| is_right(row)) {

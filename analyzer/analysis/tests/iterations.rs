@@ -167,6 +167,7 @@ fn window(steps: &[CallInterval], whole_run: bool) -> Vec<FoundLoop> {
         is_collective: &|token| token % 2 == 0,
         is_distribution: &|_| false,
         may_spin: &|_| false,
+        is_partial_completion: &|_| false,
         is_called_by: &|_, _| false,
         role_of: &|_, _| None,
         spin: 0,

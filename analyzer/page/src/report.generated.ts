@@ -94,7 +94,7 @@ export type LoopConfidence = ("sure" | "likely" | "unsure")
 /**
  * The names of doubts about a loop.
  */
-export type DoubtName = ("amounts" | "other_calls" | "few_kinds" | "other_ranks" | "partners" | "little_carried" | "interpreter" | "rhythm" | "ends" | "events" | "comes_often")
+export type DoubtName = ("amounts" | "other_calls" | "few_kinds" | "other_ranks" | "partners" | "loop_between" | "loop_around" | "little_carried" | "interpreter" | "rhythm" | "ends" | "events" | "comes_often")
 /**
  * The origin of iterations.
  */

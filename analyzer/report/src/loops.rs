@@ -176,6 +176,11 @@ pub enum LoopDoubt {
     OtherRanks(u32),
     /// Partners of these ranks' messages in the loop have another number of iterations.
     Partners(u32),
+    /// The code has another loop between this one and the loop in it, which may go around without the call that ends an iteration. The loop in it has so
+    /// many iterations in each.
+    LoopBetween(u32),
+    /// The code has another loop around this one, and may get from an iteration to the next by it without another call.
+    LoopAround,
     /// A call carries eight bytes or less, on average: where a rank has nothing to send, a program may leave calls out.
     LittleCarried,
     /// Call sites are those of an interpreter's module, whichever line of a script calls.
@@ -205,6 +210,10 @@ enum DoubtName {
     OtherRanks,
     /// Ranks that these exchange messages with in the loop have another number of iterations, and are at least as many.
     Partners,
+    /// The code has another loop between this one and the loop in it, which may go around without the call that ends an iteration.
+    LoopBetween,
+    /// The code has another loop around this one, and no call shows how often that goes around.
+    LoopAround,
     /// A call carries eight bytes or less, on average.
     LittleCarried,
     /// Call sites are those of a module for scripts.
@@ -228,6 +237,8 @@ impl From<&LoopDoubt> for DoubtName {
             LoopDoubt::FewKinds(..) => DoubtName::FewKinds,
             LoopDoubt::OtherRanks(_) => DoubtName::OtherRanks,
             LoopDoubt::Partners(_) => DoubtName::Partners,
+            LoopDoubt::LoopBetween(_) => DoubtName::LoopBetween,
+            LoopDoubt::LoopAround => DoubtName::LoopAround,
             LoopDoubt::LittleCarried => DoubtName::LittleCarried,
             LoopDoubt::Interpreter => DoubtName::Interpreter,
             LoopDoubt::Rhythm(_) => DoubtName::Rhythm,
@@ -266,7 +277,7 @@ impl LoopDoubt {
             LoopDoubt::OtherRanks(other) | LoopDoubt::Partners(other) => {
                 (fewest.min(f64::from(*other)), most.max(f64::from(*other)))
             }
-            LoopDoubt::Rhythm(times) => (fewest, most * f64::from(*times)),
+            LoopDoubt::Rhythm(times) | LoopDoubt::LoopBetween(times) => (fewest, most * f64::from(*times)),
             _ => (fewest, most),
         }
     }
@@ -297,6 +308,8 @@ impl LoopDoubt {
             facts.partners.map(LoopDoubt::Partners),
             (is_of_function && facts.kinds < MIN_KINDS_OF_CALLS)
                 .then_some(LoopDoubt::FewKinds(facts.kinds, facts.is_mostly_inner)),
+            facts.loop_between.map(LoopDoubt::LoopBetween),
+            facts.has_loop_around.then_some(LoopDoubt::LoopAround),
             (!facts.is_in_main && bytes as f64 <= BYTES_OF_A_NUMBER * calls).then_some(LoopDoubt::LittleCarried),
             (!facts.is_certain).then_some(LoopDoubt::Ends),
         ];
@@ -315,6 +328,10 @@ struct LoopFacts<'a> {
     partners: Option<u32>,
     /// Iterations of the loop in it for each of its own, where only their rhythm makes it one.
     rhythm: Option<u32>,
+    /// Iterations of the loop in it for each of its own, where the code has another loop between both whose iterations no call shows.
+    loop_between: Option<u32>,
+    /// True if the code has another loop around it whose iterations no call shows.
+    has_loop_around: bool,
     /// True if most of its time is in a loop within it.
     is_mostly_inner: bool,
     /// True if the number of its iterations is certain.
@@ -450,6 +467,10 @@ fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<
         module: ends_at.and_then(|end| end.place.module.as_deref()),
         partners: one.others,
         rhythm: longest_inner(model, one).filter(|_| one.by_rhythm).map(|inner| inner.for_each_main.round() as u32),
+        loop_between: longest_inner(model, one)
+            .filter(|inner| inner.has_silent_loop_around)
+            .map(|inner| inner.for_each_main.round() as u32),
+        has_loop_around: one.has_silent_loop_around,
         is_mostly_inner: longest_inner(model, one).is_some_and(|inner| inner.share_of_main >= MIN_TIME_OF_INNER_LOOP),
         is_certain: one.count == IterationCount::default(),
         is_unique: one.is_unique,
@@ -652,6 +673,20 @@ mod tests {
             LoopDoubt::find_all(&[carried], &[100], &by_rhythm),
             [LoopDoubt::Rhythm(3), LoopDoubt::Partners(80)]
         );
+    }
+
+    #[test]
+    fn loops_of_the_code_that_no_call_shows_are_a_doubt() {
+        // 12 rounds of 10 exchanges of 1 kB, each ended by a sum: the code has a loop of 60 steps of 2 exchanges between both.
+        let carried = CarriedCalls { alike: 12, calls: 252, foreign: 0, bytes: 250_000 };
+        let certain = LoopFacts { kinds: 3, is_certain: true, is_unique: true, ..LoopFacts::default() };
+        assert_eq!(LoopDoubt::find_all(&[carried], &[12], &certain), []);
+        let between = LoopFacts { loop_between: Some(10), ..certain };
+        assert_eq!(LoopDoubt::find_all(&[carried], &[12], &between), [LoopDoubt::LoopBetween(10)]);
+        assert_eq!(LoopDoubt::LoopBetween(10).widened((12.0, 12.0)), (12.0, 120.0));
+        let around = LoopFacts { loop_between: None, has_loop_around: true, ..between };
+        assert_eq!(LoopDoubt::find_all(&[carried], &[12], &around), [LoopDoubt::LoopAround]);
+        assert_eq!(LoopConfidence::Sure.max(LoopDoubt::LoopAround.at_most()), LoopConfidence::Likely);
     }
 
     #[test]

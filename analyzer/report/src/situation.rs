@@ -267,8 +267,8 @@ fn well_used(report: &Report) -> RunSituation {
     });
     match () {
         () if report.idle_master.is_some() => RunSituation::MasterAndWorkers,
-        () if report.doubts.iter().any(ReportDoubt::is_of_sleep) => RunSituation::Asleep,
         () if polls.is_some_and(|least| least < GOOD_CORE_EFFICIENCY) => RunSituation::UnclearPolls,
+        () if report.doubts.iter().any(ReportDoubt::is_of_sleep) => RunSituation::Asleep,
         () => RunSituation::Balanced,
     }
 }

@@ -31,6 +31,9 @@ pub struct Loop {
     pub is_in_main: bool,
     /// True if nothing but its rhythm makes it a loop around an inner one, whose iterations may be the program's.
     pub by_rhythm: bool,
+    /// True if the code has another loop around it, by which it may get from an iteration to the next without another call: how often that goes around is
+    /// not known.
+    pub has_silent_loop_around: bool,
     /// True if one of its calls is a collective operation.
     pub has_collectives: bool,
     /// The iterations of other ranks that exchange messages with these, where they are as many ranks or more and make another number of

@@ -13,7 +13,7 @@ use super::call_tree::{CallTree, NodeOrigin, SharedFrame};
 use super::code_place::{CodePlace, SourcePosition};
 use super::code_readers::FileReader;
 use super::control_flow::{CodeBounds, ControlFlow, ReachableCalls};
-use super::loop_body::CallInLoop;
+use super::loop_body::{CallInLoop, SilentWays};
 use super::machine_code::MachineCode;
 use super::symbols::ResolvedNames;
 use crate::model::sites::{CallSite, CallSiteTable};
@@ -23,6 +23,9 @@ use rustc_hash::FxHashSet;
 /// Maximum number of instructions that are looked at, each time that they are. Programs have some thousand calls in functions of some thousand
 /// instructions; beyond that the order of lines has to do.
 const MAX_INSTRUCTIONS: usize = 50_000_000;
+
+/// Most pairs of copies of two calls that are looked at.
+const MAX_PAIRS_OF_COPIES: usize = 64;
 
 /// Finds the functions in which calls follow one another.
 pub(super) struct ActivationFinder<'a> {
@@ -203,6 +206,68 @@ impl<'a> ActivationFinder<'a> {
         code.functions.insert(address, Some(flow));
         self.instructions += instructions;
         n_loops
+    }
+
+    /// Counts the loops by which a program may get from one call site to another without another call of MPI, in the function that makes both calls and in those
+    /// that call it, as far as their code is known. Copies of a call are those of a loop that the compiler has unrolled.
+    pub(super) fn count_silent_loops(&mut self, from: u32, to: u32) -> usize {
+        let [from, to] = [from, to].map(|site| self.frames_of(site));
+        let shared = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+        let turn = from.get(shared).zip(to.get(shared));
+        let pairs = turn.into_iter().chain(from[..shared].iter().zip(&to).rev());
+        let mut n_loops = 0;
+        for (&from, &to) in pairs {
+            let copies = [self.copies_of(from), self.copies_of(to)];
+            let pairs = copies[0].iter().flat_map(|&from| copies[1].iter().map(move |&to| (from, to)));
+            let pairs: Vec<(u32, u32)> = pairs.take(MAX_PAIRS_OF_COPIES).collect();
+            let ways: Vec<SilentWays> = pairs.iter().filter_map(|&(from, to)| self.silent_ways(from, to)).collect();
+            n_loops += ways.iter().map(|ways| ways.n_loops).max().unwrap_or(0);
+            n_loops += usize::from(copies.iter().all(|copies| copies.len() > 1));
+            if !ways.iter().any(|ways| ways.may_return) {
+                break;
+            }
+        }
+        n_loops
+    }
+
+    /// Returns the call sites that are copies of one, itself among them: calls of the same place in the source by the same function.
+    fn copies_of(&mut self, site: u32) -> Vec<u32> {
+        let sites = &self.sites.call_sites;
+        let Some(own) = sites.get(site as usize).filter(|own| own.function.is_none()) else { return vec![site] };
+        let beside = (0..)
+            .zip(sites)
+            .filter(|(_, other)| (other.parent, other.module) == (own.parent, own.module) && other.function.is_none());
+        let mut copies: Vec<u32> = beside.map(|(at, _)| at).collect();
+        let Some(code) = own.module.and_then(|module| self.module_code(module)) else { return vec![site] };
+        let position = code.position(own.offset.wrapping_sub(1)).clone();
+        copies.retain(|&other| {
+            other == site
+                || !position.is_empty() && *code.position(sites[other as usize].offset.wrapping_sub(1)) == position
+        });
+        copies
+    }
+
+    /// Returns the call sites on the path to one, the outermost first.
+    fn frames_of(&self, site: u32) -> Vec<u32> {
+        let sites = &self.sites.call_sites;
+        let mut frames: Vec<u32> =
+            std::iter::successors(Some(site), |&frame| sites.get(frame as usize)?.parent).collect();
+        frames.reverse();
+        frames
+    }
+
+    /// Returns the ways from one call of a function to another one without a further call of MPI, or `None` if they are not known.
+    fn silent_ways(&mut self, from: u32, to: u32) -> Option<SilentWays> {
+        let sites = self.sites;
+        let (from, to) = (sites.call_sites.get(from as usize)?, sites.call_sites.get(to as usize)?);
+        let is_code = from.module == to.module && from.function.is_none() && to.function.is_none();
+        let module = from.module.filter(|_| is_code && self.instructions <= MAX_INSTRUCTIONS)?;
+        let code = self.module_code(module)?;
+        let (address, flow) = code.take_function(from.offset)?;
+        let (ways, instructions) = (flow.silent_ways(from.offset, to.offset), flow.len());
+        code.functions.insert(address, Some(flow));
+        self.instructions += instructions;
+        ways
     }
 
     /// Returns the call site at a place in the machine code.

@@ -20,6 +20,8 @@ use crate::model::loops::IterationEnds;
 use crate::structure::call_tree::CallTree;
 use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::survey::{CallSurvey, RankSurvey};
+use lbprof_collector::Operation;
+use lbprof_collector::semantics::CompletionEffect;
 use lbprof_thresholds::loops::MAX_MISCOUNTED_ITERATIONS;
 
 /// The calls of all ranks, as evidence for loops.
@@ -42,6 +44,12 @@ impl CallEvidence<'_> {
     /// Returns whether no other code of the program makes this call.
     pub fn is_unique(&self, token: u32) -> bool {
         self.is_in_main(token) || self.survey.site_of(token).is_some_and(|site| self.calls.is_whole(site))
+    }
+
+    /// Returns whether a call completes whichever requests are complete: an iteration makes as many of them as it takes until all are.
+    pub fn is_partial_completion(&self, token: u32) -> bool {
+        let token = self.survey.tokens.get(token as usize);
+        token.is_some_and(|token| Operation::completes(token.operation) == CompletionEffect::Some)
     }
 
     /// Returns the number of ranks that make this call as often as `rank`.
@@ -84,6 +92,7 @@ impl CallEvidence<'_> {
             let mut others = counts.iter().map(|&(other, _)| other).filter(|&other| other > 0);
             is_more_frequent(count, iterations)
                 && self.is_unique(token)
+                && !self.is_partial_completion(token)
                 && others.any(|other| (other + u64::from(iterations)).abs_diff(count) <= MAX_MISCOUNTED_ITERATIONS)
         });
         let &(_, token) = fuller.max()?;
@@ -218,6 +227,19 @@ mod tests {
         assert_eq!(end(&[true, true, true]), Some(vec![0]));
         assert_eq!(end(&[false, true, true]), None, "others may make the call");
         assert_eq!(count(&[501, 450], true, 450).0, IterationCount { fewer: 1, more: 0 }, "so that nothing is certain");
+    }
+
+    #[test]
+    fn a_call_that_is_partial_completion_requests_ends_no_iteration_however_often_it_is_made() {
+        // 16 steps of MPI_Irecv, MPI_Isend and once or twice MPI_Waitsome.
+        let mut survey = survey(&[&[31, 16, 16]]);
+        let end = |survey: &CallSurvey| {
+            let evidence = CallEvidence { survey, in_main: &[true; 3], calls: &CallTree::default() };
+            evidence.fuller_end(&found(1, &[0, 1, 2]), &survey.ranks[0], 16).map(|anchor| anchor.tokens)
+        };
+        assert_eq!(end(&survey), Some(vec![0]), "another call may come in place of the end");
+        survey.tokens[0].operation = Operation::Waitsome as u16;
+        assert_eq!(end(&survey), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::reader::LogItem;
+use lbprof_collector::semantics::CompletionEffect;
 use lbprof_collector::{Operation, Record};
 use lbprof_thresholds::loops::MAX_SPIN_S;
 use rustc_hash::FxHashSet;
@@ -45,6 +46,9 @@ pub(super) struct RankCalls<'a> {
     pub(super) level: i32,
 }
 
+/// Calls from the first end of an iteration on that are looked at for how the code gets from one to the next.
+const MAX_CALLS_OF_TURNS: usize = 64;
+
 impl RankCalls<'_> {
     /// The loops in a window of its calls; only that which ends at `wanted`, where that is given. `None`: there is none.
     pub(super) fn loops(&self, window: &[CallInterval], named: Option<&NamedLoop>) -> Option<Vec<FoundLoop>> {
@@ -58,6 +62,9 @@ impl RankCalls<'_> {
             is_collective: &|token| self.is_collective(token),
             is_distribution: &|token| distributing.contains(&token),
             may_spin: &|token| self.is(token, Operation::may_spin),
+            is_partial_completion: &|token| {
+                self.is(token, |number| Operation::completes(number) == CompletionEffect::Some)
+            },
             is_called_by: &|inner, outer| self.is_called_by(inner, outer),
             role_of: &|inner, call| self.role_of(inner, call),
             spin: self.rank.clock.as_ref().map_or(0, |clock| (MAX_SPIN_S / clock.tick_s()) as u64),
@@ -85,6 +92,34 @@ impl RankCalls<'_> {
     fn is_in_nested_loops(&self, token: u32) -> bool {
         let site = self.survey.site_of(token);
         site.is_some_and(|site| self.activations.borrow_mut().count_loops_around(site) >= 2)
+    }
+
+    /// Returns whether the code has another loop around one of those found, by which it may get from an iteration to the next one without another call: how
+    /// often that goes around, the calls do not show. `window`: the calls that were searched.
+    pub(super) fn has_silent_loop_around(&self, found: &[FoundLoop], at: usize, window: &[CallInterval]) -> bool {
+        let one = &found[at];
+        if one.anchor.run || one.every.get() > 1 {
+            return false;
+        }
+        let Some(first) = window.iter().position(|call| one.anchor.tokens.contains(&call.token)) else { return false };
+        let mut pairs: Vec<TokenPair> = window[first..]
+            .windows(2)
+            .take(MAX_CALLS_OF_TURNS)
+            .filter(|pair| pair.iter().all(|call| one.tokens.binary_search(&call.token).is_ok()))
+            .map(|pair| TokenPair { from: pair[0].token, to: pair[1].token })
+            .collect();
+        // Two calls of a loop within this one may turn by that.
+        pairs.retain(|pair| {
+            !found.iter().any(|inner| {
+                inner.parent == Some(at) && [pair.from, pair.to].iter().all(|token| inner.tokens.contains(token))
+            })
+        });
+        pairs.sort_unstable_by_key(|pair| (pair.from, pair.to));
+        pairs.dedup();
+        pairs.iter().any(|pair| {
+            let sites = self.survey.site_of(pair.from).zip(self.survey.site_of(pair.to));
+            sites.is_some_and(|(from, to)| self.activations.borrow_mut().count_silent_loops(from, to) >= 2)
+        })
     }
 
     /// Returns the role of a call for a loop. An iteration of the loop ends with the first call of `inner`, and the next one starts with the second. Returns

@@ -144,7 +144,13 @@ impl ControlFlow {
         is_call || self.loops.binary_search_by_key(&step, |one| one.last).is_ok()
     }
 
-    fn leads_to_mpi(&self, step: usize) -> bool {
+    /// Returns whether the function may return at a step.
+    pub(super) fn is_end(&self, step: usize) -> bool {
+        self.steps.get(step).is_some_and(|step| step.next == NextStep::End)
+    }
+
+    /// Returns whether a step is a call that leads to MPI.
+    pub(super) fn leads_to_mpi(&self, step: usize) -> bool {
         self.steps.get(step).is_some_and(|step| step.next == NextStep::AfterCall { leads_to_mpi: true })
     }
 

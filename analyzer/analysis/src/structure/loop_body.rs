@@ -12,7 +12,7 @@
 //!
 //! Both programs make the same calls: only their code shows that the first has one loop and the second two.
 
-use petgraph::algo::dominators::simple_fast;
+use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
 use rustc_hash::FxHashSet;
@@ -75,6 +75,57 @@ impl ControlFlow {
         Some(CallInLoop::Always)
     }
 
+    /// Returns the ways from the call that returns to `from` to the one that returns to `to`, or `None` if the function has no such calls.
+    ///
+    /// Several loops on such ways look the same in the calls: how often each of them goes around is not known.
+    pub(super) fn silent_ways(&self, from: u64, to: u64) -> Option<SilentWays> {
+        let (from, to) = (self.call_index(from)?, self.call_index(to)?);
+        let ways = self.ways_from_begin();
+        let after = self.reach_silently(&ways, from, petgraph::Outgoing);
+        let before = self.reach_silently(&ways, to, petgraph::Incoming);
+        let dominators = ways.contains_node(0).then(|| simple_fast(&ways, 0))?;
+        let mut loops: FxHashSet<usize> = FxHashSet::default();
+        for (last, first, ()) in ways.all_edges().filter(|(last, first, ())| first <= last) {
+            let is_silent = after.contains(&last) && before.contains(&first) && !loops.contains(&first);
+            if is_silent
+                && [last, from, to].iter().all(|&step| is_on_all_ways(&dominators, first, step))
+                && [from, to].iter().all(|&step| can_reach(&ways, step, last, first))
+            {
+                loops.insert(first);
+            }
+        }
+        let may_return = before.contains(&0) && after.iter().any(|&step| self.is_end(step));
+        Some(SilentWays { n_loops: loops.len(), may_return })
+    }
+
+    /// Returns the known successors of each step, in which what only jumps by a table lead to may come first.
+    fn ways_from_begin(&self) -> DiGraphMap<usize, ()> {
+        let mut ways = self.ways();
+        let unentered: Vec<usize> = (1..self.len())
+            .filter(|&step| ways.neighbors_directed(step, petgraph::Incoming).next().is_none())
+            .collect();
+        for step in unentered {
+            ways.add_edge(0, step, ());
+        }
+        ways
+    }
+
+    /// Returns the steps to which one leads, or that lead to it, without a call that leads to MPI between.
+    fn reach_silently(
+        &self,
+        ways: &DiGraphMap<usize, ()>,
+        start: usize,
+        direction: petgraph::Direction,
+    ) -> FxHashSet<usize> {
+        let mut reached = FxHashSet::from_iter([start]);
+        let mut pending = vec![start];
+        while let Some(step) = pending.pop() {
+            let next = ways.neighbors_directed(step, direction).filter(|&next| !self.leads_to_mpi(next));
+            pending.extend(next.filter(|&next| reached.insert(next)));
+        }
+        reached
+    }
+
     /// Returns the number of loops, one in the other, around the call that returns to an address, or `None` if the function has no such call.
     ///
     /// A loop goes back to a step that comes before all others of it on each way from the function's begin.
@@ -99,6 +150,20 @@ impl ControlFlow {
         }
         Some(loops.len())
     }
+}
+
+/// The ways of a function from one call that leads to MPI to another one, on which it makes no further one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SilentWays {
+    /// Number of loops around both calls that can go around on such a way.
+    pub(super) n_loops: usize,
+    /// True if the function can return after the first call, and get to the second one when it is called again, without another one.
+    pub(super) may_return: bool,
+}
+
+/// Returns whether each way from the begin of a function to a step passes another one.
+fn is_on_all_ways(dominators: &Dominators<usize>, passed: usize, step: usize) -> bool {
+    dominators.dominators(step).is_some_and(|mut all| all.any(|one| one == passed))
 }
 
 /// Returns whether one step leads to another, both of a loop, without going through the loop's first step again.
@@ -186,6 +251,38 @@ mod tests {
         let code = [&[0x90, 0x90], &CALL[..], &[0x75, 0xf9], &CALL, &[0x75, 0xf1], &[0xc3]].concat();
         let flow = ControlFlow::decode(&code, 0x100, &FxHashSet::default());
         assert_eq!([0x107, 0x10e, 0x110].map(|address| flow.count_loops_around(address)), [Some(2), Some(1), None]);
+    }
+
+    #[test]
+    fn loops_that_go_around_without_another_call_are_silent() {
+        let ways = |code: &[u8], calls: &[u64], from, to| {
+            ControlFlow::decode(code, 0x100, &calls.iter().copied().collect()).silent_ways(from, to)
+        };
+        let silent = |n_loops, may_return| Some(SilentWays { n_loops, may_return });
+        // nop; nop; call; jne −7 (to the call); jne −10 (to the second nop); ret
+        let code = [&[0x90, 0x90], &CALL[..], &[0x75, 0xf9], &[0x75, 0xf6], &[0xc3]].concat();
+        assert_eq!(ways(&code, &[0x107], 0x107, 0x107), silent(2, true));
+        // nop; nop; call; jne −7 (to the call); call; jne −15 (to the second nop); ret
+        let code = [&[0x90, 0x90], &CALL[..], &[0x75, 0xf9], &CALL, &[0x75, 0xf1], &[0xc3]].concat();
+        assert_eq!(
+            ways(&code, &[0x107, 0x10e], 0x107, 0x107),
+            silent(1, false),
+            "the second call is passed in the loop around"
+        );
+        assert_eq!(ways(&code, &[0x107, 0x10e], 0x10e, 0x107), silent(1, true));
+        assert_eq!(ways(&code, &[0x107], 0x107, 0x107), silent(2, true), "that call does not lead to MPI");
+        // nop; call; je +5; call; jne −14 (to the first call); ret
+        let code = [&[0x90], &CALL[..], &[0x74, 5], &CALL, &[0x75, 0xf2], &[0xc3]].concat();
+        assert_eq!(ways(&code, &[0x106, 0x10d], 0x106, 0x106), silent(1, true), "on the branch without the other call");
+        assert_eq!(ways(&code, &[0x106], 0x101, 0x106), None);
+    }
+
+    #[test]
+    fn work_between_two_calls_is_no_loop_around_them() {
+        // nop; jne −2 (to itself); call; jne −9 (to the first jump); ret
+        let code = [&[0x90], &[0x75, 0xfe][..], &CALL, &[0x75, 0xf7], &[0xc3]].concat();
+        let flow = ControlFlow::decode(&code, 0x100, &FxHashSet::from_iter([0x108]));
+        assert_eq!(flow.silent_ways(0x108, 0x108).map(|ways| ways.n_loops), Some(1));
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(super) struct LoopGroup<'a> {
     pub(super) found: Vec<FoundLoop>,
     /// Index of the main loop.
     pub(super) main: usize,
+    /// By loop, whether the code has another one around it whose iterations no call shows.
+    pub(super) has_silent_loop_around: Vec<bool>,
     /// Kinds of calls that the main one makes in some iterations alone.
     pub(super) occasional: Vec<u32>,
 }
@@ -62,6 +64,7 @@ impl<'a> LoopGroup<'a> {
             chosen,
             found,
             main,
+            has_silent_loop_around: Vec::new(),
             occasional: Vec::new(),
         })
     }
@@ -74,6 +77,9 @@ impl<'a> LoopGroup<'a> {
     /// Counts the iterations of the main loop, and again where the calls of all ranks say more of what ends one than those of its own.
     pub(super) fn settle(&mut self, evidence: CallEvidence, window: &[CallInterval]) {
         self.count_iterations(evidence, window);
+        let calls = self.calls;
+        self.has_silent_loop_around =
+            (0..self.found.len()).map(|at| calls.has_silent_loop_around(&self.found, at, window)).collect();
         self.occasional = self.calls.occasional(self.main(), self.anchors(), self.ends, window);
     }
 
@@ -123,7 +129,7 @@ impl<'a> LoopGroup<'a> {
                 !(self.found.iter().filter(|one| one.parent == Some(self.main)))
                     .any(|one| one.tokens.binary_search(token).is_ok())
             })
-            .filter(|&&token| evidence.is_unique(token));
+            .filter(|&&token| evidence.is_unique(token) && !evidence.is_partial_completion(token));
         own.map(|&token| self.calls.rank.count(token))
             .filter(|&count| is_more_frequent(count, self.iterations) && 2 * count < 3 * u64::from(self.iterations))
             .max()

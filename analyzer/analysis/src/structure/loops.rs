@@ -88,8 +88,9 @@ pub fn find(
     let mut loops: Vec<Loop> = Vec::new();
     for (group, name) in groups.iter().zip(team_of) {
         let first = loops.len();
-        for found in &group.found {
+        for (at, found) in group.found.iter().enumerate() {
             let mut one = to_loop(found, group, survey, places);
+            one.has_silent_loop_around = group.has_silent_loop_around.get(at) == Some(&true);
             one.parent = one.parent.map(|parent| parent + first);
             one.others = others[name].filter(|_| one.main);
             if one.main && name > 0 {
@@ -203,6 +204,7 @@ fn to_loop(one: &FoundLoop, group: &LoopGroup, survey: &CallSurvey, places: &[Co
         is_unique: one.main && group.is_unique,
         is_in_main: one.main && group.is_in_main,
         by_rhythm: one.by_rhythm,
+        has_silent_loop_around: false,
         has_collectives: one.tokens.iter().any(|&token| group.calls.is_collective(token)),
         others: None,
         detected: group.detected.clone().filter(|_| one.main),

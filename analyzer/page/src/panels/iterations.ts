@@ -331,6 +331,8 @@ const DOUBTS: Record<string, string> = {
     ends: "calls alone do not show whether the body of the loop also runs without being a step",
     comes_often: "the call that --loop names comes several times in each iteration of the loop that the calls show",
     other_ranks: "other ranks that make some of these calls have more iterations",
+    loop_between: "the code has a loop between this one and the loop in it, which need not make the call that ends an iteration",
+    loop_around: "the code has a loop around it, of which no call shows how often it goes around: several of its iterations may be one step",
     little_carried: "its calls carry hardly any data, so that iterations in which there is none may have no calls",
     interpreter: "all calls of a script have the same few call sites",
 };

@@ -212,6 +212,13 @@ fn because(doubt: &LoopDoubt, row: &LoopRow) -> String {
             "the ranks that these exchange messages with make {}{may_be}",
             plural(u64::from(*other), "iteration")
         ),
+        LoopDoubt::LoopBetween(_) => format!(
+            "the code has a loop between this one and the loop in it, which need not make the call that ends an iteration{may_be}"
+        ),
+        LoopDoubt::LoopAround => {
+            "the code has a loop around it, of which no call shows how often it goes around: several of its iterations may be one step"
+                .to_owned()
+        }
         LoopDoubt::LittleCarried => {
             "its calls carry hardly any data, so that iterations in which there is none may have no calls".to_owned()
         }

@@ -11,7 +11,7 @@ use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_simulator::script::Script;
 
 use super::run::Run;
-use lbprof_test_runs::{model_polling, report_on, written};
+use lbprof_test_runs::{model_polling, report, report_on, usage, written};
 
 /// Rank 0 computes 10 ms, then sends; rank 1 computes 3 ms, then does something. Each call takes a microsecond.
 fn behind(receiver: &str) -> String {
@@ -168,7 +168,24 @@ fn the_user_says_what_doubtful_time_is() {
         let note = "Note: ranks poll, and it is not clear what 5.00 ms of their time between polls is, waiting or computation: parallel \
                      efficiency is from 65.0 % to 90.0 %. If you know which it is, use --polling waiting or --polling computation.";
         assert_eq!(words.contains(note), doubtful_ms > 0.0, "{polling}: {words}");
+        let first =
+            "10 % to 35 % of the time is lost (it is not clear whether ranks compute or wait between their polls): ";
+        assert_eq!(words.starts_with(first), doubtful_ms > 0.0, "{polling}: {words}");
     }
+}
+
+/// rank 0  |============ 500 ============|send|
+/// rank 1  |Irecv|Test|=== 10 ===|Test|=== 10 ===|… |Wait|      all of it computation, or all of it waiting
+#[test]
+fn time_between_polls_may_be_waiting_though_ranks_sleep_in_it() {
+    let text = "ranks 2\noverhead 0.001\nrank 0: compute 500; send 1\nrank 1: irecv 0 as a; repeat 50; test a; compute 10; end; wait a\n";
+    let asleep = |_, script: RankScript| script.define(usage(0, 0, 0, 0)).define(usage(500, 5, 1, 5));
+    let report = report(Script::parse(text).unwrap().scenario().unwrap().each(asleep));
+    let doubts: Vec<_> = report.doubts.iter().map(ReportDoubt::name).collect();
+    assert_eq!(doubts, ["asleep", "polling"]);
+    let words = text::answer_in_words(&report);
+    let first = "It is not clear whether ranks compute or wait between their polls: 51 % to 100 % of the time is computation. Look at: ";
+    assert!(words.starts_with(first), "{words}");
 }
 
 /// rank 1  |=== 3 ===|Irecv|Test|Wait|Test|Wait|… |Test ok|      the waits are for nothing that is active, and end at once

@@ -51,6 +51,10 @@ pub(super) fn choose(
     if let Some(only) = only {
         candidates.retain(|symbol| only.contains(symbol));
     }
+    // A step makes as many calls that complete some of its requests as it takes.
+    if candidates.iter().any(|&symbol| !is_partial_completion(sequence, window, symbol)) {
+        candidates.retain(|&symbol| !is_partial_completion(sequence, window, symbol));
+    }
     let cuts = tried(&candidates, &counts)
         .into_iter()
         .map(|symbol| IterationSplit::split_after(sequence, visits, symbol, counts.len()));
@@ -67,6 +71,11 @@ pub(super) fn choose(
     candidates.retain(|symbol| core.binary_search(symbol).is_ok());
     let anchor = last_of(sequence, window, visits, &candidates).unwrap_or(best.symbol);
     Some(AnchorChoice { anchor, core, alike: best.alike(sequence) })
+}
+
+/// Returns whether all calls of a symbol complete whichever requests are complete.
+fn is_partial_completion(sequence: &CallSequence, window: &CallWindow, symbol: SequenceSymbol) -> bool {
+    sequence.tokens_of(symbol).iter().all(|&token| (window.is_partial_completion)(sequence.tokens[token as usize]))
 }
 
 /// The symbols whose tokens are of no other symbol; ascending. Only these can be distinguished from the calls alone.

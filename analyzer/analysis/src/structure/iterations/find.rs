@@ -86,6 +86,7 @@ mod tests {
             is_distribution: &|token| token == u32::from(b'W'),
             may_spin: &|token| token == u32::from(b'g') || token == u32::from(b'h'),
             spin: 5,
+            is_partial_completion: &|token| token == u32::from(b's'),
             // Digits are calls of the function that calls the others.
             is_called_by: &|inner, outer| {
                 let is_outer = |token: u32| (u32::from(b'0')..=u32::from(b'9')).contains(&token);
@@ -209,6 +210,15 @@ mod tests {
         assert_eq!(in_whole(&format!("S{}E", rebuilt.repeat(10))), ["BFRX by R: 200 *"]);
         let branches: String = (0..100).map(|k| if k * k % 7 < 3 { "HAR" } else { "HBR" }).collect();
         assert_eq!(in_whole(&format!("S{branches}E")), ["ABHR by R: 100 *"]);
+    }
+
+    #[test]
+    fn a_call_that_is_partial_completion_requests_ends_no_iteration() {
+        let steps =
+            |call: &str| (0..16).map(|k| format!("IS{}", call.repeat(1 + usize::from(k % 8 < 5)))).collect::<String>();
+        assert_eq!(in_whole(&format!("B{}E", steps("s"))), ["ISs by S: 16 *"]);
+        assert_eq!(in_whole(&format!("B{}E", steps("W"))), ["ISW by W: 26 *"], "another call may");
+        assert_eq!(in_whole("sssss"), ["s by s: 5 *"], "unless there is no other");
     }
 
     #[test]

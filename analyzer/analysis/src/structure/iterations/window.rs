@@ -32,6 +32,8 @@ pub struct CallWindow<'a> {
     pub may_spin: &'a dyn Fn(u32) -> bool,
     /// See `may_spin`.
     pub spin: u64,
+    /// Returns true if calls of a token complete whichever requests are complete: an iteration makes as many of them as it takes until all are.
+    pub is_partial_completion: &'a dyn Fn(u32) -> bool,
     /// Returns true if the function that makes two calls one after the other is called by the one that makes two others.
     pub is_called_by: &'a dyn Fn(TokenPair, TokenPair) -> bool,
     /// Returns the role of a call for a loop of which an iteration ends with the first of two calls and the next one begins with the

@@ -33,6 +33,32 @@ pub(super) fn short_percent(share: f64) -> String {
     }
 }
 
+/// Returns two shares: `10 % to 72 %`; one if both are written alike.
+pub(super) fn percent_range(least: f64, most: f64) -> String {
+    match [least, most].map(short_percent) {
+        [least, most] if least == most => least,
+        [least, most] => format!("{least} to {most}"),
+    }
+}
+
+/// Returns between which values the parallel efficiency of all ranks is, where it is not clear whether they compute or wait between polls, and the
+/// verdict is about them all.
+pub(super) fn efficiency_of_unclear_polls(report: &Report) -> Option<(f64, f64)> {
+    let is_of_all = report.verdict.cluster.is_none();
+    report.doubts.iter().find_map(|doubt| match doubt {
+        ReportDoubt::Polling { efficiency, .. } if is_of_all => Some(*efficiency),
+        _ => None,
+    })
+}
+
+/// Returns the share of the time that is computation, or between which shares it is.
+pub(super) fn computing_share(report: &Report) -> String {
+    match efficiency_of_unclear_polls(report) {
+        Some((least, most)) => percent_range(least, most),
+        None => short_percent(report.verdict.efficiency.times.parallel().unwrap_or(0.0)),
+    }
+}
+
 /// Returns a text that begins with a capital.
 pub(super) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();

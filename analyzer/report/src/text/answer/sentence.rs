@@ -1,7 +1,10 @@
 //! The answer in a sentence: how much is lost, and why.
 
 use super::end::ending;
-use super::phrases::{capitalized, is_mostly_asleep, members, much_of_it, named_ranks, short_percent};
+use super::phrases::{
+    capitalized, computing_share, efficiency_of_unclear_polls, is_mostly_asleep, members, much_of_it, named_ranks,
+    percent_range, short_percent,
+};
 use crate::clusters::CodeName;
 use crate::excess_iterations::ExcessIterations;
 use crate::loss_kind::LossKind;
@@ -75,9 +78,15 @@ fn of_what(report: &Report) -> String {
     }
 }
 
-/// The lost share of the time: `Half of the time (50 %) is lost`.
+/// The lost share of the time: `Half of the time (50 %) is lost`; where it is not known, between which shares: `10 % to 72 % of the time is lost`.
 fn how_much(report: &Report) -> String {
     let share = report.verdict.lost_share.unwrap_or(0.0);
+    if let Some((least, most)) = efficiency_of_unclear_polls(report) {
+        let range = percent_range(1.0 - most, 1.0 - least);
+        return format!(
+            "{range} of the time is lost (it is not clear whether ranks compute or wait between their polls)"
+        );
+    }
     let per_cent = short_percent(share);
     let named = [
         (0.25, "A quarter"),
@@ -386,7 +395,7 @@ fn second_part(report: &Report, situation: RunSituation) -> String {
 /// The answer if the workers work and the master is idle.
 fn master_and_workers(report: &Report) -> String {
     let Some(master) = &report.idle_master else { return String::new() };
-    let share = short_percent(report.verdict.efficiency.times.parallel().unwrap_or(0.0));
+    let share = computing_share(report);
     let work = match report.doubts.iter().any(ReportDoubt::is_of_sleep) {
         true => format!("are outside of MPI {share} of the time, but {} asleep or waiting for I/O", much_of_it(report)),
         false => format!("work {share} of the time"),
@@ -400,7 +409,7 @@ fn well_used(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
     let times = &verdict.efficiency.times;
     let share = times.parallel().unwrap_or(0.0);
-    let computes = short_percent(share);
+    let computes = computing_share(report);
     let whose = verdict.cluster.as_ref().map(members);
     match situation {
         RunSituation::Asleep => {
@@ -411,7 +420,7 @@ fn well_used(report: &Report, situation: RunSituation) -> String {
         }
         RunSituation::UnclearPolls => {
             format!(
-                "It is not clear whether ranks compute or wait between their polls: {computes} of the time is computation, or less."
+                "It is not clear whether ranks compute or wait between their polls: {computes} of the time is computation."
             )
         }
         _ if report.is_only_described() => format!("{computes} of the time is computation."),
@@ -449,7 +458,7 @@ fn few_calls(report: &Report) -> String {
 fn one_rank(report: &Report) -> String {
     let times = &report.verdict.efficiency.times;
     let elapsed = seconds_like(times.elapsed_s, times.elapsed_s);
-    let computes = short_percent(times.parallel().unwrap_or(0.0));
+    let computes = computing_share(report);
     format!("There is one rank, so there is no balance to judge: it computes {computes} of {elapsed}.")
 }
 

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_is_partial_completion_requests_ends_no_iteration_however_often_it_is_made() {
+    fn a_call_that_completes_some_requests_ends_no_iteration_however_often_it_is_made() {
         // 16 steps of MPI_Irecv, MPI_Isend and once or twice MPI_Waitsome.
         let mut survey = survey(&[&[31, 16, 16]]);
         let end = |survey: &CallSurvey| {

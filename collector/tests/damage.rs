@@ -148,7 +148,9 @@ fn a_truncated_header_is_distinguished_from_a_file_of_another_kind() {
         let Err(error) = LogReader::new(&other[..]) else { panic!("a log of version {version} was opened") };
         assert_eq!(
             error.to_string(),
-            format!("the log: log format {version}, this lb-report reads {VERSION}: use the lb-report of the run's lbprof")
+            format!(
+                "the log: log format {version}, this lb-report reads {VERSION}: use the lb-report of the run's lbprof"
+            )
         );
     }
     let mut flipped = log.clone();

@@ -127,7 +127,8 @@ thresholds! {
     /// Fewest iterations to judge by.
     MIN_ITERATIONS_TO_JUDGE: usize = 10, unit "iterations", validated "report/src/excess_iterations.rs";
 
-    /// Share of the iterations between the first and the last slow one that must be slow for them to be a range.
+    /// Share of the iterations between the first and the last slow one that must be slow for them to be a range, or of every 5th of them for that to be
+    /// their order.
     MIN_SLOW_IN_RANGE: f64 = 0.85, unit "of a range", validated "report/src/excess_iterations.rs";
 
     /// Share of the elapsed time from which on a loss is reported.

@@ -8,18 +8,18 @@ use crate::ranks::RankRow;
 /// How a rank accesses storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StorageAccess {
-    /// It writes.
+    /// The rank writes to storage.
     Write,
-    /// It reads.
+    /// The rank reads from storage.
     Read,
 }
 
 /// A rank that accesses storage nearly alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SoleStorageRank {
-    /// The rank.
+    /// Number of the rank in MPI_COMM_WORLD.
     pub rank: u32,
-    /// What it does most.
+    /// The access that its bytes are of: the one with more.
     pub access: StorageAccess,
     /// Bytes that it wrote or read.
     pub bytes: u64,

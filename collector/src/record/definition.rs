@@ -314,7 +314,7 @@ pub struct ClockOffset {
     pub error_ns: u64,
 }
 
-/// How many fields [`ResourceUsage`] has.
+/// The number of fields of [`ResourceUsage`].
 pub const USAGE_WORDS: usize = 11;
 
 /// Resources that the process had used by an instant (getrusage, /proc).

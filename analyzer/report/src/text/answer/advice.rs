@@ -155,7 +155,7 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
     }
 }
 
-/// What to do in another way where the rank that computes longest accesses storage nearly alone: "write" or "read".
+/// Returns the verb for the access of the rank that computes longest, "write" or "read", where it accesses storage nearly alone.
 fn access_of_slowest(report: &Report) -> Option<&'static str> {
     let sole = storage::sole_rank(&report.ranks)?;
     let is_slowest = report.verdict.worst.as_ref().is_some_and(|worst| worst.rank == sole.rank);

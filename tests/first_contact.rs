@@ -18,7 +18,7 @@ use serde_json::Value;
 type Check = fn(&Mpi, &Path, &Path) -> anyhow::Result<()>;
 
 /// The name of each test, its program and what it checks.
-const TESTS: [(&str, &str, Check); 9] = [
+const TESTS: [(&str, &str, Check); 10] = [
     ("time_outside_of_the_window_is_reported", "late_init.c", time_outside_of_the_window_is_reported),
     ("job_that_hung_lasts_until_it_was_ended", "hangs.c", job_that_hung_lasts_until_it_was_ended),
     ("hello_world_does_nothing_but_start_and_end", "hello.c", hello_world_does_nothing_but_start_and_end),
@@ -31,6 +31,7 @@ const TESTS: [(&str, &str, Check); 9] = [
     ),
     ("script_whose_program_is_recorded_gets_none", "hello.c", script_whose_program_is_recorded_gets_none),
     ("unseen_calls_have_the_right_reason", "own_handle.c", unseen_calls_have_the_right_reason),
+    ("bytes_written_by_a_rank_are_counted", "writes_files.c", bytes_written_by_a_rank_are_counted),
     ("all_programs_are_named", "hello.c", all_programs_are_named),
 ];
 
@@ -85,6 +86,23 @@ fn job_that_hung_lasts_until_it_was_ended(mpi: &Mpi, program: &Path, folder: &Pa
     }
     let words = report["verdict"]["text"].as_str().context("verdict.text")?;
     ensure!(words.contains("in MPI_Recv at ") && words.contains("ended by"), "{words}");
+    Ok(())
+}
+
+fn bytes_written_by_a_rank_are_counted(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let job = Job::new(mpi, 2, program, folder);
+    let outcome = job.recorded()?.must_succeed()?;
+    let report = run::report(&job.run_folder()?)?;
+    for line in &outcome.stdout {
+        let (rank, bytes) = line.split_once(' ').context("a rank and its bytes")?;
+        let (rank, own): (usize, f64) = (rank.parse()?, bytes.parse()?);
+        let found = number(&report["ranks"][rank]["usage"]["written_bytes"], "written_bytes")?;
+        // The log of so few calls is small.
+        ensure!((own..own + 2e6).contains(&found), "{found} bytes of rank {rank}, by its own count {own}");
+        // The system counts nothing where the file system is in memory.
+        let is_named = text_of(&job)?.contains(&format!("rank {rank} wrote "));
+        ensure!(is_named == (own >= 20e6), "rank {rank} wrote {own}: {}", text_of(&job)?);
+    }
     Ok(())
 }
 

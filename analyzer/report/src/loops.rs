@@ -462,16 +462,17 @@ fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
 fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&EndOfIteration>) -> Vec<LoopDoubt> {
     let carried: Vec<CarriedCalls> = found.iter().map(|found| found.carried).collect();
     let iterations: Vec<u32> = found.iter().map(|found| found.iterations).collect();
+    let inner = longest_inner(model, one);
     let facts = LoopFacts {
         kinds: one.kinds(),
         module: ends_at.and_then(|end| end.place.module.as_deref()),
         partners: one.others,
-        rhythm: longest_inner(model, one).filter(|_| one.by_rhythm).map(|inner| inner.for_each_main.round() as u32),
-        loop_between: longest_inner(model, one)
+        rhythm: inner.filter(|_| one.by_rhythm).map(|inner| inner.for_each_main.round() as u32),
+        loop_between: inner
             .filter(|inner| inner.has_silent_loop_around)
             .map(|inner| inner.for_each_main.round() as u32),
         has_loop_around: one.has_silent_loop_around,
-        is_mostly_inner: longest_inner(model, one).is_some_and(|inner| inner.share_of_main >= MIN_TIME_OF_INNER_LOOP),
+        is_mostly_inner: inner.is_some_and(|inner| inner.share_of_main >= MIN_TIME_OF_INNER_LOOP),
         is_certain: one.count == IterationCount::default(),
         is_unique: one.is_unique,
         is_in_main: one.is_in_main,

@@ -3,6 +3,7 @@
 use lbprof_analysis::model::ResourceUsage;
 use lbprof_thresholds::verdict::{MIN_BYTES_OF_SOLE_RANK, MIN_SHARE_OF_SOLE_RANK};
 
+use crate::Report;
 use crate::ranks::RankRow;
 
 /// How a rank accesses storage.
@@ -27,9 +28,15 @@ pub struct SoleStorageRank {
     pub most_of_others: u64,
 }
 
+/// The access to storage of the rank that computes longest, where it accesses storage nearly alone.
+pub fn of_slowest_rank(report: &Report) -> Option<SoleStorageRank> {
+    let slowest = report.verdict.worst.as_ref()?.rank;
+    sole_rank(&report.ranks).filter(|sole| sole.rank == slowest)
+}
+
 /// The rank that writes or reads much, and nearly all that the ranks do together, by the system's counts; `None` where there is no such rank, or the
 /// counts of one are missing.
-pub fn sole_rank(ranks: &[RankRow]) -> Option<SoleStorageRank> {
+fn sole_rank(ranks: &[RankRow]) -> Option<SoleStorageRank> {
     let usages: Vec<(u32, ResourceUsage)> =
         ranks.iter().map(|row| Some((row.rank, row.usage?))).collect::<Option<_>>()?;
     let written = sole_rank_of(StorageAccess::Write, usages.iter().map(|&(rank, usage)| (rank, usage.written_bytes)));

@@ -20,8 +20,6 @@ use crate::model::loops::IterationEnds;
 use crate::structure::call_tree::CallTree;
 use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::survey::{CallSurvey, RankSurvey};
-use lbprof_collector::Operation;
-use lbprof_collector::semantics::CompletionEffect;
 use lbprof_thresholds::loops::MAX_MISCOUNTED_ITERATIONS;
 
 /// The calls of all ranks, as evidence for loops.
@@ -44,12 +42,6 @@ impl CallEvidence<'_> {
     /// Returns whether no other code of the program makes this call.
     pub fn is_unique(&self, token: u32) -> bool {
         self.is_in_main(token) || self.survey.site_of(token).is_some_and(|site| self.calls.is_whole(site))
-    }
-
-    /// Returns whether a call completes whichever requests are complete: an iteration makes as many of them as it takes until all are.
-    pub fn is_partial_completion(&self, token: u32) -> bool {
-        let token = self.survey.tokens.get(token as usize);
-        token.is_some_and(|token| Operation::completes(token.operation) == CompletionEffect::Some)
     }
 
     /// Returns the number of ranks that make this call as often as `rank`.
@@ -92,7 +84,7 @@ impl CallEvidence<'_> {
             let mut others = counts.iter().map(|&(other, _)| other).filter(|&other| other > 0);
             is_more_frequent(count, iterations)
                 && self.is_unique(token)
-                && !self.is_partial_completion(token)
+                && !self.survey.is_partial_completion(token)
                 && others.any(|other| (other + u64::from(iterations)).abs_diff(count) <= MAX_MISCOUNTED_ITERATIONS)
         });
         let &(_, token) = fuller.max()?;
@@ -147,6 +139,8 @@ pub(super) fn common_ends(
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroU32;
+
+    use lbprof_collector::Operation;
 
     use super::*;
     use crate::structure::survey::CallToken;

@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::reader::LogItem;
-use lbprof_collector::semantics::CompletionEffect;
 use lbprof_collector::{Operation, Record};
 use lbprof_thresholds::loops::MAX_SPIN_S;
 use rustc_hash::FxHashSet;
@@ -62,9 +61,7 @@ impl RankCalls<'_> {
             is_collective: &|token| self.is_collective(token),
             is_distribution: &|token| distributing.contains(&token),
             may_spin: &|token| self.is(token, Operation::may_spin),
-            is_partial_completion: &|token| {
-                self.is(token, |number| Operation::completes(number) == CompletionEffect::Some)
-            },
+            is_partial_completion: &|token| self.survey.is_partial_completion(token),
             is_called_by: &|inner, outer| self.is_called_by(inner, outer),
             role_of: &|inner, call| self.role_of(inner, call),
             spin: self.rank.clock.as_ref().map_or(0, |clock| (MAX_SPIN_S / clock.tick_s()) as u64),

@@ -129,7 +129,7 @@ impl<'a> LoopGroup<'a> {
                 !(self.found.iter().filter(|one| one.parent == Some(self.main)))
                     .any(|one| one.tokens.binary_search(token).is_ok())
             })
-            .filter(|&&token| evidence.is_unique(token) && !evidence.is_partial_completion(token));
+            .filter(|&&token| evidence.is_unique(token) && !evidence.survey.is_partial_completion(token));
         own.map(|&token| self.calls.rank.count(token))
             .filter(|&count| is_more_frequent(count, self.iterations) && 2 * count < 3 * u64::from(self.iterations))
             .max()

@@ -6,12 +6,13 @@
 use bincode::{Decode, Encode};
 use std::collections::{BTreeMap, HashMap};
 
-use lbprof_collector::Record;
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::format::{LogHeader, RecordingMode};
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::CodeAddress;
+use lbprof_collector::semantics::CompletionEffect;
+use lbprof_collector::{Operation, Record};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::sites::CallSiteTable;
@@ -121,6 +122,12 @@ impl CallSurvey {
     /// Returns the call site of a kind of calls, or `None` if it is not known.
     pub fn site_of(&self, token: u32) -> Option<u32> {
         self.tokens.get(token as usize)?.site
+    }
+
+    /// Returns whether calls of a kind complete whichever requests are complete: an iteration makes as many of them as it takes until all are.
+    pub fn is_partial_completion(&self, token: u32) -> bool {
+        let token = self.tokens.get(token as usize);
+        token.is_some_and(|token| Operation::completes(token.operation) == CompletionEffect::Some)
     }
 
     /// Returns the survey of the rank with this number.

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_is_partial_completion_requests_ends_no_iteration() {
+    fn a_call_that_completes_some_requests_ends_no_iteration() {
         let steps =
             |call: &str| (0..16).map(|k| format!("IS{}", call.repeat(1 + usize::from(k % 8 < 5)))).collect::<String>();
         assert_eq!(in_whole(&format!("B{}E", steps("s"))), ["ISs by S: 16 *"]);

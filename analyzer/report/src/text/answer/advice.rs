@@ -157,9 +157,7 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
 
 /// Returns the verb for the access of the rank that computes longest, "write" or "read", where it accesses storage nearly alone.
 fn access_of_slowest(report: &Report) -> Option<&'static str> {
-    let sole = storage::sole_rank(&report.ranks)?;
-    let is_slowest = report.verdict.worst.as_ref().is_some_and(|worst| worst.rank == sole.rank);
-    is_slowest.then_some(match sole.access {
+    storage::of_slowest_rank(report).map(|sole| match sole.access {
         StorageAccess::Write => "write",
         StorageAccess::Read => "read",
     })

@@ -106,8 +106,7 @@ fn not_recorded(report: &Report) -> Option<String> {
 
 /// The note that the rank with most work writes or reads nearly all that the run does.
 fn sole_storage_rank(report: &Report, situation: RunSituation) -> Option<String> {
-    let sole = storage::sole_rank(&report.ranks)?;
-    let worst = report.verdict.worst.as_ref().filter(|worst| situation.is_of_losses() && worst.rank == sole.rank)?;
+    let sole = storage::of_slowest_rank(report).filter(|_| situation.is_of_losses())?;
     let (did, from) = match sole.access {
         StorageAccess::Write => ("wrote", "to"),
         StorageAccess::Read => ("read", "from"),
@@ -116,7 +115,7 @@ fn sole_storage_rank(report: &Report, situation: RunSituation) -> Option<String>
         0 => "no other rank anything".to_owned(),
         most => format!("no other more than {}", bytes(most)),
     };
-    Some(format!("rank {} {did} {} {from} storage, {others}", worst.rank, bytes(sole.bytes)))
+    Some(format!("rank {} {did} {} {from} storage, {others}", sole.rank, bytes(sole.bytes)))
 }
 
 /// The note that the rank with most work also waited for a core.

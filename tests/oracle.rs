@@ -18,7 +18,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use lbprof_tests::launch::{Job, Outcome};
-use lbprof_tests::mpi::{self, Mpi};
+use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite::{self, Company};
 use lbprof_tests::{place, run};
@@ -187,8 +187,10 @@ impl Oracle<'_> {
 
     /// Compares predictions with what is measured.
     fn compare(&self) -> anyhow::Result<()> {
-        // For which of a neighbour's next calls a large message waits changes with the order in which ranks come: no replay knows that.
-        let is_replayed = |pattern: &&str| (self.shape, *pattern) != ("overlap-16k", "rotating");
+        // Open MPI lets a large message wait for one of a neighbour's next calls or another, by the order in which ranks come: two bare runs in a row
+        // take times that are 6 points apart.
+        let comes_by_chance = self.shape == "overlap-16k" && self.mpi.family == Family::OpenMpi;
+        let is_replayed = |pattern: &&str| !(comes_by_chance && *pattern == "rotating");
         let patterns = PATTERNS.into_iter().filter(is_replayed);
         let mut open: BTreeMap<&'static str, Runs> = patterns.map(|pattern| (pattern, Runs::default())).collect();
         let mut wrong = Vec::new();

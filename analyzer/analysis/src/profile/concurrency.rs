@@ -186,12 +186,13 @@ impl ConcurrencySlices {
         self.level += 1;
         let (first, last) = (self.first >> 1, (self.first + self.samples.len() as i64 - 1) >> 1);
         if !self.samples.is_empty() {
-            self.samples = (first..=last)
-                .map(|slice| {
-                    let at = usize::try_from(half(self.level, slice) - self.first).ok();
-                    at.and_then(|at| self.samples.get(at)).copied().unwrap_or(NOBODY)
-                })
-                .collect();
+            // A slice is written where none of its halves, nor of a later slice's, is.
+            for (own, slice) in (first..=last).enumerate() {
+                let kept = half(self.level, slice) - self.first;
+                let is_known = (0..self.samples.len() as i64).contains(&kept);
+                self.samples[own] = if is_known { self.samples[kept as usize] } else { NOBODY };
+            }
+            self.samples.truncate((last - first + 1) as usize);
         }
         self.first = first;
     }
@@ -213,8 +214,12 @@ fn half(level: u32, slice: i64) -> i64 {
 
 /// The instant of `slice`, in nanoseconds of the common clock.
 fn instant(level: u32, slice: i64) -> i64 {
-    let least = (1..=level).rev().fold(slice, |slice, level| half(level, slice));
-    least.saturating_mul(1 << LEAST_BITS).saturating_add(1 << (LEAST_BITS - 1))
+    let (mut level, mut slice) = (level, slice);
+    while level > 0 {
+        slice = half(level, slice);
+        level -= 1;
+    }
+    slice.saturating_mul(1 << LEAST_BITS).saturating_add(1 << (LEAST_BITS - 1))
 }
 
 fn seconds(from_ns: i64, to_ns: i64) -> f32 {

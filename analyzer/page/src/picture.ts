@@ -215,6 +215,10 @@ export class Picture {
     /** Draws what lies above the picture: the scene's overlay, the cursor, the brush. */
     drawAbove(): void {
         const width = this.element.clientWidth;
+        // A pointer or the focus may leave a picture because its panel is hidden.
+        if (width < this.left + RIGHT + 10) {
+            return;
+        }
         const plot = this.plot(this.above, width);
         const { context, ratio } = plot;
         context.beginPath();

@@ -11,31 +11,52 @@ export async function launch() {
     return chromium.launch({ executablePath: EXECUTABLE, args: ["--no-sandbox", "--disable-lcd-text"] });
 }
 
-/** A page of a run in a context of its own; `complaints` has what the console and the network saw. */
+/** Tabs, by colour scheme, that no test uses: to make one takes the browser twice as long as to show a page in it. */
+const idle = { light: [], dark: [] };
+
+/** A page of a run; `complaints` has what the console and the network saw. `close` leaves the tab as it was for the next one: the page stores nothing. */
 export async function open(browser, name, { width = 1280, scheme = "light", script = true } = {}) {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, javaScriptEnabled: script });
+    const free = script ? idle[scheme].pop() : undefined;
+    const page = free ?? (await (await browser.newContext({ colorScheme: scheme, javaScriptEnabled: script })).newPage());
     // On a machine that is busy with other tests, the browser gets what they leave.
-    context.setDefaultTimeout(120_000);
-    const page = await context.newPage();
+    page.setDefaultTimeout(120_000);
     const complaints = [];
     page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || complaints.push(`asks for ${request.url()}`));
+    await page.setViewportSize({ width, height: 900 });
     await page.goto(pathToFileURL(pagePath(name)).href);
     if (script) {
         await page.waitForSelector("html[data-ready]");
     }
-    return { page, complaints, close: () => context.close() };
+    const close = async () => {
+        if (!script) {
+            return page.context().close();
+        }
+        // What this page still does is not the next one's.
+        await page.goto("about:blank");
+        await page.mouse.move(0, 0);
+        for (const event of ["console", "pageerror", "request"]) {
+            page.removeAllListeners(event);
+        }
+        await Promise.all(page.context().pages().filter((other) => other !== page).map((other) => other.close()));
+        idle[scheme].push(page);
+    };
+    return { page, complaints, close };
 }
 
-/** Shows a panel as its link does. */
-export async function show(page, id) {
-    const link = page.locator(`nav a[href="#${id}"]`);
-    if (!(await link.isVisible())) {
-        // In a narrow window it is in the list of its group.
-        await page.locator(`nav .group:has(a[href="#${id}"]) .group-button`).click();
+/** Shows a panel as its link does. With `mouse` the link must also lie where it can be clicked, which takes half as long again. */
+export async function show(page, id, { mouse = false } = {}) {
+    if (mouse) {
+        const link = page.locator(`nav a[href="#${id}"]`);
+        if (!(await link.isVisible())) {
+            // In a narrow window it is in the list of its group.
+            await page.locator(`nav .group:has(a[href="#${id}"]) .group-button`).click();
+        }
+        await link.click();
+    } else {
+        await page.evaluate((id) => document.querySelector(`nav a[href="#${id}"]`).click(), id);
     }
-    await link.click();
     await page.waitForSelector(`#panel-${id}:not([hidden])`);
     await drawn(page);
 }
@@ -89,8 +110,7 @@ export async function colouredPixels(page) {
             const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
             let coloured = 0;
             for (let at = 0; at < data.length; at += 4) {
-                const [red, green, blue, alpha] = data.slice(at, at + 4);
-                coloured += alpha > 128 && Math.max(red, green, blue) - Math.min(red, green, blue) > 64;
+                coloured += data[at + 3] > 128 && Math.max(data[at], data[at + 1], data[at + 2]) - Math.min(data[at], data[at + 1], data[at + 2]) > 64;
             }
             return { label: canvas.ariaLabel ?? chart.textContent.slice(0, 60), coloured };
         });

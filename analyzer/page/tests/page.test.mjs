@@ -43,7 +43,7 @@ for (const name of ["small", "hostile", "large"]) {
     test(`every panel of ${name} draws, without a complaint`, async () => {
         const { page, complaints, close } = await open(browser, name);
         for (const id of PANELS) {
-            await show(page, id);
+            await show(page, id, { mouse: true });
             // Of the runs here only the small ones are sampled, and none has threads of OpenMP.
             const isEmpty = id === "threads" || (name === "large" && id === "functions");
             assert.equal(await missing(page, id) !== "", isEmpty, `${id} has data`);
@@ -321,7 +321,7 @@ test("the page is usable on a phone", async () => {
     for (const name of ["small", "hostile"]) {
         const { page, close } = await open(browser, name, { width: 390 });
         for (const id of PANELS) {
-            await show(page, id);
+            await show(page, id, { mouse: name === "small" });
             const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
             assert.ok(overflow <= 0, `${name}, ${id}: ${overflow} pixels too wide: ${await widest(page)}`);
         }

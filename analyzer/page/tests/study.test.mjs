@@ -14,7 +14,7 @@ for (const name of ["study", "hostile-study"]) {
     test(`every panel of ${name} draws, without a complaint`, async () => {
         const { page, complaints, close } = await open(browser, name);
         for (const id of PANELS) {
-            await show(page, id);
+            await show(page, id, { mouse: true });
             for (const colours of await coloursIn(page, id)) {
                 assert.ok(colours > 2, `a plot of ${id} has ${colours} colours`);
             }

@@ -6,11 +6,14 @@
 //! decide. Times that hardly differ stay close together by this, as they would not if divided by their spread. An activity of
 //! less than 1 % of the time is left out.
 
+use std::sync::OnceLock;
+
 use lbprof_thresholds::metrics::{MAX_GROUPS_OF_REGIONS, MIN_TIME_OF_CLUSTERED_ACTIVITY};
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Predict};
 use linfa_clustering::KMeans;
 use ndarray::{Array2, ArrayView1, Axis, Slice};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Most regions from which groups are formed; all others, which take less time, join the nearest group. The silhouette needs
 /// the distances of all pairs.
@@ -52,13 +55,21 @@ pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
     }
     .min(n_different);
     let least = if k.is_some() { most } else { 2 };
-    let tried = (least.max(1)..=most).filter_map(|k| attempt(k, &head, &points)).filter(|_| n_different >= 2);
+    let attempt =
+        |k| one_thread().map_or_else(|| attempt(k, &head, &points), |pool| pool.install(|| attempt(k, &head, &points)));
+    let tried = (least.max(1)..=most).filter_map(attempt).filter(|_| n_different >= 2);
     let best = tried.reduce(|best, next| if next.silhouette > best.silhouette + 1e-9 { next } else { best })?;
     let mut of = vec![0; vectors.len()];
     for (&at, &group) in heaviest.iter().zip(&best.of) {
         of[at] = group;
     }
     Some(RegionGroups { of, ..best })
+}
+
+/// A pool of one thread: k-means spreads each of its rounds, of some points, over all threads, which costs more than the round itself.
+fn one_thread() -> Option<&'static ThreadPool> {
+    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    POOL.get_or_init(|| ThreadPoolBuilder::new().num_threads(1).build().ok()).as_ref()
 }
 
 /// The activities that count, each with the largest time of a region in it.

@@ -52,12 +52,21 @@ pub enum Dependence {
     Lock,
     /// Ranks take work as they come.
     OnDemand,
+    /// The same, from a rank that does none of it.
+    IdleMaster,
     /// All on the last rank, whose memory they access while it works.
     Target,
     /// All on rank 0, which accesses a file.
     Output,
     /// Each on all others, and the reduction itself is work.
     Reduction,
+}
+
+impl Dependence {
+    /// Whether ranks take work as they come.
+    pub fn is_on_demand(self) -> bool {
+        matches!(self, Dependence::OnDemand | Dependence::IdleMaster)
+    }
 }
 
 /// A shape of the program, with messages of a size.
@@ -86,8 +95,10 @@ const fn shape(
 }
 
 /// All shapes.
-pub const SHAPES: [Shape; 64] = {
-    use Dependence::{All, Chain, Lock, Neighbours, OnDemand, Output, Overlap, Reduction, Sweep, Target, Turns};
+pub const SHAPES: [Shape; 66] = {
+    use Dependence::{
+        All, Chain, IdleMaster, Lock, Neighbours, OnDemand, Output, Overlap, Reduction, Sweep, Target, Turns,
+    };
     [
         shape("line-waitall", 1000, 4, Neighbours, ALL_PATTERNS),
         shape("line-waitall", 1000, 8, Neighbours, ALL_PATTERNS),
@@ -144,8 +155,10 @@ pub const SHAPES: [Shape; 64] = {
         shape("pipeline-ssend", 1000, 4, Chain, ONE_PART),
         shape("wavefront", 1000, 4, Sweep, ONE_PART),
         shape("locked-section", 8, 4, Lock, SLOW),
-        shape("master", 4, 4, OnDemand, SLOW),
-        shape("probing-master", 4, 4, OnDemand, SLOW),
+        shape("master", 4, 4, IdleMaster, SLOW),
+        shape("probing-master", 4, 4, IdleMaster, SLOW),
+        shape("counter-idle-host", 8, 4, IdleMaster, SLOW),
+        shape("counter-idle-receiver", 8, 4, IdleMaster, SLOW),
         shape("counter", 8, 4, OnDemand, SLOW),
         shape("counter-lock", 8, 4, OnDemand, SLOW),
         shape("counter-accumulate", 8, 4, OnDemand, SLOW),

@@ -177,6 +177,7 @@ fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let is_right = match (truth.dependence, truth.pattern) {
         (Dependence::Output, _) => [slow, &["file access"]].concat().contains(&situation),
         (Dependence::Reduction, _) if situation == "communication" => is_reduction_doubted(report),
+        (Dependence::IdleMaster, _) => on_demand.contains(&situation),
         (Dependence::OnDemand, _) => [slow, good, on_demand].concat().contains(&situation),
         (Dependence::Target, pattern) if pattern != "even" || situation == "busy target" => {
             [slow, good, &["busy target"]].concat().contains(&situation)
@@ -210,7 +211,7 @@ fn is_reduction_doubted(report: &Value) -> bool {
 /// The ranks that the first sentence names, where one or two are slow.
 fn judge_ranks(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let Some(&slowest) = truth.slow_ranks.first() else { return Ok(Answer::NotMade) };
-    if truth.dependence == Dependence::OnDemand || ["no cores", "set-up"].contains(&situation(report)) {
+    if truth.dependence.is_on_demand() || ["no cores", "set-up"].contains(&situation(report)) {
         return Ok(Answer::NotMade);
     }
     let sentence = sentence(report);
@@ -236,7 +237,7 @@ fn seconds_by_rank(list: &Value, seconds: &str) -> anyhow::Result<BTreeMap<u64, 
 
 /// Who causes the waiting for computation.
 fn judge_causes(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
-    if truth.dependence == Dependence::OnDemand {
+    if truth.dependence.is_on_demand() {
         return Ok(Answer::NotMade);
     }
     let caused_s = seconds_by_rank(&report["blocking"]["causes"], "caused_s")?;
@@ -280,7 +281,7 @@ fn judge_causes(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
 /// The rank on which the critical path mainly is.
 fn judge_path(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let [slow] = truth.slow_ranks.as_slice() else { return Ok(Answer::NotMade) };
-    if truth.dependence == Dependence::OnDemand || truth.dependence == Dependence::Output {
+    if truth.dependence.is_on_demand() || truth.dependence == Dependence::Output {
         return Ok(Answer::NotMade);
     }
     let on_path_s = seconds_by_rank(&report["critical_path"]["parts"], "time_s")?;
@@ -290,7 +291,7 @@ fn judge_path(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
 
 /// The number of iterations of the main loop, or of one in it: rounds of some steps with an output after each are a loop around that of the steps.
 fn judge_loop(truth: &Truth, report: &Value) -> Answer {
-    if truth.dependence == Dependence::OnDemand {
+    if truth.dependence.is_on_demand() {
         return Answer::NotMade;
     }
     let loops = report["loops"].as_array().cloned().unwrap_or_default();
@@ -328,7 +329,7 @@ fn judge_gain(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let promised = percent_in(gain).with_context(|| gain.to_owned())?;
     if gain.ends_with("if all workers ended together") {
         let bound = truth.last_piece_percent(elapsed_s(report)?) + TOLERANCE;
-        let may_be = truth.dependence == Dependence::OnDemand && promised <= bound;
+        let may_be = truth.dependence.is_on_demand() && promised <= bound;
         return Ok(is_or(may_be, || format!("{gain}, really at most {bound:.1} %")));
     }
     if gain.starts_with("at most") && truth.dependence != Dependence::Reduction {

@@ -79,6 +79,7 @@ fn dependence_words(dependence: Dependence) -> &'static str {
         Dependence::Lock => "the holder of a lock",
         Dependence::Target => "the last rank's memory",
         Dependence::OnDemand => "work on demand",
+        Dependence::IdleMaster => "work on demand from a rank that does none",
         Dependence::Output => "rank 0's output",
         Dependence::Reduction => "a reduction that is work",
     }

@@ -119,6 +119,6 @@ impl Truth {
 
     /// Whether ranks do the work of the plan in their own order, so that what balance gains is known from the changes.
     pub fn has_plan(&self) -> bool {
-        !matches!(self.dependence, Dependence::OnDemand)
+        !self.dependence.is_on_demand()
     }
 }

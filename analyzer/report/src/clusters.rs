@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::bounds::{ListBounds, truncate};
 use super::efficiency::EfficiencyRow;
-use super::serial;
+use super::{counter_host, serial};
 use lbprof_analysis::metrics::cluster::{self, ClusterRadius, CodePiece};
 use lbprof_analysis::metrics::load_balance::{is_above_elapsed, phase_profile_ideal};
 use lbprof_analysis::model::Model;
@@ -217,7 +217,11 @@ impl ClusterTable {
     /// Clusters the ranks of a run, whose call sites are at `places`. `radius` is the user's, if any.
     pub fn new(model: &Model, places: &[CodePlace], radius: Option<f64>) -> ClusterTable {
         let codes = cluster::codes(model, places);
-        let found = cluster::clusters(&codes, radius);
+        let mut found = cluster::clusters(&codes, radius);
+        let host = counter_host::idle_host(model);
+        if let Some(of) = host.and_then(|at| found.of.get_mut(at)) {
+            *of = None;
+        }
         let parts = found.parts();
         let own_code = if found.differ() { cluster::own_code(&codes, &parts) } else { Vec::new() };
         let own_code = own_code.into_iter().chain(std::iter::repeat(Vec::new()));
@@ -243,8 +247,9 @@ impl ClusterTable {
         ClusterTable {
             rows,
             // An ideal time above the elapsed one shows that ranks do not wait for each other's iterations.
-            iterate_together: phase_profile_ideal(model, 0)
-                .is_some_and(|ideal| !is_above_elapsed(ideal.seconds, model.recorded_s())),
+            iterate_together: host.is_none()
+                && phase_profile_ideal(model, 0)
+                    .is_some_and(|ideal| !is_above_elapsed(ideal.seconds, model.recorded_s())),
             alone,
             of: found.of.iter().map(|of| of.map(|number| number as u32 + 1)).collect(),
             radius: (!codes.ranks.is_empty()).then_some(found.radius),

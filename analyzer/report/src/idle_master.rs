@@ -2,12 +2,15 @@
 //!
 //! It is the one rank with code of its own. As many messages leave it as the others receive, and the other way round, several for each worker; and
 //! it computes for a small part of its time. Its waiting is no loss of the workers: they have something to do all the time.
+//!
+//! The same holds for a rank that hosts the counter from which all others take their tasks ([`super::counter_host`]).
 
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::profile::operation_name;
 use lbprof_thresholds::verdict::{MAX_COMPUTATION_OF_IDLE_MASTER, MAX_DIFFERENCE_OF_MESSAGES, MIN_MESSAGES_OF_MASTER};
 
 use super::clusters::{ClusterRow, ClusterTable};
+use super::counter_host::idle_host;
 use super::verdict::{Verdict, VerdictKind};
 
 /// A master that is idle most of the time.
@@ -17,6 +20,8 @@ pub struct IdleMaster {
     pub rank: u32,
     /// The ranks to which it hands out work.
     pub workers: Vec<u32>,
+    /// True if it does so by a counter in its window.
+    pub hosts_counter: bool,
 }
 
 /// Calls that send and receive messages.
@@ -27,14 +32,20 @@ struct MessageCalls {
 }
 
 impl IdleMaster {
-    /// Returns the master of a run whose workers lose little, or `None` if it has none.
+    /// Returns the master of a run whose workers lose little to one another, or `None` if it has none.
     pub(super) fn find(model: &Model, clusters: &ClusterTable, verdict: &Verdict) -> Option<IdleMaster> {
-        let is_well_used = matches!(verdict.kind, VerdictKind::Good | VerdictKind::Doubtful);
+        let are_balanced =
+            matches!(verdict.kind, VerdictKind::Good | VerdictKind::Doubtful | VerdictKind::Communication);
         let ([workers], [master]) = (clusters.rows.as_slice(), clusters.alone.as_slice()) else { return None };
         let &[rank] = master.ranks.as_slice() else { return None };
         let is_idle = master.efficiency.parallel.is_some_and(|share| share <= MAX_COMPUTATION_OF_IDLE_MASTER);
-        (is_well_used && is_idle && hands_out(model, rank, workers))
-            .then(|| IdleMaster { rank, workers: workers.ranks.clone() })
+        let hosts_counter =
+            idle_host(model).is_some_and(|at| model.ranks.get(at).is_some_and(|host| host.rank == rank));
+        (are_balanced && is_idle && (hosts_counter || hands_out(model, rank, workers))).then(|| IdleMaster {
+            rank,
+            workers: workers.ranks.clone(),
+            hosts_counter,
+        })
     }
 }
 

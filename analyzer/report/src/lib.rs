@@ -17,6 +17,7 @@ pub mod call_tree;
 mod call_tree_functions;
 pub mod clusters;
 pub mod communication;
+mod counter_host;
 pub mod counters;
 pub mod course;
 pub mod data;

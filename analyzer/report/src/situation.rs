@@ -296,7 +296,11 @@ fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
     let n_ranks = report.verdict.cluster.as_ref().map_or(report.ranks.len(), |cluster| cluster.ranks.len()) as f64;
     // What it has more than the mean is all but its own part of the mean, if it has all.
     let is_most = region.excess_s >= 0.5 * worst.over_mean_s;
-    is_most && means.is_some_and(|mean_s| mean_s * (n_ranks - 1.0) <= region.excess_s * (1.0 + MAX_WORK_OF_OTHERS))
+    // Others may work elsewhere meanwhile.
+    let is_alone = report.overheads.figures.alone.as_ref().is_none_or(|alone| alone.alone_s >= 0.5 * region.excess_s);
+    is_most
+        && is_alone
+        && means.is_some_and(|mean_s| mean_s * (n_ranks - 1.0) <= region.excess_s * (1.0 + MAX_WORK_OF_OTHERS))
 }
 
 /// Returns whether the slowest rank usually stays the same for several iterations.

@@ -335,6 +335,31 @@ fn programs_that_never_meet_have_iterations_of_their_own_though_as_many() {
 }
 
 #[test]
+fn ranks_that_take_tasks_by_the_same_code_have_one_loop_however_many_each_takes() {
+    let fetch = |script: RankScript| {
+        let script = script.at("fetch").call(Operation::Fetch_and_op, 0.25, |record| {
+            (record.peer, record.sent, record.received) = (0, 8, 8);
+        });
+        script.at("flush").call(Operation::Win_flush, 0.25, |record| record.peer = 0)
+    };
+    let tasks = |rank: u32| [0, 20, 30, 40][rank as usize];
+    let model = found_model(Scenario::ranks(4).each(|rank, script| match rank {
+        0 => script.at("meet").barrier(130.0),
+        _ => {
+            let task_ms = 120.0 / f64::from(tasks(rank)) - 0.5;
+            script.repeat(tasks(rank), |_, script| fetch(script).compute(task_ms)).at("meet").barrier(10.0)
+        }
+    }));
+    let mains = main_loops(&model);
+    assert!(mains.iter().all(|(name, _)| *name == "loop"), "{mains:?}");
+    let in_loop = model.inclusive_s(region(&model, "main/loop"), Activity::Computation);
+    assert!(in_loop[1..].iter().all(|&seconds| seconds > 0.09), "{in_loop:?}");
+    let report = report_on(&model);
+    let [row] = report.loops.rows.as_slice() else { panic!("{:?}", report.loops.rows) };
+    assert_eq!((row.ranks.as_slice(), row.confidence), (&[1, 2, 3][..], Some(LoopConfidence::Unsure)), "{row:?}");
+}
+
+#[test]
 fn what_a_rank_alone_does_before_the_loop_does_not_make_its_loop_another_one() {
     let model = found_model(Scenario::ranks(4).each(|rank, script| {
         let script = script.places(&["hand out", "exchange", "meet"]);

@@ -364,6 +364,72 @@ fn busy_target() -> Report {
     named(scenario, "tasks 60")
 }
 
+/// Ranks 1 to 3 take tasks of 10 ms from a counter in the memory of rank 0, which waits for the end; if `last_ms` is not 0, rank 2 takes one so long in the
+/// end. They take 30, 36 and 40 tasks.
+fn counter_of_idle_host(last_ms: f64) -> Report {
+    let fetch = |script: RankScript| {
+        let script = script.at("receive").call(Operation::Fetch_and_op, 0.01, |record| {
+            (record.peer, record.sent, record.received) = (0, 8, 8);
+        });
+        script.at("halo").call(Operation::Win_flush, 0.01, |record| record.peer = 0)
+    };
+    let scenario = ranks(4).each(|rank, script| {
+        let tasks = [0, 30, 36, 40][rank as usize];
+        let script = match rank {
+            0 => script,
+            _ => fetch(script.repeat(tasks, |_, script| fetch(script).compute(360.0 / f64::from(tasks)))),
+        };
+        match rank {
+            2 if last_ms > 0.0 => fetch(script.compute(last_ms)).at("sum").barrier(0.1),
+            0 => script.at("sum").barrier(362.0 + last_ms),
+            _ => script.at("sum").barrier(1.0 + last_ms),
+        }
+    });
+    named(scenario, "tasks 100")
+}
+
+#[test]
+fn a_rank_that_only_hosts_the_counter_of_tasks_is_an_idle_master() {
+    let report = counter_of_idle_host(0.0);
+    let answer = AnswerText::new(&report);
+    assert_eq!(RunSituation::new(&report), RunSituation::MasterAndWorkers, "{}", answer.sentence);
+    assert!(
+        answer.sentence.contains("ranks 1-3 work 99 % of the time; rank 0 hosts the counter"),
+        "{}",
+        answer.sentence
+    );
+    assert!(answer.lines.iter().any(|line| line.text.contains("at most 25 % less time")), "{:?}", answer.lines);
+    let [loss] = report.losses.as_slice() else { panic!("one loss: {:?}", report.losses) };
+    let loss = text::loss(&report, loss);
+    assert!(loss.contains("rank 0, which hosts the counter of tasks, is idle while others work"), "{loss}");
+}
+
+#[test]
+fn the_last_task_of_workers_that_share_a_counter_is_the_answer() {
+    let report = counter_of_idle_host(150.0);
+    let answer = AnswerText::new(&report);
+    assert_eq!(RunSituation::new(&report), RunSituation::LastTask, "{}", answer.sentence);
+    assert!(answer.sentence.contains("rank 2"), "{}", answer.sentence);
+}
+
+#[test]
+fn a_rank_does_not_work_alone_while_another_works_elsewhere() {
+    let scenario = ranks(2).each(|rank, script| {
+        let (name, work_ms) = [("atmosphere", 100.0), ("ocean", 130.0)][rank as usize];
+        script.repeat(5, move |_, script| {
+            script.region(name, |script| script.compute(work_ms)).at("sum").barrier(130.1 - work_ms)
+        })
+    });
+    let report = named(scenario, "coupled");
+    let answer = AnswerText::new(&report);
+    assert_ne!(RunSituation::new(&report), RunSituation::SerialCode, "{}", answer.sentence);
+}
+
+#[test]
+fn a_host_of_the_counter_that_takes_tasks_is_one_of_the_workers() {
+    assert_eq!(busy_target().idle_master, None);
+}
+
 /// In each step one rank after the other locks the window of rank 3, and computes 3 ms before it unlocks it, rank 1 12 ms.
 fn held_lock() -> Report {
     let locked = |script: RankScript, wait_ms: f64, work_ms: f64| {

@@ -19,6 +19,12 @@ thresholds! {
     /// Share of what regions differ by that must cancel out for them to be one reason.
     MIN_CANCELLED_DIFFERENCE: f64 = 0.6, unit "of the difference", validated "study/src/compare/same_code.rs";
 
+    /// Share of what such regions change by in all from which on one that no other cancels is a reason of its own.
+    MIN_REASON_OF_ITS_OWN: f64 = 0.5, unit "of the change of all", validated "study/src/compare/same_code.rs";
+
+    /// Share of what cancels out that must still do so without a region for no other to cancel it.
+    MIN_STILL_CANCELLED: f64 = 0.95, unit "of what cancels out", validated "study/src/compare/same_code.rs";
+
     /// Share of a region's computation that must be one function's by samples for that to be its code.
     MIN_MAIN_FUNCTION: f64 = 0.5, unit "of a region's computation", validated "study/src/compare/same_code.rs";
 

@@ -177,6 +177,9 @@ thresholds! {
     /// Share of its time that a master computes at most to count as idle.
     MAX_COMPUTATION_OF_IDLE_MASTER: f64 = 0.25, unit "of its time", validated "report/tests/situations.rs";
 
+    /// Share of all computation that tasks from a counter must have for the ranks that take them to be a pool of workers.
+    MIN_TASKS_OF_POOL: f64 = 0.8, unit "of all computation", validated "report/tests/situations.rs";
+
     /// Messages of a master to each worker, at least, on average.
     MIN_MESSAGES_OF_MASTER: u64 = 2, unit "messages per worker", validated "report/tests/situations.rs";
 

@@ -233,6 +233,31 @@ static void counted_tasks(int k)
     take_pieces(k, fetch_in_epoch);
 }
 
+/* Rank 0 hosts the counter, takes no pieces, and waits for the end, in a barrier or for a message of each of the others. */
+static void work_of_others(int k, int in_receive)
+{
+    if (k > 0)
+        return;
+    if (rank > 0)
+        for (int piece = 0; fetch_in_epoch() < (long)steps * (size - 1); piece++)
+            first_part(piece % steps);
+    for (int other = 1; in_receive && rank == 0 && other < size; other++)
+        MPI_Recv(received[0], n_bytes, MPI_BYTE, MPI_ANY_SOURCE, 42, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (in_receive && rank > 0)
+        MPI_Send(sent[0], n_bytes, MPI_BYTE, 0, 42, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void hosted_tasks(int k)
+{
+    work_of_others(k, 0);
+}
+
+static void hosted_tasks_and_receive(int k)
+{
+    work_of_others(k, 1);
+}
+
 static long fetch_locked(void)
 {
     long one = 1, piece;
@@ -424,6 +449,8 @@ static const struct {
     {"master", master_and_workers, nothing, nothing, nothing, 1},
     {"probing-master", probing_master, nothing, nothing, nothing, 1},
     {"counter", counted_tasks, nothing, init_counter, free_counter, 1},
+    {"counter-idle-host", hosted_tasks, nothing, init_counter, free_counter, 1},
+    {"counter-idle-receiver", hosted_tasks_and_receive, nothing, init_counter, free_counter, 1},
     {"counter-lock", locked_tasks, nothing, init_locked_counter, free_locked_counter, 1},
     {"counter-accumulate", accumulated_tasks, nothing, init_counter, free_counter, 1},
     {"counter-request", requested_tasks, nothing, init_counter, free_counter, 1},

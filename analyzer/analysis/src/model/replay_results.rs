@@ -165,8 +165,20 @@ pub struct TasksOnDemand {
     pub tasks: u64,
     /// Seconds of computation in them.
     pub total_s: f64,
+    /// Seconds of all computation.
+    pub computed_s: f64,
+    /// The world ranks whose windows hold the counters that tasks were taken from, ascending; none where messages hand them out.
+    pub hosts: Vec<u32>,
     /// The last tasks of ranks, by rank.
     pub last: Vec<LastTasks>,
+}
+
+impl TasksOnDemand {
+    /// Returns the rank that hosts the only counter from which ranks take their tasks, and takes none itself.
+    pub fn host_without_tasks(&self) -> Option<u32> {
+        let &[host] = self.hosts.as_slice() else { return None };
+        (!self.last.iter().any(|last| last.rank == host)).then_some(host)
+    }
 }
 
 /// The last tasks of a rank: after each there is none left until a collective operation of the rank, or the end.

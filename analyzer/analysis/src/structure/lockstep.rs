@@ -3,6 +3,9 @@
 //! Ranks meet in a collective on a communicator that contains all of them, or by exchanging messages. Otherwise their iterations must be those
 //! of one loop, and end with the same call of the program. Groups with the same number of iterations by chance, like two programs in one run,
 //! have loops of their own.
+//!
+//! Ranks that take one task after another make the same calls in another number of iterations each, and never meet in them. Their loop is one loop of
+//! the program, so that it has one name, though iterations of the same number have nothing in common.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -70,6 +73,11 @@ impl<'a> LockstepTeam<'a> {
         others.last().map(|team| team.iterations)
     }
 
+    /// Returns whether ranks of both make the same calls in their loops, and meet nobody there who does: each takes the next task when it is done with one.
+    pub fn is_of_one_pool_with(&self, other: &LockstepTeam) -> bool {
+        self.groups.iter().all(|own| other.groups.iter().all(|other| own.is_of_one_pool_with(other)))
+    }
+
     fn has_common_calls(&self, other: &LockstepTeam) -> bool {
         let others: FxHashSet<u32> = other.main_tokens().collect();
         self.main_tokens().any(|token| others.contains(&token))
@@ -123,6 +131,16 @@ impl TeamGroup<'_> {
     fn is_coupled_with(&self, other: &TeamGroup) -> bool {
         let is_same_loop = self.main.anchor == other.main.anchor;
         is_same_loop || self.has_common_collective(other) || self.exchanges_with(other) || other.exchanges_with(self)
+    }
+
+    /// Returns whether both make the same calls, without a collective operation, and exchange no messages with ranks of either.
+    fn is_of_one_pool_with(&self, other: &TeamGroup) -> bool {
+        let (own, others) = (&self.main, &other.main);
+        own.anchor == others.anchor
+            && own.tokens == others.tokens
+            && self.calls.collectives_in(own).next().is_none()
+            && (self.messages_with(self), self.messages_with(other)) == (0, 0)
+            && (other.messages_with(self), other.messages_with(other)) == (0, 0)
     }
 
     /// Returns whether its rank exchanges a message with a rank of `other` in each iteration, on average.

@@ -85,6 +85,10 @@ pub fn find(
         Some(_) => vec![None; teams.len()],
         None => teams.iter().map(|team| team.others_count(&teams)).collect(),
     };
+    // A team has the number of the first one that takes tasks from the same code.
+    let same_pool =
+        |at: usize| (0..at).find(|&before| named.is_none() && teams[before].is_of_one_pool_with(&teams[at]));
+    let numbers: Vec<usize> = (0..teams.len()).map(|at| same_pool(at).unwrap_or(at)).collect();
     let mut loops: Vec<Loop> = Vec::new();
     for (group, name) in groups.iter().zip(team_of) {
         let first = loops.len();
@@ -93,8 +97,8 @@ pub fn find(
             one.has_silent_loop_around = group.has_silent_loop_around.get(at) == Some(&true);
             one.parent = one.parent.map(|parent| parent + first);
             one.others = others[name].filter(|_| one.main);
-            if one.main && name > 0 {
-                one.name = format!("loop {}", name + 1);
+            if one.main && numbers[name] > 0 {
+                one.name = format!("loop {}", numbers[name] + 1);
             }
             loops.push(one);
         }

@@ -73,7 +73,7 @@ fn sentences(report: &Report, loss: &EfficiencyLoss) -> Vec<String> {
         Some(at) if loss.kind == LossKind::Communication && !loss.ranks.is_empty() => {
             first.push_str(&format!(", mostly {}.", call_in_words(at)));
         }
-        Some(at) => first.push_str(&where_it_is(loss.kind, at)),
+        Some(at) => first.push_str(&where_it_is(loss, at)),
         None => first.push('.'),
     }
     let mut all = vec![first];
@@ -87,6 +87,10 @@ fn sentences(report: &Report, loss: &EfficiencyLoss) -> Vec<String> {
     all.extend(doubt_of_cores(report, loss));
     if !report.is_only_described() {
         all.extend(Some(advice(report, loss).to_owned()).filter(|text| !text.is_empty()));
+    }
+    // That workers compute longer than their master is no excess.
+    if loss.by_cause && loss.kind == LossKind::Imbalance && report.idle_master.is_some() {
+        return all;
     }
     all.extend(explanation(report, loss));
     if loss
@@ -168,7 +172,8 @@ fn what(report: &Report, loss: &EfficiencyLoss) -> String {
     match loss.kind {
         LossKind::Imbalance if loss.by_cause => match &report.idle_master {
             Some(master) => {
-                format!("rank {}, which hands out work, is idle while others work: {of}{mostly}", master.rank)
+                let does = if master.hosts_counter { "hosts the counter of tasks" } else { "hands out work" };
+                format!("rank {}, which {does}, is idle while others work: {of}{mostly}", master.rank)
             }
             None => format!("waiting for the computation of {of}{region}"),
         },
@@ -282,16 +287,18 @@ fn is_selected(report: &Report, rank: u32) -> bool {
 }
 
 /// The call of a loss, with a note if most of the loss is there.
-fn where_it_is(kind: LossKind, at: &LossAt) -> String {
+fn where_it_is(loss: &EfficiencyLoss, at: &LossAt) -> String {
+    let kind = loss.kind;
     let place = format!("in {}", call_in_words(at));
     let part = at.share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
     if kind == LossKind::CalledByMpi {
         return format!(", {place}.");
     }
+    let who = if loss.ranks.first().is_none_or(|&(_, share)| share >= MIN_LOSS_BY_ONE_RANK) { "it" } else { "them" };
     match (kind, at.share.is_some_and(|share| share >= MIN_LOSS_IN_ONE_PLACE)) {
         (LossKind::Communication | LossKind::FileAccess, true) => format!(", most of it {place}."),
         (LossKind::Communication | LossKind::FileAccess, false) => format!(", the largest part{part} {place}."),
-        (_, true) => format!(". Ranks wait for it mostly {place}."),
-        (_, false) => format!(". Ranks wait for it longest{part} {place}."),
+        (_, true) => format!(". Ranks wait for {who} mostly {place}."),
+        (_, false) => format!(". Ranks wait for {who} longest{part} {place}."),
     }
 }

@@ -243,7 +243,7 @@ fn a_loss_is_where_most_of_the_waiting_for_all_its_ranks_is() {
     assert_eq!((at.operation.as_str(), (at.share.unwrap() * 27.0).round()), ("Recv", 12.0));
     // It is not most of it.
     let words = text::loss(&report, loss);
-    assert!(words.contains("Ranks wait for it longest (44.4 %) in MPI_Recv at"), "{words}");
+    assert!(words.contains("Ranks wait for them longest (44.4 %) in MPI_Recv at"), "{words}");
 }
 
 #[test]

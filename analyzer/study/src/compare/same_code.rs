@@ -11,8 +11,8 @@
 //!   main (42 → 50)    0.0  5.0  0.0    0.0  0.0  0.0   −1.7
 //! ```
 //!
-//! Where most of what such regions differ by cancels out, between the sides or between the runs of a side, they are one reason: `comm` +1.0, `main` −3.0. Regions
-//! are of one code if they lie in the same function, unless samples show that ranks compute in different functions there; or if samples show that they compute
+//! Where most of what such regions differ by cancels out, between the sides or between the runs of a side, they are one reason: `comm` +1.0, `main` −3.0. One
+//! that all runs have, and that adds most of the change without being cancelled by any, stays a reason of its own. Regions are of one code if they lie in the same function, unless samples show that ranks compute in different functions there; or if samples show that they compute
 //! in the same function, and one region is in the base runs alone, another in the new ones alone.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,12 @@ use super::regions::{RegionList, without_loops};
 use crate::RunMetrics;
 use lbprof_collector::Activity;
 use lbprof_report::words::separators;
-use lbprof_thresholds::study::{MIN_CANCELLED_DIFFERENCE, MIN_MAIN_FUNCTION};
+use lbprof_thresholds::study::{
+    MIN_CANCELLED_DIFFERENCE, MIN_MAIN_FUNCTION, MIN_REASON_OF_ITS_OWN, MIN_STILL_CANCELLED,
+};
+
+/// How code before a rank's first call is named, before the place of that call.
+const BEFORE_FIRST_CALL: &str = "start → ";
 
 /// Merges the parts of regions that are one code, `n_base` of whose runs are the base's. Changes of less than `least_s` do not matter. Merged regions are added to
 /// `regions`.
@@ -40,30 +45,93 @@ pub(super) fn merge(
             let component = TimeComponent::In(member, Activity::Computation);
             times.push(of_runs.iter().map(|run| run.get(&component).map_or(0.0, ComponentCost::total_s)).collect());
         }
-        if cancel_out(&times, n_base, least_s) {
-            let merged = regions.add_merged(code.path, &code.members);
-            for run in of_runs.iter_mut() {
-                move_components(run, &code.members, merged);
-            }
+        let of_members = code.members.iter().copied().zip(times);
+        let mut cancelling: Vec<CodeTimes> = of_members
+            .map(|(member, seconds)| {
+                let is_everywhere = (0..runs.len()).all(|run| regions.has(run, member));
+                CodeTimes { member, seconds, is_everywhere }
+            })
+            .collect();
+        if !cancel_out(&cancelling, n_base, least_s) {
+            continue;
+        }
+        while let Some(idx) = uncancelled(&cancelling, n_base, least_s) {
+            cancelling.remove(idx);
+        }
+        let members: Vec<usize> = cancelling.iter().map(|one| one.member).collect();
+        let merged = regions.add_merged(code.path, &members);
+        for run in of_runs.iter_mut() {
+            move_components(run, &members, merged);
         }
     }
 }
 
-/// Returns whether most of what regions differ by, between the sides or between the runs of one, is not there in their sum. Each of `times` has a region's
-/// seconds in each run.
-fn cancel_out(times: &[Vec<f64>], n_base: usize, least_s: f64) -> bool {
-    let sum: Vec<f64> =
-        (0..times.first().map_or(0, Vec::len)).map(|run| times.iter().map(|one| one[run]).sum()).collect();
-    let differences: [fn(&[f64], usize) -> f64; 3] = [
-        |seconds, n_base| (mean(&seconds[n_base..]) - mean(&seconds[..n_base])).abs(),
-        |seconds, n_base| spread(&seconds[..n_base]),
-        |seconds, n_base| spread(&seconds[n_base..]),
-    ];
-    differences.iter().any(|difference| {
-        let all_s: f64 = times.iter().map(|seconds| difference(seconds, n_base)).sum();
-        let cancelled_s = all_s - difference(&sum, n_base);
-        cancelled_s >= MIN_CANCELLED_DIFFERENCE * all_s && cancelled_s >= 2.0 * least_s
+/// The computation in a region of a code.
+#[derive(Clone)]
+struct CodeTimes {
+    /// The region.
+    member: usize,
+    /// Seconds in each run.
+    seconds: Vec<f64>,
+    /// True if all runs have it.
+    is_everywhere: bool,
+}
+
+/// Measures of how much the runs of two sides differ: between the sides, and between the runs of each.
+const DIFFERENCES: [fn(&[f64], usize) -> f64; 3] = [
+    |seconds, n_base| change(seconds, n_base).abs(),
+    |seconds, n_base| spread(&seconds[..n_base]),
+    |seconds, n_base| spread(&seconds[n_base..]),
+];
+
+/// Returns by how much the mean of the new runs is longer than that of the base's.
+fn change(seconds: &[f64], n_base: usize) -> f64 {
+    mean(&seconds[n_base..]) - mean(&seconds[..n_base])
+}
+
+/// Returns the seconds of all members in each run.
+fn sum(members: &[CodeTimes]) -> Vec<f64> {
+    let n_runs = members.first().map_or(0, |one| one.seconds.len());
+    (0..n_runs).map(|run| members.iter().map(|one| one.seconds[run]).sum()).collect()
+}
+
+/// Returns by how much members differ by each of the measures, and how much of that is not there in their sum.
+fn cancelled(members: &[CodeTimes], n_base: usize) -> [(f64, f64); 3] {
+    let sum = sum(members);
+    DIFFERENCES.map(|difference| {
+        let all_s: f64 = members.iter().map(|one| difference(&one.seconds, n_base)).sum();
+        (all_s, all_s - difference(&sum, n_base))
     })
+}
+
+/// Returns the index of a member that all runs have, and that adds most of what the sum changes by, while what the others differ by cancels out as much
+/// without it.
+fn uncancelled(members: &[CodeTimes], n_base: usize, least_s: f64) -> Option<usize> {
+    let all = cancelled(members, n_base);
+    let sum_s = change(&sum(members), n_base);
+    (0..members.len()).find(|&idx| {
+        let one_s = change(&members[idx].seconds, n_base);
+        let adds_most = one_s * sum_s > 0.0 && one_s.abs() >= MIN_REASON_OF_ITS_OWN * sum_s.abs();
+        let is_candidate = members[idx].is_everywhere && adds_most && members.len() > 2 && one_s.abs() >= least_s;
+        is_candidate && {
+            let others = members.iter().enumerate().filter(|&(at, _)| at != idx);
+            let rest: Vec<CodeTimes> = others.map(|(_, one)| one.clone()).collect();
+            // A measure by which too little cancels out shows nothing but noise.
+            cancel_out(&rest, n_base, least_s)
+                && cancelled(&rest, n_base).iter().zip(all).all(|(&(_, rest_s), (all_s, cancelled_s))| {
+                    !is_mostly_cancelled(all_s, cancelled_s, least_s) || rest_s >= MIN_STILL_CANCELLED * cancelled_s
+                })
+        }
+    })
+}
+
+/// Returns whether most of what regions differ by, between the sides or between the runs of one, is not there in their sum.
+fn cancel_out(members: &[CodeTimes], n_base: usize, least_s: f64) -> bool {
+    cancelled(members, n_base).iter().any(|&(all_s, cancelled_s)| is_mostly_cancelled(all_s, cancelled_s, least_s))
+}
+
+fn is_mostly_cancelled(all_s: f64, cancelled_s: f64, least_s: f64) -> bool {
+    cancelled_s >= MIN_CANCELLED_DIFFERENCE * all_s && cancelled_s >= 2.0 * least_s
 }
 
 /// The difference of the longest and the shortest; 0 of none.
@@ -144,11 +212,13 @@ fn is_found(runs: &[&RunMetrics], regions: &RegionList, idx: usize) -> bool {
 }
 
 /// Returns the path of the function in which code between calls lies: of `main/loop/solve (cg.c:120 → 140)` and of
-/// `main/solve/solve (cg.c:120 → 140)` it is `main/solve`; `None` of other regions.
+/// `main/solve/solve (cg.c:120 → 140)` it is `main/solve`; `None` of other regions. What a rank computes before its first call belongs to the function of that
+/// call.
 fn function_path(path: &str) -> Option<String> {
     let path = without_loops(path);
     let last = separators(&path).last().map_or(0, |at| at + 1);
     let (function, calls) = path[last..].split_once(" (")?;
+    let function = function.strip_prefix(BEFORE_FIRST_CALL).unwrap_or(function);
     let is_code = calls.ends_with(')') && !function.is_empty();
     let outer = path[..last].strip_suffix(&format!("/{function}/")).map(|before| format!("{before}/"));
     is_code.then(|| outer.unwrap_or_else(|| path[..last].to_owned()) + function)
@@ -264,6 +334,35 @@ mod tests {
         let base: &[Found] = &[("main/comm (c.c:5 → 9)", 1.0, stencil), ("main/drive (d.c:3)", 0.5, None)];
         let new: &[Found] = &[("main/step (s.c:7)", 1.3, stencil), ("main/drive (d.c:3)", 0.5, None)];
         assert_eq!(changes(&reasons(&[base], &[new])), [("main/stencil_calc (app)", 0.3)]);
+    }
+
+    #[test]
+    fn what_no_other_region_cancels_is_a_reason_of_its_own() {
+        // An excess moves from f to g, and h computes longer, all between calls of main.
+        let base: &[Found] = &[
+            ("main/main (a.c:1 → 2)", 1.4, None),
+            ("main/main (a.c:2 → 3)", 0.6, None),
+            ("main/main (a.c:3)", 0.1, None),
+        ];
+        let new: &[Found] = &[
+            ("main/main (a.c:1 → 2)", 0.6, None),
+            ("main/main (a.c:2 → 3)", 1.4, None),
+            ("main/main (a.c:3)", 0.6, None),
+        ];
+        assert_eq!(changes(&reasons(&[base], &[new])), [("main/main (a.c:3)", 0.5)]);
+        // A function is split in two, a part of it before the first call, and another one computes longer.
+        let base: &[Found] = &[
+            ("main/start → main (a.c:7)", 0.1, None),
+            ("main/main (a.c:9 → 7)", 0.9, None),
+            ("main/main (a.c:7 → 9)", 0.4, None),
+        ];
+        let new: &[Found] = &[
+            ("main/start → main (a.c:7)", 0.06, None),
+            ("main/main (a.c:9 → 5)", 0.54, None),
+            ("main/main (a.c:5 → 7)", 0.4, None),
+            ("main/main (a.c:7 → 9)", 0.6, None),
+        ];
+        assert_eq!(changes(&reasons(&[base], &[new])), [("main/main (a.c:7 → 9)", 0.2)]);
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //! ranks computed for a longer or shorter time. Ranks that communicate with others between an answer and their next request, in a
 //! collective or by messages, do not get their work that way: the answering rank is a server, e.g. for output.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bincode::{Decode, Encode};
 
@@ -33,6 +33,8 @@ pub struct WorkDemands {
     on_demand: Ns,
     /// Number of intervals of such computation.
     tasks: u64,
+    /// The world ranks from whose windows tasks were taken.
+    hosts: BTreeSet<u32>,
 }
 
 /// The part of a thread in handing out work on demand.
@@ -93,6 +95,7 @@ impl WorkDemands {
         let ThreadDemand { fetched, computed, .. } = self.threads[thread as usize];
         if let Some((_, since)) = fetched.filter(|&(last, _)| last == target) {
             self.end_task(thread, since);
+            self.hosts.insert(target);
         }
         self.threads[thread as usize].fetched = Some((target, computed));
     }
@@ -140,7 +143,7 @@ impl WorkDemands {
             }
         }
         let computed = self.threads.iter().map(|one| one.computed).sum();
-        OnDemand { on_demand: self.on_demand, computed, tasks: self.tasks, last }
+        OnDemand { on_demand: self.on_demand, computed, tasks: self.tasks, hosts: self.hosts.clone(), last }
     }
 }
 
@@ -171,6 +174,8 @@ pub struct OnDemand {
     on_demand: Ns,
     computed: Ns,
     tasks: u64,
+    /// The world ranks whose windows hold the counters that tasks were taken from.
+    hosts: BTreeSet<u32>,
     /// By world rank, its last tasks before collective operations and the end.
     last: BTreeMap<u32, TaskSums>,
 }
@@ -180,7 +185,9 @@ impl PartialResult for OnDemand {
         for (rank, sums) in after.last {
             self.last.entry(rank).or_default().add(sums);
         }
+        self.hosts.extend(after.hosts);
         OnDemand {
+            hosts: self.hosts,
             on_demand: self.on_demand + after.on_demand,
             computed: self.computed + after.computed,
             tasks: self.tasks + after.tasks,
@@ -201,6 +208,8 @@ impl OnDemand {
         TasksOnDemand {
             tasks: self.tasks,
             total_s: self.on_demand as f64 * 1e-9,
+            computed_s: self.computed as f64 * 1e-9,
+            hosts: self.hosts.iter().copied().collect(),
             last: last
                 .map(|(&rank, sums)| LastTasks { rank, tasks: sums.tasks, total_s: sums.time as f64 * 1e-9 })
                 .collect(),

@@ -210,8 +210,12 @@ fn of_idle_master(report: &Report) -> Option<(AnswerLabel, String)> {
     let is_asleep = report.doubts.iter().any(ReportDoubt::is_of_sleep);
     let first =
         if is_asleep { "what the workers wait for outside of MPI: files, sleep(), locks, devices; and " } else { "" };
+    let too = match master.hosts_counter {
+        true => "take tasks, too",
+        false => "work, too, while it hands out work",
+    };
     let text = format!(
-        "{first}whether rank {} can work, too, while it hands out work: it is one of {n_ranks} ranks, so that the same work would take at most {most} less time",
+        "{first}whether rank {} can {too}: it is one of {n_ranks} ranks, so that the same work would take at most {most} less time",
         master.rank
     );
     Some((AnswerLabel::LookAt, text))

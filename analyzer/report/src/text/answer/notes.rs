@@ -58,6 +58,9 @@ fn of_groups(report: &Report, situation: RunSituation) -> Option<String> {
     };
     let alone_in_words = match alone.as_slice() {
         [] => String::new(),
+        [one] if report.idle_master.as_ref().is_some_and(|master| master.hosts_counter && master.rank == *one) => {
+            format!("rank {one} hosts the counter of tasks and is idle")
+        }
         [one] => format!("rank {one} runs code of its own"),
         _ => format!("{} run code of their own each", named_ranks(&alone)),
     };

@@ -400,8 +400,15 @@ fn master_and_workers(report: &Report) -> String {
         true => format!("are outside of MPI {share} of the time, but {} asleep or waiting for I/O", much_of_it(report)),
         false => format!("work {share} of the time"),
     };
-    let workers = named_ranks(&master.workers);
-    format!("Master and workers: {workers} {work}; rank {} hands out work and is idle, as masters are.", master.rank)
+    let (workers, rank) = (named_ranks(&master.workers), master.rank);
+    match master.hosts_counter {
+        true => format!(
+            "Workers that take tasks from a counter: {workers} {work}; rank {rank} hosts the counter and is idle."
+        ),
+        false => {
+            format!("Master and workers: {workers} {work}; rank {rank} hands out work and is idle, as masters are.")
+        }
+    }
 }
 
 /// The answer if there is little to gain.

@@ -6,7 +6,7 @@ use lbprof_thresholds::verdict::{MIN_BYTES_OF_SOLE_RANK, MIN_SHARE_OF_SOLE_RANK}
 use crate::Report;
 use crate::ranks::RankRow;
 
-/// How a rank accesses storage.
+/// The way in which a rank accesses storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StorageAccess {
     /// The rank writes to storage.

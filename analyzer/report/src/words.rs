@@ -8,6 +8,9 @@ use unicode_width::UnicodeWidthStr;
 use super::short_name::{short_code, without_middle, without_template_arguments};
 use lbprof_analysis::structure::OTHER;
 
+/// The start of a region's name, for the code before the first MPI call.
+pub const BEFORE_FIRST_CALL: &str = "start → ";
+
 /// A share of 0..=1 in per cent: `87.4 %`. What rounds to zero has no sign, as sums of nothing have in IEEE 754.
 pub fn percent(share: f64) -> String {
     let text = format!("{:.1} %", 100.0 * share);

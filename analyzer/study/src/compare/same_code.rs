@@ -22,13 +22,10 @@ use super::reasons::{ComponentCost, Parts, TimeComponent};
 use super::regions::{RegionList, without_loops};
 use crate::RunMetrics;
 use lbprof_collector::Activity;
-use lbprof_report::words::separators;
+use lbprof_report::words::{BEFORE_FIRST_CALL, separators};
 use lbprof_thresholds::study::{
     MIN_CANCELLED_DIFFERENCE, MIN_MAIN_FUNCTION, MIN_REASON_OF_ITS_OWN, MIN_STILL_CANCELLED,
 };
-
-/// How code before a rank's first call is named, before the place of that call.
-const BEFORE_FIRST_CALL: &str = "start → ";
 
 /// Merges the parts of regions that are one code, `n_base` of whose runs are the base's. Changes of less than `least_s` do not matter. Merged regions are added to
 /// `regions`.
@@ -40,18 +37,13 @@ pub(super) fn merge(
     least_s: f64,
 ) {
     for code in possible_codes(n_base, runs, regions) {
-        let mut times: Vec<Vec<f64>> = Vec::new();
+        let mut cancelling: Vec<CodeTimes> = Vec::new();
         for &member in &code.members {
             let component = TimeComponent::In(member, Activity::Computation);
-            times.push(of_runs.iter().map(|run| run.get(&component).map_or(0.0, ComponentCost::total_s)).collect());
+            let seconds = of_runs.iter().map(|run| run.get(&component).map_or(0.0, ComponentCost::total_s)).collect();
+            let is_everywhere = (0..runs.len()).all(|run| regions.has(run, member));
+            cancelling.push(CodeTimes { member, seconds, is_everywhere });
         }
-        let of_members = code.members.iter().copied().zip(times);
-        let mut cancelling: Vec<CodeTimes> = of_members
-            .map(|(member, seconds)| {
-                let is_everywhere = (0..runs.len()).all(|run| regions.has(run, member));
-                CodeTimes { member, seconds, is_everywhere }
-            })
-            .collect();
         if !cancel_out(&cancelling, n_base, least_s) {
             continue;
         }
@@ -116,10 +108,11 @@ fn uncancelled(members: &[CodeTimes], n_base: usize, least_s: f64) -> Option<usi
         is_candidate && {
             let others = members.iter().enumerate().filter(|&(at, _)| at != idx);
             let rest: Vec<CodeTimes> = others.map(|(_, one)| one.clone()).collect();
+            let of_rest = cancelled(&rest, n_base);
             // A measure by which too little cancels out shows nothing but noise.
-            cancel_out(&rest, n_base, least_s)
-                && cancelled(&rest, n_base).iter().zip(all).all(|(&(_, rest_s), (all_s, cancelled_s))| {
-                    !is_mostly_cancelled(all_s, cancelled_s, least_s) || rest_s >= MIN_STILL_CANCELLED * cancelled_s
+            of_rest.iter().any(|&(rest_s, gone_s)| is_mostly_cancelled(rest_s, gone_s, least_s))
+                && of_rest.iter().zip(all).all(|(&(_, gone_s), (all_s, cancelled_s))| {
+                    !is_mostly_cancelled(all_s, cancelled_s, least_s) || gone_s >= MIN_STILL_CANCELLED * cancelled_s
                 })
         }
     })

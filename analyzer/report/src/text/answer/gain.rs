@@ -6,13 +6,12 @@ use crate::loss_kind::LossKind;
 use crate::situation::RunSituation;
 use crate::text::region_name;
 use crate::what_if::{PredictionNote, PredictionRow};
-use crate::words::seconds_like;
+use crate::words::{BEFORE_FIRST_CALL, seconds_like};
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_thresholds::wording::MIN_NAMED_GAIN;
 
 use super::phrases::{is_mostly_asleep, short_percent};
-use super::place::BEFORE_FIRST_CALL;
 
 /// The gain of the change that saves most, or `None` if it is little, or advice is withheld.
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {

@@ -6,14 +6,11 @@ use crate::situation::RunSituation;
 use crate::slow_parts::SlowPart;
 use crate::text::{LONGEST_NAME, call_in_words, code_in_words, functions, place_name, region_name};
 use crate::verdict::{LongestRank, WorstRegion};
-use crate::words::{clean, short_path, shorten};
+use crate::words::{BEFORE_FIRST_CALL, clean, short_path, shorten};
 use crate::{Report, Verdict};
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_thresholds::wording::{MIN_EXCESS_OF_NAMED_PLACE, MIN_FUNCTION_OF_WHOLE_REGION, MIN_SAMPLES_OF_PLACE};
-
-/// The start of a region's name, for the code before the first MPI call.
-pub(super) const BEFORE_FIRST_CALL: &str = "start → ";
 
 /// The place that the answer is about, or `None` if there is none to name.
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {

@@ -55,10 +55,10 @@ pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
     }
     .min(n_different);
     let least = if k.is_some() { most } else { 2 };
-    let attempt =
-        |k| one_thread().map_or_else(|| attempt(k, &head, &points), |pool| pool.install(|| attempt(k, &head, &points)));
-    let tried = (least.max(1)..=most).filter_map(attempt).filter(|_| n_different >= 2);
-    let best = tried.reduce(|best, next| if next.silhouette > best.silhouette + 1e-9 { next } else { best })?;
+    let best = on_one_thread(|| {
+        let tried = (least.max(1)..=most).filter_map(|k| attempt(k, &head, &points)).filter(|_| n_different >= 2);
+        tried.reduce(|best, next| if next.silhouette > best.silhouette + 1e-9 { next } else { best })
+    })?;
     let mut of = vec![0; vectors.len()];
     for (&at, &group) in heaviest.iter().zip(&best.of) {
         of[at] = group;
@@ -66,10 +66,13 @@ pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
     Some(RegionGroups { of, ..best })
 }
 
-/// A pool of one thread: k-means spreads each of its rounds, of some points, over all threads, which costs more than the round itself.
-fn one_thread() -> Option<&'static ThreadPool> {
+/// Does some work on one thread: k-means spreads each of its rounds, of some points, over all threads, which costs more than the round itself.
+fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
-    POOL.get_or_init(|| ThreadPoolBuilder::new().num_threads(1).build().ok()).as_ref()
+    match POOL.get_or_init(|| ThreadPoolBuilder::new().num_threads(1).build().ok()) {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
 }
 
 /// The activities that count, each with the largest time of a region in it.

@@ -95,7 +95,7 @@ const fn shape(
 }
 
 /// All shapes.
-pub const SHAPES: [Shape; 66] = {
+pub const SHAPES: [Shape; 68] = {
     use Dependence::{
         All, Chain, IdleMaster, Lock, Neighbours, OnDemand, Output, Overlap, Reduction, Sweep, Target, Turns,
     };
@@ -127,6 +127,8 @@ pub const SHAPES: [Shape; 66] = {
         shape("overlap", 4000, 4, Overlap, ALL_PATTERNS),
         shape("overlap", 16384, 4, Overlap, ALL_PATTERNS),
         shape("overlap", 65536, 4, Overlap, ALL_PATTERNS),
+        shape("overlap-tested", 1000, 4, Overlap, FOUR_PATTERNS),
+        shape("overlap-tested", 16384, 4, Overlap, FOUR_PATTERNS),
         shape("overlap-persistent", 1000, 4, Overlap, ALL_PATTERNS),
         shape("allreduce", 8, 4, All, ALL_PATTERNS),
         shape("alltoall", 8, 4, All, ALL_PATTERNS),

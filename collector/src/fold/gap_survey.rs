@@ -49,6 +49,8 @@ pub struct GapSurvey {
     spun: u64,
     /// The ticks of the gaps between them.
     at_hand: BTreeMap<GapPlace, u64>,
+    /// The ticks of the gaps before the last success, with nothing but polls since.
+    before_success: Vec<(GapPlace, u64)>,
     sums: BTreeMap<GapPlace, PlacedGaps>,
 }
 
@@ -79,7 +81,7 @@ impl GapSurvey {
 
     /// Returns whether the thread may be polling, so that any record may concern it.
     pub(crate) fn is_polling(&self) -> bool {
-        !self.polled.is_empty() || self.spin.has_calls()
+        !self.polled.is_empty() || self.spin.has_calls() || !self.before_success.is_empty()
     }
 
     /// Adds a record that may poll, or that follows polls, of which the last ended at `previous_end`. Returns the place of the long gap before it, if there is
@@ -93,6 +95,12 @@ impl GapSurvey {
         let asks = spins || Operation::polls(record.operation) || answer == PollAnswer::Neutral;
         let gap = record.begin.saturating_sub(previous_end);
         let is_long = gap >= self.lengths.shortest;
+        let has_succeeded_here = || self.before_success.iter().any(|(gap, _)| gap.site.call_site == place.call_site);
+        if answer == PollAnswer::Neutral && is_long && has_succeeded_here() {
+            self.withdraw_success();
+        } else if answer == PollAnswer::Something && record.operation != Operation::Completed as u16 {
+            self.before_success.clear();
+        }
         // After a spin comes work, unless others have taken the core.
         let after_spin = self.spun > IN_TURN as u64;
         let SurveyedLengths { shortest_after_spin, lost_core, .. } = self.lengths;
@@ -145,6 +153,17 @@ impl GapSurvey {
         for (place, ticks) in at_hand.into_iter().filter(|_| has_succeeded) {
             let sums = &mut self.sums.entry(place).or_default().sums;
             sums.succeeded = sums.succeeded.saturating_add(ticks);
+            self.before_success.push((place, ticks));
+        }
+    }
+
+    /// Counts the gaps before the last success as if none had come: the polls go on without a request.
+    fn withdraw_success(&mut self) {
+        for (place, ticks) in std::mem::take(&mut self.before_success) {
+            // Sums that were taken meanwhile keep them.
+            if let Some(gaps) = self.sums.get_mut(&place) {
+                gaps.sums.succeeded = gaps.sums.succeeded.saturating_sub(ticks);
+            }
         }
     }
 

@@ -75,6 +75,48 @@ fn sleep_that_another_call_ends_may_stand_for_work() {
 }
 
 #[test]
+fn polls_that_go_on_without_a_request_may_stand_for_work() {
+    let test = |begin| Record { flags: CallFlags::NOTHING, ..call(Operation::Testall, 1, begin) };
+    let done = |begin| Record { count: 2, ..call(Operation::Testall, 1, begin) };
+    let completed = |begin| Record { end: begin, ..call(Operation::Completed, 1, begin) };
+    let without_requests =
+        |begin| Record { flags: CallFlags::NOTHING | CallFlags::INACTIVE, ..call(Operation::Testall, 1, begin) };
+    // Four parts of 10 ms in a step; what it waits for comes in the second.
+    let step = |k: u64, between: &dyn Fn(u64) -> Record, after_ms: u64| {
+        let at = |ms| (100 * k + ms) * MS;
+        [
+            test(at(10)),
+            done(at(20)),
+            between(at(20) + 10),
+            without_requests(at(20 + after_ms)),
+            without_requests(at(30 + after_ms)),
+            call(Operation::Isend, 2, at(31 + after_ms)),
+        ]
+    };
+    let steps = |between: &dyn Fn(u64) -> Record, ms| (0..20).flat_map(|k| step(k, between, ms)).collect::<Vec<_>>();
+    assert_eq!(judged(&steps(&completed, 10), &[], &EVIDENCE), Some(GapUse::Unclear));
+    assert_eq!(judged(&steps(&without_requests, 10), &[], &EVIDENCE), Some(GapUse::Unclear));
+    // After another call, they say nothing of those before.
+    let send = |begin| call(Operation::Send, 3, begin);
+    assert_eq!(judged(&steps(&send, 10), &[], &EVIDENCE), Some(GapUse::Asleep));
+    // Nor does a call elsewhere that finds no request.
+    let wait = |begin| Record { flags: CallFlags::NOTHING | CallFlags::INACTIVE, ..call(Operation::Waitall, 3, begin) };
+    let waits = (0..20).flat_map(|k: u64| {
+        let at = |ms| (100 * k + ms) * MS;
+        [test(at(10)), done(at(20)), wait(at(40)), call(Operation::Isend, 2, at(41))]
+    });
+    assert_eq!(judged(&waits.collect::<Vec<_>>(), &[], &EVIDENCE), Some(GapUse::Asleep));
+    // A loop that waits for one after the other goes on as long as there are requests.
+    let one_after_the_other = |k: u64| {
+        let at = |ms| (100 * k + ms) * MS;
+        [test(at(10)), done(at(20)), completed(at(20) + 10), test(at(30)), done(at(40)), completed(at(40) + 10)]
+    };
+    let records: Vec<Record> = (0..20).flat_map(one_after_the_other).collect();
+    let sums = survey(&records, &[]);
+    assert!(sums[&site(1)].succeeded >= sums[&site(1)].ticks * 9 / 10, "{sums:?}");
+}
+
+#[test]
 fn cpu_time_between_polls_is_computation() {
     let records = ten_polls(call(Operation::Iprobe, 1, 100 * MS));
     assert_eq!(judged(&records, &samples(0, 100 * MS), &EVIDENCE), Some(GapUse::Computing));

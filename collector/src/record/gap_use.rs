@@ -4,6 +4,7 @@
 //!   waits      |Test|... usleep ...|Test|... usleep ...|Test ok|    no samples; the poll that failed succeeds in the end
 //!   computes   |Test|x====x====x===|Test|==x====x====x=|Test ok|    samples of its CPU time
 //!   unclear    |Test|... usleep ...|Test|... usleep ...|Wait|       it sleeps, but the polls are for something else
+//!   unclear    |Test|... usleep ...|Test ok|... usleep ...|Test|    the polls go on without an active request
 //!   has no core  |sync|sync|sync|........|sync|sync|sync|........|  no samples in a spin on a window, and the thread does not give up its core
 //!   computes     |sync|sync|sync|x====x==|sync|sync|sync|x====x==|  samples: what the spin waited for has come
 //! ```
@@ -95,7 +96,7 @@ pub struct GapSums {
     pub ticks: u64,
     /// The CPU time that samples in them stand for, in nanoseconds.
     pub sampled_ns: u64,
-    /// The ticks of those gaps after which, in the end, a poll from the same call site succeeded.
+    /// The ticks of those gaps after which, in the end, a poll from the same call site succeeded, unless the polls went on without an active request.
     pub succeeded: u64,
 }
 
@@ -124,6 +125,8 @@ const YIELDING: f64 = 0.02;
 const MOST_CPU_OF_RUN: f64 = 0.25;
 /// Fraction of the gaps from which on CPU time makes them computation.
 const COMPUTING: f64 = 0.5;
+/// Fraction of the gaps from which on their success makes them waiting: polls between parts of work succeed now and then, those of a wait in the end.
+const SUCCEEDED: f64 = 0.75;
 /// The CPU time that a sleep takes at most: two calls of the system, two switches of the core and a timer.
 const SLEEP_COST_NS: f64 = 20_000.0;
 
@@ -153,7 +156,7 @@ impl GapSums {
                 verdict(is_idle, idle_ns <= ASLEEP * gaps_ns)
             }
         };
-        let ends_in_success = self.succeeded >= self.ticks / 2;
+        let ends_in_success = self.succeeded as f64 >= SUCCEEDED * self.ticks as f64;
         Some(match is_computing {
             Some(true) => GapUse::Computing,
             Some(false) if ends_in_success => GapUse::Asleep,

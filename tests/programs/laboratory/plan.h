@@ -174,6 +174,15 @@ static __attribute__((noinline)) void first_part(int k)
     rest(change_ms(k, 0));
 }
 
+/* The same in quarters, after each of which it calls `between`. */
+static __attribute__((noinline)) void first_part_in_quarters(int k, void (*between)(void))
+{
+    for (int quarter = 0; quarter < 4; quarter++) {
+        rest(change_ms(k, 0) / 4);
+        between();
+    }
+}
+
 static __attribute__((noinline)) void second_part(int k)
 {
     rest(change_ms(k, 1));

@@ -47,6 +47,20 @@ static void overlap_persistent(int k)
     overlap_with(k, start_persistent);
 }
 
+static void test_all(void)
+{
+    int are_complete;
+    MPI_Testall(2 * n_neighbours, requests, &are_complete, MPI_STATUSES_IGNORE);
+}
+
+/* Tests in the midst of work let the MPI move messages. */
+static void tested_overlap(int k)
+{
+    start_messages();
+    first_part_in_quarters(k, test_all);
+    complete_all();
+}
+
 /* --- collectives --- */
 
 static void by_allreduce(void)
@@ -417,6 +431,7 @@ static const struct {
     {"grid-post-start", work_and_exchange, by_post_start, init_window, free_window, 2},
     {"grid-locks", work_and_exchange, by_locks, init_window, free_window, 2},
     {"overlap", overlap, nothing, nothing, nothing, 1},
+    {"overlap-tested", tested_overlap, nothing, nothing, nothing, 1},
     {"overlap-persistent", overlap_persistent, nothing, init_persistent, free_requests, 1},
     {"allreduce", work_and_exchange, by_allreduce, nothing, nothing, 1},
     {"alltoall", work_and_exchange, by_alltoall, nothing, nothing, 1},

@@ -111,8 +111,10 @@ impl CallMessages<'_> {
         let transfer = *self.channels.get(id);
         let presence = match self.presence(by.thread, since) {
             // It may have been there for no more than to start its side.
-            ThreadPresence::There => self.return_after_a_moment(by.thread, since),
-            known => Some(known),
+            ThreadPresence::There => self.awaited_return(by.thread, since),
+            // It may have had to come back more than once.
+            known @ ThreadPresence::Back { .. } => self.awaited_return(by.thread, since).or(Some(known)),
+            ThreadPresence::Away => Some(ThreadPresence::Away),
         };
         let (at, slot) = match presence.unwrap_or(ThreadPresence::There) {
             ThreadPresence::There => return,
@@ -148,8 +150,9 @@ impl CallMessages<'_> {
         self.need_of_return(members, needs, WaitState::NxN)
     }
 
-    /// Returns when a thread came back to MPI just before the call's end, and the slot of its clocks then, if it was outside for most of the time since `since`.
-    fn return_before_end(&self, thread: u32, since: Ns) -> Option<(Ns, u8)> {
+    /// Returns a thread's last absence from MPI, of which it came back just before the call's end, and the slot of its clocks then, if it was outside for
+    /// most of the time since `since`.
+    fn absence_before_end(&self, thread: u32, since: Ns) -> Option<(TimeInterval, u8)> {
         let end = self.time.end;
         let other = self.threads.get(thread as usize).filter(|_| thread != self.thread)?;
         let since = since.max(other.absences_known_since());
@@ -160,15 +163,18 @@ impl CallMessages<'_> {
         let absences = other.absences(since, last.end);
         let absent_ns: Ns = absences.map(|(away, _)| away.end - away.begin.max(since)).sum();
         let waited_ns = last.end - since;
-        (MOST_AFTER * (waited_ns - absent_ns) <= waited_ns).then_some((last.end, slot))
+        (MOST_AFTER * (waited_ns - absent_ns) <= waited_ns).then_some((last, slot))
     }
 
     /// Returns the need of the return of one of `threads` to MPI just before the call's end, which `needs` do not explain.
     fn need_of_return(&mut self, threads: &[u32], needs: &[CallNeed], state: WaitState) -> Option<CallNeed> {
         let TimeInterval { begin, end } = self.time;
         let last = needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
-        let returns = threads.iter().filter_map(|&thread| Some((self.return_before_end(thread, last)?, thread)));
-        let ((at, slot), thread) = returns.max()?;
+        let returns = threads.iter().filter_map(|&thread| {
+            let (away, slot) = self.absence_before_end(thread, last)?;
+            Some((away.end, slot, thread))
+        });
+        let (at, slot, thread) = returns.max()?;
         if MIN_UNEXPLAINED * (at - last) < end - begin {
             return None;
         }
@@ -201,7 +207,7 @@ impl CallMessages<'_> {
             needs.add_side(need, send.id);
             return;
         }
-        let later = self.return_after_a_moment(other, begin);
+        let later = self.awaited_return(other, begin);
         let (at, slot) = match later.unwrap_or_else(|| self.presence(other, sent.at)) {
             ThreadPresence::There => return,
             ThreadPresence::Back { at, .. } if transfer.is_over_at(at) => return,
@@ -258,6 +264,22 @@ impl CallMessages<'_> {
         match self.threads.get(thread as usize).map_or(ThreadPresence::There, |one| one.presence(since)) {
             ThreadPresence::Back { at, .. } if at > self.time.end => ThreadPresence::Away,
             known => known,
+        }
+    }
+
+    /// Returns the thread's re-entry into MPI that ended the call: the last one, if it was outside for most of the time, however often it came back, as
+    /// ranks do that test between parts of their work.
+    ///
+    /// ```text
+    ///   sender    |send|== compute ==|test|== compute ==|test|== compute ==|test|
+    ///   receiver  |recv ......................................................|
+    /// ```
+    fn awaited_return(&self, thread: u32, since: Ns) -> Option<ThreadPresence> {
+        // After a short one it may have been there already.
+        let is_long = |away: &TimeInterval| MIN_UNEXPLAINED * (away.end - away.begin) >= self.time.end - since;
+        match self.absence_before_end(thread, since).filter(|(away, _)| is_long(away)) {
+            Some((away, slot)) => Some(ThreadPresence::Back { at: away.end, slot }),
+            None => self.return_after_a_moment(thread, since),
         }
     }
 

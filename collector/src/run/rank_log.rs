@@ -336,8 +336,8 @@ struct ThreadPolls {
     polling: PollGapRule,
     lengths: PollGapLimits,
     gap_uses: Arc<GapUses>,
-    /// By number: the sequence number of its next record.
-    threads: HashMap<u32, (u64, PollGapClassifier)>,
+    /// By number: the sequence number of its next record. In boxes: a map has room for several, and thousands of logs are open.
+    threads: HashMap<u32, Box<(u64, PollGapClassifier)>>,
     gaps: NextGaps,
 }
 
@@ -358,9 +358,9 @@ impl NextGaps {
 impl ThreadPolls {
     fn records(&mut self, head: &BatchHead, records: &mut [Record]) {
         let ThreadPolls { polling, lengths, gap_uses, threads, .. } = self;
-        let (next, polls) = threads.entry(head.thread).or_insert_with(|| {
+        let (next, polls) = &mut **threads.entry(head.thread).or_insert_with(|| {
             let polls = PollGapClassifier::new(*polling, *lengths, head.previous_end);
-            (head.first, polls.with_gap_uses(gap_uses.clone(), head.thread))
+            Box::new((head.first, polls.with_gap_uses(gap_uses.clone(), head.thread)))
         });
         if *next != head.first {
             polls.skip_to(head.previous_end);
@@ -380,7 +380,7 @@ impl ThreadPolls {
 
     /// The sums of the first thread, once.
     fn take_sums(&mut self) -> Option<PollSums> {
-        let (_, polls) = self.threads.get_mut(&0)?;
+        let (_, polls) = &mut **self.threads.get_mut(&0)?;
         Some(polls.take_sums()).filter(|sums| *sums != PollSums::default())
     }
 }

@@ -309,7 +309,7 @@ impl<'a> SegmentWorker<'_, 'a> {
         &mut self,
         merged: &mut MergedSegments<W>,
     ) -> Result<ReplaySegment<'a>, ProcessFailure> {
-        let n = at_a_time() * self.team.processes();
+        let n = at_a_time(self.replay.setting.model.ranks.len(), self.team.processes());
         loop {
             self.team.broadcast(&ReplayCommand::ReadLeader(n))?;
             let marks = self.read_leader(n)?.unwrap_or_default();

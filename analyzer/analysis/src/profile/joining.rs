@@ -21,8 +21,12 @@ use crate::model::{IterationSeries, Model, RankModel, RegionIdx, first_of_block}
 /// 1.9 GB.
 pub const MAX_ITERATIONS: usize = 1 << 24;
 
+/// More ranks than this have half as many iterations, because what else is kept of each rank takes more memory then.
+const MANY_RANKS: usize = 1 << 15;
+
 /// Most iterations of a rank, of `ranks`, if there may be `all` together.
 pub fn most_of_rank(all: usize, ranks: usize) -> usize {
+    let all = if ranks > MANY_RANKS { all / 2 } else { all };
     // Fewer blocks would say nothing of the run's course.
     const LEAST: usize = 16;
     (all / ranks.max(1)).max(LEAST)
@@ -122,6 +126,8 @@ mod tests {
     fn each_rank_has_an_equal_share() {
         assert_eq!(most_of_rank(MAX_ITERATIONS, 1 << 14), 1 << 10);
         assert_eq!(most_of_rank(MAX_ITERATIONS, 0), MAX_ITERATIONS);
+        assert_eq!(most_of_rank(MAX_ITERATIONS, MANY_RANKS), 1 << 9);
+        assert_eq!(most_of_rank(MAX_ITERATIONS, 1 << 17), 1 << 6);
         assert_eq!(most_of_rank(MAX_ITERATIONS, 10_000_000), 16);
     }
 }

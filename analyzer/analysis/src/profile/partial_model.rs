@@ -97,6 +97,7 @@ impl PartialModel {
         for rank in self.ranks.iter_mut() {
             numbers.apply(rank);
         }
+        self.ranks.shrink_to_fit();
         let mut slowest = vec![Vec::new(); regions.len()];
         for (idx, list) in numbers.by_region(self.slowest) {
             slowest[idx as usize] = list;

@@ -108,6 +108,11 @@ impl HistoryBatch {
         self.intervals[thread as usize].push(interval);
     }
 
+    /// Returns the number of threads, up to and with the last that has done anything.
+    pub fn threads(&self) -> usize {
+        self.intervals.len()
+    }
+
     /// Forgets all.
     pub fn clear(&mut self) {
         self.begins.clear();

@@ -25,7 +25,7 @@ use crate::partial_result::PartialResult;
 /// Intervals and causes of all histories together from which on old ones are forgotten.
 pub const MAX_INTERVALS: usize = 1 << 22;
 /// Intervals and causes per thread below which nothing is forgotten.
-const MIN_PER_THREAD: usize = 1 << 10;
+const MIN_PER_THREAD: usize = 1 << 8;
 
 /// Explains waits.
 #[derive(Default)]

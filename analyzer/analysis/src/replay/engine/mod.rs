@@ -119,7 +119,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             scheduler: ThreadScheduler::new(source, model),
             matcher: EventMatcher::new(model, members, unread),
             sinks: EventSinks {
-                clocks: ScenarioClocks::new(setting.conditions.clone(), scope.begin),
+                clocks: ScenarioClocks::new(setting.conditions.clone(), scope.begin).with_room_for(model.ranks.len()),
                 waits: WaitAnalysis::new(scope, members, explaining),
                 observer: match observer {
                     Some(observer) => ObserverSink::new(observer),

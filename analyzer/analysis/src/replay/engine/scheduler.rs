@@ -61,7 +61,8 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
             has_others: rank.other_threads > 0,
             exhausted: false,
         });
-        ThreadScheduler { source, ranks: ranks.collect(), threads: Vec::new(), order: BinaryHeap::new() }
+        let (threads, order) = (Vec::with_capacity(model.ranks.len()), BinaryHeap::with_capacity(model.ranks.len()));
+        ThreadScheduler { source, ranks: ranks.collect(), threads, order }
     }
 
     /// Begins the first thread of a rank at a time.

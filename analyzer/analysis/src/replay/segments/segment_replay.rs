@@ -16,8 +16,11 @@ use crate::replay::observer::{ReplayObserver, SegmentObserver};
 use crate::replay::segment_result::SegmentResult;
 use crate::replay::timeline::RunIds;
 
-/// Maximum number of segments that are replayed at a time. Each needs memory for the state of all ranks.
-pub(crate) const MAX_AT_A_TIME: usize = 8;
+/// Maximum number of segments that a process replays at a time.
+const MAX_AT_A_TIME: usize = 8;
+
+/// Maximum number of ranks in all segments that all processes replay at a time, if that is more than one segment: each needs memory for the state of all ranks.
+const MOST_RANKS_AT_A_TIME: usize = 1 << 18;
 
 /// The replay of a run's segments.
 pub(crate) struct SegmentReplay<'a> {
@@ -48,14 +51,14 @@ pub(crate) type SegmentStart = Option<Arc<ConsistentCut>>;
 pub(crate) type SegmentOutcome<T> = Result<SegmentOutput<T>, SegmentStart>;
 
 impl<'a> SegmentReplay<'a> {
-    /// Replays as many segments at a time as there are cores, at most [`MAX_AT_A_TIME`], each with its own observer. The next ones are read
-    /// meanwhile.
+    /// Replays as many segments at a time as there are cores, within the limits of [`at_a_time`], each with its own observer. The next ones
+    /// are read meanwhile.
     pub(crate) fn side_by_side<W: SegmentObserver>(
         &self,
         mut segments: ReplaySegments<'a>,
         observer: Option<&mut W>,
     ) -> SegmentResult {
-        let at_a_time = at_a_time();
+        let at_a_time = at_a_time(self.setting.model.ranks.len(), 1);
         let mut merged = MergedSegments { result: None, observer };
         let mut next = segments.next(at_a_time);
         while !next.is_empty() {
@@ -193,9 +196,10 @@ pub(crate) fn with_observers<'a, W: SegmentObserver>(
     segments.into_iter().map(|segment| ObservedSegment { segment, observer: observer.map(W::fork) }).collect()
 }
 
-/// Returns the number of segments that this process replays at a time.
-pub(crate) fn at_a_time() -> usize {
-    rayon::current_num_threads().clamp(1, MAX_AT_A_TIME)
+/// Returns the number of segments of so many ranks that all processes together replay at a time.
+pub(crate) fn at_a_time(ranks: usize, processes: usize) -> usize {
+    let all = rayon::current_num_threads().clamp(1, MAX_AT_A_TIME).saturating_mul(processes);
+    all.min((MOST_RANKS_AT_A_TIME / ranks.max(1)).max(1))
 }
 
 /// Merges the result of the preceding segments, if any, with that of the next one.

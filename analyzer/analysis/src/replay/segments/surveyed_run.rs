@@ -24,7 +24,7 @@ use crate::structure::{CallPlacer, RunStructure};
 /// Steps of a segment, of all ranks together, where they are packed and where they are not, and of a rank at least.
 const PACKED_STEPS: usize = 1 << 19;
 const STEPS: usize = 1 << 18;
-const LEAST_OF_A_RANK: usize = 128;
+const LEAST_OF_A_RANK: usize = 32;
 
 /// Most samples that are kept, of all ranks together, at 24 bytes each.
 const MOST_SAMPLES: usize = 1 << 22;

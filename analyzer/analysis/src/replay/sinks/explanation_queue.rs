@@ -11,6 +11,9 @@ use crate::replay::blocking::{HistoryBatch, TimedSample, WaitExplainer};
 /// Event batches that may wait to be explained before the engine does.
 const MOST_WAITING: usize = 8;
 
+/// Threads of all waiting batches together: of more there is one batch.
+const MOST_THREADS_WAITING: usize = 1 << 16;
+
 /// A batch of events for the wait analysis.
 struct EventBatch {
     history: HistoryBatch,
@@ -30,6 +33,8 @@ pub struct ExplanationQueue<'a, 'scope> {
     /// The explainer while it works; what was explained comes back as room for more.
     busy: Option<ReadAhead<(WaitExplainer, Vec<HistoryBatch>)>>,
     rooms: Vec<HistoryBatch>,
+    /// Number of threads that have done anything.
+    threads: usize,
     /// Begin of the critical paths.
     paths_begin: Ns,
     /// Intervals and causes of histories that are kept.
@@ -48,16 +53,18 @@ impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
         samples: Arc<Vec<Vec<TimedSample>>>,
     ) -> Self {
         let (batch, waiting, rooms) = (HistoryBatch::default(), Vec::new(), Vec::new());
-        ExplanationQueue { scope, batch, waiting, busy: None, rooms, paths_begin, most_kept, samples }
+        ExplanationQueue { scope, batch, waiting, busy: None, rooms, threads: 0, paths_begin, most_kept, samples }
     }
 
     /// Lets the batch be explained once those before it are; `now`: all threads have been followed until then; `ends`: when the windows of
     /// threads have ended, once all have, for the critical path.
     pub fn hand_over(&mut self, now: Ns, ends: Vec<(u32, Ns)>) {
+        self.threads = self.threads.max(self.batch.threads());
         let room = self.rooms.pop().unwrap_or_default();
         self.waiting.push(EventBatch { history: std::mem::replace(&mut self.batch, room), now, ends });
+        let most_waiting = (MOST_THREADS_WAITING / self.threads.max(1)).clamp(1, MOST_WAITING);
         let is_busy = self.busy.as_mut().is_some_and(|busy| !busy.is_over());
-        if !is_busy || self.waiting.len() >= MOST_WAITING {
+        if !is_busy || self.waiting.len() >= most_waiting {
             let mut explainer = self.back();
             let batches = std::mem::take(&mut self.waiting);
             self.busy = Some(ReadAhead::begin(self.scope, move || {

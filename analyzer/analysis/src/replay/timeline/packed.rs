@@ -21,9 +21,6 @@ use rustc_hash::FxHashMap;
 use super::step::{CallFacts, CommEvent, ParallelPart, StepBatch, TimelineStep};
 use crate::model::region_state::Ns;
 
-/// Steps of a part.
-const PART: usize = 32;
-
 /// Steps of a chunk: what was followed of a batch is freed by chunks.
 const CHUNK: usize = 256;
 
@@ -140,9 +137,9 @@ impl PackedSteps {
             .collect()
     }
 
-    /// The next part; the last one is followed by none.
-    pub fn next_part(&mut self) -> StepBatch {
-        self.part_of(PART)
+    /// The next part, of so many steps at most; the last one is followed by none.
+    pub fn next_part(&mut self, most: usize) -> StepBatch {
+        self.part_of(most)
     }
 
     /// Unpacks the remaining steps.
@@ -353,6 +350,9 @@ mod tests {
     use crate::model::region_state::RegionState;
     use crate::replay::timeline::{CommRole, StepChunk};
 
+    /// Steps of a part.
+    const PART: usize = 32;
+
     #[test]
     fn parts_together_are_the_batch() {
         let numbers = [0, 1, -1, 127, 128, -70_000, i64::from(u32::MAX), 1 << 60, -(1 << 60)];
@@ -395,12 +395,12 @@ mod tests {
             let batch = StepBatch { thread: 3, steps, events, parallel, lists, gap: true, last: true };
             let mut chunks = PackedSteps::chunks(batch.clone());
             assert_eq!(chunks.iter().map(PackedSteps::len).sum::<usize>(), n);
-            let mut all = chunks[0].next_part();
+            let mut all = chunks[0].next_part(PART);
             assert!(all.gap && all.lists.len() == 1, "they come first");
             for packed in &mut chunks {
                 while !packed.is_empty() {
                     assert!(!all.last, "it is the last");
-                    let part = packed.next_part();
+                    let part = packed.next_part(PART);
                     assert!(part.steps.len() <= PART && part.thread == 3 && !part.gap && part.lists.is_empty());
                     all.steps.extend(part.steps);
                     all.events.extend(part.events);
@@ -421,11 +421,11 @@ mod tests {
                 // As another process has them.
                 let sent = |piece: StepChunk| decoded::<StepChunk>(&encoded(&piece)).unwrap();
                 (packed, rest) = (sent(packed), sent(rest));
-                let mut all = packed.next_part();
+                let mut all = packed.next_part(PART);
                 assert_eq!((packed.len() + all.steps.len(), rest.len()), (first, n - first));
                 for packed in [&mut packed, &mut rest] {
                     while !packed.is_empty() {
-                        let part = packed.next_part();
+                        let part = packed.next_part(PART);
                         all.steps.extend(part.steps);
                         all.events.extend(part.events);
                         all.parallel.extend(part.parallel);

@@ -12,9 +12,15 @@ use super::step_chunk::{StepChunk, are_packed};
 use super::steps::RankSteps;
 use crate::read::read_ahead::ReadAhead;
 
+/// Steps that are unpacked of all ranks together, and of one at least and at most.
+const UNPACKED_STEPS: usize = 1 << 17;
+const UNPACKED_OF_RANK: [usize; 2] = [8, 32];
+
 /// Reads ahead one batch of each rank.
 pub struct StepSource<'a, 'scope> {
     scope: &'a Scope<'scope>,
+    /// Steps that are unpacked of a rank at a time.
+    part: usize,
     ranks: Vec<RankSource<'scope>>,
 }
 
@@ -50,8 +56,10 @@ impl<'a, 'scope> StepSource<'a, 'scope> {
     /// matters where threads wait for each other.
     pub fn new(scope: &'a Scope<'scope>, ranks: Vec<RankInput<'scope>>, alone: impl Fn(usize) -> bool) -> Self {
         let many = are_packed(ranks.len());
+        let [least, most] = UNPACKED_OF_RANK;
         StepSource {
             scope,
+            part: (UNPACKED_STEPS / ranks.len().max(1)).clamp(least, most),
             ranks: ranks
                 .into_iter()
                 .enumerate()
@@ -74,7 +82,7 @@ impl<'a, 'scope> StepSource<'a, 'scope> {
     /// The next batch of any thread of a rank; `None` at the end of its log.
     pub fn next(&mut self, rank: usize) -> Option<StepBatch> {
         let place = self.ranks.get_mut(rank)?;
-        if let Some(part) = next_part(&mut place.read) {
+        if let Some(part) = next_part(&mut place.read, self.part) {
             return Some(part);
         }
         let (mut pieces, steps) = match place.at_hand.take() {
@@ -84,7 +92,7 @@ impl<'a, 'scope> StepSource<'a, 'scope> {
                 (fetched.batch?, fetched.steps)
             }
         };
-        let part = next_part(&mut pieces);
+        let part = next_part(&mut pieces, self.part);
         if pieces.is_empty() {
             place.ahead = Some(fetch(self.scope, steps, place.packs));
         } else {
@@ -94,10 +102,10 @@ impl<'a, 'scope> StepSource<'a, 'scope> {
     }
 }
 
-/// The next part of the first piece, which goes when it is empty.
-fn next_part(pieces: &mut VecDeque<StepChunk>) -> Option<StepBatch> {
+/// The next part of the first piece, of so many steps at most; the piece goes when it is empty.
+fn next_part(pieces: &mut VecDeque<StepChunk>, most: usize) -> Option<StepBatch> {
     let first = pieces.front_mut()?;
-    let part = first.next_part();
+    let part = first.next_part(most);
     if first.is_empty() {
         pieces.pop_front();
     }

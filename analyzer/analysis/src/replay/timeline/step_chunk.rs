@@ -36,11 +36,11 @@ impl StepChunk {
         }
     }
 
-    /// Its steps, or the next of them; the last are followed by none.
-    pub fn next_part(&mut self) -> StepBatch {
+    /// Its steps, or if they are packed the next of them, `most` at most; the last are followed by none.
+    pub fn next_part(&mut self, most: usize) -> StepBatch {
         match self {
             StepChunk::Batch(batch) => std::mem::take(batch),
-            StepChunk::Packed(packed) => packed.next_part(),
+            StepChunk::Packed(packed) => packed.next_part(most),
         }
     }
 

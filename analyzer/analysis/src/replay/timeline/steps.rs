@@ -62,7 +62,8 @@ pub struct RankSteps<'a> {
     rank: u32,
     definitions: RankDefinitions,
     placer: Option<CallPlacer<'a>>,
-    threads: FxHashMap<u32, ThreadSteps>,
+    /// In boxes: a map has room for several, and there are thousands of ranks.
+    threads: FxHashMap<u32, Box<ThreadSteps>>,
     /// Sequence numbers after the last records of its threads.
     ends: &'a BTreeMap<u32, u64>,
     comms: DenseMap<LogCommunicator>,
@@ -244,11 +245,11 @@ impl<'a> RankSteps<'a> {
     }
 
     /// The state of the thread of `head`, taken out, and whether records before it are missing.
-    fn thread(&mut self, head: &BatchHead) -> (ThreadSteps, bool) {
+    fn thread(&mut self, head: &BatchHead) -> (Box<ThreadSteps>, bool) {
         if let Some(thread) = self.threads.remove(&head.thread).filter(|thread| thread.walk.next == head.first) {
             return (thread, false);
         }
-        let mut thread = ThreadSteps {
+        let mut thread = Box::new(ThreadSteps {
             walk: RecordWalk::new(head),
             placed: (NONE, RegionState::new(0, Activity::Computation)),
             waiting: None,
@@ -258,7 +259,7 @@ impl<'a> RankSteps<'a> {
             semantics: OperationSemantics::Nothing,
             polls: Vec::new(),
             longest_poll: 0,
-        };
+        });
         self.settle_place(&mut thread, None);
         (thread, head.first > 0)
     }

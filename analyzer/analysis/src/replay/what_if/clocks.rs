@@ -62,6 +62,15 @@ impl<'a> ScenarioClocks<'a> {
         ScenarioClocks { groups, begin, changes_threads, recorder, ..ScenarioClocks::default() }
     }
 
+    /// Makes room for exactly so many threads: what lists that grow have in addition is much for many thousands.
+    pub fn with_room_for(mut self, threads: usize) -> Self {
+        self.threads.reserve_exact(threads);
+        for group in self.groups.iter_mut() {
+            group.reserve(threads);
+        }
+        self
+    }
+
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
     pub fn add_thread(&mut self, rank: u32, late: Ns, window: TimeInterval) {
         self.threads.push(ThreadFacts { rank, window, changes_at: Ns::MIN, at_end: Vec::new() });

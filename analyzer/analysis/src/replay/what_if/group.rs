@@ -67,7 +67,7 @@ pub struct ScenarioGroup<'a> {
     paced: Vec<PacedLane>,
     /// By thread and these replays.
     windows: Vec<PaceWindow>,
-    /// By thread and replay: how many times as long it computes by region in its iteration, where that differs.
+    /// By thread and replay: how many times as long it computes by region in its iteration, where that differs; empty if it does in no replay.
     parts: Vec<[Option<PartFactors>; WIDTH]>,
     /// By number of the note.
     noted: Vec<Lanes>,
@@ -133,13 +133,29 @@ impl<'a> ScenarioGroup<'a> {
         }
     }
 
+    /// Makes room for exactly so many further threads.
+    pub fn reserve(&mut self, threads: usize) {
+        self.clocks.reserve_exact(threads);
+        self.changed_ranks.reserve_exact(threads);
+        self.windows.reserve_exact(threads * self.paced.len());
+        if self.has_parts() {
+            self.parts.reserve_exact(threads);
+        }
+    }
+
     /// A further thread of a rank; its number is the next one.
     pub fn add_thread(&mut self, rank: u32) {
         let factors = lanes(&self.work, |work| factor(work, rank).min(f64::MAX));
         self.clocks.push(ThreadClocks { factors, ..ThreadClocks::default() });
         self.changed_ranks.push(Some(rank));
         self.windows.resize_with(self.windows.len() + self.paced.len(), PaceWindow::default);
-        self.parts.push(Default::default());
+        if self.has_parts() {
+            self.parts.push(Default::default());
+        }
+    }
+
+    fn has_parts(&self) -> bool {
+        self.paced.iter().any(|lane| lane.has_parts)
     }
 
     /// Returns the number of replays.
@@ -223,17 +239,19 @@ impl<'a> ScenarioGroup<'a> {
     /// Sets how many times as long what a thread computes in a region takes, in replays in which that depends on the region.
     fn enter_region(&mut self, thread: u32, region: u32) {
         let Some(rank) = self.changed_ranks[thread as usize] else { return };
-        let parts = &self.parts[thread as usize];
-        for ((factor, work), parts) in self.clocks[thread as usize].factors.iter_mut().zip(&self.work).zip(parts) {
+        let parts = self.parts.get(thread as usize);
+        for (lane, (factor, work)) in self.clocks[thread as usize].factors.iter_mut().zip(&self.work).enumerate() {
             let own = match work {
                 ScenarioWork::Regions(by_region) => {
                     by_region.get(region as usize).and_then(|factors| factors.get(rank as usize)).copied()
                 }
                 ScenarioWork::Rank(one, by_region) if *one == rank => by_region.get(region as usize).copied(),
-                ScenarioWork::Times(times) => match (parts, times.get(rank as usize)) {
-                    (Some(parts), Some(pace)) => Some(parts.of_region(pace.own_region(region))),
-                    _ => continue,
-                },
+                ScenarioWork::Times(times) => {
+                    match (parts.and_then(|parts| parts[lane].as_ref()), times.get(rank as usize)) {
+                        (Some(parts), Some(pace)) => Some(parts.of_region(pace.own_region(region))),
+                        _ => continue,
+                    }
+                }
                 ScenarioWork::Measured
                 | ScenarioWork::Region { .. }
                 | ScenarioWork::Rank(..)

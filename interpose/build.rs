@@ -198,7 +198,7 @@ impl WrapperList {
         let (function, arguments) = (&row.function, row.arguments.join(", "));
         let index = self.names.len();
         self.names.push((format!("PMPI_{function}{suffix}"), format!("MPI_{function}{suffix}")));
-        let place = if large { FREQUENT.len() } else { place_among_frequent(function) };
+        let place = FREQUENT.iter().rev().position(|frequent| frequent == function && !large).unwrap_or(FREQUENT.len());
         if let Some(frequent) = self.frequent.get_mut(place) {
             *frequent = index;
         }

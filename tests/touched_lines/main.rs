@@ -6,7 +6,8 @@
 //! the two and instruction by instruction up to the second, where the registers show which memory the next instruction touches. The first
 //! rounds are left out, for they find tables empty.
 //!
-//! Prints the medians over the other rounds as JSON. With `--list` it also prints the lines of the last round that only the recorder touches, with the
+//! Prints the medians over the other rounds as JSON. Of data it also counts those lines and pages that nothing but the recorder touches: all of them are not
+//! comparable to those of a run without it, where the heap and stack of MPI begin elsewhere in a line. With `--list` it also prints the lines of the last round that only the recorder touches, with the
 //! symbols in them. Only x86-64 Linux has such a tool.
 
 #[cfg(target_arch = "x86_64")]

@@ -54,6 +54,9 @@ pub struct RoundCounts {
     code_pages: u64,
     data_lines: u64,
     data_pages: u64,
+    /// Lines and pages of data that nothing but the recorder touches.
+    own_data_lines: u64,
+    own_data_pages: u64,
     instructions: u64,
 }
 
@@ -87,12 +90,18 @@ impl Round {
     /// Returns how many lines and pages were touched.
     pub fn counts(&self) -> RoundCounts {
         let lines_of = |wanted| self.lines.values().filter(move |line| line.line_use == wanted);
-        let pages_of = |wanted| lines_of(wanted).map(|line| line.address >> PAGE_BITS).collect::<BTreeSet<_>>().len();
+        let pages_of = |wanted| lines_of(wanted).map(TouchedLine::page).collect::<BTreeSet<_>>();
+        let own = || self.lines_of_recorder().filter(|line| line.line_use == LineUse::Data);
+        let pages_of_others: BTreeSet<_> =
+            lines_of(LineUse::Data).filter(|line| line.by_others).map(TouchedLine::page).collect();
         RoundCounts {
             code_lines: lines_of(LineUse::Code).count() as u64,
-            code_pages: pages_of(LineUse::Code) as u64,
+            code_pages: pages_of(LineUse::Code).len() as u64,
             data_lines: lines_of(LineUse::Data).count() as u64,
-            data_pages: pages_of(LineUse::Data) as u64,
+            data_pages: pages_of(LineUse::Data).len() as u64,
+            own_data_lines: own().count() as u64,
+            own_data_pages: own().map(TouchedLine::page).collect::<BTreeSet<_>>().difference(&pages_of_others).count()
+                as u64,
             instructions: self.n_instructions,
         }
     }
@@ -100,6 +109,13 @@ impl Round {
     /// Returns the lines that only the recorder touches.
     pub fn lines_of_recorder(&self) -> impl Iterator<Item = &TouchedLine> {
         self.lines.values().filter(|line| line.by_recorder && !line.by_others)
+    }
+}
+
+impl TouchedLine {
+    /// The number of its page.
+    fn page(&self) -> u64 {
+        self.address >> PAGE_BITS
     }
 }
 
@@ -116,6 +132,8 @@ impl RoundCounts {
             code_pages: median(|round| round.code_pages),
             data_lines: median(|round| round.data_lines),
             data_pages: median(|round| round.data_pages),
+            own_data_lines: median(|round| round.own_data_lines),
+            own_data_pages: median(|round| round.own_data_pages),
             instructions: median(|round| round.instructions),
         }
     }

@@ -25,16 +25,16 @@ pub struct MpiAbi {
     pub status_ignore: usize,
     /// MPI_STATUSES_IGNORE.
     pub statuses_ignore: usize,
-    /// Bytes of an MPI_Status.
-    pub status_bytes: usize,
     /// The handles of requests that are not followed, once they are known ([`crate::mpi::predefined::look_up`]).
     pub requests: SharedRequests,
-    /// Family of the interface.
-    pub kind: AbiFamily,
+    /// Bytes of an MPI_Status.
+    pub status_bytes: u32,
     /// MPI_ANY_SOURCE.
     pub any_source: i32,
     /// MPI_ANY_TAG.
     pub any_tag: i32,
+    /// Family of the interface.
+    pub kind: AbiFamily,
     /// MPI_PROC_NULL.
     pub proc_null: i32,
     /// MPI_ROOT.
@@ -49,7 +49,7 @@ pub struct MpiAbi {
     pub name: &'static str,
 }
 
-const _: () = assert!(std::mem::offset_of!(MpiAbi, any_tag) == 64);
+const _: () = assert!(std::mem::offset_of!(MpiAbi, kind) < 64);
 
 /// The request handles that stand for many completed requests at once.
 #[derive(Clone, Copy, Debug)]

@@ -62,7 +62,8 @@ pub unsafe fn fill(
         (*slot).peer = facts.peer;
         (*slot).tag = facts.tag;
         (*slot).comm = facts.comm;
-        (*slot).request = NONE;
+        // Volatile, so that it is not stored together with facts that are constants, too: they would be loaded from a cache line in another page.
+        (&raw mut (*slot).request).write_volatile(NONE);
         (*slot).operation = operation;
         (*slot).flags = CallFlags(facts.flags | activity);
         (*slot).count = 0;

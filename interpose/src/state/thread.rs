@@ -58,8 +58,18 @@ pub struct RecorderThread {
     pub type_handle: usize,
     /// And its size in bytes.
     pub type_size: u64,
-    /// The functions that the wrappers in C of [`NEXT_FREQUENT`] forward to.
+    /// Statuses to pass where the program ignores an array of them that [`ThreadTables::few_statuses`] has no room for.
+    pub statuses: *mut u8,
+    /// Their room in bytes.
+    pub statuses_bytes: usize,
+    /// More requests.
+    pub requests: *mut usize,
+    /// Their room, in requests.
+    pub requests_room: usize,
+    /// The functions that the wrappers in C of [`NEXT_FREQUENT`] forward to, those that are called most last.
     pub next_frequent: [usize; N_FREQUENT],
+    /// Requests of an array as they were before the call, where they are few, as in most calls.
+    pub few_requests: [usize; FEW],
     /// The last of the records of unsuccessful polls to which further ones may be added, or null.
     pub poll: *mut Record,
     /// The first of these records, which follow one another at once.
@@ -86,16 +96,6 @@ pub struct RecorderThread {
     pub paths: *mut CallPaths,
     /// Further state that the thread needs when its ring is full; null before its first call.
     pub log: *mut ThreadLog,
-    /// Requests of an array as they were before the call, where they are few, as in most calls.
-    pub few_requests: [usize; FEW],
-    /// Statuses to pass where the program ignores an array of them that [`ThreadTables::few_statuses`] has no room for.
-    pub statuses: *mut u8,
-    /// Their room in bytes.
-    pub statuses_bytes: usize,
-    /// More requests.
-    pub requests: *mut usize,
-    /// Their room, in requests.
-    pub requests_room: usize,
     /// Number of times that the recorder itself is entered on this thread, so that nothing of its own is recorded. While it is not 0 the
     /// thread may be using its log; see [`crate::recording::close::close_all`].
     pub busy: u32,
@@ -155,12 +155,15 @@ pub fn tables(thread: *mut RecorderThread) -> *mut ThreadTables {
 /// Number of functions in build.rs's list of those that programs call most.
 pub const N_FREQUENT: usize = 40;
 
-/// The functions that their wrappers in C forward to, in the order of that list, while recording; each thread has a copy beside what else its calls
-/// read.
+/// The functions that their wrappers in C forward to, in the reverse order of that list, while recording; each thread has a copy beside what
+/// else its calls read.
 pub static NEXT_FREQUENT: [AtomicUsize; N_FREQUENT] = [const { AtomicUsize::new(0) }; N_FREQUENT];
 
 /// Offset in the state of the arguments of the call that starts a region, for the entry of that call.
 pub const LAUNCH_OFFSET: usize = std::mem::offset_of!(RecorderThread, team.launch);
+
+// The functions of MPI_Waitall, MPI_Irecv and MPI_Isend are in one cache line with the requests of these calls.
+const _: () = assert!(std::mem::offset_of!(RecorderThread, few_requests) % 64 == 24);
 
 /// So many requests of an array have room in the thread's state.
 pub const FEW: usize = 8;

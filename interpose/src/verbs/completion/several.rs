@@ -76,7 +76,7 @@ fn statuses_or_own<C: VerbCall>(call: C, count: usize, statuses: &mut Word) -> W
             return *statuses;
         }
         // Where INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
-        let bytes = count * abi().status_bytes * if C::Language::FORTRAN { 2 } else { 1 };
+        let bytes = count * abi().status_bytes as usize * if C::Language::FORTRAN { 2 } else { 1 };
         if bytes <= size_of_val(&(*tables(thread)).few_statuses) {
             *statuses = (&raw mut (*tables(thread)).few_statuses) as Word;
             return *statuses;
@@ -406,7 +406,7 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
         if self.statuses == 0 {
             StatusArray { first: NO_STATUS.as_ptr() as Word, bytes: 0 }
         } else {
-            StatusArray { first: self.statuses, bytes: abi().status_bytes }
+            StatusArray { first: self.statuses, bytes: abi().status_bytes as usize }
         }
     }
 }

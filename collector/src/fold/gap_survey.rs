@@ -95,9 +95,8 @@ impl GapSurvey {
         let asks = spins || Operation::polls(record.operation) || answer == PollAnswer::Neutral;
         let gap = record.begin.saturating_sub(previous_end);
         let is_long = gap >= self.lengths.shortest;
-        let has_succeeded_here = || self.before_success.iter().any(|(gap, _)| gap.site.call_site == place.call_site);
-        if answer == PollAnswer::Neutral && is_long && has_succeeded_here() {
-            self.withdraw_success();
+        if answer == PollAnswer::Neutral && is_long {
+            self.withdraw_success(place.call_site);
         } else if answer == PollAnswer::Something && record.operation != Operation::Completed as u16 {
             self.before_success.clear();
         }
@@ -157,9 +156,9 @@ impl GapSurvey {
         }
     }
 
-    /// Counts the gaps before the last success as if none had come: the polls go on without a request.
-    fn withdraw_success(&mut self) {
-        for (place, ticks) in std::mem::take(&mut self.before_success) {
+    /// Counts the gaps before the last success as if none had come, if they follow polls at a call site: these go on without a request.
+    fn withdraw_success(&mut self, call_site: u64) {
+        for (place, ticks) in self.before_success.extract_if(.., |(gap, _)| gap.site.call_site == call_site) {
             // Sums that were taken meanwhile keep them.
             if let Some(gaps) = self.sums.get_mut(&place) {
                 gaps.sums.succeeded = gaps.sums.succeeded.saturating_sub(ticks);

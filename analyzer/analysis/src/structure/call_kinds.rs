@@ -1,7 +1,11 @@
 //! Numbers for the kinds of calls of a rank: one for each call site, operation and communicator, in the order of appearance.
+//!
+//! The communicator of a call that completes requests is that of what it found: a Waitall has none where all were complete before, as after a test that
+//! succeeded, though it is the same step of the program. So it does not count.
 
-use lbprof_collector::Record;
 use lbprof_collector::record::NONE;
+use lbprof_collector::semantics::CompletionEffect;
+use lbprof_collector::{Operation, Record};
 use rustc_hash::FxHashMap;
 
 /// A kind of call, with the ids of the rank's log.
@@ -11,7 +15,7 @@ pub struct CallKind {
     pub call_site: u64,
     /// Number of the operation.
     pub operation: u16,
-    /// Id of the communicator.
+    /// Id of the communicator; NONE for a call that completes requests.
     pub comm: u32,
 }
 
@@ -35,7 +39,11 @@ impl CallKinds {
     /// The number of the kind of a call that follows those before; a new one is the largest.
     #[inline(always)]
     pub fn intern(&mut self, record: &Record) -> u32 {
-        let kind = CallKind { call_site: record.call_site, operation: record.operation, comm: record.comm };
+        let comm = match Operation::completes(record.operation) {
+            CompletionEffect::Nothing => record.comm,
+            _ => NONE,
+        };
+        let kind = CallKind { call_site: record.call_site, operation: record.operation, comm };
         let guess = self.followed.get(self.last as usize).copied().unwrap_or(NONE);
         let number = match self.all.get(guess as usize) {
             Some(guessed) if *guessed == kind => guess,

@@ -207,8 +207,12 @@ impl CallMessages<'_> {
             needs.add_side(need, send.id);
             return;
         }
-        let later = self.awaited_return(other, begin);
-        let (at, slot) = match later.unwrap_or_else(|| self.presence(other, sent.at)) {
+        let presence = match (self.return_after_a_moment(other, begin), self.presence(other, sent.at)) {
+            (Some(later), _) => later,
+            (None, known @ ThreadPresence::Back { .. }) => self.awaited_return(other, begin).unwrap_or(known),
+            (None, known) => known,
+        };
+        let (at, slot) = match presence {
             ThreadPresence::There => return,
             ThreadPresence::Back { at, .. } if transfer.is_over_at(at) => return,
             ThreadPresence::Back { at, slot } => (Some(at), slot),
@@ -275,11 +279,12 @@ impl CallMessages<'_> {
     ///   receiver  |recv ......................................................|
     /// ```
     fn awaited_return(&self, thread: u32, since: Ns) -> Option<ThreadPresence> {
-        // After a short one it may have been there already.
-        let is_long = |away: &TimeInterval| MIN_UNEXPLAINED * (away.end - away.begin) >= self.time.end - since;
-        match self.absence_before_end(thread, since).filter(|(away, _)| is_long(away)) {
-            Some((away, slot)) => Some(ThreadPresence::Back { at: away.end, slot }),
-            None => self.return_after_a_moment(thread, since),
+        match self.absence_before_end(thread, since) {
+            // After a short one it may have been there already.
+            Some((away, slot)) if MIN_UNEXPLAINED * (away.end - away.begin) >= self.time.end - since => {
+                Some(ThreadPresence::Back { at: away.end, slot })
+            }
+            _ => self.return_after_a_moment(thread, since),
         }
     }
 

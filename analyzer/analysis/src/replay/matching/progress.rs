@@ -109,14 +109,12 @@ impl CallMessages<'_> {
         let class = self.class(by.thread, bytes);
         let since = by.at.max(begin);
         let transfer = *self.channels.get(id);
+        // It may have been there for no more than to start its side, or have had to come back more than once.
         let presence = match self.presence(by.thread, since) {
-            // It may have been there for no more than to start its side.
-            ThreadPresence::There => self.awaited_return(by.thread, since),
-            // It may have had to come back more than once.
-            known @ ThreadPresence::Back { .. } => self.awaited_return(by.thread, since).or(Some(known)),
-            ThreadPresence::Away => Some(ThreadPresence::Away),
+            ThreadPresence::Away => ThreadPresence::Away,
+            known => self.awaited_return(by.thread, since).unwrap_or(known),
         };
-        let (at, slot) = match presence.unwrap_or(ThreadPresence::There) {
+        let (at, slot) = match presence {
             ThreadPresence::There => return,
             ThreadPresence::Back { at, .. } if transfer.is_over_at(at) => return,
             ThreadPresence::Back { at, slot } => (Some(at), slot),

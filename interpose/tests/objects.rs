@@ -9,12 +9,17 @@ mod processor;
 
 #[path = "../src/system"]
 mod system {
+    pub mod dynamic_symbols;
+    pub mod loader_tables;
     pub mod memory;
     pub mod objects;
 }
 
+use std::collections::BTreeSet;
+use std::ffi::CStr;
 use std::sync::atomic::Ordering::Relaxed;
 
+use system::dynamic_symbols::{defined, undefined};
 use system::objects::{self, LoadedObject};
 
 /// Facts of an object: where it begins and ends, what addresses are relative to, its file, its segments.
@@ -44,4 +49,21 @@ fn both_ways_find_what_the_loader_lists() {
         assert_eq!(objects::look_at(8, facts), None);
         objects::FIND.store(0, Relaxed);
     }
+}
+
+#[test]
+fn names_are_defined_where_they_are_not_taken_from_others() {
+    let (mut by_libc, mut by_program, mut n_objects) = (false, false, 0);
+    objects::visit(None, |object| {
+        // SAFETY: what a test is linked with stays.
+        let (own, others) = unsafe { (defined(object), undefined(object)) };
+        let own: BTreeSet<&CStr> = own.map(|(_, name)| name).collect();
+        let others: BTreeSet<&CStr> = others.map(|(_, name)| name).collect();
+        // A name may have several versions, but no object takes its own from another.
+        assert!(own.is_disjoint(&others), "{:?}", object.path());
+        n_objects += usize::from(!own.is_empty());
+        by_libc |= own.contains(c"dl_iterate_phdr");
+        by_program |= object.is_program() && others.contains(c"dl_iterate_phdr");
+    });
+    assert!(by_libc && by_program && n_objects > 2, "{by_libc}, {by_program}, {n_objects}");
 }

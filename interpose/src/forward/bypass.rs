@@ -13,9 +13,11 @@ use lbprof_collector::problem::ProblemKind;
 
 use crate::forward::weak;
 use crate::harmless::{enter, guard};
+use crate::mpi::symbols::is_of_mpi;
 use crate::mpi::{nesting, symbols};
 use crate::run::launcher;
 use crate::state::thread;
+use crate::system::dynamic_symbols::{defined, undefined};
 use crate::system::objects::LoadedObject;
 use crate::{forward, log};
 
@@ -84,22 +86,17 @@ fn defined_in_objects_before() -> BTreeSet<&'static CStr> {
         // SAFETY: dl_iterate_phdr passes a valid description, of the program and what was loaded with it first, which stay; and our own pointer.
         unsafe {
             let (object, names) = (&*object, &mut *names.cast::<BTreeSet<&'static CStr>>());
-            if LoadedObject::new(object).bounds().is_some_and(|(begin, _)| nesting::is_here(begin)) {
+            let object = LoadedObject::new(object);
+            if object.bounds().is_some_and(|(begin, _)| nesting::is_here(begin)) {
                 return 1;
             }
-            let defined = symbols_of(object).filter(|(symbol, _)| symbol.st_shndx != 0);
-            names.extend(defined.map(|(_, name)| name).filter(|name| is_of_mpi(name)));
+            names.extend(defined(&object).map(|(_, name)| name).filter(|name| is_of_mpi(name)));
         }
         0
     }
     // SAFETY: the callback gets the set that lives here.
     unsafe { libc::dl_iterate_phdr(Some(add_names), (&raw mut names).cast()) };
     names
-}
-
-/// Returns whether a name begins as those of MPI's functions do, in any language.
-fn is_of_mpi(name: &CStr) -> bool {
-    name.to_bytes().get(..4).is_some_and(|first| first.eq_ignore_ascii_case(b"mpi_"))
 }
 
 /// The first names of a list, and how many more there are.
@@ -162,7 +159,7 @@ fn is_imported(address: usize, name: &CStr) -> bool {
             if !loaded.any(|segment| at.wrapping_sub(segment.p_vaddr) < segment.p_memsz) {
                 return 0;
             }
-            search.2 = symbols_of(object).any(|(symbol, known)| symbol.st_shndx == 0 && known == search.1);
+            search.2 = undefined(&LoadedObject::new(object)).any(|(_, name)| name == search.1);
             1
         }
     }
@@ -176,75 +173,16 @@ fn is_imported(address: usize, name: &CStr) -> bool {
 fn undefined_in_program() -> BTreeSet<&'static CStr> {
     let mut names = BTreeSet::new();
     unsafe extern "C" fn list_names(object: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
-        // SAFETY: dl_iterate_phdr passes a valid description, the program's first, and our own pointer.
-        unsafe { undefined_in(&*object, &mut *names.cast()) };
+        // SAFETY: dl_iterate_phdr passes a valid description, the program's first, which stays; and our own pointer.
+        unsafe {
+            (*names.cast::<BTreeSet<&'static CStr>>())
+                .extend(undefined(&LoadedObject::new(&*object)).map(|(_, name)| name))
+        };
         1
     }
     // SAFETY: the callback gets the set that lives here.
     unsafe { libc::dl_iterate_phdr(Some(list_names), (&raw mut names).cast()) };
     names
-}
-
-/// Adds what an object's dynamic symbols leave undefined.
-///
-/// # Safety
-/// `object` describes an object that stays loaded.
-unsafe fn undefined_in(object: &libc::dl_phdr_info, names: &mut BTreeSet<&'static CStr>) {
-    // SAFETY: the caller's promise.
-    let symbols = unsafe { symbols_of(object) };
-    names.extend(symbols.filter(|(symbol, _)| symbol.st_shndx == 0).map(|(_, name)| name));
-}
-
-/// An object's dynamic symbols (ELF specification, "Dynamic Section", "Symbol Table") with their names. Neither allocates nor locks.
-///
-/// # Safety
-/// `object` describes an object that stays loaded.
-unsafe fn symbols_of(object: &libc::dl_phdr_info) -> impl Iterator<Item = (&'static libc::Elf64_Sym, &'static CStr)> {
-    // SAFETY: the caller's promise.
-    let (symbols, strings, bytes) = unsafe { symbol_table(object) }.unwrap_or((&[], 0, 0));
-    symbols
-        .iter()
-        .filter(move |symbol| symbol.st_name != 0 && u64::from(symbol.st_name) < bytes)
-        // SAFETY: names lie in the table of strings, and end with a zero.
-        .map(move |symbol| (symbol, unsafe { CStr::from_ptr((strings + u64::from(symbol.st_name)) as *const _) }))
-}
-
-/// An object's dynamic symbols, and where the table of their names begins and how long it is.
-///
-/// # Safety
-/// `object` describes an object that stays loaded.
-unsafe fn symbol_table(object: &libc::dl_phdr_info) -> Option<(&'static [libc::Elf64_Sym], u64, u64)> {
-    const DT_STRTAB: u64 = 5;
-    const DT_SYMTAB: u64 = 6;
-    const DT_STRSZ: u64 = 10;
-    // SAFETY: the caller's promise. The dynamic section ends with an entry of tag 0.
-    unsafe {
-        let segments = std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum));
-        let dynamic = segments.iter().find(|segment| segment.p_type == libc::PT_DYNAMIC)?;
-        let mut entry = (object.dlpi_addr + dynamic.p_vaddr) as *const [u64; 2];
-        let (mut strings, mut symbols, mut bytes) = (0, 0, 0);
-        loop {
-            let [tag, value] = *entry;
-            if tag == 0 {
-                break;
-            }
-            // The loader has added the object's address, except where the section cannot be written.
-            let address = if value < object.dlpi_addr { value + object.dlpi_addr } else { value };
-            match tag {
-                DT_STRTAB => strings = address,
-                DT_SYMTAB => symbols = address,
-                DT_STRSZ => bytes = value,
-                _ => {}
-            }
-            entry = entry.add(1);
-        }
-        // Nothing says how many symbols there are, but linkers place their names after them.
-        if symbols == 0 || strings <= symbols {
-            return None;
-        }
-        let n = (strings - symbols) as usize / size_of::<libc::Elf64_Sym>();
-        Some((std::slice::from_raw_parts(symbols as *const libc::Elf64_Sym, n), strings, bytes))
-    }
 }
 
 /// PMPI_Initialized of an MPI library that was loaded while the program ran, out of sight of look-ups by name (RTLD_LOCAL); 0: there is none.
@@ -256,15 +194,14 @@ fn initialized_of_local_library() -> usize {
         const FUNCTION: u8 = 2;
         // SAFETY: dl_iterate_phdr passes a valid description, whose object stays loaded meanwhile, and our own pointer.
         unsafe {
-            let path = (*object).dlpi_name;
-            if path.is_null() || !is_named_as_mpi(CStr::from_ptr(path)) {
+            let object = LoadedObject::new(&*object);
+            if !symbols::is_named_as_mpi(object.path()) {
                 return 0;
             }
-            let mut functions =
-                symbols_of(&*object).filter(|(symbol, _)| symbol.st_shndx != 0 && symbol.st_info & 15 == FUNCTION);
+            let mut functions = defined(&object).filter(|(symbol, _)| symbol.st_info & 15 == FUNCTION);
             match functions.find(|(_, name)| *name == c"PMPI_Initialized") {
                 Some((symbol, _)) => {
-                    *address.cast::<usize>() = ((*object).dlpi_addr + symbol.st_value) as usize;
+                    *address.cast::<usize>() = object.base() + symbol.st_value as usize;
                     1
                 }
                 None => 0,
@@ -274,12 +211,6 @@ fn initialized_of_local_library() -> usize {
     // SAFETY: the callback gets the number that lives here.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut address).cast()) };
     address
-}
-
-/// Returns whether a library's file has "mpi" in its name, as all MPI libraries have.
-fn is_named_as_mpi(path: &CStr) -> bool {
-    let file = path.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-    file.windows(3).any(|part| part == b"mpi")
 }
 
 /// PMPI_Initialized, where the process has a visible MPI from the start; 0: none.

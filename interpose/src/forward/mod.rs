@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::harmless::{enter, guard};
-use crate::mpi::symbols::{find, symbol};
+use crate::mpi::symbols::{defined_by_mpi, find};
 use crate::state::thread::{self, NEXT_FREQUENT};
 use crate::word::Word;
 
@@ -68,11 +68,9 @@ const _: () = assert!(FREQUENT.len() == NEXT_FREQUENT.len());
 /// Looks up the functions of Fortran that are there, so that none of their calls takes the loader's lock: a fork in another thread would leave that taken in the child. A
 /// library of Fortran's functions that the program loads later has them looked up when they are first called.
 pub fn resolve_fortran() {
-    if symbol(c"pmpi_init_") == 0 && symbol(c"pmpi_init_f08_") == 0 {
-        return;
-    }
+    let defined = defined_by_mpi();
     for (slot, names) in NEXT.iter().zip(NAMES) {
-        if !is_c(names.1) && slot.load(Relaxed) == 0 {
+        if !is_c(names.1) && slot.load(Relaxed) == 0 && defined.contains(names.1) {
             slot.store(find(names.0, names.1), Relaxed);
         }
     }

@@ -18,6 +18,7 @@ use std::sync::atomic::{
 use crate::harmless::signals;
 use crate::mpi::symbols;
 use crate::processor::{TABLE_RELOCATION, WORD_RELOCATION};
+use crate::system::dynamic_symbols::{is_undefined_weak, undefined_weak};
 use crate::system::objects::{self, LoadedObject, ObjectChanges};
 
 /// Counts of loads and unloads when references were last looked at.
@@ -90,19 +91,14 @@ fn profiling(name: &CStr) -> CString {
     CString::new([&[first], name.to_bytes()].concat()).unwrap_or_default()
 }
 
-/// A word that the loader fills (ELF specification, "Relocation").
-#[repr(C)]
-struct ElfRelocation {
-    offset: u64,
-    info: u64,
-    addend: u64,
-}
-
 /// An object's weak references to functions of MPI that are bound to `ours`: the name, and the word that holds the address.
 fn each_reference(object: &LoadedObject, ours: (usize, usize), mut then: impl FnMut(&CStr, *const AtomicUsize)) {
-    const WEAK: u8 = 2;
-    let Some(tables) = tables_of(object) else { return };
-    for relocation in tables.relocations {
+    // SAFETY: the loader's lock is held. An object may have a hundred thousand relocations, and few symbols that may be missing.
+    if !unsafe { undefined_weak(object) }.any(|(_, name)| symbols::is_of_mpi(name)) {
+        return;
+    }
+    let Some(tables) = object.loader_tables() else { return };
+    for relocation in tables.relocations() {
         let (kind, symbol) = (relocation.info & 0xffff_ffff, (relocation.info >> 32) as usize);
         if kind != TABLE_RELOCATION && !(kind == WORD_RELOCATION && relocation.addend == 0) {
             continue;
@@ -115,60 +111,13 @@ fn each_reference(object: &LoadedObject, ours: (usize, usize), mut then: impl Fn
         // SAFETY: the word lies in the object's data; the loader's tables are as it needs them.
         unsafe {
             let symbol = &*tables.symbols.add(symbol);
-            let is_weak = symbol.st_shndx == 0 && symbol.st_info >> 4 == WEAK;
-            if is_weak && (ours.0..ours.1).contains(&(*word).load(Relaxed)) {
+            if is_undefined_weak(symbol) && (ours.0..ours.1).contains(&(*word).load(Relaxed)) {
                 let name = CStr::from_ptr(tables.strings.add(symbol.st_name as usize));
-                if name.to_bytes().get(..4).is_some_and(|first| first.eq_ignore_ascii_case(b"mpi_")) {
+                if symbols::is_of_mpi(name) {
                     then(name, word);
                 }
             }
         }
-    }
-}
-
-/// The tables that the loader works with.
-struct LoaderTables<'a> {
-    relocations: &'a [ElfRelocation],
-    symbols: *const libc::Elf64_Sym,
-    strings: *const libc::c_char,
-}
-
-/// An object's tables; `None`: it has none.
-fn tables_of<'a>(object: &'a LoadedObject) -> Option<LoaderTables<'a>> {
-    const DT_STRTAB: usize = 5;
-    const DT_SYMTAB: usize = 6;
-    const DT_RELA: usize = 7;
-    const DT_RELASZ: usize = 8;
-    let (dynamic, _) = object.segments(libc::PT_DYNAMIC).next()?;
-    let (mut strings, mut symbols, mut relocations, mut bytes) = (0, 0, 0, 0);
-    let mut entry = dynamic as *const [usize; 2];
-    // SAFETY: the dynamic section ends with an entry of tag 0, and says where the tables are and how long.
-    unsafe {
-        loop {
-            let [tag, value] = *entry;
-            // The loader has added the object's address, except where the section cannot be written.
-            let address = if value < object.base() { value + object.base() } else { value };
-            match tag {
-                0 => break,
-                DT_STRTAB => strings = address,
-                DT_SYMTAB => symbols = address,
-                DT_RELA => relocations = address,
-                DT_RELASZ => bytes = value,
-                _ => {}
-            }
-            entry = entry.add(1);
-        }
-        if strings == 0 || symbols == 0 || relocations == 0 {
-            return None;
-        }
-        Some(LoaderTables {
-            relocations: std::slice::from_raw_parts(
-                relocations as *const ElfRelocation,
-                bytes / size_of::<ElfRelocation>(),
-            ),
-            symbols: symbols as *const libc::Elf64_Sym,
-            strings: strings as *const libc::c_char,
-        })
     }
 }
 

@@ -3,8 +3,10 @@
 pub mod actions;
 pub mod clock;
 pub mod descriptors;
+pub mod dynamic_symbols;
 pub mod faults;
 pub mod kept_file;
+pub mod loader_tables;
 pub mod memory;
 pub mod objects;
 pub mod own_code;

@@ -54,7 +54,7 @@ pub fn define_later(definition: Definition) {
     if let Some(mut guard) = LOG.lock()
         && let Some(log) = guard.as_mut()
     {
-        log.define_later(&definition);
+        log.define_later(&[definition]);
     }
 }
 
@@ -207,12 +207,12 @@ impl OpenLog {
         self.took(result)
     }
 
-    /// Adds a definition that is written with the next block, see [`define_later`].
-    pub fn define_later(&mut self, definition: &Definition) -> bool {
+    /// Adds definitions that are written with the next block, see [`define_later`].
+    pub fn define_later(&mut self, definitions: &[Definition]) -> bool {
         if guard::mirrored().is_none() {
-            return self.define(std::slice::from_ref(definition));
+            return self.define(definitions);
         }
-        let result = self.writer.definition_later(definition);
+        let result = definitions.iter().try_for_each(|definition| self.writer.definition_later(definition));
         self.took(result)
     }
 
@@ -240,10 +240,10 @@ impl OpenLog {
 
     fn define_new(&mut self) {
         if !self.new.is_empty() {
-            let new = std::mem::take(&mut self.new);
-            self.define(&new);
+            let mut new = std::mem::take(&mut self.new);
+            self.define_later(&new);
+            new.clear();
             self.new = new;
-            self.new.clear();
         }
     }
 

@@ -25,6 +25,16 @@ fn expected(case: &Case) -> anyhow::Result<BTreeMap<i32, String>> {
     case.program.values("path").map(line).collect()
 }
 
+/// Returns whether a path is the expected one, in which `*` stands for any functions, one at least.
+fn is_like(expected: &str, path: &str) -> bool {
+    let parts: Vec<&str> = expected.split("*").collect();
+    let [first, middle @ .., last] = &parts[..] else { return expected == path };
+    let inner = path.strip_prefix(first).and_then(|rest| rest.strip_suffix(last));
+    inner.is_some_and(|inner| {
+        middle.iter().try_fold(inner, |rest, part| rest.split_once(part).map(|(_, after)| after)).is_some()
+    })
+}
+
 /// The definitions of a kind by rank and id.
 fn defined<'a>(dump: &'a Dump, kind: &str) -> anyhow::Result<HashMap<(u64, u64), &'a Value>> {
     let lines = dump.others.get("definition").into_iter().flatten().filter(|line| line["definition"] == kind);
@@ -98,14 +108,19 @@ fn every_call_has_its_path(case: &Case) -> anyhow::Result<()> {
             .with_env("PLUGINS", folder.as_os_str())
             .with_env("LBPROF_CHECK", check);
         let bare = job.bare()?.must_succeed()?;
+        if let Some(why) = bare.stdout.iter().find(|line| line.starts_with("cannot be tested")) {
+            eprintln!("{}: {why}", case.name);
+            return Ok(());
+        }
         job.recorded()?.must_succeed()?.must_equal(&bare, &case.mpi)?;
         let problems = run::problems(&run::report(&job.run_folder()?)?);
         ensure!(!problems.iter().any(|kind| kind == "CallPathWrong"), "LBPROF_CHECK={check}: {problems:?}");
         let found = found(&run::dump(&job.run_folder()?)?, case.program.is_script())?;
         ensure!(found.keys().eq(expected.keys()), "paths of {:?}", found.keys());
         for (tag, paths) in found {
-            let one = BTreeSet::from([expected.get(&tag).with_context(|| format!("tag {tag}"))?.clone()]);
-            ensure!(paths == one, "tag {tag}: {paths:#?} where {one:#?} was expected");
+            let expected = expected.get(&tag).with_context(|| format!("tag {tag}"))?;
+            let is_one = paths.len() == 1 && paths.iter().all(|path| is_like(expected, path));
+            ensure!(is_one, "tag {tag}: {paths:#?} where {expected} was expected");
         }
     }
     Ok(())

@@ -2,8 +2,8 @@
 //!
 //! A thread keeps the paths that it has had, by return address and stack pointer. One is this call's if the words of the stack that it was found
 //! from are unchanged: they are compared on every call, innermost first, so the path is right each time ([`crate::unwind`]). The few of a place are
-//! compared one by one; all of them are in a tree ([`crate::state::path_tree`]). Where none is this call's, the stack is unwound, and the log gets
-//! the path's definition at once, for the ring refers to it.
+//! compared one by one, first by the word in which they differ; all of them are in a tree ([`crate::state::path_tree`]). Where none is this call's, the stack is unwound, and the log gets
+//! the path's definition before the ring's records that refer to it.
 //!
 //! A program may have ever new paths, or more than a tree holds. Where unwinding them would take a considerable part of its time, paths become
 //! shorter: there are fewer then, and fewer frames to unwind ([`UnwindingEffort::next_depth`]).
@@ -11,8 +11,8 @@
 //! What the tables for unwinding say changes only with what is loaded. Before another library can lie where one was, that one is unloaded:
 //! [`unloaded`] makes all paths found until then unknown.
 //!
-//! In a process with a Python interpreter, the paths of its first thread have Python's functions, too. They are looked for apart from the others: what the
-//! interpreter knows of the thread must be as it was as well.
+//! Where a Python interpreter is initialised, the paths of the first thread have Python's functions, too. They are looked for apart from the others: what the
+//! interpreter knows of the thread must be as it was as well. Until then the stack alone decides, for no function of the interpreter's is on it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{
@@ -25,7 +25,7 @@ use lbprof_collector::problem::ProblemKind;
 use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
 use crate::log::LOG;
-use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES, PathDetails, UnwindingEffort, WAYS};
+use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES, PathDetails, UnwindingEffort, WAYS, index_of};
 use crate::state::path_tree::{NotEntered, PathRoot, PathWord, WordOwner, WordPlace};
 use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
@@ -141,7 +141,7 @@ unsafe fn find<'a>(
     key: usize,
     mut is_as_it_was: impl FnMut(&KnownPath, usize) -> bool,
 ) -> Option<&'a KnownPath> {
-    for index in (place..WAYS * PLACES).step_by(PLACES) {
+    for index in (0..WAYS).map(|way| index_of(place, way)) {
         // SAFETY: the caller's promise: a way without a path is the last one.
         let known = unsafe { &*table.add(index) };
         if known.caller == caller && known.key == key && is_as_it_was(known, index) {
@@ -234,7 +234,7 @@ unsafe fn find_apart(thread: *mut RecorderThread, paths: &mut CallPaths) -> Opti
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
 unsafe fn root_of_call(thread: *mut RecorderThread, paths: &CallPaths) -> PathRoot {
-    let python_state = interpreter().filter(|_| paths.is_first_thread).map_or(0, PythonInterpreter::thread_state);
+    let python_state = interpreter_of(paths).map_or(0, PythonInterpreter::thread_state);
     // SAFETY: the caller's promise.
     unsafe { PathRoot { caller: (*thread).caller, key: (*thread).sp | (*thread).path_key, python_state } }
 }
@@ -313,7 +313,7 @@ fn spare_word(thread: *mut RecorderThread) -> StackWord {
 /// As [`current`]; `paths` is the thread's table.
 #[inline]
 unsafe fn find_with_python(thread: *mut RecorderThread, paths: &CallPaths) -> Option<&KnownPath> {
-    let python = interpreter().filter(|_| paths.is_first_thread)?;
+    let python = interpreter_of(paths).filter(|python| python.is_initialized())?;
     let state = python.thread_state();
     // SAFETY: the caller's promise; this is the first thread.
     unsafe {
@@ -357,6 +357,10 @@ unsafe fn unwound(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
     let depth = paths.effort.depth;
     let path = unwind::walk(EntryRegisters { caller, sp, bp }, depth, &mut paths.rules, |at| stack.word(at));
     let path = path.without_code(own_code::bounds());
+    if interpreter_of(paths).is_some_and(PythonInterpreter::is_initialized) {
+        // SAFETY: the thread's own state.
+        unsafe { (*thread).known_paths = NO_PATHS.0.as_ptr() };
+    }
     let (runs, python) = python_of(&path, paths);
     let mut calls = path.with(runs);
     let depth = depth.min(unwind::MAX_DEPTH);
@@ -380,13 +384,18 @@ unsafe fn unwound(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
     id
 }
 
+/// The Python interpreter, if this thread's paths have its functions.
+fn interpreter_of(paths: &CallPaths) -> Option<&'static PythonInterpreter> {
+    interpreter().filter(|_| paths.is_first_thread)
+}
+
 /// Python's functions on a path, and what shows that they are the same; an error: that cannot be shown.
 fn python_of(
     path: &StackPath,
     paths: &CallPaths,
 ) -> (Vec<python::EvalLoopFrames>, Result<Option<ReadState>, PythonFailure>) {
     // A signal may have interrupted the interpreter while it changed what it knows of its frames.
-    let python = interpreter().filter(|_| paths.is_first_thread && !path.interrupted);
+    let python = interpreter_of(paths).filter(|_| !path.interrupted);
     let Some(python) = python else { return (Vec::new(), Ok(None)) };
     match python.frames(python.thread_state(), paths.effort.depth) {
         Ok((runs, read)) => (runs, Ok(Some(read))),
@@ -450,7 +459,7 @@ fn compare_newest(
     python: Option<ReadState>,
     id: u64,
 ) {
-    let at = match interpreter().filter(|_| paths.is_first_thread) {
+    let at = match interpreter_of(paths) {
         None => place(root.caller, root.key),
         // SAFETY: this is the first thread.
         Some(interpreter) => unsafe { python_place(interpreter, root.caller, root.key, root.python_state) },
@@ -473,8 +482,9 @@ pub unsafe fn attach(thread: *mut RecorderThread) {
         renew_key(thread);
         if (*thread).paths.is_null() {
             let paths = Box::new(CallPaths::new(DEPTH.load(Relaxed), ticks()));
-            // Where all are checked none is found; where there is Python they are looked for apart.
-            let is_apart = CHECKED.load(Relaxed) || paths.is_first_thread && PYTHON.get().is_some();
+            // Where all are checked none is found; where Python is used they are looked for apart.
+            let uses_python = interpreter_of(&paths).is_some_and(PythonInterpreter::is_initialized);
+            let is_apart = CHECKED.load(Relaxed) || uses_python;
             (*thread).known_paths = if is_apart { NO_PATHS.0.as_ptr() } else { paths.first_known() };
             (*thread).paths = Box::into_raw(paths);
         }
@@ -517,7 +527,7 @@ unsafe fn check(
     // SAFETY: the thread's own table.
     let taken = unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
-        find_apart(thread, paths).or_else(|| match interpreter().filter(|_| paths.is_first_thread) {
+        find_apart(thread, paths).or_else(|| match interpreter_of(paths) {
             Some(_) => None,
             None => find(paths.first_known(), place(caller, key), caller, key, |known, _| holds(known))
                 .map(|known| u64::from(known.id)),

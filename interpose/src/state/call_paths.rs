@@ -12,6 +12,15 @@ pub const PLACES: usize = 128;
 /// Paths that can share a place: a look-up in the tree takes as long as about ten.
 pub const WAYS: usize = 8;
 
+/// The index in the table of a path at a place. The first ways of all places lie together; the others of a place do, for all of them may be looked at.
+#[inline(always)]
+pub fn index_of(place: usize, way: usize) -> usize {
+    match way {
+        0 => place,
+        _ => PLACES + place * (WAYS - 1) + way - 1,
+    }
+}
+
 /// Words of a path that lie in its line of the table.
 const N_FIRST: usize = 2;
 
@@ -156,28 +165,36 @@ impl CallPaths {
 
     /// Has a path compared at each call from now on, before the others that share `place`: a function that is called from another line now has the same return
     /// address and stack pointer. Where they are as many as may, the oldest goes. `spare` is a word that is always as it was while the path's call is the one.
-    pub fn compare(&mut self, place: usize, root: PathRoot, id: u64, spare: StackWord, details: PathDetails) {
+    pub fn compare(&mut self, place: usize, root: PathRoot, id: u64, spare: StackWord, mut details: PathDetails) {
         let newest = self.known.get(place).filter(|path| path.caller != 0).copied();
         let other = newest.map_or(place, |_| self.next_index(place));
         if self.details.len() <= other {
             self.details.resize_with(other + 1, PathDetails::default);
         }
-        if let (Some(newest), Some(path)) = (newest, self.known.get_mut(other)) {
-            *path = newest;
+        if let Some(newest) = newest {
             self.details.swap(place, other);
+            if let (Some(path), Some(kept)) = (self.known.get_mut(other), self.details.get_mut(other)) {
+                path.caller = usize::MAX;
+                put_different_first(&mut kept.words, &details.words);
+                put_different_first(&mut details.words, &kept.words);
+            }
+            self.name(other, newest.caller, newest.key, u64::from(newest.id), spare);
             self.pass(place);
         }
         if let (Some(path), Some(kept)) = (self.known.get_mut(place), self.details.get_mut(place)) {
             path.caller = usize::MAX;
             *kept = details;
         }
-        self.name(place, root, id, spare);
+        self.name(place, root.caller, root.key, id, spare);
     }
 
     /// Compares the words in `found` like [`CallPaths::compare`], without allocating, because a handler may leave from here by siglongjmp.
     /// If a place is free or the path that is replaced has no room for so many words, nothing is done.
     pub fn compare_found(&mut self, place: usize, root: PathRoot, id: u64, spare: StackWord) {
         let index = self.next_index(place);
+        if let Some(newest) = self.details.get(place) {
+            put_different_first(&mut self.found, &newest.words);
+        }
         let Some(path) = self.known.get_mut(index).filter(|path| path.caller != 0) else { return };
         let Some(kept) = self.details.get_mut(index).filter(|kept| self.found.len() <= kept.words.capacity()) else {
             return;
@@ -188,13 +205,13 @@ impl CallPaths {
         kept.words.clear();
         kept.words.extend_from_slice(&self.found);
         kept.python = None;
-        self.name(index, root, id, spare);
+        self.name(index, root.caller, root.key, id, spare);
         self.pass(place);
     }
 
     /// The index to which a path moves when a newer one takes its place.
     fn next_index(&self, place: usize) -> usize {
-        self.oldest.get(place).map_or(0, |&way| (1 + usize::from(way)) * PLACES) + place
+        index_of(place, self.oldest.get(place).map_or(1, |&way| 1 + usize::from(way)))
     }
 
     /// The next such path goes to the next way.
@@ -204,8 +221,8 @@ impl CallPaths {
         }
     }
 
-    /// Makes the words in the details of the path at `index` those of a call's path.
-    fn name(&mut self, index: usize, root: PathRoot, id: u64, spare: StackWord) {
+    /// Makes the words in the details of the path at `index` those of a call's path, the first of which lie in its line.
+    fn name(&mut self, index: usize, caller: usize, key: usize, id: u64, spare: StackWord) {
         let Some(words) = self.details.get(index).map(|details| &details.words[..]) else { return };
         let further = words.get(N_FIRST..).unwrap_or_default();
         let mut first = [spare; N_FIRST];
@@ -213,12 +230,76 @@ impl CallPaths {
             *first = *word;
         }
         let Some(path) = self.known.get_mut(index) else { return };
-        path.key = root.key;
+        path.key = key;
         path.end = further.as_ptr_range().end;
         path.before = -(size_of_val(further) as i32);
         path.id = u32::try_from(id).unwrap_or(0);
         path.first = first;
         compiler_fence(Release);
-        path.caller = root.caller;
+        path.caller = caller;
+    }
+}
+
+/// Puts the first word that differs from one of `others` at the same address before the rest: a call that comes by another path is told apart by that word alone.
+///
+/// Words on the thread's own stack may be compared in any order.
+fn put_different_first(words: &mut [StackWord], others: &[StackWord]) {
+    let differs = |(at, word): (usize, &StackWord)| {
+        let is_same_address = |other: &&StackWord| other.address == word.address;
+        let other = others.get(at).filter(is_same_address).or_else(|| others.iter().find(is_same_address));
+        other.is_some_and(|other| other.value != word.value)
+    };
+    if let Some(at) = words.iter().enumerate().position(differs)
+        && let Some(until) = words.get_mut(..=at)
+    {
+        until.rotate_right(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPARE: StackWord = StackWord { address: 1, value: 1 };
+
+    fn words(values: &[usize]) -> Vec<StackWord> {
+        values.iter().enumerate().map(|(at, &value)| StackWord { address: 100 + 8 * at, value }).collect()
+    }
+
+    fn enter(paths: &mut CallPaths, id: u64, values: &[usize]) {
+        let root = PathRoot { caller: 7, key: 64, python_state: 0 };
+        paths.compare(3, root, id, SPARE, PathDetails { words: words(values), python: None });
+    }
+
+    /// All words of the path at an index, as a call compares them.
+    fn compared(paths: &CallPaths, index: usize) -> Vec<StackWord> {
+        let path = &paths.known[index];
+        let further = (-path.before) as usize / size_of::<StackWord>();
+        // SAFETY: the words lie in the details.
+        let further = unsafe { std::slice::from_raw_parts(path.end.sub(further), further) };
+        [&path.first[..], further].concat()
+    }
+
+    #[test]
+    fn paths_that_share_a_place_are_compared_first_where_they_differ() {
+        let mut paths = CallPaths::new(9, 0);
+        enter(&mut paths, 1, &[10, 11, 12, 13]);
+        enter(&mut paths, 2, &[10, 11, 22, 23]);
+        let (first, second) = (index_of(3, 0), index_of(3, 1));
+        assert_eq!((paths.known[first].id, paths.known[second].id), (2, 1));
+        for (index, word, values) in [(first, 22, [10, 11, 22, 23]), (second, 12, [10, 11, 12, 13])] {
+            let mut all = compared(&paths, index);
+            assert_eq!(all[0], StackWord { address: 116, value: word });
+            all.sort_by_key(|word| word.address);
+            assert_eq!(all, words(&values), "each word of the path is compared");
+        }
+    }
+
+    #[test]
+    fn each_way_of_each_place_has_an_index_of_its_own() {
+        let mut indices: Vec<usize> =
+            (0..PLACES).flat_map(|place| (0..WAYS).map(move |way| index_of(place, way))).collect();
+        indices.sort_unstable();
+        assert!(indices.into_iter().eq(0..WAYS * PLACES));
     }
 }

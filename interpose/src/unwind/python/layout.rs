@@ -5,6 +5,8 @@
 pub struct PythonLayout {
     /// Prefix of `Py_Version`: 0x030b for 3.11.
     pub version: u32,
+    /// In `_PyRuntime` (internal/pycore_runtime.h): 1 while the interpreter is initialised.
+    pub initialized: usize,
     /// From a thread's state to its innermost frame: the offset of a pointer, and then those of pointers in what the one before points to.
     pub to_frame: &'static [usize],
     /// Separator between the frames of two runs of the interpreter's C function.
@@ -46,6 +48,7 @@ pub const BYTES: usize = 32;
 pub static LAYOUTS: [PythonLayout; 3] = [
     PythonLayout {
         version: 0x030b,
+        initialized: 16,
         to_frame: &[56, 8],
         runs: RunSeparator::Records { state: 56, previous: 16, is_first: 68 },
         frame_code: 32,
@@ -61,6 +64,7 @@ pub static LAYOUTS: [PythonLayout; 3] = [
     },
     PythonLayout {
         version: 0x030c,
+        initialized: 16,
         to_frame: &[56, 0],
         runs: RunSeparator::Frames { owner: 70 },
         frame_code: 0,
@@ -76,6 +80,7 @@ pub static LAYOUTS: [PythonLayout; 3] = [
     },
     PythonLayout {
         version: 0x030d,
+        initialized: 600,
         to_frame: &[72],
         runs: RunSeparator::Frames { owner: 70 },
         frame_code: 0,

@@ -90,6 +90,8 @@ const MAX_TABLE: usize = 1 << 20;
 /// A Python interpreter in this process.
 pub struct PythonInterpreter {
     layout: &'static PythonLayout,
+    /// Address of the variable that says whether it is initialised; 0: not known.
+    initialized: usize,
     thread_state: unsafe extern "C" fn() -> usize,
     /// Types of objects.
     code: usize,
@@ -132,7 +134,11 @@ pub fn find() -> InterpreterLookup {
         (Some(layout), [thread_state, code, string, bytes]) if !named.contains(&0) => {
             // SAFETY: a function of the interpreter's, of this type.
             let thread_state = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn() -> usize>(thread_state) };
-            InterpreterLookup::Known(PythonInterpreter { layout, thread_state, code, string, bytes })
+            let initialized = match symbol(c"_PyRuntime") {
+                0 => 0,
+                runtime => runtime + layout.initialized,
+            };
+            InterpreterLookup::Known(PythonInterpreter { layout, initialized, thread_state, code, string, bytes })
         }
         _ => {
             let [major, minor, micro] = [24, 16, 8].map(|shift| version >> shift & 255);
@@ -143,6 +149,12 @@ pub fn find() -> InterpreterLookup {
 }
 
 impl PythonInterpreter {
+    /// Returns whether it is initialised, or may be. Many programs are linked with a library of Python's that they do not use.
+    pub fn is_initialized(&self) -> bool {
+        // SAFETY: a variable of the interpreter's.
+        self.initialized == 0 || unsafe { (self.initialized as *const i32).read_volatile() } != 0
+    }
+
     /// The calling thread's state; 0: the interpreter does not know the thread, or has ended.
     #[inline]
     pub fn thread_state(&self) -> usize {

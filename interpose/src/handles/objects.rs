@@ -1,7 +1,10 @@
 //! RMA windows and files: handles → ids in the log, and the communicator that each was made on.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 use lbprof_collector::definition::{Definition, MpiObject, ObjectKind};
 use lbprof_collector::record::NONE;
@@ -19,12 +22,58 @@ pub struct ObjectIds {
     pub comm: u32,
 }
 
+/// Objects that are found without a lock, at most.
+const FREQUENT: usize = 16;
+
+/// An object that is found without a lock. Written by whoever holds the lock of the table.
+struct FrequentObject {
+    /// Its handle; 0: none.
+    handle: AtomicU64,
+    /// Its ids: that of the communicator in the upper half.
+    ids: AtomicU64,
+}
+
+impl FrequentObject {
+    const NONE: FrequentObject = FrequentObject { handle: AtomicU64::new(0), ids: AtomicU64::new(0) };
+
+    /// The ids, if this is the object with that handle.
+    #[inline]
+    fn ids_of(&self, handle: Word) -> Option<ObjectIds> {
+        let is_it = || self.handle.load(Acquire) == handle as u64;
+        // What another thread changes in between is another handle's, or the same handle's newer ids.
+        if !is_it() {
+            return None;
+        }
+        let ids = self.ids.load(Acquire);
+        is_it().then_some(ObjectIds { id: ids as u32, comm: (ids >> u32::BITS) as u32 })
+    }
+
+    /// Is no object from now on, if this was the one with that handle.
+    fn forget(&self, handle: Word) {
+        if self.handle.load(Relaxed) == handle as u64 {
+            self.handle.store(0, Release);
+        }
+    }
+
+    /// Is this object from now on.
+    fn become_object(&self, handle: Word, known: ObjectIds) {
+        self.handle.store(0, Release);
+        self.ids.store(u64::from(known.comm) << u32::BITS | u64::from(known.id), Release);
+        self.handle.store(handle as u64, Release);
+    }
+}
+
 /// Objects of one kind.
 pub struct ObjectTable {
     kind: ObjectKind,
+    /// Some of those in `known`, by their handles' hash.
+    frequent: [FrequentObject; FREQUENT],
     known: HandlerLock<Option<HashMap<Word, ObjectIds, foldhash::fast::FixedState>>>,
     next: AtomicU32,
 }
+
+/// The ids of an object that nothing saw being made.
+const UNSEEN: ObjectIds = ObjectIds { id: NONE, comm: NONE };
 
 /// RMA windows.
 pub static WINDOWS: ObjectTable = ObjectTable::new(ObjectKind::Window);
@@ -33,15 +82,30 @@ pub static FILES: ObjectTable = ObjectTable::new(ObjectKind::File);
 
 impl ObjectTable {
     const fn new(kind: ObjectKind) -> Self {
-        ObjectTable { kind, known: HandlerLock::new(None), next: AtomicU32::new(0) }
+        let frequent = [FrequentObject::NONE; FREQUENT];
+        ObjectTable { kind, frequent, known: HandlerLock::new(None), next: AtomicU32::new(0) }
     }
 
     /// The facts about `handle`. Its ids are NONE if nothing saw it being made.
+    #[inline]
     pub fn find(&self, handle: Word) -> ObjectIds {
-        self.known
-            .lock()
-            .and_then(|known| known.as_ref()?.get(&handle).copied())
-            .unwrap_or(ObjectIds { id: NONE, comm: NONE })
+        self.place_of(handle).ids_of(handle).unwrap_or_else(|| self.look_up(handle))
+    }
+
+    #[cold]
+    fn look_up(&self, handle: Word) -> ObjectIds {
+        let Some(known) = self.known.lock() else { return UNSEEN };
+        let Some(&found) = known.as_ref().and_then(|known| known.get(&handle)) else { return UNSEEN };
+        self.place_of(handle).become_object(handle, found);
+        found
+    }
+
+    /// The place of an object that is found without a lock. Handles are addresses, or small numbers.
+    #[inline]
+    fn place_of(&self, handle: Word) -> &FrequentObject {
+        let hash = (handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - FREQUENT.ilog2());
+        // SAFETY: the hash has as many bits as there are places.
+        unsafe { self.frequent.get_unchecked(hash as usize) }
     }
 
     /// A new one was made on communicator `comm`.
@@ -49,6 +113,7 @@ impl ObjectTable {
         let known = ObjectIds { id: self.next.fetch_add(1, Relaxed), comm };
         if let Some(mut all) = self.known.lock() {
             all.get_or_insert_default().insert(handle, known);
+            self.place_of(handle).become_object(handle, known);
         }
         log::define_later(Definition::Object(MpiObject { kind: self.kind, id: known.id, comm, name }));
         known
@@ -56,7 +121,9 @@ impl ObjectTable {
 
     /// Forgets an object that is about to be freed.
     pub fn forget(&self, handle: Word) {
-        if let Some(known) = self.known.lock().as_deref_mut().and_then(Option::as_mut) {
+        let mut known = self.known.lock();
+        self.place_of(handle).forget(handle);
+        if let Some(known) = known.as_deref_mut().and_then(Option::as_mut) {
             known.remove(&handle);
         }
     }

@@ -148,9 +148,10 @@ struct ElfFile {
 impl ElfFile {
     /// Reads the heads of a file; `None`: it is not ELF, or its program headers are not where linkers put them.
     fn read(path: &Path) -> Option<ElfFile> {
-        let mut bytes = Vec::new();
         // Program headers and the loader's path stand at the beginning.
-        File::open(path).ok()?.take(16 << 10).read_to_end(&mut bytes).ok()?;
+        const HEADS: usize = 16 << 10;
+        let mut bytes = Vec::with_capacity(HEADS);
+        File::open(path).ok()?.take(HEADS as u64).read_to_end(&mut bytes).ok()?;
         ElfFile::parse(&bytes)
     }
 

@@ -253,6 +253,13 @@ pub fn counter() -> u64 {
     ticks
 }
 
+/// Begins to fetch a cache line that is read soon.
+#[inline(always)]
+pub fn fetch_early<T>(line: *const T) {
+    // SAFETY: A hint, which has no effect where there is no memory.
+    unsafe { asm!("prfm pldl1keep, [{line}]", line = in(reg) line, options(nostack, readonly, preserves_flags)) };
+}
+
 /// Exchanges the value `found` for `new`, if that is there, and returns whether it was. As for any thread: there is no instruction for one core alone.
 #[inline(always)]
 pub fn exchange_on_this_core(word: &AtomicUsize, found: usize, new: usize) -> bool {

@@ -1,6 +1,6 @@
 //! x86-64.
 
-use std::arch::x86_64::{__cpuid, _rdtsc};
+use std::arch::x86_64::{__cpuid, _MM_HINT_T0, _mm_prefetch, _rdtsc};
 use std::arch::{asm, naked_asm};
 use std::sync::atomic::{AtomicU32, AtomicUsize};
 
@@ -236,6 +236,13 @@ pub fn word_of_thread(offset: usize) -> Option<usize> {
 pub fn counter() -> u64 {
     // SAFETY: Every x86-64 processor has the instruction, and Linux leaves it to programs unless prctl forbids it.
     unsafe { _rdtsc() }
+}
+
+/// Begins to fetch a cache line that is read soon.
+#[inline(always)]
+pub fn fetch_early<T>(line: *const T) {
+    // SAFETY: A hint, which has no effect where there is no memory.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
 }
 
 /// Exchanges the value `found` for `new`, if that is there, and returns whether it was. No other thread may do so at the same time; a handler of a signal may.

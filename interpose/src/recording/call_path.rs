@@ -25,6 +25,7 @@ use lbprof_collector::problem::ProblemKind;
 use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
 use crate::log::LOG;
+use crate::processor::fetch_early;
 use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES, PathDetails, UnwindingEffort, WAYS, index_of};
 use crate::state::path_tree::{NotEntered, PathRoot, PathWord, WordOwner, WordPlace};
 use crate::state::thread::RecorderThread;
@@ -51,6 +52,9 @@ const UNLOAD: usize = 1 << 47;
 
 /// Number of paths found in the tree after which one is compared one by one from then on: a frequent one is soon among them.
 const FOUND_BEFORE_COMPARED: u32 = 8;
+/// Ways of a place, besides the first, whose lines come at the same time rather than one after the other.
+const FETCHED_EARLY: usize = 3;
+
 /// Words of a thread's tree, 32 bytes each.
 const MAX_WORDS: usize = 1 << 17;
 
@@ -122,14 +126,21 @@ unsafe fn find_otherwise(thread: *mut RecorderThread) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
-        match find((*thread).known_paths, place(caller, key), caller, key, |known, _| holds(known)) {
+        let (table, place) = ((*thread).known_paths, place(caller, key));
+        if (*table.add(place)).caller == 0 {
+            return learn(thread);
+        }
+        for way in 1..=FETCHED_EARLY {
+            fetch_early(table.add(index_of(place, way)));
+        }
+        match find(table, place, 1, caller, key, |known, _| holds(known)) {
             Some(known) => u64::from(known.id),
             None => learn(thread),
         }
     }
 }
 
-/// The path of this return address and key at a place of a table that is said to be as it was, given also its index there.
+/// The path of this return address and key at a place of a table, from a way on, that is said to be as it was, given also its index there.
 ///
 /// # Safety
 /// A table, at least of one way that has no path; the key is that of a call under way on this thread.
@@ -137,11 +148,12 @@ unsafe fn find_otherwise(thread: *mut RecorderThread) -> u64 {
 unsafe fn find<'a>(
     table: *const KnownPath,
     place: usize,
+    first_way: usize,
     caller: usize,
     key: usize,
     mut is_as_it_was: impl FnMut(&KnownPath, usize) -> bool,
 ) -> Option<&'a KnownPath> {
-    for index in (0..WAYS).map(|way| index_of(place, way)) {
+    for index in (first_way..WAYS).map(|way| index_of(place, way)) {
         // SAFETY: the caller's promise: a way without a path is the last one.
         let known = unsafe { &*table.add(index) };
         if known.caller == caller && known.key == key && is_as_it_was(known, index) {
@@ -319,7 +331,7 @@ unsafe fn find_with_python(thread: *mut RecorderThread, paths: &CallPaths) -> Op
     unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
         let place = python_place(python, caller, key, state);
-        find(paths.first_known(), place, caller, key, |known, index| {
+        find(paths.first_known(), place, 0, caller, key, |known, index| {
             holds(known) && {
                 let python = paths.details(index).and_then(|details| details.python.as_ref());
                 python.is_none_or(|read| read.state == state && read.holds())
@@ -529,7 +541,7 @@ unsafe fn check(
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
         find_apart(thread, paths).or_else(|| match interpreter_of(paths) {
             Some(_) => None,
-            None => find(paths.first_known(), place(caller, key), caller, key, |known, _| holds(known))
+            None => find(paths.first_known(), place(caller, key), 0, caller, key, |known, _| holds(known))
                 .map(|known| u64::from(known.id)),
         })
     };

@@ -21,7 +21,7 @@ use lbprof_collector::CallFlags;
 
 use crate::harmless::enter;
 use crate::harmless::signals::HandlerLock;
-use crate::processor::{add_on_this_core, exchange_on_this_core};
+use crate::processor::{add_on_this_core, exchange_on_this_core, rare_branch};
 use crate::state::thread;
 use crate::word::Word;
 
@@ -171,7 +171,12 @@ pub fn new_id() -> u32 {
 /// Returns a new request id like [`new_id`].
 #[inline(always)]
 pub fn next_id(concurrency: ThreadConcurrency) -> u32 {
-    let id = if concurrency.0 { COMMONS.next_id.fetch_add(1, Relaxed) } else { add_on_this_core(&COMMONS.next_id, 1) };
+    let id = if concurrency.0 {
+        rare_branch();
+        COMMONS.next_id.fetch_add(1, Relaxed)
+    } else {
+        add_on_this_core(&COMMONS.next_id, 1)
+    };
     id & 0x7fff_ffff
 }
 
@@ -285,6 +290,7 @@ fn exchange(place: &RequestSlot, found: usize, new: usize, concurrency: ThreadCo
     if !concurrency.0 {
         exchange_on_this_core(&place.handle, found, new)
     } else {
+        rare_branch();
         place.handle.compare_exchange(found, new, Acquire, Relaxed).is_ok()
     }
 }
@@ -294,12 +300,12 @@ fn claim(place: &RequestSlot, found: usize) -> bool {
     exchange(place, found, CLAIMED, concurrency())
 }
 
-/// Puts a request into a place, if that is free; whether it did.
+/// Puts a request into a place, if that is free; whether it did. It is read when the place is taken, so that few registers are needed until then.
 #[inline(always)]
-fn put(place: &RequestSlot, handle: Word, open: OpenRequest, concurrency: ThreadConcurrency) -> bool {
+fn put(place: &RequestSlot, handle: Word, open: impl FnOnce() -> OpenRequest, concurrency: ThreadConcurrency) -> bool {
     let is_free = place.handle.load(Relaxed) == FREE && exchange(place, FREE, CLAIMED, concurrency);
     if is_free {
-        place.store(open);
+        place.store(open());
         place.handle.store(handle, Release);
     }
     is_free
@@ -308,7 +314,7 @@ fn put(place: &RequestSlot, handle: Word, open: OpenRequest, concurrency: Thread
 /// Remembers an open request.
 #[inline(always)]
 pub fn insert(handle: Word, open: OpenRequest) {
-    if !insert_at_home(handle, open, concurrency()) {
+    if !insert_at_home(handle, || open, concurrency()) {
         // A copy, so that the other one can stay in registers.
         insert_elsewhere(handle, &OpenRequest { ..open });
     }
@@ -316,7 +322,7 @@ pub fn insert(handle: Word, open: OpenRequest) {
 
 /// Remembers an open request at its home, and returns whether there was room; if not, [`insert_elsewhere`] is to be called.
 #[inline(always)]
-pub fn insert_at_home(handle: Word, open: OpenRequest, concurrency: ThreadConcurrency) -> bool {
+pub fn insert_at_home(handle: Word, open: impl FnOnce() -> OpenRequest, concurrency: ThreadConcurrency) -> bool {
     !is_handle(handle) || put(place_of(handle), handle, open, concurrency)
 }
 
@@ -328,7 +334,7 @@ pub fn insert_elsewhere(handle: Word, open: &OpenRequest) {
     let (bucket, index) = home(handle);
     let home = place_at(bucket, index);
     home.elsewhere.fetch_add(AT_ANOTHER_PLACE, AcqRel);
-    if (1..WAYS).any(|step| put(place_at(bucket, index + step), handle, open, concurrency())) {
+    if (1..WAYS).any(|step| put(place_at(bucket, index + step), handle, || open, concurrency())) {
         return;
     }
     home.elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
@@ -488,6 +494,7 @@ pub fn take_usual(handle: Word) -> Option<OpenRequest> {
         let open = OpenRequest { kind, ..place.load() };
         return exchange_on_this_core(&place.handle, handle, FREE).then_some(open);
     }
+    rare_branch();
     if place.handle.compare_exchange(handle, CLAIMED, Acquire, Relaxed).is_err() {
         return None;
     }

@@ -9,6 +9,7 @@ use super::{AfterCall, PostedOperation, VerbCall, VerbEvent, complete_event};
 use crate::handles::requests::RECEIVES;
 use crate::mpi::abi::abi;
 use crate::mpi::status::{self, ReceivedStatus};
+use crate::processor::rare_branch;
 use crate::recording::slot::CallArguments;
 use crate::state::thread::RecorderThread;
 use crate::word::Word;
@@ -32,6 +33,7 @@ fn incoming<C: VerbCall>(call: C, source: Word, tag: Word, comm: Word) -> CallAr
 #[inline(always)]
 fn marked(mut facts: CallArguments) -> CallArguments {
     if facts.peer < 0 {
+        rare_branch();
         if facts.peer == abi().any_source {
             facts.flags |= CallFlags::ANY_SOURCE.0;
         } else {
@@ -39,8 +41,11 @@ fn marked(mut facts: CallArguments) -> CallArguments {
         }
     }
     // No tag is negative.
-    if facts.tag < 0 && facts.tag == abi().any_tag {
-        facts.flags |= CallFlags::ANY_TAG.0;
+    if facts.tag < 0 {
+        rare_branch();
+        if facts.tag == abi().any_tag {
+            facts.flags |= CallFlags::ANY_TAG.0;
+        }
     }
     facts
 }
@@ -51,6 +56,7 @@ pub fn send<C: VerbCall>(call: C, dest: Word, tag: Word, comm: Word, count: Word
     let mut facts = message(call, dest, tag, comm);
     // No rank is negative: MPI_PROC_NULL, to which nothing is sent.
     if facts.peer < 0 {
+        rare_branch();
         facts.flags |= CallFlags::NOTHING.0;
     } else {
         facts.sent = call.bytes(count, datatype);
@@ -159,6 +165,7 @@ pub(super) unsafe fn store_arrived(slot: *mut Record, arrived: ReceivedStatus) {
     // SAFETY: the caller's: a live slot.
     unsafe {
         if arrived.source < 0 {
+            rare_branch();
             // MPI_PROC_NULL: an empty message from nobody.
             (*slot).flags |= CallFlags::NOTHING;
             return;

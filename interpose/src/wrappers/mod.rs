@@ -26,7 +26,7 @@ use lbprof_collector::record::{CallFlags, Record};
 
 use crate::forward::{self, NEXT};
 use crate::mpi::lang::{self, ArgumentLanguage};
-use crate::processor::{counter, entry, fortran_entry};
+use crate::processor::{counter, entry, fortran_entry, rare_branch};
 use crate::recording::{nested, room, slot};
 use crate::state::entered;
 use crate::state::thread::{self, Canary, UNSEEN};
@@ -155,6 +155,7 @@ macro_rules! c_wrapper {
                         verbs::measure(thread, slot);
                     }
                     if result as i32 != 0 {
+                        rare_branch();
                         (*slot).flags |= CallFlags::FAILED;
                     }
                     event.after.after(thread, slot, result as i32 == 0);
@@ -190,6 +191,7 @@ macro_rules! fortran_wrapper {
                         verbs::measure(thread, slot);
                     }
                     if !ok {
+                        rare_branch();
                         (*slot).flags |= CallFlags::FAILED;
                     }
                     event.after.after(thread, slot, ok);

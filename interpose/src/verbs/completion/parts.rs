@@ -7,6 +7,7 @@ use crate::handles::requests::{self, OpenRequest};
 use crate::harmless::guard;
 use crate::mpi::abi::SharedRequests;
 use crate::mpi::predefined;
+use crate::processor::rare_branch;
 use crate::recording::room;
 use crate::recording::slot::publish_part;
 use crate::state::thread::RecorderThread;
@@ -38,46 +39,77 @@ pub(super) unsafe fn complete_usual(
     unsafe {
         let flags = (*slot).flags;
         let mut last = std::ptr::null_mut::<Record>();
+        if !can_join_completed(flags) {
+            rare_branch();
+            return (0, last);
+        }
         for i in 0..count {
             let (handle, shared) = (kept.add(i).read(), predefined::shared_requests());
             if handle != shared.null {
-                if shared.contains(handle) {
-                } else if last.is_null() {
-                    if !can_join_completed(flags) || !store_usual(slot, handle, status) {
+                if !shared.contains(handle) {
+                    let is_first = last.is_null();
+                    if !is_first && (*thread).cursor == (*thread).limit {
+                        rare_branch();
                         return (i, last);
                     }
-                    // Last of all: whoever finds it so finds the request.
-                    compiler_fence(Release);
-                    (*slot).operation |= JOINED_COMPLETED;
-                    last = slot;
-                } else {
-                    let part = (*thread).cursor;
-                    if part == (*thread).limit {
-                        return (i, last);
-                    }
-                    (*thread).cursor = part.add(1);
-                    (*part).end = (*slot).end;
-                    (*part).call_site = (*slot).call_site;
-                    (*part).received = 0;
-                    (*part).operation = Operation::Completed as u16;
-                    (*part).flags = flags;
-                    (*part).count = 0;
-                    if !store_usual(part, handle, status) {
-                        (*part).end = 0;
-                        // Unless a handler has made a call meanwhile: a slot without a record is left out.
-                        if (*thread).cursor == part.add(1) {
-                            (*thread).cursor = part;
+                    let record = if is_first { slot } else { next_part(thread, slot, flags) };
+                    if !store_usual(record, handle, status) {
+                        rare_branch();
+                        if !is_first {
+                            take_back_part(thread, record);
                         }
                         return (i, last);
                     }
-                    publish_part(part);
-                    last = part;
+                    if is_first {
+                        // Last of all: whoever finds it so finds the request.
+                        compiler_fence(Release);
+                        (*slot).operation |= JOINED_COMPLETED;
+                    } else {
+                        publish_part(record);
+                    }
+                    last = record;
                 }
                 (*slot).count += 1;
             }
             status = status.wrapping_add(status_bytes);
         }
         (count, last)
+    }
+}
+
+/// Takes the next slot for a part of the call at `slot`, which had these flags, and fills all that [`store_usual`] does not.
+///
+/// # Safety
+/// The ring of `thread`, the calling one, has a free slot.
+#[inline(always)]
+unsafe fn next_part(thread: *mut RecorderThread, slot: *mut Record, flags: CallFlags) -> *mut Record {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let part = (*thread).cursor;
+        (*thread).cursor = part.add(1);
+        (*part).end = (*slot).end;
+        (*part).call_site = (*slot).call_site;
+        (*part).received = 0;
+        (*part).operation = Operation::Completed as u16;
+        (*part).flags = flags;
+        (*part).count = 0;
+        part
+    }
+}
+
+/// Gives back the slot of a part that nothing was stored in, unless a handler has made a call meanwhile: a slot without a record is left out.
+///
+/// # Safety
+/// `part` comes from [`next_part`].
+#[cold]
+#[inline(never)]
+unsafe fn take_back_part(thread: *mut RecorderThread, part: *mut Record) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*part).end = 0;
+        if (*thread).cursor == part.add(1) {
+            (*thread).cursor = part;
+        }
     }
 }
 

@@ -36,7 +36,9 @@ pub fn next(index: usize) -> usize {
 pub fn resolved(index: usize, place: usize) -> usize {
     // SAFETY: build.rs numbers the wrappers, and NEXT has a slot for each; the thread's own state.
     unsafe {
-        match (*thread::current()).next_frequent.get(place) {
+        let thread = thread::current();
+        let (frequent, most_frequent) = (&(*thread).next_frequent, &(*thread).next_most_frequent);
+        match frequent.get(place).or_else(|| most_frequent.get(place - frequent.len())) {
             Some(&next) => next,
             None => NEXT.get_unchecked(index).load(Relaxed),
         }

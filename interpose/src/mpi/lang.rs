@@ -136,17 +136,13 @@ pub trait ArgumentLanguage: Copy {
         HandleArray { array, convert, is_narrow, language: PhantomData }
     }
 
-    /// Returns whether a status argument says that the program wants none.
+    /// Returns whether a status argument says that the program wants none, as `ignore` does in C.
     ///
     /// # Safety
     /// `word` is such an argument.
     #[inline(always)]
-    unsafe fn status_ignored(word: Word) -> bool {
-        if Self::FORTRAN {
-            fortran::is_fortran_place(FortranPlace::StatusIgnore, word)
-        } else {
-            word == abi().status_ignore
-        }
+    unsafe fn status_ignored(word: Word, ignore: Word) -> bool {
+        if Self::FORTRAN { fortran::is_fortran_place(FortranPlace::StatusIgnore, word) } else { word == ignore }
     }
 
     /// Returns whether an array of statuses is ignored.

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize};
 
 use lbprof_collector::record::Record;
 
+use crate::mpi::abi::AbiFamily;
 use crate::processor::{self, PARKED_BYTES};
 use crate::state::call_paths::{CallPaths, KnownPath};
 use crate::state::comm::{CommInfo, UNKNOWN};
@@ -62,14 +63,20 @@ pub struct RecorderThread {
     pub statuses: *mut u8,
     /// Their room in bytes.
     pub statuses_bytes: usize,
+    /// The functions that the wrappers in C of [`NEXT_FREQUENT`] forward to, those that are called most last, all but the last ones.
+    pub next_frequent: [usize; N_FREQUENT - N_MOST_FREQUENT],
+    /// MPI_STATUS_IGNORE, a copy beside the functions of the calls that take a status.
+    pub status_ignore: usize,
+    /// Likewise, the interface of the MPI library.
+    pub interface: AbiFamily,
+    /// The last of these functions.
+    pub next_most_frequent: [usize; N_MOST_FREQUENT],
+    /// Requests of an array as they were before the call, where they are few, as in most calls.
+    pub few_requests: [usize; FEW],
     /// More requests.
     pub requests: *mut usize,
     /// Their room, in requests.
     pub requests_room: usize,
-    /// The functions that the wrappers in C of [`NEXT_FREQUENT`] forward to, those that are called most last.
-    pub next_frequent: [usize; N_FREQUENT],
-    /// Requests of an array as they were before the call, where they are few, as in most calls.
-    pub few_requests: [usize; FEW],
     /// The last of the records of unsuccessful polls to which further ones may be added, or null.
     pub poll: *mut Record,
     /// The first of these records, which follow one another at once.
@@ -155,6 +162,9 @@ pub fn tables(thread: *mut RecorderThread) -> *mut ThreadTables {
 /// Number of functions in build.rs's list of those that programs call most.
 pub const N_FREQUENT: usize = 40;
 
+/// So many of them have their place in a line with what else their calls read.
+pub const N_MOST_FREQUENT: usize = 8;
+
 /// The functions that their wrappers in C forward to, in the reverse order of that list, while recording; each thread has a copy beside what
 /// else its calls read.
 pub static NEXT_FREQUENT: [AtomicUsize; N_FREQUENT] = [const { AtomicUsize::new(0) }; N_FREQUENT];
@@ -162,7 +172,8 @@ pub static NEXT_FREQUENT: [AtomicUsize; N_FREQUENT] = [const { AtomicUsize::new(
 /// Offset in the state of the arguments of the call that starts a region, for the entry of that call.
 pub const LAUNCH_OFFSET: usize = std::mem::offset_of!(RecorderThread, team.launch);
 
-// The functions of MPI_Waitall, MPI_Irecv and MPI_Isend are in one cache line with the requests of these calls.
+// The functions of MPI_Waitall, MPI_Irecv and MPI_Isend are in one cache line with the requests of these calls, those of MPI_Sendrecv, MPI_Recv and MPI_Wait in one with
+// what shows how to read a status.
 const _: () = assert!(std::mem::offset_of!(RecorderThread, few_requests) % 64 == 24);
 
 /// So many requests of an array have room in the thread's state.

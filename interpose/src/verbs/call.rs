@@ -70,7 +70,7 @@ pub unsafe trait VerbCall: Copy {
     #[inline(always)]
     fn status_ignored(self, word: Word) -> bool {
         // SAFETY: the contract.
-        unsafe { Self::Language::status_ignored(word) }
+        unsafe { Self::Language::status_ignored(word, (*self.thread()).status_ignore) }
     }
 
     /// Returns whether the statuses are ignored, see [`ArgumentLanguage::statuses_ignored`].

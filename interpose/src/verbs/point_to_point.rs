@@ -136,11 +136,11 @@ pub fn receive<C: VerbCall>(
 
 impl AfterCall for MessageReceipt {
     #[inline(always)]
-    unsafe fn after(self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: a successful receive has filled the status; the slot is this call's.
         unsafe {
             if ok {
-                store_arrival(slot, self.status);
+                store_arrival(thread, slot, self.status);
             }
         }
     }
@@ -149,11 +149,11 @@ impl AfterCall for MessageReceipt {
 /// Puts who sent what into the record of a receive.
 ///
 /// # Safety
-/// `slot` is live, and the status filled.
+/// `thread` is the calling thread's state, `slot` is live, and the status filled.
 #[inline(always)]
-pub(super) unsafe fn store_arrival(slot: *mut Record, status: Word) {
+pub(super) unsafe fn store_arrival(thread: *mut RecorderThread, slot: *mut Record, status: Word) {
     // SAFETY: the caller's: a filled status and a live slot.
-    unsafe { store_arrived(slot, status::read_status(status)) };
+    unsafe { store_arrived(slot, status::read_status_of((*thread).interface, status)) };
 }
 
 /// Stores a status that was read.
@@ -211,10 +211,11 @@ pub fn exchange<C: VerbCall>(
 
 impl AfterCall for ExchangeReceipt {
     #[inline(always)]
-    unsafe fn after(mut self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
+    unsafe fn after(mut self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: a successful call has filled the status; the slot is this call's.
         unsafe {
-            let arrived = if ok { status::read_status(self.status) } else { ReceivedStatus::NOTHING };
+            let arrived =
+                if ok { status::read_status_of((*thread).interface, self.status) } else { ReceivedStatus::NOTHING };
             if arrived.source >= 0 {
                 (self.source, self.tag) = (arrived.source, arrived.tag);
                 (*slot).received = arrived.bytes;

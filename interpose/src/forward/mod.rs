@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::harmless::{enter, guard};
 use crate::mpi::symbols::{find, symbol};
-use crate::state::thread::{self, NEXT_FREQUENT};
+use crate::state::thread::{self, N_FREQUENT, N_MOST_FREQUENT, NEXT_FREQUENT};
 use crate::word::Word;
 
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
@@ -43,6 +43,17 @@ pub fn resolved(index: usize, place: usize) -> usize {
             None => NEXT.get_unchecked(index).load(Relaxed),
         }
     }
+}
+
+/// The function called by one of the last wrappers of [`NEXT_FREQUENT`], by its place there, while recording.
+///
+/// # Safety
+/// `place` is that of one of the last [`N_MOST_FREQUENT`].
+#[inline(always)]
+pub unsafe fn resolved_most_frequent(place: usize) -> usize {
+    const FIRST: usize = N_FREQUENT - N_MOST_FREQUENT;
+    // SAFETY: the caller's promise; the thread's own state.
+    unsafe { *(*thread::current()).next_most_frequent.as_ptr().wrapping_add(place).wrapping_sub(FIRST) }
 }
 
 /// Looks up all C functions, so that a recorded call need not ask whether its own is known.

@@ -261,6 +261,11 @@ impl RequestSlot {
 
     #[inline(always)]
     fn load(&self) -> OpenRequest {
+        self.load_of_kind(self.kind.load(Relaxed))
+    }
+
+    #[inline(always)]
+    fn load_of_kind(&self, kind: u64) -> OpenRequest {
         let (peer_and_tag, comm_and_id) = (self.peer_and_tag.load(Relaxed), self.comm_and_id.load(Relaxed));
         OpenRequest {
             id: (comm_and_id >> 32) as u32,
@@ -269,7 +274,7 @@ impl RequestSlot {
             tag: (peer_and_tag >> 32) as i32,
             sent: self.sent.load(Relaxed),
             received: self.received.load(Relaxed),
-            kind: self.kind.load(Relaxed),
+            kind,
         }
     }
 
@@ -314,16 +319,16 @@ fn put(place: &RequestSlot, handle: Word, open: impl FnOnce() -> OpenRequest, co
 /// Remembers an open request.
 #[inline(always)]
 pub fn insert(handle: Word, open: OpenRequest) {
-    if !insert_at_home(handle, || open, concurrency()) {
+    if is_handle(handle) && !insert_at_home(handle, || open, concurrency()) {
         // A copy, so that the other one can stay in registers.
         insert_elsewhere(handle, &OpenRequest { ..open });
     }
 }
 
-/// Remembers an open request at its home, and returns whether there was room; if not, [`insert_elsewhere`] is to be called.
+/// Remembers an open request at its home, and returns whether there was room; the handle is one of MPI's. If not, [`insert_elsewhere`] is to be called.
 #[inline(always)]
 pub fn insert_at_home(handle: Word, open: impl FnOnce() -> OpenRequest, concurrency: ThreadConcurrency) -> bool {
-    !is_handle(handle) || put(place_of(handle), handle, open, concurrency)
+    put(place_of(handle), handle, open, concurrency)
 }
 
 /// Remembers an open request whose home is taken.
@@ -479,11 +484,11 @@ pub fn take(handle: Word) -> Option<OpenRequest> {
 }
 
 /// Takes a request that is at home and usual ([`OpenRequest::is_usual`]), as most are. For others it does nothing and returns `None`; see
-/// [`take`].
+/// [`take`]. `handle` is one that MPI has completed, so it is a request's.
 #[inline(always)]
 pub fn take_usual(handle: Word) -> Option<OpenRequest> {
     let place = place_of(handle);
-    if !is_handle(handle) || !place.has_all() || place.handle.load(Acquire) != handle {
+    if !place.has_all() || place.handle.load(Acquire) != handle {
         return None;
     }
     let kind = place.kind.load(Relaxed);
@@ -491,7 +496,7 @@ pub fn take_usual(handle: Word) -> Option<OpenRequest> {
         return None;
     }
     if !COMMONS.is_concurrent.load(Relaxed) {
-        let open = OpenRequest { kind, ..place.load() };
+        let open = place.load_of_kind(kind);
         return exchange_on_this_core(&place.handle, handle, FREE).then_some(open);
     }
     rare_branch();

@@ -37,7 +37,7 @@ pub const fn rare_branch() {}
 pub struct EnteredCall {
     /// The return address.
     pub caller: usize,
-    /// The place of the function of Fortran to forward to.
+    /// The place of the function of Fortran to forward to; where functions share a body, which of them it is.
     pub next: usize,
     /// The stack pointer.
     pub sp: usize,

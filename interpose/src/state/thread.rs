@@ -29,7 +29,7 @@ pub type Canary = MaybeUninit<usize>;
 pub struct RecorderThread {
     /// Return address of the call being entered: the call site.
     pub caller: usize,
-    /// Address of the slot in `forward::NEXT` of the Fortran function being entered.
+    /// Address of the slot in `forward::NEXT` of the Fortran function being entered; where functions of C share a body, which of them it is.
     pub next: usize,
     /// The stack pointer of the call being entered: where the processor pushes the return address, it points to that. 0: no call is being entered.
     pub sp: usize,
@@ -97,8 +97,6 @@ pub struct RecorderThread {
     pub spin: *mut Record,
     /// Number of them that repeat one before.
     pub spin_repetitions: u32,
-    /// Status to pass where the program ignores it.
-    pub status: [u64; 8],
     /// The call paths that the thread has had; null while it has no ring.
     pub paths: *mut CallPaths,
     /// Further state that the thread needs when its ring is full; null before its first call.
@@ -149,8 +147,9 @@ pub struct ThreadTables {
     pub comms: [(usize, *const CommInfo); CACHE],
     /// Datatypes lately used, by a hash of their handles, and their sizes.
     pub types: [(usize, u64); CACHE],
-    /// Statuses of a few requests to pass where the program ignores an array of them.
-    pub few_statuses: [u64; 3 * FEW],
+    /// A status, or those of a few requests, to pass where the program ignores it or an array of them. One has 32 bytes at most; where INTEGER has 8 bytes, Fortran's has
+    /// twice as many.
+    pub few_statuses: [[u64; 4]; FEW],
 }
 
 /// Returns the tables of a thread.

@@ -145,6 +145,10 @@ impl<L: ArgumentLanguage, const PREPARED: bool> AfterCall for RequestStart<L, PR
 unsafe fn remember<L: ArgumentLanguage>(slot: *mut Record, request: Word, kind: u64) {
     // SAFETY: the caller's promise.
     unsafe {
+        if request == 0 {
+            rare_branch();
+            return;
+        }
         let handle = L::handle_at(request, 0, ConvertedHandle::Request);
         let shared = predefined::shared_requests();
         if handle == shared.null || shared.contains(handle) {

@@ -11,7 +11,7 @@ use crate::mpi::abi::abi;
 use crate::mpi::status::{self, ReceivedStatus};
 use crate::processor::rare_branch;
 use crate::recording::slot::CallArguments;
-use crate::state::thread::RecorderThread;
+use crate::state::thread::{RecorderThread, tables};
 use crate::word::Word;
 
 /// Facts of a message to or from `peer`.
@@ -115,7 +115,7 @@ pub(super) fn status_or_own<C: VerbCall>(call: C, status: &mut Word) -> Word {
     // SAFETY: the thread's own scratch status, which only its outermost call uses.
     unsafe {
         if call.status_ignored(*status) {
-            *status = (&raw mut (*call.thread()).status) as Word;
+            *status = (&raw mut (*tables(call.thread())).few_statuses) as Word;
         }
     }
     *status

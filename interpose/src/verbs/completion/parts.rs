@@ -1,11 +1,12 @@
 //! The parts of a call that starts or completes several requests.
 
+use std::hint;
 use std::sync::atomic::{Ordering::Release, compiler_fence};
 
 use super::finished::{store_completed_here, take_completed};
 use crate::handles::requests::{self, OpenRequest};
 use crate::harmless::guard;
-use crate::mpi::abi::SharedRequests;
+use crate::mpi::abi::{SharedRequests, abi};
 use crate::mpi::predefined;
 use crate::processor::rare_branch;
 use crate::recording::room;
@@ -20,37 +21,36 @@ use lbprof_collector::{Activity, Operation, ProblemKind};
 const ACTIVITY: u16 = 7;
 
 /// Records the requests that a call has completed, up to the first that is not a usual one, or for which the ring has no room: the first in the call's own record, each
-/// further one in a part. The call's record counts those that are complete. Returns how many of the array it has recorded, and the last record; null: there
+/// further one in a part. The call's record counts those that are complete. Returns the first handle that it has not recorded, and the last record; null: there
 /// is none.
 ///
 /// # Safety
-/// `slot` is that of the call that has just returned on `thread`, the calling one. `kept` has `count` handles; the statuses, each of so many bytes, are filled.
+/// `slot` is that of the call that has just returned on `thread`, the calling one. The handles are those from `next` to `end`, whose statuses are filled.
 #[unsafe(link_section = ".text.hot.lbprof_c.in_turn")]
 #[inline(never)] // One for all languages.
 pub(super) unsafe fn complete_usual(
     thread: *mut RecorderThread,
     slot: *mut Record,
-    kept: *const Word,
-    count: usize,
+    mut next: *const Word,
+    end: *const Word,
     mut status: Word,
-    status_bytes: usize,
-) -> (usize, *mut Record) {
+) -> (*const Word, *mut Record) {
     // SAFETY: live records of the thread's own ring; handles and statuses as the caller promises.
     unsafe {
         let flags = (*slot).flags;
         let mut last = std::ptr::null_mut::<Record>();
         if !can_join_completed(flags) {
             rare_branch();
-            return (0, last);
+            return (next, last);
         }
-        for i in 0..count {
-            let (handle, shared) = (kept.add(i).read(), predefined::shared_requests());
+        while next != end {
+            let (handle, shared) = (next.read(), predefined::shared_requests());
             if handle != shared.null {
                 if !shared.contains(handle) {
                     let is_first = last.is_null();
                     if !is_first && (*thread).cursor == (*thread).limit {
                         rare_branch();
-                        return (i, last);
+                        return (next, last);
                     }
                     let record = if is_first { slot } else { next_part(thread, slot, flags) };
                     if !store_usual(record, handle, status) {
@@ -58,7 +58,7 @@ pub(super) unsafe fn complete_usual(
                         if !is_first {
                             take_back_part(thread, record);
                         }
-                        return (i, last);
+                        return (next, last);
                     }
                     if is_first {
                         // Last of all: whoever finds it so finds the request.
@@ -71,9 +71,10 @@ pub(super) unsafe fn complete_usual(
                 }
                 (*slot).count += 1;
             }
-            status = status.wrapping_add(status_bytes);
+            next = next.add(1);
+            status = status.wrapping_add(abi().status_bytes as usize);
         }
-        (count, last)
+        (next, last)
     }
 }
 
@@ -122,7 +123,10 @@ unsafe fn take_back_part(thread: *mut RecorderThread, part: *mut Record) {
 unsafe fn store_usual(record: *mut Record, handle: Word, status: Word) -> bool {
     let Some(open) = requests::take_usual(handle) else { return false };
     // SAFETY: a live record; a filled status.
-    unsafe { store_completed_here(record, handle, status, Some(open)) };
+    unsafe {
+        hint::assert_unchecked(status != 0);
+        store_completed_here(record, handle, status, Some(open));
+    }
     true
 }
 

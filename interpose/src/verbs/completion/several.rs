@@ -77,11 +77,12 @@ fn statuses_or_own<C: VerbCall>(call: C, count: usize, statuses: &mut Word) -> W
             return *statuses;
         }
         // Where INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
-        let bytes = count * abi().status_bytes as usize * if C::Language::FORTRAN { 2 } else { 1 };
-        if bytes <= size_of_val(&(*tables(thread)).few_statuses) {
+        let width = if C::Language::FORTRAN { 2 } else { 1 };
+        if count <= FEW / width {
             *statuses = (&raw mut (*tables(thread)).few_statuses) as Word;
             return *statuses;
         }
+        let bytes = count * abi().status_bytes as usize * width;
         if (*thread).statuses_bytes < bytes {
             grow_statuses(thread, bytes);
         }
@@ -306,9 +307,14 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
             if self.out != 0 && L::out_int(self.out) == 0 {
                 return found_nothing(thread, slot);
             }
-            let (statuses, flags) = (self.all_statuses(), (*slot).flags);
-            let (first, last) = complete_usual(thread, slot, self.kept, self.count, statuses.first, statuses.bytes);
-            if first >= self.count && !last.is_null() && is_alike(last, slot) {
+            let (flags, end) = ((*slot).flags, self.kept.add(self.count));
+            let (first, last) = if self.statuses == 0 {
+                rare_branch();
+                (self.kept, std::ptr::null_mut())
+            } else {
+                complete_usual(thread, slot, self.kept, end, self.statuses)
+            };
+            if first == end && !last.is_null() && is_alike(last, slot) {
                 return;
             }
             CompletesSeveral { ..self }.complete_unusual(thread, slot, flags, first, last);
@@ -326,11 +332,12 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
         thread: *mut RecorderThread,
         slot: *mut Record,
         flags: CallFlags,
-        first: usize,
+        first: *const Word,
         last: *mut Record,
     ) {
-        // SAFETY: as of `complete_every`; `last` comes from `complete_usual`.
+        // SAFETY: as of `complete_every`; `first` and `last` come from `complete_usual`.
         unsafe {
+            let first = first.offset_from_unsigned(self.kept);
             let parts = CompletionParts::after_usual(slot, flags, last);
             if first < self.count {
                 self.others(thread, slot, first, parts);
@@ -426,7 +433,6 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
     fn all_statuses(&self) -> StatusArray {
         static NO_STATUS: [u64; 8] = [0; 8];
         if self.statuses == 0 {
-            rare_branch();
             StatusArray { first: NO_STATUS.as_ptr() as Word, bytes: 0 }
         } else {
             StatusArray { first: self.statuses, bytes: abi().status_bytes as usize }

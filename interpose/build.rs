@@ -169,6 +169,9 @@ fn place_among_frequent(function: &str) -> usize {
 /// Functions of [`FREQUENT`] that are called in turn and share code.
 const IN_TURN: [&str; 3] = ["Isend", "Irecv", "Waitall"];
 
+/// Functions of [`IN_TURN`] that have one body in C: their arguments differ by a name alone.
+const ONE_BODY: [&str; 2] = ["Isend", "Irecv"];
+
 /// The section of a wrapper's code. A frequent one has its own, where the body follows the entry, at the begin of a cache line; those of [`IN_TURN`] share one, so
 /// that they lie in few pages.
 fn section(language: &str, function: &str, is_frequent: bool) -> String {
@@ -183,6 +186,9 @@ fn section(language: &str, function: &str, is_frequent: bool) -> String {
 #[derive(Default)]
 struct WrapperList {
     text: String,
+    /// The functions of [`ONE_BODY`] so far, and the names of their arguments.
+    one_body: Vec<String>,
+    one_body_arguments: Vec<String>,
     /// The numbers of the wrappers in C of [`FREQUENT`].
     frequent: Vec<usize>,
     /// Pairs: the function to forward to, and the wrapper's own name for libraries that have no twin.
@@ -202,14 +208,17 @@ impl WrapperList {
         if let Some(frequent) = self.frequent.get_mut(place) {
             *frequent = index;
         }
-        let _ = writeln!(
-            self.text,
-            "c_wrapper!(\"MPI_{function}{suffix}\", \"{}\", lang::{}, {function}{suffix}, {index}, {}, {function}, ({arguments}), |call| {});",
-            section("c", function, place < FREQUENT.len()),
-            if large { "CLarge" } else { "C" },
-            place,
-            call(&row.verb)
-        );
+        let section = section("c", function, place < FREQUENT.len());
+        if ONE_BODY.contains(&function.as_str()) && !large {
+            self.add_to_one_body(row, &section, index, place);
+        } else {
+            let _ = writeln!(
+                self.text,
+                "c_wrapper!(\"MPI_{function}{suffix}\", \"{section}\", lang::{}, {function}{suffix}, {index}, {place}, {function}, ({arguments}), |call| {});",
+                if large { "CLarge" } else { "C" },
+                call(&row.verb)
+            );
+        }
         // Where a buffer is looked at, entries that pass it as a descriptor have a body of their own.
         let looks = ["sendbuf", "recvbuf"].iter().any(|buffer| row.verb.contains(buffer));
         let (described, plain): (Vec<String>, Vec<String>) =
@@ -218,6 +227,21 @@ impl WrapperList {
         self.add_fortran(row, suffix, language, plain);
         self.add_fortran(row, suffix, &format!("{language}Described"), described);
         self.counts.resize(self.names.len(), row.arguments.len());
+    }
+
+    /// Adds a function of [`ONE_BODY`], whose arguments have the names of the first one's.
+    fn add_to_one_body(&mut self, row: &TableRow, section: &str, index: usize, place: usize) {
+        if self.one_body.is_empty() {
+            self.one_body_arguments = row.arguments.clone();
+        }
+        let renamed = row.arguments.iter().zip(&self.one_body_arguments).filter(|(own, first)| own != first);
+        let renamed: String = renamed.map(|(own, first)| format!("let {own} = {first}; ")).collect();
+        let (function, verb) = (&row.function, call(&row.verb));
+        self.one_body.push(format!("(\"MPI_{function}\", {index}, {place}, {function}, |call| {{ {renamed}{verb} }})"));
+        if self.one_body.len() == ONE_BODY.len() {
+            let (arguments, functions) = (self.one_body_arguments.join(", "), self.one_body.join(", "));
+            let _ = writeln!(self.text, "c_wrappers_of_one_body!(\"{section}\", lang::C, ({arguments}), {functions});");
+        }
     }
 
     /// Adds the wrapper of a row for some of its names in Fortran; none where there are none.

@@ -106,7 +106,6 @@ fn a_usual_request_at_home_is_taken_at_once_and_others_are_left() {
     insert(HANDLE, open(7));
     insert(HANDLE, open(6));
     assert_eq!((take_usual(HANDLE), ids_of(HANDLE)), (None, vec![6, 7]));
-    assert_eq!(take_usual(0), None);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::harmless::{enter, guard};
 use crate::mpi::symbols::{defined_by_mpi, find};
-use crate::state::thread::{self, NEXT_FREQUENT};
+use crate::state::thread::{self, N_FREQUENT, N_MOST_FREQUENT, NEXT_FREQUENT};
 use crate::word::Word;
 
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
@@ -36,11 +36,24 @@ pub fn next(index: usize) -> usize {
 pub fn resolved(index: usize, place: usize) -> usize {
     // SAFETY: build.rs numbers the wrappers, and NEXT has a slot for each; the thread's own state.
     unsafe {
-        match (*thread::current()).next_frequent.get(place) {
+        let thread = thread::current();
+        let (frequent, most_frequent) = (&(*thread).next_frequent, &(*thread).next_most_frequent);
+        match frequent.get(place).or_else(|| most_frequent.get(place - frequent.len())) {
             Some(&next) => next,
             None => NEXT.get_unchecked(index).load(Relaxed),
         }
     }
+}
+
+/// The function called by one of the last wrappers of [`NEXT_FREQUENT`], by its place there, while recording.
+///
+/// # Safety
+/// `place` is that of one of the last [`N_MOST_FREQUENT`].
+#[inline(always)]
+pub unsafe fn resolved_most_frequent(place: usize) -> usize {
+    const FIRST: usize = N_FREQUENT - N_MOST_FREQUENT;
+    // SAFETY: the caller's promise; the thread's own state.
+    unsafe { *(*thread::current()).next_most_frequent.as_ptr().wrapping_add(place).wrapping_sub(FIRST) }
 }
 
 /// Looks up all C functions, so that a recorded call need not ask whether its own is known.

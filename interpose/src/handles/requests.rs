@@ -21,7 +21,7 @@ use lbprof_collector::CallFlags;
 
 use crate::harmless::enter;
 use crate::harmless::signals::HandlerLock;
-use crate::processor::{add_on_this_core, exchange_on_this_core};
+use crate::processor::{add_on_this_core, exchange_on_this_core, rare_branch};
 use crate::state::thread;
 use crate::word::Word;
 
@@ -171,7 +171,12 @@ pub fn new_id() -> u32 {
 /// Returns a new request id like [`new_id`].
 #[inline(always)]
 pub fn next_id(concurrency: ThreadConcurrency) -> u32 {
-    let id = if concurrency.0 { COMMONS.next_id.fetch_add(1, Relaxed) } else { add_on_this_core(&COMMONS.next_id, 1) };
+    let id = if concurrency.0 {
+        rare_branch();
+        COMMONS.next_id.fetch_add(1, Relaxed)
+    } else {
+        add_on_this_core(&COMMONS.next_id, 1)
+    };
     id & 0x7fff_ffff
 }
 
@@ -256,6 +261,11 @@ impl RequestSlot {
 
     #[inline(always)]
     fn load(&self) -> OpenRequest {
+        self.load_of_kind(self.kind.load(Relaxed))
+    }
+
+    #[inline(always)]
+    fn load_of_kind(&self, kind: u64) -> OpenRequest {
         let (peer_and_tag, comm_and_id) = (self.peer_and_tag.load(Relaxed), self.comm_and_id.load(Relaxed));
         OpenRequest {
             id: (comm_and_id >> 32) as u32,
@@ -264,7 +274,7 @@ impl RequestSlot {
             tag: (peer_and_tag >> 32) as i32,
             sent: self.sent.load(Relaxed),
             received: self.received.load(Relaxed),
-            kind: self.kind.load(Relaxed),
+            kind,
         }
     }
 
@@ -285,6 +295,7 @@ fn exchange(place: &RequestSlot, found: usize, new: usize, concurrency: ThreadCo
     if !concurrency.0 {
         exchange_on_this_core(&place.handle, found, new)
     } else {
+        rare_branch();
         place.handle.compare_exchange(found, new, Acquire, Relaxed).is_ok()
     }
 }
@@ -294,12 +305,12 @@ fn claim(place: &RequestSlot, found: usize) -> bool {
     exchange(place, found, CLAIMED, concurrency())
 }
 
-/// Puts a request into a place, if that is free; whether it did.
+/// Puts a request into a place, if that is free; whether it did. It is read when the place is taken, so that few registers are needed until then.
 #[inline(always)]
-fn put(place: &RequestSlot, handle: Word, open: OpenRequest, concurrency: ThreadConcurrency) -> bool {
+fn put(place: &RequestSlot, handle: Word, open: impl FnOnce() -> OpenRequest, concurrency: ThreadConcurrency) -> bool {
     let is_free = place.handle.load(Relaxed) == FREE && exchange(place, FREE, CLAIMED, concurrency);
     if is_free {
-        place.store(open);
+        place.store(open());
         place.handle.store(handle, Release);
     }
     is_free
@@ -308,16 +319,16 @@ fn put(place: &RequestSlot, handle: Word, open: OpenRequest, concurrency: Thread
 /// Remembers an open request.
 #[inline(always)]
 pub fn insert(handle: Word, open: OpenRequest) {
-    if !insert_at_home(handle, open, concurrency()) {
+    if is_handle(handle) && !insert_at_home(handle, || open, concurrency()) {
         // A copy, so that the other one can stay in registers.
         insert_elsewhere(handle, &OpenRequest { ..open });
     }
 }
 
-/// Remembers an open request at its home, and returns whether there was room; if not, [`insert_elsewhere`] is to be called.
+/// Remembers an open request at its home, and returns whether there was room; the handle is one of MPI's. If not, [`insert_elsewhere`] is to be called.
 #[inline(always)]
-pub fn insert_at_home(handle: Word, open: OpenRequest, concurrency: ThreadConcurrency) -> bool {
-    !is_handle(handle) || put(place_of(handle), handle, open, concurrency)
+pub fn insert_at_home(handle: Word, open: impl FnOnce() -> OpenRequest, concurrency: ThreadConcurrency) -> bool {
+    put(place_of(handle), handle, open, concurrency)
 }
 
 /// Remembers an open request whose home is taken.
@@ -328,7 +339,7 @@ pub fn insert_elsewhere(handle: Word, open: &OpenRequest) {
     let (bucket, index) = home(handle);
     let home = place_at(bucket, index);
     home.elsewhere.fetch_add(AT_ANOTHER_PLACE, AcqRel);
-    if (1..WAYS).any(|step| put(place_at(bucket, index + step), handle, open, concurrency())) {
+    if (1..WAYS).any(|step| put(place_at(bucket, index + step), handle, || open, concurrency())) {
         return;
     }
     home.elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
@@ -473,11 +484,11 @@ pub fn take(handle: Word) -> Option<OpenRequest> {
 }
 
 /// Takes a request that is at home and usual ([`OpenRequest::is_usual`]), as most are. For others it does nothing and returns `None`; see
-/// [`take`].
+/// [`take`]. `handle` is one that MPI has completed, so it is a request's.
 #[inline(always)]
 pub fn take_usual(handle: Word) -> Option<OpenRequest> {
     let place = place_of(handle);
-    if !is_handle(handle) || !place.has_all() || place.handle.load(Acquire) != handle {
+    if !place.has_all() || place.handle.load(Acquire) != handle {
         return None;
     }
     let kind = place.kind.load(Relaxed);
@@ -485,9 +496,10 @@ pub fn take_usual(handle: Word) -> Option<OpenRequest> {
         return None;
     }
     if !COMMONS.is_concurrent.load(Relaxed) {
-        let open = OpenRequest { kind, ..place.load() };
+        let open = place.load_of_kind(kind);
         return exchange_on_this_core(&place.handle, handle, FREE).then_some(open);
     }
+    rare_branch();
     if place.handle.compare_exchange(handle, CLAIMED, Acquire, Relaxed).is_err() {
         return None;
     }

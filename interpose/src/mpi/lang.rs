@@ -117,7 +117,7 @@ pub trait ArgumentLanguage: Copy {
         unsafe {
             if Self::FORTRAN {
                 from_fortran((array as *const i32).add(i).read(), convert)
-            } else if convert.mask() == 0xffff_ffff {
+            } else if convert.is_narrow() {
                 (array as *const u32).add(i).read() as usize
             } else {
                 (array as *const usize).add(i).read()
@@ -131,22 +131,16 @@ pub trait ArgumentLanguage: Copy {
     where
         Self: Sized,
     {
-        // The same question as others ask about the array's handles.
-        let is_narrow = abi().kind == AbiFamily::Mpich && !matches!(convert, ConvertedHandle::File);
-        HandleArray { array, convert, is_narrow, language: PhantomData }
+        HandleArray { array, convert, is_narrow: convert.is_narrow(), language: PhantomData }
     }
 
-    /// Returns whether a status argument says that the program wants none.
+    /// Returns whether a status argument says that the program wants none, as `ignore` does in C.
     ///
     /// # Safety
     /// `word` is such an argument.
     #[inline(always)]
-    unsafe fn status_ignored(word: Word) -> bool {
-        if Self::FORTRAN {
-            fortran::is_fortran_place(FortranPlace::StatusIgnore, word)
-        } else {
-            word == abi().status_ignore
-        }
+    unsafe fn status_ignored(word: Word, ignore: Word) -> bool {
+        if Self::FORTRAN { fortran::is_fortran_place(FortranPlace::StatusIgnore, word) } else { word == ignore }
     }
 
     /// Returns whether an array of statuses is ignored.
@@ -199,6 +193,12 @@ pub enum ConvertedHandle {
 }
 
 impl ConvertedHandle {
+    /// Returns whether such a C handle has 32 bits.
+    #[inline(always)]
+    fn is_narrow(self) -> bool {
+        abi().kind == AbiFamily::Mpich && !matches!(self, ConvertedHandle::File)
+    }
+
     /// Bits of such a C handle that count. MPICH's file handles are pointers, unlike its others.
     #[inline(always)]
     fn mask(self) -> usize {
@@ -236,7 +236,7 @@ impl<L: ArgumentLanguage> HandleArray<L> {
 
 /// The C handle of a Fortran one.
 fn from_fortran(handle: i32, convert: ConvertedHandle) -> Word {
-    if abi().kind == AbiFamily::Mpich && !matches!(convert, ConvertedHandle::File) {
+    if convert.is_narrow() {
         return handle as u32 as Word;
     }
     let names = match convert {

@@ -29,9 +29,19 @@ impl ReceivedStatus {
 /// `status` is the address of a status that MPI has filled.
 #[inline(always)]
 pub unsafe fn read_status(status: Word) -> ReceivedStatus {
+    // SAFETY: the caller's promise.
+    unsafe { read_status_of(abi().kind, status) }
+}
+
+/// Reads the status at `status` like [`read_status`], of the interface in force, which the caller knows.
+///
+/// # Safety
+/// As [`read_status`].
+#[inline(always)]
+pub unsafe fn read_status_of(interface: AbiFamily, status: Word) -> ReceivedStatus {
     // SAFETY: the offsets lie within a status of the interface in force; statuses are at least int-aligned.
     unsafe {
-        match abi().kind {
+        match interface {
             AbiFamily::OpenMpi => ReceivedStatus {
                 source: int_at(status, 0),
                 tag: int_at(status, 4),

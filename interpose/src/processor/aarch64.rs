@@ -71,6 +71,44 @@ macro_rules! entry {
     };
 }
 
+/// Defines the entry of a function that shares its body with others: it also notes which of them it is, a small number.
+macro_rules! marking_entry {
+    ($name:literal, $section:literal, $mark:expr, $body:path) => {
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(link_section = $section)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn entry() {
+                std::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "mrs x16, tpidr_el0",
+                    "adrp x17, :gottprel:lbprof_thread",
+                    "ldr x17, [x17, :gottprel_lo12:lbprof_thread]",
+                    "add x16, x16, x17",
+                    "ldr x17, [x16, #16]",
+                    "cbnz x17, 3f",
+                    "2:",
+                    "mov x17, sp",
+                    "stp x17, x29, [x16, #16]",
+                    "mov x17, #{mark} & 0xffff",
+                    "movk x17, #{mark} >> 16, lsl #16",
+                    "stp x30, x17, [x16]",
+                    "b {body}",
+                    "3:",
+                    "adr x9, 2b",
+                    "b {park}",
+                    ".cfi_endproc",
+                    // One cache line for each.
+                    ".balign 64",
+                    mark = const $mark,
+                    body = sym $body,
+                    park = sym $crate::processor::park,
+                )
+            }
+        };
+    };
+}
+
 /// Defines the entry of a function of Fortran: it also notes the address of an element of a table, the function to forward to.
 macro_rules! fortran_entry {
     ($name:literal, $section:literal, $index:literal, $next:path, $body:path) => {
@@ -191,7 +229,7 @@ macro_rules! begin_thread {
     }};
 }
 
-pub(crate) use {begin_thread, entry, fortran_entry, launch_entry};
+pub(crate) use {begin_thread, entry, fortran_entry, launch_entry, marking_entry};
 
 /// Parks what is noted of a call that is being entered, for a handler makes a call meanwhile (`state/entered.rs`). An entry comes here, with what it has in x16, and
 /// goes on at x9. x10 to x13 are free there.

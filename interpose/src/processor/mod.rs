@@ -25,6 +25,11 @@ compile_error!(
      (cargo build -p lb-report) runs on any 64-bit processor"
 );
 
+/// Marks a branch as one that is seldom taken: its code lies apart from that of the others, so that these take fewer cache lines.
+#[cold]
+#[inline]
+pub const fn rare_branch() {}
+
 /// A call as the entry of its wrapper notes it, at the beginning of a thread's state. After it is the number of calls that are parked
 /// there.
 #[repr(C)]
@@ -32,7 +37,7 @@ compile_error!(
 pub struct EnteredCall {
     /// The return address.
     pub caller: usize,
-    /// The place of the function of Fortran to forward to.
+    /// The place of the function of Fortran to forward to; where functions share a body, which of them it is.
     pub next: usize,
     /// The stack pointer.
     pub sp: usize,

@@ -66,6 +66,41 @@ macro_rules! entry {
     };
 }
 
+/// Defines the entry of a function that shares its body with others: it also notes which of them it is, a small number.
+macro_rules! marking_entry {
+    ($name:literal, $section:literal, $mark:expr, $body:path) => {
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(link_section = $section)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn entry() {
+                std::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+                    "cmp qword ptr fs:[r11 + 16], 0",
+                    "jne 3f",
+                    "2:",
+                    "mov qword ptr fs:[r11 + 16], rsp",
+                    "mov rax, qword ptr [rsp]",
+                    "mov qword ptr fs:[r11], rax",
+                    "mov qword ptr fs:[r11 + 24], rbp",
+                    "mov qword ptr fs:[r11 + 8], {mark}",
+                    "jmp {body}",
+                    "3:",
+                    "call {park}",
+                    "jmp 2b",
+                    ".cfi_endproc",
+                    // One cache line for each.
+                    ".balign 64",
+                    mark = const $mark,
+                    body = sym $body,
+                    park = sym $crate::processor::park,
+                )
+            }
+        };
+    };
+}
+
 /// Defines the entry of a function of Fortran: it also notes the address of an element of a table, the function to forward to.
 macro_rules! fortran_entry {
     ($name:literal, $section:literal, $index:literal, $next:path, $body:path) => {
@@ -173,7 +208,7 @@ macro_rules! begin_thread {
     }};
 }
 
-pub(crate) use {begin_thread, entry, fortran_entry, launch_entry};
+pub(crate) use {begin_thread, entry, fortran_entry, launch_entry, marking_entry};
 
 /// Parks what is noted of a call that is being entered, for a handler makes a call meanwhile (`state/entered.rs`). An entry calls it, with what it has in r11; rax
 /// and r10 are free there.

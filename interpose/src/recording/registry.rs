@@ -15,6 +15,7 @@ use lbprof_collector::record::Record;
 use crate::harmless::guard;
 use crate::harmless::signals::{self, HandlerLock};
 use crate::log::{LOG, define, rings};
+use crate::mpi::abi::abi;
 use crate::recording::call_path;
 use crate::recording::filled_slots::batch;
 use crate::recording::flush::close_ring;
@@ -146,9 +147,11 @@ pub unsafe fn attach(thread: *mut RecorderThread) {
         call_path::attach(thread);
         forget_comms(thread);
         (*thread).unusual = if clock::source() == ClockSource::Monotonic { CLOCK_MONOTONIC } else { 0 };
-        for (own, next) in (*thread).next_frequent.iter_mut().zip(&NEXT_FREQUENT) {
+        let next = (*thread).next_frequent.iter_mut().chain(&mut (*thread).next_most_frequent);
+        for (own, next) in next.zip(&NEXT_FREQUENT) {
             *own = next.load(Relaxed);
         }
+        ((*thread).status_ignore, (*thread).interface) = (abi().status_ignore, abi().kind);
         (*thread).log = Box::into_raw(Box::new(log));
         threads.recording.push(thread);
     }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize};
 
 use lbprof_collector::record::Record;
 
+use crate::mpi::abi::AbiFamily;
 use crate::processor::{self, PARKED_BYTES};
 use crate::state::call_paths::{CallPaths, KnownPath};
 use crate::state::comm::{CommInfo, UNKNOWN};
@@ -28,7 +29,7 @@ pub type Canary = MaybeUninit<usize>;
 pub struct RecorderThread {
     /// Return address of the call being entered: the call site.
     pub caller: usize,
-    /// Address of the slot in `forward::NEXT` of the Fortran function being entered.
+    /// Address of the slot in `forward::NEXT` of the Fortran function being entered; where functions of C share a body, which of them it is.
     pub next: usize,
     /// The stack pointer of the call being entered: where the processor pushes the return address, it points to that. 0: no call is being entered.
     pub sp: usize,
@@ -62,14 +63,20 @@ pub struct RecorderThread {
     pub statuses: *mut u8,
     /// Their room in bytes.
     pub statuses_bytes: usize,
+    /// The functions that the wrappers in C of [`NEXT_FREQUENT`] forward to, those that are called most last, all but the last ones.
+    pub next_frequent: [usize; N_FREQUENT - N_MOST_FREQUENT],
+    /// MPI_STATUS_IGNORE, a copy beside the functions of the calls that take a status.
+    pub status_ignore: usize,
+    /// Likewise, the interface of the MPI library.
+    pub interface: AbiFamily,
+    /// The last of these functions.
+    pub next_most_frequent: [usize; N_MOST_FREQUENT],
+    /// Requests of an array as they were before the call, where they are few, as in most calls.
+    pub few_requests: [usize; FEW],
     /// More requests.
     pub requests: *mut usize,
     /// Their room, in requests.
     pub requests_room: usize,
-    /// The functions that the wrappers in C of [`NEXT_FREQUENT`] forward to, those that are called most last.
-    pub next_frequent: [usize; N_FREQUENT],
-    /// Requests of an array as they were before the call, where they are few, as in most calls.
-    pub few_requests: [usize; FEW],
     /// The last of the records of unsuccessful polls to which further ones may be added, or null.
     pub poll: *mut Record,
     /// The first of these records, which follow one another at once.
@@ -90,8 +97,6 @@ pub struct RecorderThread {
     pub spin: *mut Record,
     /// Number of them that repeat one before.
     pub spin_repetitions: u32,
-    /// Status to pass where the program ignores it.
-    pub status: [u64; 8],
     /// The call paths that the thread has had; null while it has no ring.
     pub paths: *mut CallPaths,
     /// Further state that the thread needs when its ring is full; null before its first call.
@@ -142,8 +147,9 @@ pub struct ThreadTables {
     pub comms: [(usize, *const CommInfo); CACHE],
     /// Datatypes lately used, by a hash of their handles, and their sizes.
     pub types: [(usize, u64); CACHE],
-    /// Statuses of a few requests to pass where the program ignores an array of them.
-    pub few_statuses: [u64; 3 * FEW],
+    /// A status, or those of a few requests, to pass where the program ignores it or an array of them. One has 32 bytes at most; where INTEGER has 8 bytes, Fortran's has
+    /// twice as many.
+    pub few_statuses: [[u64; 4]; FEW],
 }
 
 /// Returns the tables of a thread.
@@ -155,6 +161,9 @@ pub fn tables(thread: *mut RecorderThread) -> *mut ThreadTables {
 /// Number of functions in build.rs's list of those that programs call most.
 pub const N_FREQUENT: usize = 40;
 
+/// So many of them have their place in a line with what else their calls read.
+pub const N_MOST_FREQUENT: usize = 8;
+
 /// The functions that their wrappers in C forward to, in the reverse order of that list, while recording; each thread has a copy beside what
 /// else its calls read.
 pub static NEXT_FREQUENT: [AtomicUsize; N_FREQUENT] = [const { AtomicUsize::new(0) }; N_FREQUENT];
@@ -162,7 +171,8 @@ pub static NEXT_FREQUENT: [AtomicUsize; N_FREQUENT] = [const { AtomicUsize::new(
 /// Offset in the state of the arguments of the call that starts a region, for the entry of that call.
 pub const LAUNCH_OFFSET: usize = std::mem::offset_of!(RecorderThread, team.launch);
 
-// The functions of MPI_Waitall, MPI_Irecv and MPI_Isend are in one cache line with the requests of these calls.
+// The functions of MPI_Waitall, MPI_Irecv and MPI_Isend are in one cache line with the requests of these calls, those of MPI_Sendrecv, MPI_Recv and MPI_Wait in one with
+// what shows how to read a status.
 const _: () = assert!(std::mem::offset_of!(RecorderThread, few_requests) % 64 == 24);
 
 /// So many requests of an array have room in the thread's state.

@@ -23,6 +23,9 @@ pub unsafe trait VerbCall: Copy {
     /// The calling thread's state.
     fn thread(self) -> *mut RecorderThread;
 
+    /// The number of the call's operation.
+    fn operation(self) -> u16;
+
     /// Reads an int, see [`ArgumentLanguage::int`].
     #[inline(always)]
     fn int(self, word: Word) -> i32 {
@@ -70,7 +73,7 @@ pub unsafe trait VerbCall: Copy {
     #[inline(always)]
     fn status_ignored(self, word: Word) -> bool {
         // SAFETY: the contract.
-        unsafe { Self::Language::status_ignored(word) }
+        unsafe { Self::Language::status_ignored(word, (*self.thread()).status_ignore) }
     }
 
     /// Returns whether the statuses are ignored, see [`ArgumentLanguage::statuses_ignored`].
@@ -180,17 +183,18 @@ unsafe fn other_size<L: ArgumentLanguage>(thread: *mut RecorderThread, datatype:
 #[derive(Clone, Copy)]
 pub struct ThisCall<L> {
     thread: *mut RecorderThread,
+    operation: u16,
     language: PhantomData<L>,
 }
 
 impl<L: ArgumentLanguage> ThisCall<L> {
-    /// The call under way on `thread`.
+    /// The call under way on `thread`, of the operation with this number.
     ///
     /// # Safety
     /// The contract of [`VerbCall`].
     #[inline(always)]
-    pub unsafe fn from_thread(thread: *mut RecorderThread) -> Self {
-        ThisCall { thread, language: PhantomData }
+    pub unsafe fn from_thread(thread: *mut RecorderThread, operation: u16) -> Self {
+        ThisCall { thread, operation, language: PhantomData }
     }
 }
 
@@ -201,5 +205,10 @@ unsafe impl<L: ArgumentLanguage> VerbCall for ThisCall<L> {
     #[inline(always)]
     fn thread(self) -> *mut RecorderThread {
         self.thread
+    }
+
+    #[inline(always)]
+    fn operation(self) -> u16 {
+        self.operation
     }
 }

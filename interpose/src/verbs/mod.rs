@@ -15,7 +15,7 @@ mod polls;
 mod probes;
 mod window_spins;
 
-use lbprof_collector::record::{CallFlags, Record};
+use lbprof_collector::record::{CallFlags, NONE, Record};
 
 pub use call::{ThisCall, VerbCall};
 pub use collective::*;
@@ -31,6 +31,7 @@ pub use window_spins::fold_repetition;
 use crate::handles::requests::{self, OpenRequest};
 use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
 use crate::mpi::predefined;
+use crate::processor::rare_branch;
 use crate::recording::slot::CallArguments;
 use crate::state::thread::RecorderThread;
 use crate::word::Word;
@@ -120,37 +121,43 @@ impl<L: ArgumentLanguage, const PREPARED: bool> AfterCall for RequestStart<L, PR
     #[inline(always)]
     unsafe fn after(self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
         if !ok {
+            rare_branch();
             return;
         }
+        let kind = if PREPARED { self.kind | requests::PERSISTENT } else { self.kind };
         // SAFETY: the call stored the request; the slot is this call's.
         unsafe {
-            let handle = L::handle_at(self.request, 0, ConvertedHandle::Request);
-            let shared = predefined::shared_requests();
-            if handle == shared.null || shared.contains(handle) {
-                // Complete already: its wait, if there is one, returns at once.
-                return;
-            }
-            if PREPARED {
+            remember::<L>(slot, self.request, kind);
+            if PREPARED && (*slot).request != NONE {
                 (*slot).flags |= CallFlags::PERSISTENT;
             }
-            remember(slot, handle, if PREPARED { self.kind | requests::PERSISTENT } else { self.kind });
         }
     }
 }
 
-/// Remembers a request that a call has returned, under a new id. `kind` has the bits of [`OpenRequest::kind`] that the record does not show. One function for all calls
-/// that start something, since they are made in turn.
+/// Remembers the request that a call has stored at an address, under a new id. `kind` has the bits of [`OpenRequest::kind`] that the record does not show. One function
+/// for all calls that start something, since they are made in turn.
 ///
 /// # Safety
 /// `slot` is that of the call that has just returned.
 #[unsafe(link_section = ".text.hot.lbprof_c.in_turn")]
 #[inline(never)]
-unsafe fn remember(slot: *mut Record, handle: Word, kind: u64) {
+unsafe fn remember<L: ArgumentLanguage>(slot: *mut Record, request: Word, kind: u64) {
     // SAFETY: the caller's promise.
     unsafe {
+        if request == 0 {
+            rare_branch();
+            return;
+        }
+        let handle = L::handle_at(request, 0, ConvertedHandle::Request);
+        let shared = predefined::shared_requests();
+        if handle == shared.null || shared.contains(handle) {
+            // Complete already: its wait, if there is one, returns at once.
+            return;
+        }
         let concurrency = requests::concurrency();
         (*slot).request = requests::next_id(concurrency);
-        if !requests::insert_at_home(handle, opened_by(slot, kind), concurrency) {
+        if !requests::insert_at_home(handle, || opened_by(slot, kind), concurrency) {
             remember_elsewhere(slot, handle, kind);
         }
     }

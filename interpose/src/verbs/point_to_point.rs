@@ -9,8 +9,9 @@ use super::{AfterCall, PostedOperation, VerbCall, VerbEvent, complete_event};
 use crate::handles::requests::RECEIVES;
 use crate::mpi::abi::abi;
 use crate::mpi::status::{self, ReceivedStatus};
+use crate::processor::rare_branch;
 use crate::recording::slot::CallArguments;
-use crate::state::thread::RecorderThread;
+use crate::state::thread::{RecorderThread, tables};
 use crate::word::Word;
 
 /// Facts of a message to or from `peer`.
@@ -32,6 +33,7 @@ fn incoming<C: VerbCall>(call: C, source: Word, tag: Word, comm: Word) -> CallAr
 #[inline(always)]
 fn marked(mut facts: CallArguments) -> CallArguments {
     if facts.peer < 0 {
+        rare_branch();
         if facts.peer == abi().any_source {
             facts.flags |= CallFlags::ANY_SOURCE.0;
         } else {
@@ -39,8 +41,11 @@ fn marked(mut facts: CallArguments) -> CallArguments {
         }
     }
     // No tag is negative.
-    if facts.tag < 0 && facts.tag == abi().any_tag {
-        facts.flags |= CallFlags::ANY_TAG.0;
+    if facts.tag < 0 {
+        rare_branch();
+        if facts.tag == abi().any_tag {
+            facts.flags |= CallFlags::ANY_TAG.0;
+        }
     }
     facts
 }
@@ -51,6 +56,7 @@ pub fn send<C: VerbCall>(call: C, dest: Word, tag: Word, comm: Word, count: Word
     let mut facts = message(call, dest, tag, comm);
     // No rank is negative: MPI_PROC_NULL, to which nothing is sent.
     if facts.peer < 0 {
+        rare_branch();
         facts.flags |= CallFlags::NOTHING.0;
     } else {
         facts.sent = call.bytes(count, datatype);
@@ -109,7 +115,7 @@ pub(super) fn status_or_own<C: VerbCall>(call: C, status: &mut Word) -> Word {
     // SAFETY: the thread's own scratch status, which only its outermost call uses.
     unsafe {
         if call.status_ignored(*status) {
-            *status = (&raw mut (*call.thread()).status) as Word;
+            *status = (&raw mut (*tables(call.thread())).few_statuses) as Word;
         }
     }
     *status
@@ -130,11 +136,11 @@ pub fn receive<C: VerbCall>(
 
 impl AfterCall for MessageReceipt {
     #[inline(always)]
-    unsafe fn after(self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: a successful receive has filled the status; the slot is this call's.
         unsafe {
             if ok {
-                store_arrival(slot, self.status);
+                store_arrival(thread, slot, self.status);
             }
         }
     }
@@ -143,11 +149,11 @@ impl AfterCall for MessageReceipt {
 /// Puts who sent what into the record of a receive.
 ///
 /// # Safety
-/// `slot` is live, and the status filled.
+/// `thread` is the calling thread's state, `slot` is live, and the status filled.
 #[inline(always)]
-pub(super) unsafe fn store_arrival(slot: *mut Record, status: Word) {
+pub(super) unsafe fn store_arrival(thread: *mut RecorderThread, slot: *mut Record, status: Word) {
     // SAFETY: the caller's: a filled status and a live slot.
-    unsafe { store_arrived(slot, status::read_status(status)) };
+    unsafe { store_arrived(slot, status::read_status_of((*thread).interface, status)) };
 }
 
 /// Stores a status that was read.
@@ -159,6 +165,7 @@ pub(super) unsafe fn store_arrived(slot: *mut Record, arrived: ReceivedStatus) {
     // SAFETY: the caller's: a live slot.
     unsafe {
         if arrived.source < 0 {
+            rare_branch();
             // MPI_PROC_NULL: an empty message from nobody.
             (*slot).flags |= CallFlags::NOTHING;
             return;
@@ -204,10 +211,11 @@ pub fn exchange<C: VerbCall>(
 
 impl AfterCall for ExchangeReceipt {
     #[inline(always)]
-    unsafe fn after(mut self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
+    unsafe fn after(mut self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: a successful call has filled the status; the slot is this call's.
         unsafe {
-            let arrived = if ok { status::read_status(self.status) } else { ReceivedStatus::NOTHING };
+            let arrived =
+                if ok { status::read_status_of((*thread).interface, self.status) } else { ReceivedStatus::NOTHING };
             if arrived.source >= 0 {
                 (self.source, self.tag) = (arrived.source, arrived.tag);
                 (*slot).received = arrived.bytes;

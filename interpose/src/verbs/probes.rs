@@ -14,12 +14,12 @@ use lbprof_collector::record::{CallFlags, Record};
 /// Puts who sent the message into the record of a probe: the receive that follows counts its bytes.
 ///
 /// # Safety
-/// `slot` is live, and the status filled.
+/// `thread` is the calling thread's state, `slot` is live, and the status filled.
 #[inline(always)]
-unsafe fn store_found(slot: *mut Record, status: Word) {
+unsafe fn store_found(thread: *mut RecorderThread, slot: *mut Record, status: Word) {
     // SAFETY: as below.
     unsafe {
-        store_arrival(slot, status);
+        store_arrival(thread, slot, status);
         (*slot).received = 0;
     }
 }
@@ -32,11 +32,11 @@ pub struct MessageProbe {
 
 impl AfterCall for MessageProbe {
     #[inline(always)]
-    unsafe fn after(self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: a successful probe has filled the status.
         unsafe {
             if ok {
-                store_found(slot, self.status);
+                store_found(thread, slot, self.status);
             }
         }
     }
@@ -83,7 +83,7 @@ impl AfterCall for ProbesIf {
         unsafe {
             if !ok {
             } else if int_at(self.flag) != 0 {
-                store_found(slot, self.status);
+                store_found(thread, slot, self.status);
             } else {
                 found_nothing(thread, slot);
             }
@@ -148,7 +148,7 @@ impl<L: ArgumentLanguage> AfterCall for MatchedProbe<L> {
                 found_nothing(thread, slot);
                 return;
             }
-            store_found(slot, self.status);
+            store_found(thread, slot, self.status);
             let handle = L::handle_at(self.message, 0, ConvertedHandle::Message);
             if !is_null(NullHandle::Message, handle) && !is_null(NullHandle::MessageNoProc, handle) {
                 let (comm, peer, tag) = ((*slot).comm, (*slot).peer, (*slot).tag);

@@ -26,12 +26,12 @@ use lbprof_collector::record::{CallFlags, Record};
 
 use crate::forward::{self, NEXT};
 use crate::mpi::lang::{self, ArgumentLanguage};
-use crate::processor::{counter, entry, fortran_entry};
+use crate::processor::{counter, entry, fortran_entry, marking_entry, rare_branch};
 use crate::recording::{nested, room, slot};
 use crate::state::entered;
 use crate::state::thread::{self, Canary, UNSEEN};
 use crate::system::clock::ticks;
-use crate::verbs::{self, AfterCall, ThisCall};
+use crate::verbs::{self, AfterCall, ThisCall, VerbCall};
 use crate::word::{Word, int_at};
 
 /// Calls a row's verb; fixes the type of its parameter.
@@ -50,9 +50,10 @@ macro_rules! word {
     };
 }
 
-/// The three steps of a body. `$next` is the function to forward to; `$resolved` the same where it is known to be looked up.
+/// The three steps of a body. `$next` is the function to forward to; `$resolved` the same where it is known to be looked up; `$number` that of the operation, which is
+/// `$operation` or one like it.
 macro_rules! body {
-    ($next:expr, $resolved:expr, $language:ty, $operation:ident, ($($argument:ident),*), $verb:expr, |$result:ident| $ok:expr) => {{
+    ($next:expr, $resolved:expr, $language:ty, $operation:ident, $number:expr, ($($argument:ident),*), $verb:expr, |$result:ident| $ok:expr) => {{
         /// A call under rare conditions from its begin to its end, apart from the code of other calls: the clock is not the
         /// processor's counter, or the call is the first to name a communicator or datatype. Nothing may be asked of that until the call
         /// has shown that the handle is good, for a look-up that fails runs the program's error handler. Then the arguments are read anew.
@@ -80,7 +81,8 @@ macro_rules! body {
                 }
                 // A call that was left by longjmp may have noted it, or another thread has just learnt what was unseen.
                 (*thread).unusual &= !UNSEEN;
-                let facts = apply(ThisCall::<$language>::from_thread(thread), $verb).facts;
+                let call = ThisCall::<$language>::from_thread(thread, (*slot).operation);
+                let facts = apply(call, $verb).facts;
                 let unseen = (*thread).unusual & UNSEEN != 0;
                 (*thread).unusual &= !UNSEEN;
                 if !unseen {
@@ -89,7 +91,7 @@ macro_rules! body {
                 let $result = next($($argument),*);
                 slot::close(slot, ticks());
                 if unseen && $ok {
-                    slot::learn(thread, slot, || apply(ThisCall::<$language>::from_thread(thread), $verb).facts);
+                    slot::learn(thread, slot, || apply(call, $verb).facts);
                 }
                 $result
             }
@@ -109,7 +111,7 @@ macro_rules! body {
             };
             let slot = slot.as_ptr();
             $(let mut $argument = $argument;)*
-            let event = apply(ThisCall::<$language>::from_thread(thread), $verb);
+            let event = apply(ThisCall::<$language>::from_thread(thread, $number), $verb);
             // Asked before the call: what it calls may change the answer.
             let is_unmeasured =
                 const { Operation::polls(Operation::$operation as u16) } && verbs::is_unmeasured(thread, slot);
@@ -117,7 +119,7 @@ macro_rules! body {
             slot::fill(
                 thread,
                 slot,
-                Operation::$operation as u16,
+                $number,
                 Operation::$operation.activity() as u16 | language_flag,
                 event.facts,
             );
@@ -138,35 +140,108 @@ macro_rules! body {
     }};
 }
 
+/// A body of C: the three steps, and what is left to do after them. `$note` is evaluated first of all, for the expressions that follow it.
+macro_rules! c_body {
+    ($section:literal, $note:ident = $noted:expr, $next:expr, $resolved:expr, $language:ty, $operation:ident, $number:expr, ($($argument:ident),*), $verb:expr) => {
+        #[unsafe(link_section = $section)]
+        unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
+            let $note = $noted;
+            let (slot, event, result, thread, is_unmeasured) =
+                body!($next, $resolved, $language, $operation, $number, ($($argument),*), $verb, |result| {
+                    result as i32 == 0
+                });
+            // SAFETY: the slot is this call's.
+            unsafe {
+                if is_unmeasured && !(result as i32 == 0 && event.after.is_empty()) {
+                    verbs::measure(thread, slot);
+                }
+                if result as i32 != 0 {
+                    rare_branch();
+                    (*slot).flags |= CallFlags::FAILED;
+                }
+                event.after.after(thread, slot, result as i32 == 0);
+                if const { Operation::folds_in_spin(Operation::$operation as u16) } && result as i32 == 0 {
+                    verbs::fold_repetition(thread, slot);
+                }
+                nested::release(thread);
+            }
+            result
+        }
+    };
+}
+
 macro_rules! c_wrapper {
     ($name:literal, $section:literal, $language:ty, $function:ident, $index:literal, $place:literal, $operation:ident, ($($argument:ident),*), $verb:expr) => {
         const _: () = {
             entry!($name, $section, body);
-
-            #[unsafe(link_section = $section)]
-            unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
-                let (slot, event, result, thread, is_unmeasured) =
-                    body!(forward::next($index), forward::resolved($index, $place), $language, $operation, ($($argument),*), $verb, |result| {
-                        result as i32 == 0
-                    });
-                // SAFETY: the slot is this call's.
-                unsafe {
-                    if is_unmeasured && !(result as i32 == 0 && event.after.is_empty()) {
-                        verbs::measure(thread, slot);
-                    }
-                    if result as i32 != 0 {
-                        (*slot).flags |= CallFlags::FAILED;
-                    }
-                    event.after.after(thread, slot, result as i32 == 0);
-                    if const { Operation::folds_in_spin(Operation::$operation as u16) } && result as i32 == 0 {
-                        verbs::fold_repetition(thread, slot);
-                    }
-                    nested::release(thread);
-                }
-                result
-            }
+            c_body!(
+                $section, note = (), forward::next($index), forward::resolved($index, $place), $language, $operation, Operation::$operation as u16,
+                ($($argument),*), $verb
+            );
         };
     };
+}
+
+/// Functions of C with one body, since programs call them in turn: they take the same cache lines. Their entries note which of them it is. They have one activity, and
+/// neither polls nor folds.
+macro_rules! c_wrappers_of_one_body {
+    (
+        $section:literal, $language:ty, ($($argument:ident),*),
+        ($name:literal, $index:literal, $place:literal, $operation:ident, $verb:expr)
+        $(, ($other_name:literal, $other_index:literal, $other_place:literal, $other_operation:ident, $other_verb:expr))*
+    ) => {
+        const _: () = {
+            $(
+                assert!(Operation::$other_operation.activity() as u16 == Operation::$operation.activity() as u16);
+                assert!(!Operation::polls(Operation::$other_operation as u16) && !Operation::folds_in_spin(Operation::$other_operation as u16));
+            )*
+            marking_entry!($name, $section, SharedBodyCall::new(Operation::$operation, $place).0, body);
+            $(marking_entry!($other_name, $section, SharedBodyCall::new(Operation::$other_operation, $other_place).0, body);)*
+            c_body!(
+                $section,
+                note = SharedBodyCall::entered(),
+                match note.operation() {
+                    $(number if number == Operation::$other_operation as u16 => forward::next($other_index),)*
+                    _ => forward::next($index),
+                },
+                forward::resolved_most_frequent(note.place()),
+                $language, $operation, note.operation(), ($($argument),*),
+                |call| {
+                    $(if call.operation() == Operation::$other_operation as u16 {
+                        return apply(call, $other_verb);
+                    })*
+                    apply(call, $verb)
+                }
+            );
+        };
+    };
+}
+
+/// The note of an entry about its call, where functions share a body: the number of the operation, and in the upper half the place among the functions that are called most.
+#[derive(Clone, Copy)]
+struct SharedBodyCall(usize);
+
+impl SharedBodyCall {
+    const fn new(operation: Operation, place: usize) -> Self {
+        SharedBodyCall(operation as usize | place << 16)
+    }
+
+    /// The note about the call that is being entered on this thread. Only until that is so: then the note may be that of a call that a handler makes.
+    #[inline(always)]
+    fn entered() -> Self {
+        // SAFETY: the thread's own state.
+        SharedBodyCall(unsafe { (&raw const (*thread::current()).next).read_volatile() })
+    }
+
+    #[inline(always)]
+    fn operation(self) -> u16 {
+        self.0 as u16
+    }
+
+    #[inline(always)]
+    fn place(self) -> usize {
+        self.0 >> 16
+    }
 }
 
 macro_rules! fortran_wrapper {
@@ -180,7 +255,7 @@ macro_rules! fortran_wrapper {
                 let next = forward::next_at(unsafe { (*thread::current()).next });
                 let ierror = $ierror;
                 let (slot, event, result, thread, is_unmeasured) =
-                    body!(next, next, $language, $operation, ($($argument),*), $verb, |result| {
+                    body!(next, next, $language, $operation, Operation::$operation as u16, ($($argument),*), $verb, |result| {
                         $ierror == 0 || int_at($ierror) == 0
                     });
                 // SAFETY: as in C; ierror is optional in mpi_f08, and then an error has ended the program.
@@ -190,6 +265,7 @@ macro_rules! fortran_wrapper {
                         verbs::measure(thread, slot);
                     }
                     if !ok {
+                        rare_branch();
                         (*slot).flags |= CallFlags::FAILED;
                     }
                     event.after.after(thread, slot, ok);

@@ -2,7 +2,9 @@
 
 use crate::handles::comms::creation;
 use crate::handles::requests::{self, ACTIVE, OpenRequest, PERSISTENT, READS, RECEIVES, WRITES};
+use crate::mpi::abi::{AbiFamily, abi};
 use crate::mpi::{predefined, status};
+use crate::processor::rare_branch;
 use crate::verbs::point_to_point::store_arrived;
 use crate::word::Word;
 use lbprof_collector::Activity;
@@ -56,15 +58,42 @@ pub(super) unsafe fn store_completed_here(record: *mut Record, handle: Word, sta
         if !open.is_usual() {
             store_unusual(record, status, open.kind, open.id);
         } else if status != 0 && open.kind & 7 == Activity::PointToPoint as u64 {
-            let arrived = status::read_status(status);
-            if arrived.cancelled {
-                (*record).flags |= CallFlags::CANCELLED;
-                (*record).sent = 0;
-            } else if open.kind & RECEIVES != 0 {
-                store_arrived(record, arrived);
+            if abi().kind == AbiFamily::Standard {
+                return store_standard_message(record, status, open.kind);
             }
+            store_message(record, status, open.kind);
         }
     }
+}
+
+/// Stores the status of a message that was sent or received.
+///
+/// # Safety
+/// As [`store_completed`].
+#[inline(always)]
+unsafe fn store_message(record: *mut Record, status: Word, kind: u64) {
+    // SAFETY: a live record; a filled status.
+    unsafe {
+        let arrived = status::read_status(status);
+        if arrived.cancelled {
+            rare_branch();
+            (*record).flags |= CallFlags::CANCELLED;
+            (*record).sent = 0;
+        } else if kind & RECEIVES != 0 {
+            store_arrived(record, arrived);
+        }
+    }
+}
+
+/// Stores such a status where the library has to be asked about it. Apart, so that others need no registers for that.
+///
+/// # Safety
+/// As [`store_completed`].
+#[cold]
+#[inline(never)]
+unsafe fn store_standard_message(record: *mut Record, status: Word, kind: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { store_message(record, status, kind) };
 }
 
 /// Stores the status of a request that is persistent, makes a communicator, reads or writes.

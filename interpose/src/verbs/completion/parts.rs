@@ -1,12 +1,14 @@
 //! The parts of a call that starts or completes several requests.
 
+use std::hint;
 use std::sync::atomic::{Ordering::Release, compiler_fence};
 
 use super::finished::{store_completed_here, take_completed};
 use crate::handles::requests::{self, OpenRequest};
 use crate::harmless::guard;
-use crate::mpi::abi::SharedRequests;
+use crate::mpi::abi::{SharedRequests, abi};
 use crate::mpi::predefined;
+use crate::processor::rare_branch;
 use crate::recording::room;
 use crate::recording::slot::publish_part;
 use crate::state::thread::RecorderThread;
@@ -19,65 +21,96 @@ use lbprof_collector::{Activity, Operation, ProblemKind};
 const ACTIVITY: u16 = 7;
 
 /// Records the requests that a call has completed, up to the first that is not a usual one, or for which the ring has no room: the first in the call's own record, each
-/// further one in a part. The call's record counts those that are complete. Returns how many of the array it has recorded, and the last record; null: there
+/// further one in a part. The call's record counts those that are complete. Returns the first handle that it has not recorded, and the last record; null: there
 /// is none.
 ///
 /// # Safety
-/// `slot` is that of the call that has just returned on `thread`, the calling one. `kept` has `count` handles; the statuses, each of so many bytes, are filled.
+/// `slot` is that of the call that has just returned on `thread`, the calling one. The handles are those from `next` to `end`, whose statuses are filled.
 #[unsafe(link_section = ".text.hot.lbprof_c.in_turn")]
 #[inline(never)] // One for all languages.
 pub(super) unsafe fn complete_usual(
     thread: *mut RecorderThread,
     slot: *mut Record,
-    kept: *const Word,
-    count: usize,
+    mut next: *const Word,
+    end: *const Word,
     mut status: Word,
-    status_bytes: usize,
-) -> (usize, *mut Record) {
+) -> (*const Word, *mut Record) {
     // SAFETY: live records of the thread's own ring; handles and statuses as the caller promises.
     unsafe {
         let flags = (*slot).flags;
         let mut last = std::ptr::null_mut::<Record>();
-        for i in 0..count {
-            let (handle, shared) = (kept.add(i).read(), predefined::shared_requests());
+        if !can_join_completed(flags) {
+            rare_branch();
+            return (next, last);
+        }
+        while next != end {
+            let (handle, shared) = (next.read(), predefined::shared_requests());
             if handle != shared.null {
-                if shared.contains(handle) {
-                } else if last.is_null() {
-                    if !can_join_completed(flags) || !store_usual(slot, handle, status) {
-                        return (i, last);
+                if !shared.contains(handle) {
+                    let is_first = last.is_null();
+                    if !is_first && (*thread).cursor == (*thread).limit {
+                        rare_branch();
+                        return (next, last);
                     }
-                    // Last of all: whoever finds it so finds the request.
-                    compiler_fence(Release);
-                    (*slot).operation |= JOINED_COMPLETED;
-                    last = slot;
-                } else {
-                    let part = (*thread).cursor;
-                    if part == (*thread).limit {
-                        return (i, last);
-                    }
-                    (*thread).cursor = part.add(1);
-                    (*part).end = (*slot).end;
-                    (*part).call_site = (*slot).call_site;
-                    (*part).received = 0;
-                    (*part).operation = Operation::Completed as u16;
-                    (*part).flags = flags;
-                    (*part).count = 0;
-                    if !store_usual(part, handle, status) {
-                        (*part).end = 0;
-                        // Unless a handler has made a call meanwhile: a slot without a record is left out.
-                        if (*thread).cursor == part.add(1) {
-                            (*thread).cursor = part;
+                    let record = if is_first { slot } else { next_part(thread, slot, flags) };
+                    if !store_usual(record, handle, status) {
+                        rare_branch();
+                        if !is_first {
+                            take_back_part(thread, record);
                         }
-                        return (i, last);
+                        return (next, last);
                     }
-                    publish_part(part);
-                    last = part;
+                    if is_first {
+                        // Last of all: whoever finds it so finds the request.
+                        compiler_fence(Release);
+                        (*slot).operation |= JOINED_COMPLETED;
+                    } else {
+                        publish_part(record);
+                    }
+                    last = record;
                 }
                 (*slot).count += 1;
             }
-            status = status.wrapping_add(status_bytes);
+            next = next.add(1);
+            status = status.wrapping_add(abi().status_bytes as usize);
         }
-        (count, last)
+        (next, last)
+    }
+}
+
+/// Takes the next slot for a part of the call at `slot`, which had these flags, and fills all that [`store_usual`] does not.
+///
+/// # Safety
+/// The ring of `thread`, the calling one, has a free slot.
+#[inline(always)]
+unsafe fn next_part(thread: *mut RecorderThread, slot: *mut Record, flags: CallFlags) -> *mut Record {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let part = (*thread).cursor;
+        (*thread).cursor = part.add(1);
+        (*part).end = (*slot).end;
+        (*part).call_site = (*slot).call_site;
+        (*part).received = 0;
+        (*part).operation = Operation::Completed as u16;
+        (*part).flags = flags;
+        (*part).count = 0;
+        part
+    }
+}
+
+/// Gives back the slot of a part that nothing was stored in, unless a handler has made a call meanwhile: a slot without a record is left out.
+///
+/// # Safety
+/// `part` comes from [`next_part`].
+#[cold]
+#[inline(never)]
+unsafe fn take_back_part(thread: *mut RecorderThread, part: *mut Record) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*part).end = 0;
+        if (*thread).cursor == part.add(1) {
+            (*thread).cursor = part;
+        }
     }
 }
 
@@ -90,7 +123,10 @@ pub(super) unsafe fn complete_usual(
 unsafe fn store_usual(record: *mut Record, handle: Word, status: Word) -> bool {
     let Some(open) = requests::take_usual(handle) else { return false };
     // SAFETY: a live record; a filled status.
-    unsafe { store_completed_here(record, handle, status, Some(open)) };
+    unsafe {
+        hint::assert_unchecked(status != 0);
+        store_completed_here(record, handle, status, Some(open));
+    }
     true
 }
 

@@ -6,6 +6,7 @@ use crate::harmless::enter;
 use crate::mpi::abi::{AbiFamily, abi};
 use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
 use crate::mpi::predefined::{self, NullHandle, is_null};
+use crate::processor::rare_branch;
 use crate::recording::slot::CallArguments;
 use crate::state::buffers;
 use crate::state::thread::{FEW, RecorderThread, tables};
@@ -76,11 +77,12 @@ fn statuses_or_own<C: VerbCall>(call: C, count: usize, statuses: &mut Word) -> W
             return *statuses;
         }
         // Where INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
-        let bytes = count * abi().status_bytes as usize * if C::Language::FORTRAN { 2 } else { 1 };
-        if bytes <= size_of_val(&(*tables(thread)).few_statuses) {
+        let width = if C::Language::FORTRAN { 2 } else { 1 };
+        if count <= FEW / width {
             *statuses = (&raw mut (*tables(thread)).few_statuses) as Word;
             return *statuses;
         }
+        let bytes = count * abi().status_bytes as usize * width;
         if (*thread).statuses_bytes < bytes {
             grow_statuses(thread, bytes);
         }
@@ -227,6 +229,7 @@ impl<L: ArgumentLanguage, const WHICH: u8> AfterCall for CompletesSeveral<L, WHI
         // SAFETY: see the arms; `kept` holds `count` handles or is null.
         unsafe {
             if self.kept.is_null() {
+                rare_branch();
                 if ok && self.count == 0 {
                     nothing_active(thread, slot);
                 }
@@ -304,18 +307,44 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
             if self.out != 0 && L::out_int(self.out) == 0 {
                 return found_nothing(thread, slot);
             }
-            let (statuses, flags) = (self.all_statuses(), (*slot).flags);
-            let (first, last) = complete_usual(thread, slot, self.kept, self.count, statuses.first, statuses.bytes);
-            if first < self.count {
-                let parts = CompletionParts::after_usual(slot, flags, last);
-                return CompletesSeveral { ..self }.others(thread, slot, first, parts);
+            let (flags, end) = ((*slot).flags, self.kept.add(self.count));
+            let (first, last) = if self.statuses == 0 {
+                rare_branch();
+                (self.kept, std::ptr::null_mut())
+            } else {
+                complete_usual(thread, slot, self.kept, end, self.statuses)
+            };
+            if first == end && !last.is_null() && is_alike(last, slot) {
+                return;
             }
-            if last.is_null() {
-                if (*slot).count == 0 {
-                    nothing_active(thread, slot);
-                }
-            } else if !is_alike(last, slot) {
-                stand_for_all(thread, slot, flags, last);
+            CompletesSeveral { ..self }.complete_unusual(thread, slot, flags, first, last);
+        }
+    }
+
+    /// Records what [`complete_usual`] has left: all requests from `first` on, or that the call's record stands for requests of several kinds or for none.
+    ///
+    /// # Safety
+    /// As [`AfterCall::after`], of a successful call.
+    #[cold]
+    #[inline(never)]
+    unsafe fn complete_unusual(
+        self,
+        thread: *mut RecorderThread,
+        slot: *mut Record,
+        flags: CallFlags,
+        first: *const Word,
+        last: *mut Record,
+    ) {
+        // SAFETY: as of `complete_every`; `first` and `last` come from `complete_usual`.
+        unsafe {
+            let first = first.offset_from_unsigned(self.kept);
+            let parts = CompletionParts::after_usual(slot, flags, last);
+            if first < self.count {
+                self.others(thread, slot, first, parts);
+            } else if !last.is_null() {
+                parts.finish(thread);
+            } else if (*slot).count == 0 {
+                nothing_active(thread, slot);
             }
         }
     }
@@ -324,7 +353,7 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
     ///
     /// # Safety
     /// As [`AfterCall::after`], of a successful call.
-    #[inline(never)]
+    #[inline(always)]
     unsafe fn others(self, thread: *mut RecorderThread, slot: *mut Record, first: usize, mut parts: CompletionParts) {
         // SAFETY: a successful call has filled the statuses.
         unsafe {
@@ -409,17 +438,6 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
             StatusArray { first: self.statuses, bytes: abi().status_bytes as usize }
         }
     }
-}
-
-/// Gives the record of a call the communicator and the activity of the last of the usual requests that it completed.
-///
-/// # Safety
-/// As [`CompletionParts::after_usual`].
-#[cold]
-#[inline(never)]
-unsafe fn stand_for_all(thread: *mut RecorderThread, slot: *mut Record, flags: CallFlags, last: *mut Record) {
-    // SAFETY: the caller's promise.
-    unsafe { CompletionParts::after_usual(slot, flags, last).finish(thread) };
 }
 
 /// An array of statuses: the address of the first, and how many bytes each has.

@@ -155,11 +155,6 @@ fn failed(model: &Model) -> Vec<ReportDoubt> {
     by_status.into_iter().map(|(status, ranks)| ReportDoubt::Failed { status, ranks }).collect()
 }
 
-/// Returns whether a rank computes for a relevant time.
-fn is_computing(model: &Model, computation_s: f64) -> bool {
-    computation_s >= MIN_DOUBTED_COMPUTATION * model.elapsed_s()
-}
-
 fn fewer_cores(model: &Model) -> Option<ReportDoubt> {
     let efficiency = ThreadEfficiency::new(model)?;
     let crowded = model.ranks.iter().zip(&efficiency.ranks).filter_map(|(rank, used)| {
@@ -188,10 +183,11 @@ impl CrowdedRank {
 
 fn no_core(model: &Model) -> Option<ReportDoubt> {
     let mut hit: Vec<(u32, PreemptionLoss)> = Vec::new();
+    let min_computation_s = MIN_DOUBTED_COMPUTATION * model.elapsed_s();
     for rank in &model.ranks {
         if let Some(lost) = preemption(rank)
             && lost.delayed_s >= MIN_TIME_OF_FIRST_DOUBT * lost.computation_s
-            && is_computing(model, lost.computation_s)
+            && lost.computation_s >= min_computation_s
         {
             hit.push((rank.rank, lost));
         }
@@ -240,10 +236,11 @@ impl UsedTime {
 
 fn asleep_ranks(model: &Model) -> Option<ReportDoubt> {
     let mut sleepers: Vec<(u32, SleepTime)> = Vec::new();
+    let min_computation_s = MIN_DOUBTED_COMPUTATION * model.elapsed_s();
     for rank in &model.ranks {
         if let Some(found) = asleep(rank)
             && found.asleep_s >= MIN_TIME_OF_FIRST_DOUBT * found.computation_s
-            && is_computing(model, found.computation_s)
+            && found.computation_s >= min_computation_s
         {
             sleepers.push((rank.rank, found));
         }
@@ -281,7 +278,9 @@ fn other_threads(model: &Model, code: &SampledCode) -> Option<ReportDoubt> {
     // The threads of parallel regions are in the figures of the cores.
     let ranks = model.ranks.iter().filter(|rank| rank.parallel.is_empty());
     let mut found: Vec<(u32, f64)> = ranks.map(|rank| (rank.rank, other_threads_s(rank, code))).collect();
-    found.retain(|&(_, seconds)| seconds >= MIN_WORK_OF_OTHER_THREADS * model.elapsed_s());
+    // The elapsed time is found among all ranks: once, not for each of them.
+    let min_s = MIN_WORK_OF_OTHER_THREADS * model.elapsed_s();
+    found.retain(|&(_, seconds)| seconds >= min_s);
     let &(rank, seconds) = found.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     Some(ReportDoubt::OtherThreads { rank, seconds, ranks: found.iter().map(|one| one.0).collect() })
 }
@@ -306,4 +305,21 @@ fn few_calls(model: &Model) -> Option<ReportDoubt> {
         rank.calls.saturating_sub(n_finalize)
     });
     Some(ReportDoubt::FewCalls { calls: besides_finalize.fold(0, u64::saturating_add) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_elapsed_time_is_found_once_for_100_000_ranks() {
+        // Found for each of them, it would take 20 billion looks at a rank.
+        let rank = |rank: u32| {
+            let other_threads_mpi_s = if rank == 7 { 9.0 } else { 0.1 };
+            RankModel { rank, end_s: 10.0, other_threads_mpi_s, ..RankModel::default() }
+        };
+        let model = Model { ranks: (0..100_000).map(rank).collect(), ..Model::default() };
+        let found = other_threads(&model, &SampledCode::default());
+        assert!(matches!(found, Some(ReportDoubt::OtherThreads { rank: 7, ranks, .. }) if ranks == [7]));
+    }
 }

@@ -23,11 +23,19 @@ pub fn findings(model: &Model) -> Vec<Problem> {
         let [a_s, b_s] = [a, b].map(|lost| lost.map_or(0.0, |lost| lost.delayed_s));
         b_s.total_cmp(&a_s)
     });
+    let window = RunWindow { begin_s: model.window_s().0, elapsed_s: model.elapsed_s() };
     let of_ranks = by_loss.into_iter().flat_map(|(lost, rank)| {
         let ended_early = rank.end_reason.is_none() && not_closed.contains(&rank.rank);
-        of_rank(model, rank, lost, ended_early)
+        of_rank(&window, rank, lost, ended_early)
     });
     of_ranks.chain(of_run(model)).collect()
+}
+
+/// The time of the run, in seconds, which is found among all ranks.
+#[derive(Default)]
+struct RunWindow {
+    begin_s: f64,
+    elapsed_s: f64,
 }
 
 /// Problems of the run that no log states.
@@ -86,10 +94,10 @@ fn rank_problem(rank: u32, kind: ProblemKind, count: u64, detail: String) -> Pro
 }
 
 /// Problems of a rank that its log does not state. `lost`: what it lost to other users of its core.
-fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_early: bool) -> Vec<Problem> {
+fn of_rank(window: &RunWindow, rank: &RankModel, lost: Option<PreemptionLoss>, ended_early: bool) -> Vec<Problem> {
     let mut found = Vec::new();
     if ended_early {
-        let (seen_s, all_s) = (rank.end_s - model.window_s().0, model.elapsed_s());
+        let (seen_s, all_s) = (rank.end_s - window.begin_s, window.elapsed_s);
         let detail = format!("rank {}: last seen at {} of {}", rank.rank, seconds_like(seen_s, all_s), seconds(all_s));
         found.push(rank_problem(rank.rank, ProblemKind::NotClosed, 1, detail));
     }
@@ -170,8 +178,21 @@ mod tests {
         for _ in 0..samples {
             rank.samples.recorder.add(&CpuTime::sample(0.005));
         }
-        let found = of_rank(&Model::default(), &rank, None, false);
+        let found = of_rank(&RunWindow::default(), &rank, None, false);
         found.into_iter().find(|one| one.kind == ProblemKind::Disturbed).map(|one| one.detail)
+    }
+
+    #[test]
+    fn the_elapsed_time_is_found_once_for_100_000_ranks_that_were_killed() {
+        // Found for each of them, it would take 40 billion looks at a rank.
+        let n = 100_000;
+        let rank = |rank| RankModel { rank, begin_s: 1.0, end_s: 3.0, ..RankModel::default() };
+        let problems = (0..n).map(|rank| rank_problem(rank, ProblemKind::NotClosed, 1, String::new())).collect();
+        let model = Model { ranks: (0..n).map(rank).collect(), problems, ..Model::default() };
+        let found = findings(&model);
+        let ended: Vec<&Problem> = found.iter().filter(|one| one.kind == ProblemKind::NotClosed).collect();
+        assert_eq!(ended.len(), n as usize);
+        assert_eq!(ended[5].detail, "rank 5: last seen at 2.00 s of 2.00 s");
     }
 
     #[test]

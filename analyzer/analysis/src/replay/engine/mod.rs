@@ -34,8 +34,13 @@ use crate::model::replay_results::{ReplayCounts, ReplayedThread};
 use crate::partial_result::PartialResult;
 use crate::read::pass::{FoldProgress, ProgressReport};
 
-/// Steps in a batch that is handed to the explanation of waits; of more ranks as many as there are, because a batch takes time for each of them.
+/// Minimum number of steps in a batch that is handed to the explanation of waits.
 const HAND_OVER_AFTER: u64 = 1 << 13;
+
+/// Returns the number of steps in a batch of so many ranks: of many as many as there are, because a batch takes time for each of them.
+fn steps_of_batch(ranks: usize) -> u64 {
+    HAND_OVER_AFTER.max(ranks as u64)
+}
 
 /// The context that all ranks are replayed in.
 pub(crate) struct ReplaySetting<'a> {
@@ -184,7 +189,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     /// Follows all ranks. `to_end`: what is there is all that they do, so that who waits for others then goes on without.
     fn run(&mut self, to_end: bool, progress: ProgressReport) {
         let mut reported = self.counts.steps;
-        let hand_over_after = HAND_OVER_AFTER.max(self.model.ranks.len() as u64);
+        let hand_over_after = steps_of_batch(self.model.ranks.len());
         loop {
             let mut first = self.scheduler.pop_first();
             while let Some(thread) = first {
@@ -384,4 +389,14 @@ fn ends(scope: &ReplayScope, threads: &[ReplayThread], now: Ns) -> Option<Vec<(u
         ends.push((at, thread.now.min(end)));
     }
     Some(ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_has_at_least_a_step_of_each_rank() {
+        assert_eq!([1, 4096, 8192, 100_000].map(steps_of_batch), [8192, 8192, 8192, 100_000]);
+    }
 }

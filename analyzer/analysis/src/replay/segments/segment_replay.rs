@@ -198,7 +198,12 @@ pub(crate) fn with_observers<'a, W: SegmentObserver>(
 
 /// Returns the number of segments of so many ranks that all processes together replay at a time.
 pub(crate) fn at_a_time(ranks: usize, processes: usize) -> usize {
-    let all = rayon::current_num_threads().clamp(1, MAX_AT_A_TIME).saturating_mul(processes);
+    segments_at_a_time(ranks, processes, rayon::current_num_threads())
+}
+
+/// Returns the same where each process has so many threads.
+fn segments_at_a_time(ranks: usize, processes: usize, threads: usize) -> usize {
+    let all = threads.clamp(1, MAX_AT_A_TIME).saturating_mul(processes);
     all.min((MOST_RANKS_AT_A_TIME / ranks.max(1)).max(1))
 }
 
@@ -207,5 +212,22 @@ pub(crate) fn merge_after(before: Option<SegmentResult>, next: SegmentResult) ->
     match before {
         Some(before) => before.merge(next),
         None => next,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_at_a_time_have_2_to_the_18_ranks_on_however_many_processes() {
+        for (ranks, most) in [(1 << 17, 2), (100_000, 2), (1 << 16, 4), (10_000, 26)] {
+            assert_eq!(segments_at_a_time(ranks, 256, 8), most, "{ranks} ranks on 256 processes");
+            assert!(most * ranks <= 1 << 18);
+        }
+        assert_eq!([1, 2, 4].map(|processes| segments_at_a_time(100_000, processes, 1)), [1, 2, 2]);
+        assert_eq!([(1 << 17) + 1, 1 << 18, 1 << 24].map(|ranks| segments_at_a_time(ranks, 4, 2)), [1; 3], "one it is");
+        assert_eq!(segments_at_a_time(64, 4, 2), 8, "as many as there are threads");
+        assert_eq!(segments_at_a_time(64, 1, 128), 8, "of a process no more than that");
     }
 }

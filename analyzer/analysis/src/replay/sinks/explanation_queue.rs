@@ -14,6 +14,11 @@ const MOST_WAITING: usize = 8;
 /// Threads of all waiting batches together: of more there is one batch.
 const MOST_THREADS_WAITING: usize = 1 << 16;
 
+/// Returns the number of batches of so many threads that may wait.
+fn most_waiting(threads: usize) -> usize {
+    (MOST_THREADS_WAITING / threads.max(1)).clamp(1, MOST_WAITING)
+}
+
 /// A batch of events for the wait analysis.
 struct EventBatch {
     history: HistoryBatch,
@@ -62,9 +67,8 @@ impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
         self.threads = self.threads.max(self.batch.threads());
         let room = self.rooms.pop().unwrap_or_default();
         self.waiting.push(EventBatch { history: std::mem::replace(&mut self.batch, room), now, ends });
-        let most_waiting = (MOST_THREADS_WAITING / self.threads.max(1)).clamp(1, MOST_WAITING);
         let is_busy = self.busy.as_mut().is_some_and(|busy| !busy.is_over());
-        if !is_busy || self.waiting.len() >= most_waiting {
+        if !is_busy || self.waiting.len() >= most_waiting(self.threads) {
             let mut explainer = self.back();
             let batches = std::mem::take(&mut self.waiting);
             self.busy = Some(ReadAhead::begin(self.scope, move || {
@@ -103,5 +107,17 @@ impl EventBatch {
         explainer.forget(self.now);
         self.history.clear();
         self.history
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_that_wait_have_65536_threads_or_are_one() {
+        for (threads, most) in [(0, 8), (64, 8), (8192, 8), (16_384, 4), (32_768, 2), (40_000, 1), (1_000_000, 1)] {
+            assert_eq!(most_waiting(threads), most, "{threads} threads");
+        }
     }
 }

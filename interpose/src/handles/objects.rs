@@ -34,18 +34,20 @@ struct FrequentObject {
 }
 
 impl FrequentObject {
-    const NONE: FrequentObject = FrequentObject { handle: AtomicU64::new(0), ids: AtomicU64::new(0) };
+    const fn empty() -> Self {
+        FrequentObject { handle: AtomicU64::new(0), ids: AtomicU64::new(0) }
+    }
 
     /// The ids, if this is the object with that handle.
     #[inline]
     fn ids_of(&self, handle: Word) -> Option<ObjectIds> {
-        let is_it = || self.handle.load(Acquire) == handle as u64;
         // What another thread changes in between is another handle's, or the same handle's newer ids.
-        if !is_it() {
+        if self.handle.load(Acquire) != handle as u64 {
             return None;
         }
         let ids = self.ids.load(Acquire);
-        is_it().then_some(ObjectIds { id: ids as u32, comm: (ids >> u32::BITS) as u32 })
+        let known = ObjectIds { id: ids as u32, comm: (ids >> u32::BITS) as u32 };
+        (self.handle.load(Acquire) == handle as u64).then_some(known)
     }
 
     /// Is no object from now on, if this was the one with that handle.
@@ -66,7 +68,7 @@ impl FrequentObject {
 /// Objects of one kind.
 pub struct ObjectTable {
     kind: ObjectKind,
-    /// Some of those in `known`, by their handles' hash.
+    /// The latest of each hash of a handle.
     frequent: [FrequentObject; FREQUENT],
     known: HandlerLock<Option<HashMap<Word, ObjectIds, foldhash::fast::FixedState>>>,
     next: AtomicU32,
@@ -82,7 +84,7 @@ pub static FILES: ObjectTable = ObjectTable::new(ObjectKind::File);
 
 impl ObjectTable {
     const fn new(kind: ObjectKind) -> Self {
-        let frequent = [FrequentObject::NONE; FREQUENT];
+        let frequent = [const { FrequentObject::empty() }; FREQUENT];
         ObjectTable { kind, frequent, known: HandlerLock::new(None), next: AtomicU32::new(0) }
     }
 

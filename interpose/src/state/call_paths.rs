@@ -240,23 +240,29 @@ impl CallPaths {
     }
 }
 
-/// Puts the first word that differs from one of `others` at the same address before the rest: a call that comes by another path is told apart by that word alone.
+/// Puts the first word that differs from one of `others` at the same address before the rest: that word alone distinguishes a call that comes by another path.
 ///
 /// Words on the thread's own stack may be compared in any order.
 fn put_different_first(words: &mut [StackWord], others: &[StackWord]) {
-    let differs = |(at, word): (usize, &StackWord)| {
-        let is_same_address = |other: &&StackWord| other.address == word.address;
-        let other = others.get(at).filter(is_same_address).or_else(|| others.iter().find(is_same_address));
-        other.is_some_and(|other| other.value != word.value)
-    };
-    if let Some(at) = words.iter().enumerate().position(differs)
-        && let Some(until) = words.get_mut(..=at)
-    {
+    let first = words
+        .iter()
+        .enumerate()
+        .position(|(at, word)| word_at(word.address, at, others).is_some_and(|other| other.value != word.value));
+    if let Some(until) = first.and_then(|first| words.get_mut(..=first)) {
         until.rotate_right(1);
     }
 }
 
+/// The word with an address, which most often is at this index.
+fn word_at(address: usize, index: usize, words: &[StackWord]) -> Option<&StackWord> {
+    match words.get(index) {
+        Some(word) if word.address == address => Some(word),
+        _ => words.iter().find(|word| word.address == address),
+    }
+}
+
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "tests")]
 mod tests {
     use super::*;
 

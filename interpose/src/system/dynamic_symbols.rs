@@ -17,7 +17,7 @@ pub type NamedSymbol = (&'static libc::Elf64_Sym, &'static CStr);
 pub unsafe fn defined(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> {
     // SAFETY: the caller's promise.
     unsafe {
-        let table = SymbolTable::of(object);
+        let table = SymbolTable::of_object(object);
         table.named(table.all, |symbol| symbol.st_shndx != 0)
     }
 }
@@ -29,19 +29,19 @@ pub unsafe fn defined(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol
 pub unsafe fn undefined(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> {
     // SAFETY: the caller's promise.
     unsafe {
-        let table = SymbolTable::of(object);
+        let table = SymbolTable::of_object(object);
         table.named(table.before_defined(), is_undefined)
     }
 }
 
-/// Those of them that may be missing: then their address is null.
+/// The undefined symbols that may be missing: then their address is null.
 ///
 /// # Safety
 /// The object stays loaded.
 pub unsafe fn undefined_weak(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> {
     // SAFETY: the caller's promise.
     unsafe {
-        let table = SymbolTable::of(object);
+        let table = SymbolTable::of_object(object);
         table.named(table.before_defined(), is_undefined_weak)
     }
 }
@@ -68,7 +68,7 @@ struct SymbolTable {
 impl SymbolTable {
     /// # Safety
     /// The object stays loaded.
-    unsafe fn of(object: &LoadedObject) -> SymbolTable {
+    unsafe fn of_object(object: &LoadedObject) -> SymbolTable {
         let none = SymbolTable { all: &[], n_before_defined: 0, strings: 0, strings_bytes: 0 };
         let Some(tables) = object.loader_tables() else { return none };
         let (strings, symbols) = (tables.strings as usize, tables.symbols as usize);
@@ -91,7 +91,7 @@ impl SymbolTable {
         self.all.get(..self.n_before_defined).unwrap_or_default()
     }
 
-    /// Those of `some` symbols that are `wanted`, with their names.
+    /// Returns those of `some` symbols that are `wanted`, with their names.
     ///
     /// # Safety
     /// The object stays loaded.

@@ -7,11 +7,11 @@ use crate::system::objects::LoadedObject;
 /// A word that the loader fills (ELF specification, "Relocation").
 #[repr(C)]
 pub struct ElfRelocation {
-    /// Where it is, relative to the object's address.
+    /// Place of the word, relative to the object's address.
     pub offset: u64,
-    /// How it is filled, and by which symbol.
+    /// Kind of the relocation, and in the upper half the symbol.
     pub info: u64,
-    /// What is added.
+    /// Number that is added.
     pub addend: u64,
 }
 

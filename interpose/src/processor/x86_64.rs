@@ -29,10 +29,10 @@ pub const UNWINDING_VENDOR: gimli::Vendor = gimli::Vendor::Default;
 pub const WORD_RELOCATION: u64 = 1;
 pub const TABLE_RELOCATION: u64 = 6;
 
-/// Defines the function of this name, which the program calls: it notes the caller's address, the stack pointer and the frame pointer in the thread's state,
-/// then goes on to the body with all arguments as they are.
-macro_rules! entry {
-    ($name:literal, $section:literal, $body:path) => {
+/// Defines the function of this name, which the program calls: it notes the caller's address, the stack pointer and the frame pointer in the thread's state, and what
+/// further instructions note; then it goes on to the body with all arguments as they are.
+macro_rules! noting_entry {
+    ($name:literal, $section:literal, $body:path, [$($instruction:literal),*], $($operands:tt)*) => {
         const _: () = {
             #[unsafe(naked)]
             #[unsafe(link_section = $section)]
@@ -48,6 +48,7 @@ macro_rules! entry {
                     "mov rax, qword ptr [rsp]",
                     "mov qword ptr fs:[r11], rax",
                     "mov qword ptr fs:[r11 + 24], rbp",
+                    $($instruction,)*
                     "jmp {body}",
                     "3:",
                     "call {park}",
@@ -55,11 +56,19 @@ macro_rules! entry {
                     ".cfi_endproc",
                     // One cache line for each.
                     ".balign 64",
+                    $($operands)*
                     body = sym $body,
                     park = sym $crate::processor::park,
                 )
             }
         };
+    };
+}
+
+/// Defines the entry of a function that needs no further note.
+macro_rules! entry {
+    ($name:literal, $section:literal, $body:path) => {
+        $crate::processor::noting_entry!($name, $section, $body, [],);
     };
     ($name:literal, $body:path) => {
         entry!($name, ".text.lbprof", $body);
@@ -69,73 +78,18 @@ macro_rules! entry {
 /// Defines the entry of a function that shares its body with others: it also notes which of them it is, a small number.
 macro_rules! marking_entry {
     ($name:literal, $section:literal, $mark:expr, $body:path) => {
-        const _: () = {
-            #[unsafe(naked)]
-            #[unsafe(link_section = $section)]
-            #[unsafe(export_name = $name)]
-            unsafe extern "C-unwind" fn entry() {
-                std::arch::naked_asm!(
-                    ".cfi_startproc",
-                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
-                    "cmp qword ptr fs:[r11 + 16], 0",
-                    "jne 3f",
-                    "2:",
-                    "mov qword ptr fs:[r11 + 16], rsp",
-                    "mov rax, qword ptr [rsp]",
-                    "mov qword ptr fs:[r11], rax",
-                    "mov qword ptr fs:[r11 + 24], rbp",
-                    "mov qword ptr fs:[r11 + 8], {mark}",
-                    "jmp {body}",
-                    "3:",
-                    "call {park}",
-                    "jmp 2b",
-                    ".cfi_endproc",
-                    // One cache line for each.
-                    ".balign 64",
-                    mark = const $mark,
-                    body = sym $body,
-                    park = sym $crate::processor::park,
-                )
-            }
-        };
+        $crate::processor::noting_entry!($name, $section, $body, ["mov qword ptr fs:[r11 + 8], {mark}"], mark = const $mark,);
     };
 }
 
 /// Defines the entry of a function of Fortran: it also notes the address of an element of a table, the function to forward to.
 macro_rules! fortran_entry {
     ($name:literal, $section:literal, $index:literal, $next:path, $body:path) => {
-        const _: () = {
-            #[unsafe(naked)]
-            #[unsafe(link_section = $section)]
-            #[unsafe(export_name = $name)]
-            unsafe extern "C-unwind" fn entry() {
-                std::arch::naked_asm!(
-                    ".cfi_startproc",
-                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
-                    "cmp qword ptr fs:[r11 + 16], 0",
-                    "jne 3f",
-                    "2:",
-                    "mov qword ptr fs:[r11 + 16], rsp",
-                    "mov rax, qword ptr [rsp]",
-                    "mov qword ptr fs:[r11], rax",
-                    "mov qword ptr fs:[r11 + 24], rbp",
-                    "lea rax, [rip + {next} + {offset}]",
-                    "mov qword ptr fs:[r11 + 8], rax",
-                    "xor eax, eax",
-                    "jmp {body}",
-                    "3:",
-                    "call {park}",
-                    "jmp 2b",
-                    ".cfi_endproc",
-                    // One cache line for each.
-                    ".balign 64",
-                    next = sym $next,
-                    offset = const $index * 8,
-                    body = sym $body,
-                    park = sym $crate::processor::park,
-                )
-            }
-        };
+        $crate::processor::noting_entry!(
+            $name, $section, $body,
+            ["lea rax, [rip + {next} + {offset}]", "mov qword ptr fs:[r11 + 8], rax", "xor eax, eax"],
+            next = sym $next, offset = const $index * 8,
+        );
     };
 }
 
@@ -208,7 +162,7 @@ macro_rules! begin_thread {
     }};
 }
 
-pub(crate) use {begin_thread, entry, fortran_entry, launch_entry, marking_entry};
+pub(crate) use {begin_thread, entry, fortran_entry, launch_entry, marking_entry, noting_entry};
 
 /// Parks what is noted of a call that is being entered, for a handler makes a call meanwhile (`state/entered.rs`). An entry calls it, with what it has in r11; rax
 /// and r10 are free there.

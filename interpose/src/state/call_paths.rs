@@ -192,10 +192,10 @@ impl CallPaths {
     /// If a place is free or the path that is replaced has no room for so many words, nothing is done.
     pub fn compare_found(&mut self, place: usize, root: PathRoot, id: u64, spare: StackWord) {
         let index = self.next_index(place);
+        let Some(path) = self.known.get_mut(index).filter(|path| path.caller != 0) else { return };
         if let Some(newest) = self.details.get(place) {
             put_different_first(&mut self.found, &newest.words);
         }
-        let Some(path) = self.known.get_mut(index).filter(|path| path.caller != 0) else { return };
         let Some(kept) = self.details.get_mut(index).filter(|kept| self.found.len() <= kept.words.capacity()) else {
             return;
         };

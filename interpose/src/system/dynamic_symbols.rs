@@ -30,7 +30,7 @@ pub unsafe fn undefined(object: &LoadedObject) -> impl Iterator<Item = NamedSymb
     // SAFETY: the caller's promise.
     unsafe {
         let table = SymbolTable::of_object(object);
-        table.named(table.before_defined(), is_undefined)
+        table.named(table.before_defined, is_undefined)
     }
 }
 
@@ -42,7 +42,7 @@ pub unsafe fn undefined_weak(object: &LoadedObject) -> impl Iterator<Item = Name
     // SAFETY: the caller's promise.
     unsafe {
         let table = SymbolTable::of_object(object);
-        table.named(table.before_defined(), is_undefined_weak)
+        table.named(table.before_defined, is_undefined_weak)
     }
 }
 
@@ -59,8 +59,8 @@ pub fn is_undefined_weak(symbol: &libc::Elf64_Sym) -> bool {
 /// An object's dynamic symbols, and where the table of their names begins and how long it is.
 struct SymbolTable {
     all: &'static [libc::Elf64_Sym],
-    /// Number of symbols before the first that the object is known to define.
-    n_before_defined: usize,
+    /// Those before the first that the object is known to define.
+    before_defined: &'static [libc::Elf64_Sym],
     strings: usize,
     strings_bytes: usize,
 }
@@ -69,7 +69,7 @@ impl SymbolTable {
     /// # Safety
     /// The object stays loaded.
     unsafe fn of_object(object: &LoadedObject) -> SymbolTable {
-        let none = SymbolTable { all: &[], n_before_defined: 0, strings: 0, strings_bytes: 0 };
+        let none = SymbolTable { all: &[], before_defined: &[], strings: 0, strings_bytes: 0 };
         let Some(tables) = object.loader_tables() else { return none };
         let (strings, symbols) = (tables.strings as usize, tables.symbols as usize);
         // Nothing says how many symbols there are, but linkers place their names after them.
@@ -82,13 +82,9 @@ impl SymbolTable {
             let first = tables.gnu_hash.as_ref().map(|head| head.first_symbol as usize);
             // A table without symbols gives 1 for the first, whatever that is.
             let first = first.filter(|&at| all.get(at).is_some_and(|symbol| symbol.st_shndx != 0));
-            let n_before_defined = first.unwrap_or(all.len());
-            SymbolTable { all, n_before_defined, strings, strings_bytes: tables.strings_bytes }
+            let before_defined = first.and_then(|first| all.get(..first)).unwrap_or(all);
+            SymbolTable { all, before_defined, strings, strings_bytes: tables.strings_bytes }
         }
-    }
-
-    fn before_defined(&self) -> &'static [libc::Elf64_Sym] {
-        self.all.get(..self.n_before_defined).unwrap_or_default()
     }
 
     /// Returns those of `some` symbols that are `wanted`, with their names.

@@ -4,7 +4,8 @@
 //!
 //! At least RECORDS records (20 million) over RANKS ranks (4). The program is a solver. Of the KIND `marked`, the default, its steps are marked
 //! as iterations; of the KIND `unmarked` they are not; of the KIND `meetings` they are, and there is no exchange in them, so that many ranks
-//! have many steps in few records. Of the KIND `nodes` they are marked, each rank's log ends with its summary, and 128 ranks each write one file: for
+//! have many steps in few records; of the KIND `rooted` they are marked, and rank 0 broadcasts and reduces instead; of the KIND `scans` there is a scan
+//! instead. Of the KIND `nodes` they are marked, each rank's log ends with its summary, and 128 ranks each write one file: for
 //! first looks at more ranks than files can be open. There each node's ranks run by themselves, so only a first look makes sense; `node-meetings` are meetings of all ranks, in such
 //! files. Equal arguments give equal logs. What one rank does in a step:
 //!
@@ -71,14 +72,14 @@ fn main() -> io::Result<()> {
     };
     let (wanted, ranks, seed) = (number(20_000_000)?, number(4)?, number(1)?);
     let kind = arguments.next();
-    let (marked, exchanges) = match kind.as_deref() {
-        None | Some("marked") => (true, true),
-        Some("unmarked") => (false, true),
-        Some("meetings") => (true, false),
-        Some("nodes") => (true, true),
-        Some("node-meetings") => (true, false),
+    let (marked, communication) = match kind.as_deref() {
+        None | Some("marked" | "nodes") => (true, StepCommunication::Exchange),
+        Some("unmarked") => (false, StepCommunication::Exchange),
+        Some("meetings" | "node-meetings") => (true, StepCommunication::Meeting),
+        Some("rooted") => (true, StepCommunication::Rooted),
+        Some("scans") => (true, StepCommunication::Scan),
         Some(other) => {
-            let kinds = "marked, unmarked, meetings, nodes, node-meetings";
+            let kinds = "marked, unmarked, meetings, rooted, scans, nodes, node-meetings";
             return Err(io::Error::other(format!("{other}: not a kind; there are {kinds}")));
         }
     };
@@ -92,7 +93,7 @@ fn main() -> io::Result<()> {
         return node_meetings(&folder, ranks, wanted, seed);
     }
     let all = 0..ranks;
-    let mut solver = Solver { exchanges, ..Solver::new(Some(&folder), all, ranks, seed, marked)? };
+    let mut solver = Solver { communication, ..Solver::new(Some(&folder), all, ranks, seed, marked)? };
     let step = solver.run(wanted)?;
     let records = solver.records();
     let bytes = solver.finish()?.into_iter().map(|log| log.bytes).sum::<u64>();
@@ -120,7 +121,8 @@ fn nodes(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Result<()> 
 
 /// Meetings of all ranks in node files.
 fn node_meetings(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Result<()> {
-    let mut solver = Solver { exchanges: false, ..Solver::new(None, 0..n_ranks, n_ranks, seed, true)? };
+    let all = Solver::new(None, 0..n_ranks, n_ranks, seed, true)?;
+    let mut solver = Solver { communication: StepCommunication::Meeting, ..all };
     // Nor are there summaries, whose sums of all ranks would be in memory together.
     solver.ranks.iter_mut().for_each(|rank| (rank.full, rank.fold) = (SMALL_BATCH, None));
     let step = solver.run(wanted)?;
@@ -136,19 +138,32 @@ fn node_meetings(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Res
     Ok(())
 }
 
+/// What ranks do with others in a step, after their computation.
+#[derive(Clone, Copy)]
+enum StepCommunication {
+    /// They exchange messages, and meet in an Allreduce.
+    Exchange,
+    /// They only meet.
+    Meeting,
+    /// Rank 0 broadcasts, and reduces what all have.
+    Rooted,
+    /// A scan.
+    Scan,
+}
+
 /// The program on all of its ranks.
 struct Solver {
     ranks: Vec<Rank>,
     noise: Noise,
-    /// Whether ranks exchange with others, or only meet.
-    exchanges: bool,
+    communication: StepCommunication,
 }
 
 impl Solver {
     /// Of these ranks of `n_ranks`; their logs are files in `folder`, or in memory, with summaries.
     fn new(folder: Option<&Path>, ranks: Range<u32>, n_ranks: u32, seed: u64, marked: bool) -> io::Result<Self> {
         let ranks = ranks.map(|rank| Rank::new(folder, rank, n_ranks, marked)).collect::<io::Result<_>>()?;
-        Ok(Solver { ranks, noise: Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1), exchanges: true })
+        let noise = Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        Ok(Solver { ranks, noise, communication: StepCommunication::Exchange })
     }
 
     /// Records of all ranks so far.
@@ -167,17 +182,25 @@ impl Solver {
     }
 
     fn step(&mut self, step: u32) -> io::Result<()> {
-        let Solver { ranks, noise, exchanges } = self;
+        let Solver { ranks, noise, communication } = self;
         let slow = (step / 1000) as usize % ranks.len();
         for (i, rank) in ranks.iter_mut().enumerate() {
             rank.marker(Operation::RegionEnter, STEP, step);
             let typical = if i == slow { COMPUTATION * 5 / 4 } else { COMPUTATION };
             rank.now += typical * 9 / 10 + noise.below(typical / 5);
         }
-        if *exchanges {
-            self.exchanges(step);
+        match communication {
+            StepCommunication::Exchange => {
+                self.exchanges(step);
+                self.meet(Site::Allreduce);
+            }
+            StepCommunication::Meeting => self.meet(Site::Allreduce),
+            StepCommunication::Rooted => {
+                self.broadcast();
+                self.reduce();
+            }
+            StepCommunication::Scan => self.meet(Site::Scan),
         }
-        self.reduce();
         for rank in &mut self.ranks {
             rank.marker(Operation::RegionLeave, STEP, step);
             rank.write_full()?;
@@ -275,13 +298,33 @@ impl Solver {
         }
     }
 
-    /// Allreduce of all ranks.
-    fn reduce(&mut self) {
+    /// A collective of all ranks, which ends when the last has come.
+    fn meet(&mut self, site: Site) {
         let Solver { ranks, noise, .. } = self;
         let last = ranks.iter().map(|rank| rank.now).max().unwrap_or(0);
         for rank in ranks {
             let time = last + 2_000 + noise.below(500) - rank.now;
-            rank.call(Site::Allreduce, time, |record| (record.sent, record.received) = (48, 48));
+            rank.call(site, time, |record| (record.sent, record.received) = (48, 48));
+        }
+    }
+
+    /// Bcast of rank 0.
+    fn broadcast(&mut self) {
+        let Solver { ranks, noise, .. } = self;
+        let begin = ranks.first().map_or(0, |root| root.now);
+        for rank in ranks {
+            let time = begin.saturating_sub(rank.now) + 2_000 + noise.below(500);
+            rank.call(Site::Bcast, time, |record| (record.peer, record.received) = (0, 48));
+        }
+    }
+
+    /// Reduce to rank 0.
+    fn reduce(&mut self) {
+        let Solver { ranks, noise, .. } = self;
+        let last = ranks.iter().map(|rank| rank.now).max().unwrap_or(0);
+        for (i, rank) in ranks.iter_mut().enumerate() {
+            let wait = if i == 0 { last - rank.now } else { 0 };
+            rank.call(Site::Reduce, wait + 2_000 + noise.below(500), |record| (record.peer, record.sent) = (0, 48));
         }
     }
 
@@ -307,10 +350,13 @@ enum Site {
     Recv,
     Allreduce,
     Finalize,
+    Bcast,
+    Reduce,
+    Scan,
 }
 
 impl Site {
-    const ALL: [Site; 8] = [
+    const ALL: [Site; 11] = [
         Site::Irecv,
         Site::Isend,
         Site::Waitall,
@@ -319,6 +365,9 @@ impl Site {
         Site::Recv,
         Site::Allreduce,
         Site::Finalize,
+        Site::Bcast,
+        Site::Reduce,
+        Site::Scan,
     ];
 
     fn operation(self) -> Operation {
@@ -331,6 +380,9 @@ impl Site {
             Site::Recv => Operation::Recv,
             Site::Allreduce => Operation::Allreduce,
             Site::Finalize => Operation::Finalize,
+            Site::Bcast => Operation::Bcast,
+            Site::Reduce => Operation::Reduce,
+            Site::Scan => Operation::Scan,
         }
     }
 }

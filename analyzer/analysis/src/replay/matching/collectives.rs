@@ -1,11 +1,11 @@
 //! Matches entries into collectives: the n-th collective of each member of a communicator is the same instance (MPI-4.1 §6.12).
 
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use lbprof_collector::semantics::CommunicationPattern;
 use rustc_hash::FxHashMap;
 
+use super::entries::{CollectiveEntries, CollectiveEntry};
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::replay::what_if::NotedClocks;
@@ -14,17 +14,13 @@ use crate::replay::what_if::NotedClocks;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CollectiveId(u32);
 
-/// A rank that has entered.
+/// A member of a communicator.
 #[derive(Clone, Copy, Debug)]
-pub struct CollectiveEntry {
+pub struct CollectiveMember {
     /// The rank in MPI_COMM_WORLD.
     pub world_rank: u32,
-    /// Its number in the communicator.
-    pub member: u32,
-    /// The thread.
-    pub thread: u32,
-    /// Time of the entry.
-    pub at: Ns,
+    /// Its number in the communicator, where that matters: in scans.
+    pub number: u32,
 }
 
 /// A collective instance: who has entered, and when.
@@ -36,8 +32,10 @@ pub struct CollectiveInstance {
     pub pattern: CommunicationPattern,
     /// The world rank of the root, where there is one.
     pub root: Option<u32>,
-    /// The entries, where it matters who entered when: not where all wait for all.
-    pub entries: Vec<CollectiveEntry>,
+    /// The entries, where it matters who entered when: not where each waits for all.
+    pub entries: CollectiveEntries,
+    /// The root's entry.
+    pub root_entry: Option<CollectiveEntry>,
     /// Number of ranks that have entered.
     pub entered: u32,
     /// The last to enter.
@@ -148,7 +146,7 @@ impl OpenCollectives {
             return None;
         }
         let (key, number, noted) = (instance.key, instance.number, (instance.noted, instance.root_noted));
-        (instance.waiters, instance.entries) = (Vec::new(), Vec::new());
+        (instance.waiters, instance.entries) = (Vec::new(), CollectiveEntries::default());
         self.free.push(id.0);
         if let Some(on_key) = self.open.get_mut(&key) {
             on_key.finish_instance(number);
@@ -191,17 +189,20 @@ impl CollectiveInstance {
     ///   rank 2    |reduce ...............|        waits for rank 3, and passes on what both have
     ///   rank 3    |== compute =======|reduce|
     /// ```
-    pub fn entry_on_the_way(&self, world_rank: u32, call: TimeInterval) -> Option<CollectiveEntry> {
-        use CommunicationPattern::{AllToOne, OneToAll, Prefix};
-        let is_of_some = matches!(self.pattern, OneToAll | AllToOne | Prefix);
-        let others =
-            self.entries.iter().filter(|entry| is_of_some && entry.world_rank != world_rank && entry.at <= call.end);
-        // Of a scan those before the rank are needed anyway, and may be the reason.
-        let own = self.entries.iter().find(|entry| entry.world_rank == world_rank).map_or(0, |entry| entry.member);
-        let needed = others.clone().filter(|entry| self.pattern == Prefix && entry.member < own);
-        let last = others.max_by_key(|entry| (entry.at, Reverse(entry.world_rank)))?;
-        let needed = needed.filter(|entry| entry.ends(call)).max_by_key(|entry| entry.at);
-        needed.or(Some(last).filter(|last| last.ends(call))).copied()
+    pub fn entry_on_the_way(&self, own: CollectiveMember, call: TimeInterval) -> Option<CollectiveEntry> {
+        match self.pattern {
+            CommunicationPattern::OneToAll | CommunicationPattern::AllToOne => {
+                self.entries.last_of_others_until(own.world_rank, call.end).filter(|entry| entry.ends(call))
+            }
+            // Those before the rank are needed anyway, and may be the reason.
+            CommunicationPattern::Prefix => {
+                let needed = self.entries.last_before_until(own.number, call.end).filter(|entry| entry.ends(call));
+                needed.or_else(|| {
+                    self.entries.last_of_others_until(own.world_rank, call.end).filter(|entry| entry.ends(call))
+                })
+            }
+            CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => None,
+        }
     }
 
     /// A collective instance opened by `first`, which [`CollectiveInstance::add`] then counts.
@@ -210,7 +211,8 @@ impl CollectiveInstance {
             operation,
             pattern,
             root: None,
-            entries: Vec::new(),
+            entries: CollectiveEntries::default(),
+            root_entry: None,
             entered: 0,
             last: first,
             noted,
@@ -228,19 +230,26 @@ impl CollectiveInstance {
     pub fn add(&mut self, entry: CollectiveEntry, operation: u16, root: Option<u32>) {
         self.mixed |= operation != self.operation;
         self.entered += 1;
-        self.root = self.root.or(root);
         // Of those that enter at the same time it is the first rank, in whatever order they are followed.
-        if (entry.at, Reverse(entry.world_rank)) > (self.last.at, Reverse(self.last.world_rank)) {
+        if entry.order() > self.last.order() {
             self.last = entry;
         }
-        if self.pattern != CommunicationPattern::AllToAll {
-            self.entries.push(entry);
+        if !matches!(self.pattern, CommunicationPattern::AllToAll | CommunicationPattern::Neighbours) {
+            self.entries.add(entry);
+        }
+        if self.root.is_none() && root.is_some() {
+            self.root = root;
+            self.root_entry = root.and_then(|root| self.entries.of_rank(root));
+        } else if self.root == Some(entry.world_rank) {
+            self.root_entry = Some(entry);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use lbprof_collector::record::NONE;
+
     use super::*;
     use crate::replay::what_if::ScenarioClocks;
 
@@ -257,19 +266,22 @@ mod tests {
         };
         for pattern in [CommunicationPattern::AllToOne, CommunicationPattern::OneToAll] {
             let found = |rank, begin, end| {
-                rooted(pattern).entry_on_the_way(rank, TimeInterval::new(begin, end)).map(|entry| entry.world_rank)
+                let own = CollectiveMember { world_rank: rank, number: NONE };
+                rooted(pattern).entry_on_the_way(own, TimeInterval::new(begin, end)).map(|entry| entry.world_rank)
             };
             assert_eq!(found(2, 120, 1010), Some(3), "it passes on what rank 3 has");
             assert_eq!(found(2, 120, 125), None, "it was over before rank 3 came");
             assert_eq!(found(2, 120, 2000), None, "something else took as long");
             assert_eq!(found(3, 1000, 1010), None, "the last waits for nobody");
         }
-        // In a scan by exchanges the first rank waits for the second, too.
-        let scan = CollectiveInstance { entries: vec![entry(1, 500)], ..rooted(CommunicationPattern::Prefix) };
-        assert_eq!(scan.entry_on_the_way(0, TimeInterval::new(0, 510)).map(|entry| entry.world_rank), Some(1));
-        let neighbours =
-            CollectiveInstance { entries: vec![entry(1, 500)], ..rooted(CommunicationPattern::Neighbours) };
-        assert!(neighbours.entry_on_the_way(2, TimeInterval::new(0, 510)).is_none());
+        // In a scan by exchanges the first rank waits for the second, too; where neighbours exchange, none is on the way.
+        for (pattern, found) in [(CommunicationPattern::Prefix, Some(1)), (CommunicationPattern::Neighbours, None)] {
+            let mut instance = CollectiveInstance::new(entry(0, 0), 0, pattern, noted);
+            [entry(0, 0), entry(1, 500)].into_iter().for_each(|entry| instance.add(entry, 0, None));
+            let own = CollectiveMember { world_rank: 0, number: 0 };
+            let on_the_way = instance.entry_on_the_way(own, TimeInterval::new(0, 510));
+            assert_eq!(on_the_way.map(|entry| entry.world_rank), found);
+        }
     }
 
     #[test]

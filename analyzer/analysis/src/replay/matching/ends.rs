@@ -164,27 +164,21 @@ impl EventMatcher<'_> {
         time: TimeInterval,
         sinks: &mut EventSinks,
     ) {
-        let world_rank = at.own.world_rank;
+        let own = self.collective_member(at, id);
         let instance = self.collectives.get(id);
-        let is_root = instance.root == Some(world_rank);
-        let own =
-            instance.entries.iter().find(|entry| entry.world_rank == world_rank).map_or(NONE, |entry| entry.member);
-        let on_the_way = instance.entry_on_the_way(world_rank, time).map(|entry| entry.world_rank);
-        for entry in &instance.entries {
-            let is_needed = match instance.pattern {
-                CommunicationPattern::OneToAll | CommunicationPattern::AllToOne | CommunicationPattern::Prefix
-                    if on_the_way == Some(entry.world_rank) =>
-                {
-                    true
-                }
-                CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => false,
-                CommunicationPattern::OneToAll => !is_root && Some(entry.world_rank) == instance.root,
-                CommunicationPattern::AllToOne => is_root && entry.world_rank != world_rank,
-                CommunicationPattern::Prefix => entry.member < own,
-            };
-            if is_needed {
-                sinks.on_pair_sync(PairSync::new(entry.thread, entry.at, at.thread, time));
-            }
+        let is_root = instance.root == Some(own.world_rank);
+        let (needed, needed_of_many) = match instance.pattern {
+            CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => return,
+            CommunicationPattern::OneToAll if is_root => (None, &[][..]),
+            CommunicationPattern::OneToAll => (instance.root_entry, &[][..]),
+            CommunicationPattern::AllToOne if is_root => (None, instance.entries.in_order()),
+            CommunicationPattern::AllToOne => (None, &[][..]),
+            // With the others before it, too; but those would be as many pairs as there are.
+            CommunicationPattern::Prefix => (instance.entries.last_before(own.number), &[][..]),
+        };
+        let entries = needed_of_many.iter().copied().chain(needed).chain(instance.entry_on_the_way(own, time));
+        for entry in entries.filter(|entry| entry.world_rank != own.world_rank) {
+            sinks.on_pair_sync(PairSync::new(entry.thread, entry.at, at.thread, time));
         }
     }
 }

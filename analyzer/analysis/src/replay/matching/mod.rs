@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   starts.rs   matches the start of a call with the events of other ranks ─┬→ channels.rs     messages
-//!   needs.rs    determines what the call needs before it can end            ├→ collectives.rs  collective instances
+//!   needs.rs    determines what the call needs before it can end            ├→ collectives.rs  collective instances (entries.rs)
 //!   progress.rs infers whether its messages depend on the other rank        ├→ signals.rs      neighbours, epochs (epochs.rs)
 //!   ends.rs     reports messages; forgets what no later call refers to      └→ locks.rs        locks of RMA windows
 //!   requests.rs, started.rs  operations that requests stand for; demand.rs  work that is handed out on demand
@@ -15,6 +15,7 @@ mod channels;
 mod collectives;
 mod demand;
 mod ends;
+mod entries;
 mod epochs;
 mod locks;
 mod message_coupling;

@@ -1,12 +1,12 @@
 //! Determines the needs of a call before it can end: messages, and entries of other ranks into collectives.
 
-use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep, OperationSemantics, SendMode, SynchronisesWith};
 use lbprof_collector::{Activity, Operation};
 use lbprof_thresholds::replay::MAX_BYTES_SENT_AT_ONCE;
 
 use super::channels::{MessageTransfer, TransferId, TransferSide};
-use super::collectives::{CollectiveEntry, CollectiveId, CollectiveInstance};
+use super::collectives::{CollectiveId, CollectiveInstance, CollectiveMember};
+use super::entries::CollectiveEntry;
 use super::started::{StartedOperation, StartedOperations};
 use super::{CurrentCallEvent, EventMatcher};
 use crate::model::region_state::RegionState;
@@ -230,13 +230,14 @@ impl EventMatcher<'_> {
     }
 
     fn resolve_members(&mut self, at: &CurrentCallEvent, id: CollectiveId, waits: bool, needs: &mut CallNeeds) -> bool {
+        let own = self.collective_member(at, id);
         let instance = self.collectives.get(id);
         if instance.mixed {
             return true;
         }
         let certain = Operation::synchronises(instance.operation) == SynchronisesWith::Members;
-        let on_the_way = if certain { None } else { instance.entry_on_the_way(at.own.world_rank, at.time()) };
-        let (needed, is_there) = match self.needed_entry(instance, at.own.world_rank) {
+        let on_the_way = if certain { None } else { instance.entry_on_the_way(own, at.time()) };
+        let (needed, is_there) = match self.needed_entry(instance, own) {
             _ if on_the_way.is_some() => (on_the_way, true),
             EnteredRanks::Nobody => return true,
             EnteredRanks::Last(needed) => (needed, true),
@@ -282,28 +283,21 @@ impl EventMatcher<'_> {
     }
 
     /// The last entry that a rank needs of a collective instance before it can leave it.
-    fn needed_entry(&self, instance: &CollectiveInstance, world_rank: u32) -> EnteredRanks {
+    fn needed_entry(&self, instance: &CollectiveInstance, own: CollectiveMember) -> EnteredRanks {
         let is_complete = instance.entered >= instance.expected;
-        let is_root = instance.root == Some(world_rank);
+        let is_root = instance.root == Some(own.world_rank);
+        let entries = &instance.entries;
         let (needed, is_there) = match instance.pattern {
             CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => (Some(instance.last), is_complete),
             CommunicationPattern::OneToAll if is_root => return EnteredRanks::Nobody,
             CommunicationPattern::AllToOne if !is_root => return EnteredRanks::Nobody,
             CommunicationPattern::OneToAll => {
-                let root = instance.entries.iter().find(|entry| Some(entry.world_rank) == instance.root);
-                (root.copied(), root.is_some() || instance.root.is_none_or(|root| self.places.get(root).is_none()))
+                let root = instance.root_entry;
+                (root, root.is_some() || instance.root.is_none_or(|root| self.places.get(root).is_none()))
             }
-            CommunicationPattern::AllToOne => {
-                (latest(&instance.entries, |entry| entry.world_rank != world_rank), is_complete)
-            }
+            CommunicationPattern::AllToOne => (entries.last_of_others(own.world_rank), is_complete),
             CommunicationPattern::Prefix => {
-                let own = instance
-                    .entries
-                    .iter()
-                    .find(|entry| entry.world_rank == world_rank)
-                    .map_or(NONE, |entry| entry.member);
-                let n = instance.entries.iter().filter(|entry| entry.member < own).count() as u32;
-                (latest(&instance.entries, |entry| entry.member < own), is_complete || n >= own)
+                (entries.last_before(own.number), is_complete || entries.count_before(own.number) >= own.number)
             }
         };
         if is_there { EnteredRanks::Last(needed) } else { EnteredRanks::NotYet }
@@ -332,10 +326,6 @@ pub(super) fn need_of_message(other: &TransferSide, bytes: u64, state: WaitState
         certain: state == WaitState::LateSender,
         waits,
     }
-}
-
-fn latest(entries: &[CollectiveEntry], which: impl Fn(&CollectiveEntry) -> bool) -> Option<CollectiveEntry> {
-    entries.iter().filter(|entry| which(entry)).max_by_key(|entry| entry.at).copied()
 }
 
 /// The wait state of a call in `instance`. For a persistent collective the activity comes from `kind`.

@@ -5,7 +5,8 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, OperationSemantics, SendMode};
 
 use super::channels::TransferSide;
-use super::collectives::{CollectiveEntry, CollectiveInstance};
+use super::collectives::{CollectiveId, CollectiveInstance, CollectiveMember};
+use super::entries::CollectiveEntry;
 use super::started::StartedOperation;
 use super::{CurrentCallEvent, EventMatcher, KnownRank};
 use crate::replay::sinks::{EventSink, EventSinks};
@@ -152,6 +153,13 @@ impl EventMatcher<'_> {
             }
         }
         StartedOperation::Collective(id)
+    }
+
+    /// Returns the member of a collective that an event is of.
+    pub(super) fn collective_member(&mut self, at: &CurrentCallEvent, id: CollectiveId) -> CollectiveMember {
+        let instance = self.collectives.get(id);
+        let (comm, pattern, world_rank) = (instance.comm(), instance.pattern, at.own.world_rank);
+        CollectiveMember { world_rank, number: self.member(comm, world_rank, pattern) }
     }
 
     /// A rank's number in a communicator; only where each waits for those before it does it matter.

@@ -14,13 +14,15 @@
 //!
 //! A call cannot end before its needs were satisfied: a message was sent, all members have entered. If the clocks of two nodes contradict
 //! that, the end of the call is moved to a later time, and the thread's next events with it, until the time in its next calls has absorbed the
-//! delay. Memory grows with ranks and with messages in transit, not with events: histories have a limited length.
+//! delay. Memory grows with ranks and with messages in transit, not with events: histories have a limited length. What is known of thousands of
+//! ranks does not fit into the caches of a processor, so the engine has that of the next ranks fetched while it follows one (fetch.rs).
 
 pub mod blocking;
 mod comm_members;
 pub(crate) mod consistent_cut;
 mod ended_call;
 mod engine;
+mod fetch;
 mod matching;
 mod observer;
 mod scope;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
+use crate::replay::fetch::fetch;
 use crate::replay::timeline::{CommEvent, ParallelPart, StepBatch, TimelineStep};
 use crate::replay::what_if::RETURNS;
 
@@ -132,6 +133,29 @@ impl ReplayThread {
             is_whole: false,
             ended: false,
         }
+    }
+
+    /// Has the processor fetch what is needed first when the thread goes on.
+    #[inline]
+    pub fn fetch_early(&self) {
+        fetch(&self.batch);
+        fetch(&self.begun);
+        fetch(&self.absences[0]);
+        fetch(&self.absences[RETURNS / 2]);
+        fetch(&self.absences[RETURNS - 1]);
+        fetch(&self.parked);
+    }
+
+    /// Has the processor fetch the step of a thread that was fetched before. Returns the slot of its next return to MPI.
+    #[inline]
+    pub fn fetch_step_early(&self) -> u8 {
+        if let Some(step) = self.batch.steps.get(self.step) {
+            fetch(step);
+        }
+        if let Some(event) = self.batch.events.get(self.event) {
+            fetch(event);
+        }
+        (self.n_absences as usize % RETURNS) as u8
     }
 
     /// Adds a batch after the others.

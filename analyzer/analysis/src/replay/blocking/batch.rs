@@ -4,6 +4,7 @@ use super::causes::DelaySource;
 use super::history::EndedBy;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::{WaitKey, WaitSums};
+use crate::replay::fetch::fetch;
 
 /// A thread that begins.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +93,22 @@ impl HistoryBatch {
         self.sources.extend(sources);
         self.waits.push((wait, self.sources.len() - before));
         self.push_interval(wait.key.thread, BatchInterval { end, kind: wait.key.kind, waits: true });
+    }
+
+    /// Has the processor fetch what says where the next interval of a thread goes.
+    #[inline]
+    pub fn fetch_early(&self, thread: u32) {
+        if let Some(intervals) = self.intervals.get(thread as usize) {
+            fetch(intervals);
+        }
+    }
+
+    /// Has the processor fetch the end of the intervals of a thread that was fetched before.
+    #[inline]
+    pub fn fetch_end_early(&self, thread: u32) {
+        if let Some(last) = self.intervals.get(thread as usize).and_then(|intervals| intervals.last()) {
+            fetch(last);
+        }
     }
 
     #[inline]

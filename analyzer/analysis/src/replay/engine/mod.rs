@@ -212,6 +212,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
 
     /// Replays this thread until another one is earlier, or until it has to wait for others; returns the next thread.
     fn go_on(&mut self, thread: u32) -> Option<u32> {
+        self.fetch_next_threads();
         let until = self.scheduler.until();
         loop {
             let one = &self.scheduler.threads()[thread as usize];
@@ -230,6 +231,24 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         }
         let (scheduler, mut newcomers) = self.reading();
         scheduler.put_back(thread, &mut newcomers)
+    }
+
+    /// Has the processor fetch what the next threads need, while this one goes on.
+    #[inline]
+    fn fetch_next_threads(&self) {
+        let (threads, mut next) = (self.scheduler.threads(), self.scheduler.next_threads());
+        // The addresses of these are in what was fetched while the thread before went on.
+        if let Some(first) = next.next() {
+            let slot = threads[first as usize].fetch_step_early();
+            self.sinks.clocks.fetch_return_early(first, slot);
+            self.sinks.waits.fetch_end_early(first);
+        }
+        for later in next {
+            threads[later as usize].fetch_early();
+            self.sinks.clocks.fetch_early(later);
+            self.sinks.waits.fetch_early(later);
+            self.matcher.fetch_early(later);
+        }
     }
 
     /// The thread computes up to its next call and enters it.

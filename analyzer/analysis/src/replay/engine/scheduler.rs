@@ -114,6 +114,11 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         self.order.peek().map_or(ResumeOrder::NEVER, |Reverse((next, _))| *next)
     }
 
+    /// Returns the thread that goes on next, and two of which one goes on after it unless it is a thread that is queued by then.
+    pub fn next_threads(&self) -> impl Iterator<Item = u32> {
+        self.order.as_slice().iter().take(3).map(|Reverse((_, thread))| *thread)
+    }
+
     /// Puts a thread where its next step belongs; the one that is the first then.
     pub fn put_back(&mut self, thread: u32, reader: &mut impl ReadListener) -> Option<u32> {
         let Some(next) = self.next(thread, reader) else { return self.pop_first() };

@@ -42,6 +42,7 @@ use self::requests::OpenRequests;
 use self::signals::{AwaitedId, OpenSignals};
 use self::started::{NOTHING, StartedOperations};
 use super::comm_members::CommMembers;
+use super::fetch::fetch;
 use super::sinks::NewThread;
 use super::thread::ReplayThread;
 use super::timeline::{CommEvent, TimelineStep};
@@ -185,6 +186,14 @@ impl<'a> EventMatcher<'a> {
     /// Lists of world ranks that further events of a rank name.
     pub fn add_lists(&mut self, rank: u32, mut lists: Vec<Arc<[u32]>>) {
         self.ranks[rank as usize].lists.append(&mut lists);
+    }
+
+    /// Has the processor fetch what is kept of a thread.
+    #[inline]
+    pub fn fetch_early(&self, thread: u32) {
+        if let Some(started) = self.started.get(thread as usize) {
+            fetch(started);
+        }
     }
 
     /// A thread was outside of MPI.

@@ -35,6 +35,18 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
         WaitAnalysis { scope, ranks: Vec::new(), sync_times, explaining, last_wait: None, has_ended: false }
     }
 
+    /// Has the processor fetch what is kept of a thread.
+    #[inline]
+    pub fn fetch_early(&self, thread: u32) {
+        self.explaining.batch.fetch_early(thread);
+    }
+
+    /// Has the processor fetch the end of what is kept of a thread that was fetched before.
+    #[inline]
+    pub fn fetch_end_early(&self, thread: u32) {
+        self.explaining.batch.fetch_end_early(thread);
+    }
+
     /// Lets what is known be explained: all threads have been followed until `now`. `ends`: once all threads have passed the ends of
     /// their windows, these, for the critical path; looked at once.
     pub fn hand_over(&mut self, now: Ns, ends: impl FnOnce() -> Option<Vec<(u32, Ns)>>) {

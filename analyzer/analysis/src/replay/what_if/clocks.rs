@@ -16,6 +16,7 @@ use super::group::{ScenarioGroup, ThreadClocks, WIDTH};
 use crate::model::interval::TimeInterval;
 use crate::model::recorder_time::RecorderShares;
 use crate::model::region_state::{Ns, RegionState};
+use crate::replay::fetch::fetch;
 use crate::replay::timeline::ParallelPart;
 
 /// Clocks noted at some time, one for each replay.
@@ -80,6 +81,23 @@ impl<'a> ScenarioClocks<'a> {
         let (thread, shown) = (self.threads.len() as u32 - 1, (late - self.begin) as f64);
         for group in self.groups.iter_mut() {
             group.begin(thread, shown);
+        }
+    }
+
+    /// Has the processor fetch a thread's clocks.
+    #[inline]
+    pub fn fetch_early(&self, thread: u32) {
+        fetch(&self.threads[thread as usize].window);
+        for group in &self.groups {
+            group.fetch_early(thread);
+        }
+    }
+
+    /// Has the processor fetch the place of a thread's return to MPI.
+    #[inline]
+    pub fn fetch_return_early(&self, thread: u32, slot: u8) {
+        for group in &self.groups {
+            group.fetch_return_early(thread, slot);
         }
     }
 

@@ -4,6 +4,7 @@ use super::conditions::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
 use super::pace::{ComputationPace, PaceWindow, PacedInterval, PartFactors};
 use super::threads::ThreadChange;
 use crate::model::region_state::{Ns, RegionState};
+use crate::replay::fetch::fetch;
 
 /// Number of replays that run side by side.
 pub const WIDTH: usize = 4;
@@ -156,6 +157,25 @@ impl<'a> ScenarioGroup<'a> {
 
     fn has_parts(&self) -> bool {
         self.paced.iter().any(|lane| lane.has_parts)
+    }
+
+    /// Has the processor fetch the clocks of a thread.
+    #[inline]
+    pub fn fetch_early(&self, thread: u32) {
+        if let Some(clocks) = self.clocks.get(thread as usize) {
+            fetch(&clocks.now);
+            fetch(&clocks.entered);
+            fetch(&clocks.factors);
+        }
+        fetch(&self.changed_ranks[thread as usize]);
+    }
+
+    /// Has the processor fetch the place of a thread's return to MPI.
+    #[inline]
+    pub fn fetch_return_early(&self, thread: u32, slot: u8) {
+        if let Some(clocks) = self.clocks.get(thread as usize) {
+            fetch(&clocks.returns[usize::from(slot) % RETURNS]);
+        }
     }
 
     /// Returns the number of replays.

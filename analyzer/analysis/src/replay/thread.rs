@@ -155,7 +155,11 @@ impl ReplayThread {
         if let Some(event) = self.batch.events.get(self.event) {
             fetch(event);
         }
-        (self.n_absences as usize % RETURNS) as u8
+        self.next_slot() as u8
+    }
+
+    fn next_slot(&self) -> usize {
+        self.n_absences as usize % RETURNS
     }
 
     /// Adds a batch after the others.
@@ -182,7 +186,7 @@ impl ReplayThread {
         if away.ns() <= SHORT {
             return None;
         }
-        let slot = self.n_absences as usize % RETURNS;
+        let slot = self.next_slot();
         self.absences[slot] = away;
         self.n_absences = self.n_absences.wrapping_add(1);
         Some(slot as u8)

@@ -173,7 +173,7 @@ impl EventMatcher<'_> {
             CommunicationPattern::OneToAll => (instance.root_entry, &[][..]),
             CommunicationPattern::AllToOne if is_root => (None, instance.entries.in_order()),
             CommunicationPattern::AllToOne => (None, &[][..]),
-            // With the others before it, too; but those would be as many pairs as there are.
+            // Each of the others before it has entered, too, but to keep all of these pairs takes memory that grows with the square of the members.
             CommunicationPattern::Prefix => (instance.entries.last_before(own.number), &[][..]),
         };
         let entries = needed_of_many.iter().copied().chain(needed).chain(instance.entry_on_the_way(own, time));

@@ -301,7 +301,7 @@ impl Solver {
     /// A collective of all ranks, which ends when the last has come.
     fn meet(&mut self, site: Site) {
         let Solver { ranks, noise, .. } = self;
-        let last = ranks.iter().map(|rank| rank.now).max().unwrap_or(0);
+        let last = last_to_come(ranks);
         for rank in ranks {
             let time = last + 2_000 + noise.below(500) - rank.now;
             rank.call(site, time, |record| (record.sent, record.received) = (48, 48));
@@ -321,7 +321,7 @@ impl Solver {
     /// Reduce to rank 0.
     fn reduce(&mut self) {
         let Solver { ranks, noise, .. } = self;
-        let last = ranks.iter().map(|rank| rank.now).max().unwrap_or(0);
+        let last = last_to_come(ranks);
         for (i, rank) in ranks.iter_mut().enumerate() {
             let wait = if i == 0 { last - rank.now } else { 0 };
             rank.call(Site::Reduce, wait + 2_000 + noise.below(500), |record| (record.peer, record.sent) = (0, 48));
@@ -332,6 +332,11 @@ impl Solver {
     fn finish(self) -> io::Result<Vec<Written>> {
         self.ranks.into_iter().map(Rank::finish).collect()
     }
+}
+
+/// Returns the time at which the last rank comes to a collective.
+fn last_to_come(ranks: &[Rank]) -> u64 {
+    ranks.iter().map(|rank| rank.now).max().unwrap_or(0)
 }
 
 /// The rank `distance` away from rank `i` of `n`, in a ring.

@@ -32,7 +32,7 @@ pub struct CollectiveInstance {
     pub pattern: CommunicationPattern,
     /// The world rank of the root, where there is one.
     pub root: Option<u32>,
-    /// The entries, where it matters who entered when: not where each waits for all.
+    /// The entries, where it matters who entered when; none where each waits for all.
     pub entries: CollectiveEntries,
     /// The root's entry.
     pub root_entry: Option<CollectiveEntry>,
@@ -190,19 +190,16 @@ impl CollectiveInstance {
     ///   rank 3    |== compute =======|reduce|
     /// ```
     pub fn entry_on_the_way(&self, own: CollectiveMember, call: TimeInterval) -> Option<CollectiveEntry> {
-        match self.pattern {
-            CommunicationPattern::OneToAll | CommunicationPattern::AllToOne => {
-                self.entries.last_of_others_until(own.world_rank, call.end).filter(|entry| entry.ends(call))
-            }
-            // Those before the rank are needed anyway, and may be the reason.
-            CommunicationPattern::Prefix => {
-                let needed = self.entries.last_before_until(own.number, call.end).filter(|entry| entry.ends(call));
-                needed.or_else(|| {
-                    self.entries.last_of_others_until(own.world_rank, call.end).filter(|entry| entry.ends(call))
-                })
-            }
-            CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => None,
-        }
+        let last = self.entries.last_of_others_until(own.world_rank, call.end);
+        // Of a scan those before the rank are needed anyway, and may be the reason.
+        let needed = match self.pattern {
+            CommunicationPattern::Prefix => self.entries.last_before_until(own.number, call.end),
+            CommunicationPattern::OneToAll
+            | CommunicationPattern::AllToOne
+            | CommunicationPattern::AllToAll
+            | CommunicationPattern::Neighbours => None,
+        };
+        [needed, last].into_iter().flatten().find(|entry| entry.ends(call))
     }
 
     /// A collective instance opened by `first`, which [`CollectiveInstance::add`] then counts.

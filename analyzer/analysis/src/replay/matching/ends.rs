@@ -166,17 +166,19 @@ impl EventMatcher<'_> {
     ) {
         let own = self.collective_member(at, id);
         let instance = self.collectives.get(id);
-        let is_root = instance.root == Some(own.world_rank);
-        let (needed, needed_of_many) = match instance.pattern {
+        let last_before;
+        let needed = match instance.pattern {
             CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => return,
-            CommunicationPattern::OneToAll if is_root => (None, &[][..]),
-            CommunicationPattern::OneToAll => (instance.root_entry, &[][..]),
-            CommunicationPattern::AllToOne if is_root => (None, instance.entries.in_order()),
-            CommunicationPattern::AllToOne => (None, &[][..]),
+            CommunicationPattern::OneToAll => instance.root_entry.as_slice(),
+            CommunicationPattern::AllToOne if instance.root == Some(own.world_rank) => instance.entries.in_order(),
+            CommunicationPattern::AllToOne => &[],
             // Each of the others before it has entered, too, but to keep all of these pairs takes memory that grows with the square of the members.
-            CommunicationPattern::Prefix => (instance.entries.last_before(own.number), &[][..]),
+            CommunicationPattern::Prefix => {
+                last_before = instance.entries.last_before(own.number);
+                last_before.as_slice()
+            }
         };
-        let entries = needed_of_many.iter().copied().chain(needed).chain(instance.entry_on_the_way(own, time));
+        let entries = needed.iter().copied().chain(instance.entry_on_the_way(own, time));
         for entry in entries.filter(|entry| entry.world_rank != own.world_rank) {
             sinks.on_pair_sync(PairSync::new(entry.thread, entry.at, at.thread, time));
         }

@@ -191,9 +191,7 @@ impl<'a> EventMatcher<'a> {
     /// Has the processor fetch what is kept of a thread.
     #[inline]
     pub fn fetch_early(&self, thread: u32) {
-        if let Some(started) = self.started.get(thread as usize) {
-            fetch(started);
-        }
+        fetch(&self.started[thread as usize]);
     }
 
     /// A thread was outside of MPI.

@@ -162,20 +162,17 @@ impl<'a> ScenarioGroup<'a> {
     /// Has the processor fetch the clocks of a thread.
     #[inline]
     pub fn fetch_early(&self, thread: u32) {
-        if let Some(clocks) = self.clocks.get(thread as usize) {
-            fetch(&clocks.now);
-            fetch(&clocks.entered);
-            fetch(&clocks.factors);
-        }
+        let clocks = self.thread_clocks(thread);
+        fetch(&clocks.now);
+        fetch(&clocks.entered);
+        fetch(&clocks.factors);
         fetch(&self.changed_ranks[thread as usize]);
     }
 
     /// Has the processor fetch the place of a thread's return to MPI.
     #[inline]
     pub fn fetch_return_early(&self, thread: u32, slot: u8) {
-        if let Some(clocks) = self.clocks.get(thread as usize) {
-            fetch(&clocks.returns[usize::from(slot) % RETURNS]);
-        }
+        fetch(&self.thread_clocks(thread).returns[usize::from(slot) % RETURNS]);
     }
 
     /// Returns the number of replays.

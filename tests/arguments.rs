@@ -12,7 +12,7 @@ use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::{Program, shared_object};
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 
@@ -113,8 +113,11 @@ fn mpi_gives_the_same_answer_to_a_wrong_argument(mpi: &Mpi, program: &Path, fold
     Ok(())
 }
 
-fn main() {
-    let trials = mpi::all().map(|mpis| {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
+    mpi::all().map(|mpis| {
         let same: Check = mpi_gives_the_same_answer_to_a_wrong_argument;
         let tests: [(&str, &str, Check); 3] = [
             ("no_wrong_argument_makes_the_recorder_crash", "refused.c", no_wrong_argument_makes_the_recorder_crash),
@@ -135,6 +138,5 @@ fn main() {
                 })
             })
             .collect::<Vec<Trial>>()
-    });
-    suite::main(Company::Welcome, trials);
+    })
 }

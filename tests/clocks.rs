@@ -10,7 +10,7 @@ use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::Mpi;
 use lbprof_tests::own_clock::{self, OwnClocks};
 use lbprof_tests::program::Program;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::{facts, mpi, place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -88,7 +88,10 @@ fn clocks_are_made_one(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tests() -> anyhow::Result<Vec<Trial>> {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let may = namespaces_may_be_made();
     let program = Program::read(Path::new("clocks/waits.c"))?;
     let mut trials = Vec::new();
@@ -102,8 +105,4 @@ fn tests() -> anyhow::Result<Vec<Trial>> {
         }
     }
     Ok(trials)
-}
-
-fn main() {
-    suite::main(Company::Alone, tests());
 }

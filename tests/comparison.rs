@@ -8,7 +8,7 @@ use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::place;
 use lbprof_tests::program::Program;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use libtest_mimic::Trial;
 use serde_json::Value;
 
@@ -101,7 +101,10 @@ fn code_between_other_calls_is_one_reason(mpi: &Mpi, folder: &Path) -> anyhow::R
 /// A check of a comparison, with a folder of its own.
 type ComparisonCheck = fn(&Mpi, &Path) -> anyhow::Result<()>;
 
-fn trials() -> anyhow::Result<Vec<Trial>> {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let checks: [(&str, ComparisonCheck); 2] = [
         ("what_did_change_is_said_beside_times_that_scatter", what_did_change_is_said_beside_times_that_scatter),
         ("code_between_other_calls_is_one_reason", code_between_other_calls_is_one_reason),
@@ -115,8 +118,4 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         }
     }
     Ok(trials)
-}
-
-fn main() {
-    suite::main(Company::Alone, trials());
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::Program;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::unharmed::lines_of_recorder;
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
@@ -82,7 +82,10 @@ fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-fn trials() -> anyhow::Result<Vec<Trial>> {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for mpi in mpi::all()? {
         for proc_folder in [ProcFolder::Own, ProcFolder::Outer] {
@@ -93,8 +96,4 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         }
     }
     Ok(trials)
-}
-
-fn main() {
-    suite::main(Company::Welcome, trials());
 }

@@ -6,8 +6,9 @@ use std::fs;
 
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::{expected, mpi, place, program};
+use libtest_mimic::Trial;
 
 /// The C functions of interpose/calls.table, large-count twins included.
 fn wrapped() -> anyhow::Result<BTreeSet<String>> {
@@ -75,8 +76,11 @@ fn every_wrapped_function_is_called_or_listed() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn main() {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let test =
         suite::trial("every_wrapped_function_is_called_or_listed".into(), every_wrapped_function_is_called_or_listed);
-    suite::main(Company::Welcome, Ok(vec![test]));
+    Ok(vec![test])
 }

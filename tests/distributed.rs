@@ -13,7 +13,8 @@ use lbprof_simulator::scenario::{RUN_ID, Scenario};
 use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::place;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
+use libtest_mimic::Trial;
 
 /// `n` processes of lb-report-mpi with these arguments. `wrapper`: a shell's command before each of them, `$RANK` being its number.
 fn run(mpi: &Mpi, n: usize, folder: &Path, wrapper: Option<&str>, arguments: &[&str]) -> anyhow::Result<Outcome> {
@@ -111,14 +112,17 @@ fn a_killed_process_ends_all(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
 /// What holds under an MPI, in a folder of its own.
 type Check = fn(&Mpi, &Path) -> anyhow::Result<()>;
 
-fn main() {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let checks: [(&str, Check); 4] = [
         ("reports_what_one_process_reports", reports_what_one_process_reports),
         ("refuses_what_is_no_run_once", refuses_what_is_no_run_once),
         ("a_process_without_memory_ends_all", a_process_without_memory_ends_all),
         ("a_killed_process_ends_all", a_killed_process_ends_all),
     ];
-    let trials = mpi::all().map(|mpis| {
+    mpi::all().map(|mpis| {
         // lb-report-mpi is built for these.
         let mpis = mpis.into_iter().filter(|mpi| ["openmpi", "mpich"].contains(&mpi.name.as_str()));
         let trials = mpis.flat_map(|mpi| {
@@ -128,6 +132,5 @@ fn main() {
             })
         });
         trials.collect()
-    });
-    suite::main(Company::Welcome, trials);
+    })
 }

@@ -7,8 +7,9 @@ use std::process::Command;
 
 use anyhow::ensure;
 use lbprof_tests::launch::Job;
-use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::suite::{self, Case};
 use lbprof_tests::{place, run};
+use libtest_mimic::Trial;
 
 /// Runs a command, which must succeed, and returns what it prints.
 fn printed(command: &mut Command) -> anyhow::Result<String> {
@@ -54,7 +55,9 @@ fn an_archive_of_otf2_has_the_events_that_the_program_says(case: &Case) -> anyho
     Ok(())
 }
 
-fn main() {
-    let trials = suite::cases("exports", "exports", an_archive_of_otf2_has_the_events_that_the_program_says);
-    suite::main(Company::Welcome, trials);
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
+    suite::cases("exports", "exports", an_archive_of_otf2_has_the_events_that_the_program_says)
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::Program;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::unharmed::{is_end_line, lb_report};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
@@ -99,11 +99,17 @@ fn bytes_written_by_a_rank_are_counted(mpi: &Mpi, program: &Path, folder: &Path)
         let found = number(&report["ranks"][rank]["usage"]["written_bytes"], "written_bytes")?;
         // The log of so few calls is small.
         ensure!((own..own + 2e6).contains(&found), "{found} bytes of rank {rank}, by its own count {own}");
-        // The system counts nothing where the file system is in memory.
+        // The system counts nothing where the file system is in memory. Ranks that lacked a core are all that the first screen is about.
         let is_named = text_of(&job)?.contains(&format!("rank {rank} wrote "));
-        ensure!(is_named == (own >= 20e6), "rank {rank} wrote {own}: {}", text_of(&job)?);
+        ensure!(is_named == (own >= 20e6) || is_crowded(&report)?, "rank {rank} wrote {own}: {}", text_of(&job)?);
     }
     Ok(())
+}
+
+/// Returns whether ranks lacked a core, on a machine that is busy with other things.
+fn is_crowded(report: &Value) -> anyhow::Result<bool> {
+    let doubts = report["verdict"]["doubts"].as_array().context("doubts")?;
+    Ok(doubts.iter().any(|doubt| doubt["kind"] == "no core to compute"))
 }
 
 /// Returns the report's text without line breaks.
@@ -214,7 +220,10 @@ fn all_programs_are_named(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::R
     Ok(())
 }
 
-fn trials() -> anyhow::Result<Vec<Trial>> {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for mpi in mpi::all()? {
         for (name, source, check) in TESTS {
@@ -226,8 +235,4 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         }
     }
     Ok(trials)
-}
-
-fn main() {
-    suite::main(Company::Welcome, trials());
 }

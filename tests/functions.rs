@@ -6,8 +6,9 @@ use std::fs;
 
 use anyhow::{Context, bail, ensure};
 use lbprof_tests::launch::Job;
-use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::suite::{self, Case};
 use lbprof_tests::{place, run};
+use libtest_mimic::Trial;
 use serde_json::Value;
 
 /// Share of the CPU time that the program's own clock counts and samples do not, for they are taken in user space: in the system, on a quiet machine.
@@ -198,6 +199,9 @@ fn says_who_calls(functions: &Value, called: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn main() {
-    suite::main(Company::Alone, suite::cases("functions", "functions", the_report_names_the_functions));
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
+    suite::cases("functions", "functions", the_report_names_the_functions)
 }

@@ -17,10 +17,10 @@ use lbprof_collector::options::SETTINGS;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, ProblemKind};
-use lbprof_tests::launch::{self, Job, Outcome};
+use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::{Program, shared_object};
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::unharmed::{NO_RUN, is_end_line, lb_report, must_say, with_and_without_the_same};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
@@ -585,7 +585,10 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
     })
 }
 
-fn trials() -> anyhow::Result<Vec<Trial>> {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", with_and_without_the_same)?;
     let specials: [(&str, Special); 15] = [
         ("a_folder_that_cannot_be_made_is_reported_once", a_folder_that_cannot_be_made_is_reported_once),
@@ -623,9 +626,4 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         );
     }
     Ok(trials)
-}
-
-fn main() {
-    launch::sample_by_default();
-    suite::main(Company::Welcome, trials());
 }

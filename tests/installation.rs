@@ -91,6 +91,7 @@ fn no_setup_installs_nothing_of_the_system_and_cargo_is_made_to_stay_offline() {
 
 /// Builds matmul, which an installation has as an example, by pkg-config and by CMake, each with another MPI; records it.
 #[test]
+#[ignore = "takes long: scripts/test --all"]
 fn examples_build_and_run_by_pkg_config_and_by_cmake_outside_of_the_source() {
     let folder = place::fresh_folder("installation::examples").unwrap();
     let prefix = installed(&folder);
@@ -285,6 +286,7 @@ fn the_environment_module_is_loaded_and_unloaded() {
 }
 
 #[test]
+#[ignore = "takes long: scripts/test --all"]
 fn the_binary_tarball_says_what_it_needs_and_refuses_more() {
     let folder = place::fresh_folder("installation::binary").unwrap();
     let package = || {
@@ -313,6 +315,7 @@ fn the_binary_tarball_says_what_it_needs_and_refuses_more() {
 
 /// The tarball has all that cargo wants, and the recipes its checksum.
 #[test]
+#[ignore = "takes long: scripts/test --all"]
 fn the_source_tarball_is_whole_without_network() {
     let folder = place::fresh_folder("installation::source").unwrap();
     done(script("package").args(["source", "--to"]).arg(&folder).env("LBPROF_XZ", "0"));

@@ -26,7 +26,7 @@ use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::place;
 use lbprof_tests::program::{Program, instant_mpi};
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::unharmed::lines_of_recorder;
 use libtest_mimic::Trial;
 
@@ -294,7 +294,10 @@ fn trial(name: String, mpi: Mpi, kind: Kind) -> Trial {
     })
 }
 
-fn trials() -> anyhow::Result<Vec<Trial>> {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for kind in KINDS {
         let name = format!("{}::{}::{}", kind.how, kind.threads, kind.mode);
@@ -313,8 +316,4 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         trials.push(trial_of_leaving(how, times, runs, mpi, is_instant));
     }
     Ok(trials)
-}
-
-fn main() {
-    suite::main(Company::Welcome, trials());
 }

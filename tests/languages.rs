@@ -10,8 +10,9 @@ use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::program::Program;
 use lbprof_tests::run::{self, Dump, Record};
-use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::suite::{self, Case};
 use lbprof_tests::{place, unharmed};
+use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 fn is_recorded_as_its_head_says(case: &Case) -> anyhow::Result<()> {
@@ -224,7 +225,9 @@ fn has_its_loop_and_call_sites(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn main() {
-    let cases = suite::cases("languages", "languages", is_recorded_as_its_head_says);
-    suite::main(Company::Welcome, cases);
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
+    suite::cases("languages", "languages", is_recorded_as_its_head_says)
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::Program;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -91,14 +91,13 @@ fn the_laws_are_found(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn trials() -> anyhow::Result<Vec<Trial>> {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let trial = |mpi: Mpi| {
         let name = format!("the_laws_of_a_multiplication_are_found::{}", mpi.name);
         suite::trial(name.clone(), move || the_laws_are_found(&mpi, &place::fresh_folder(&format!("models::{name}"))?))
     };
     Ok(mpi::all()?.into_iter().map(trial).collect())
-}
-
-fn main() {
-    suite::main(Company::Alone, trials());
 }

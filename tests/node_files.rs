@@ -9,10 +9,10 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 use lbprof_collector::format::log_name;
 use lbprof_collector::node::frame::{node_name, node_rings_name};
-use lbprof_tests::launch::{self, Job};
+use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::Program;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::unharmed::{must_say, with_and_without_the_same};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
@@ -125,7 +125,10 @@ fn an_emptied_file_of_rings_costs_records_and_no_more(mpi: &Mpi, _: &Path, folde
 /// A test of normal.c, or of a program of its own, under one MPI.
 type Check = fn(&Mpi, &Path, &Path) -> anyhow::Result<()>;
 
-fn trials() -> anyhow::Result<Vec<Trial>> {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("node_files", "harmless", with_and_without_the_same)?;
     trials.retain(|trial| PROGRAMS.iter().any(|program| trial.name().starts_with(&format!("{program}::"))));
     let checks: [(&str, Check); 4] = [
@@ -152,9 +155,4 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         }
     }
     Ok(trials)
-}
-
-fn main() {
-    launch::write_node_files();
-    suite::main(Company::Welcome, trials());
 }

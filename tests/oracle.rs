@@ -20,8 +20,9 @@ use anyhow::{Context, bail};
 use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::Program;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::{place, run};
+use libtest_mimic::Trial;
 use serde_json::Value;
 
 const SHAPES: [&str; 14] = [
@@ -258,14 +259,16 @@ fn check(mpi: &Mpi, shape: &str, name: &str) -> anyhow::Result<()> {
     Oracle { mpi, program: &program, folder: &folder, name, shape, steps }.compare()
 }
 
-fn main() {
-    let trials = mpi::all().map(|mpis| {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
+    mpi::all().map(|mpis| {
         let with = |mpi: &Mpi, shape: &'static str| {
             let (mpi, name) = (mpi.clone(), format!("{shape}::{}", mpi.name));
             let folder = format!("oracle::{name}");
             suite::trial(name, move || check(&mpi, shape, &folder))
         };
         mpis.iter().flat_map(|mpi| SHAPES.map(|shape| with(mpi, shape))).collect()
-    });
-    suite::main(Company::Alone, trials);
+    })
 }

@@ -12,7 +12,7 @@ use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::Program;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::unharmed::lines_of_recorder;
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
@@ -98,12 +98,11 @@ fn intruder_is_ignored(mpi: &Mpi) -> anyhow::Result<()> {
 }
 
 /// One trial for all MPIs, because an intruder disturbs all jobs of the host.
-fn trials() -> anyhow::Result<Vec<Trial>> {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let check = || mpi::all()?.iter().try_for_each(|mpi| intruder_is_ignored(mpi).context(mpi.name.clone()));
     let trial = suite::trial("intruder_is_ignored".to_owned(), check);
     Ok(vec![if is_root() { trial } else { trial.with_ignored_flag(true).with_kind("needs root") }])
-}
-
-fn main() {
-    suite::main(Company::Welcome, trials());
 }

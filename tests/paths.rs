@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::run::Dump;
-use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::suite::{self, Case};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -163,12 +163,11 @@ fn defined_problems(dump: &Dump) -> BTreeSet<&str> {
     lines.filter_map(|line| line["value"]["kind"].as_str()).collect()
 }
 
-fn all_cases() -> anyhow::Result<Vec<Trial>> {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut cases = suite::cases("paths", "paths", every_call_has_its_path)?;
     cases.extend(suite::cases("many_paths", "many_paths", many_paths_are_distinguished_and_ever_new_ones_are_cut)?);
     Ok(cases)
-}
-
-fn main() {
-    suite::main(Company::Welcome, all_cases());
 }

@@ -11,9 +11,10 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, bail, ensure};
-use lbprof_tests::launch::{self, Job};
-use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::launch::Job;
+use lbprof_tests::suite::{self, Case};
 use lbprof_tests::{place, run};
+use libtest_mimic::Trial;
 use serde_json::Value;
 
 /// Runs of each program, unless `LBTEST_RUNS` says how many.
@@ -135,11 +136,12 @@ fn check_loops(case: &Case) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn main() {
-    launch::sample_by_default();
-    let trials = suite::cases("places", "places", check_names).and_then(|mut trials| {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
+    suite::cases("places", "places", check_names).and_then(|mut trials| {
         trials.extend(suite::cases("places", "nest", check_loops)?);
         Ok(trials)
-    });
-    suite::main(Company::Welcome, trials);
+    })
 }

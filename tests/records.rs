@@ -1,8 +1,9 @@
 //! Programs that say what each of their calls' records must hold.
 
 use lbprof_tests::launch::Job;
-use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::suite::{self, Case};
 use lbprof_tests::{expected, place, run};
+use libtest_mimic::Trial;
 
 fn every_record_is_as_the_program_says(case: &Case) -> anyhow::Result<()> {
     let program = case.program.compiled(&case.mpi)?;
@@ -18,7 +19,9 @@ fn every_record_is_as_the_program_says(case: &Case) -> anyhow::Result<()> {
     dump.check_invariants()
 }
 
-fn main() {
-    let trials = suite::cases("records", "records", every_record_is_as_the_program_says);
-    suite::main(Company::Welcome, trials);
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
+    suite::cases("records", "records", every_record_is_as_the_program_says)
 }

@@ -9,8 +9,9 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
-use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::suite::{self, Case};
 use lbprof_tests::{place, run};
+use libtest_mimic::Trial;
 use serde_json::Value;
 
 /// Samples in a second of CPU time.
@@ -76,6 +77,9 @@ fn samples_say_what_the_program_does(case: &Case) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn main() {
-    suite::main(Company::Alone, suite::cases("sampling", "sampling", samples_say_what_the_program_does));
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
+    suite::cases("sampling", "sampling", samples_say_what_the_program_does)
 }

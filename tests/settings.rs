@@ -11,7 +11,7 @@ use lbprof_collector::options::SETTINGS;
 use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::Program;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::unharmed::{is_end_line, must_say};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
@@ -539,7 +539,10 @@ fn options_equal_variables(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn trials() -> anyhow::Result<Vec<Trial>> {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for mpi in mpi::all()? {
         let options: (&str, &str, Check) = ("", "options_equal_variables", options_equal_variables);
@@ -557,8 +560,4 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         Ok(())
     }));
     Ok(trials)
-}
-
-fn main() {
-    suite::main(Company::Welcome, trials());
 }

@@ -12,8 +12,9 @@ use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::own_clock::{self, OwnClocks};
 use lbprof_tests::program::Program;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use lbprof_tests::{place, run};
+use libtest_mimic::Trial;
 use serde_json::Value;
 
 const STYLES: [&str; 11] = [
@@ -142,8 +143,11 @@ fn has_style(mpi: &Mpi, style: &str) -> anyhow::Result<bool> {
     Ok(job.bare()?.must_succeed()?.stdout.iter().all(|line| line != "no such style"))
 }
 
-fn main() {
-    let trials = mpi::all().map(|mpis| {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
+    mpi::all().map(|mpis| {
         let with = |mpi: &Mpi, style: &'static str, pattern: &'static Pattern| {
             let (mpi, name) = (mpi.clone(), format!("{style}::{}::{}", pattern.name, mpi.name));
             let folder = format!("styles::{name}");
@@ -157,6 +161,5 @@ fn main() {
             all.chain(FOR_SOME.iter().map(|(style, pattern)| with(mpi, style, pattern))).collect::<Vec<_>>()
         };
         mpis.iter().flat_map(of_mpi).collect()
-    });
-    suite::main(Company::Alone, trials);
+    })
 }

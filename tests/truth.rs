@@ -11,8 +11,9 @@ use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::Mpi;
 use lbprof_tests::own_clock::{self, OwnClocks};
 use lbprof_tests::program::{Program, shared_object};
-use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::suite::{self, Case};
 use lbprof_tests::{facts, place, run};
+use libtest_mimic::Trial;
 use serde_json::Value;
 
 fn the_report_says_the_truth(case: &Case) -> anyhow::Result<()> {
@@ -85,6 +86,9 @@ fn check_own_clocks(own: &OwnClocks, program: &Program, report: &Value, astray_s
     Ok(())
 }
 
-fn main() {
-    suite::main(Company::Alone, suite::cases("truth", "truth", the_report_says_the_truth));
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
+    suite::cases("truth", "truth", the_report_says_the_truth)
 }

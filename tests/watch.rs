@@ -12,7 +12,7 @@ use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::place;
 use lbprof_tests::program::Program;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
 use libtest_mimic::Trial;
 
 /// How long a job may take to begin, and a process to end.
@@ -116,7 +116,10 @@ const TESTS: [(&str, Check); 2] = [
     ("the_report_follows_the_run", the_report_follows_the_run),
 ];
 
-fn trials() -> anyhow::Result<Vec<Trial>> {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials =
         vec![suite::trial("the_parent_ends_as_the_program_does".to_owned(), the_parent_ends_as_the_program_does)];
     for mpi in mpi::all()? {
@@ -129,8 +132,4 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         }
     }
     Ok(trials)
-}
-
-fn main() {
-    suite::main(Company::Welcome, trials());
 }

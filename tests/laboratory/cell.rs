@@ -10,9 +10,9 @@ use lbprof_tests::program::Program;
 use lbprof_tests::{place, run};
 use serde_json::Value;
 
-use crate::statements::{self, Judgement};
-use crate::table;
-use crate::truth::{PlannedRun, Truth};
+use super::statements::{self, Judgement};
+use super::table;
+use super::truth::{PlannedRun, Truth};
 
 /// The number of steps.
 const STEPS: usize = 16;

@@ -7,8 +7,8 @@ use anyhow::{Context, ensure};
 use lbprof_tests::place;
 use serde_json::Value;
 
-use crate::cell::Dependence;
-use crate::truth::Truth;
+use super::cell::Dependence;
+use super::truth::Truth;
 
 /// How far a share or a change may be from the truth, in percentage points.
 const TOLERANCE: f64 = 5.0;

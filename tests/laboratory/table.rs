@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use anyhow::{Context, ensure};
 use lbprof_tests::{mpi, place};
 
-use crate::cell::{Dependence, SHAPES, Shape};
-use crate::statements::{Answer, COLUMNS, Judgement};
+use super::cell::{Dependence, SHAPES, Shape};
+use super::statements::{Answer, COLUMNS, Judgement};
 
 /// The lines around the generated table.
 const BEGIN: &str = "<!-- Generated: scripts/test --lab -->";

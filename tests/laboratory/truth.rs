@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cell::{AS_IS, Cell, CellRuns, Dependence};
+use super::cell::{AS_IS, Cell, CellRuns, Dependence};
 
 /// What the program states of a run.
 #[derive(Clone, Debug)]

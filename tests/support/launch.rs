@@ -5,7 +5,6 @@ use std::fs::{self, File};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
@@ -13,6 +12,8 @@ use anyhow::{Context, bail, ensure};
 use crate::mpi::{self, Family, Mpi};
 use crate::place;
 use crate::program::{Program, shared_object};
+use crate::stored::{self, FilesBefore, RunSource};
+use crate::suite;
 
 /// What to run, and how.
 #[derive(Clone, Debug)]
@@ -47,23 +48,6 @@ pub struct Outcome {
     pub stdout: Vec<String>,
     /// The standard error, as it came.
     pub stderr: String,
-}
-
-/// Whether programs are sampled where a test says nothing of it. Reports take longer with samples, so this is for tests of what sampling may do to
-/// programs.
-static SAMPLING: AtomicBool = AtomicBool::new(false);
-
-/// From here on, the programs of this process are sampled as those of users are.
-pub fn sample_by_default() {
-    SAMPLING.store(true, Relaxed);
-}
-
-/// Whether the ranks of a node write into one file.
-static NODE_FILES: AtomicBool = AtomicBool::new(false);
-
-/// From here on, the ranks of this process's programs write into files of their node.
-pub fn write_node_files() {
-    NODE_FILES.store(true, Relaxed);
 }
 
 impl<'a> Job<'a> {
@@ -142,6 +126,19 @@ impl<'a> Job<'a> {
     }
 
     fn run(&self, recorder: &[OsString], how: &str) -> anyhow::Result<Outcome> {
+        match stored::source() {
+            RunSource::Stored => stored::take_run(),
+            RunSource::Launched => self.launch(recorder, how),
+            RunSource::Storing => {
+                let before = FilesBefore::of(self)?;
+                let outcome = self.launch(recorder, how)?;
+                before.keep(self, &outcome)?;
+                Ok(outcome)
+            }
+        }
+    }
+
+    fn launch(&self, recorder: &[OsString], how: &str) -> anyhow::Result<Outcome> {
         let (launcher, first) = self.mpi.launcher.split_first().context("an MPI without a launcher")?;
         let mut command = Command::new(launcher);
         command.args(first).arg("-n").arg(self.ranks.to_string());
@@ -156,10 +153,11 @@ impl<'a> Job<'a> {
         if !recorder.is_empty() {
             command.env("LBPROF_DIR", self.logs());
             // The tests of other suites may be run with such files, too.
-            if NODE_FILES.load(Relaxed) || std::env::var_os("LBPROF_TEST_FILES").is_some_and(|files| files == "node") {
+            let defaults = suite::defaults();
+            if defaults.node_files || std::env::var_os("LBPROF_TEST_FILES").is_some_and(|files| files == "node") {
                 command.env("LBPROF_FILES", "node");
             }
-            if !SAMPLING.load(Relaxed) {
+            if !defaults.samples {
                 command.env("LBPROF_SAMPLE", "0");
             }
         }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 
+use crate::stored::{self, RunSource};
+
 /// The workspace's folder.
 pub fn workspace() -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -24,7 +26,15 @@ fn scratch() -> PathBuf {
 
 /// The folder for the programs compiled with an MPI.
 pub fn binaries(mpi: &str) -> PathBuf {
-    scratch().join("tests-bin").join(mpi)
+    match stored::source() {
+        RunSource::Launched => scratch().join("tests-bin").join(mpi),
+        RunSource::Storing | RunSource::Stored => Path::new(stored::PROGRAMS).join(mpi),
+    }
+}
+
+/// The folder of all tests' runs.
+pub fn runs() -> PathBuf {
+    scratch().join("tests-run")
 }
 
 /// A file of the build under test: `LBPROF_BUILD_DIR`, or `target/release` here.
@@ -37,7 +47,7 @@ pub fn built(name: &str) -> anyhow::Result<PathBuf> {
 
 /// The folder of a test of this name.
 pub fn run_of(test: &str) -> PathBuf {
-    scratch().join("tests-run").join(test.replace("::", "/"))
+    runs().join(test.replace("::", "/"))
 }
 
 /// An empty folder for a test of this name.

@@ -20,6 +20,7 @@ use anyhow::{Context, bail, ensure};
 
 use crate::mpi::Mpi;
 use crate::place;
+use crate::stored::{self, RunSource};
 
 /// A test program.
 #[derive(Clone, Debug)]
@@ -209,6 +210,9 @@ fn build(
     link: Option<&str>,
     output: &Path,
 ) -> anyhow::Result<()> {
+    if stored::source() == RunSource::Stored {
+        return stored::place_program(output);
+    }
     let folder = output.parent().context("an output without a folder")?;
     fs::create_dir_all(folder)?;
     let names: Vec<_> = output.iter().rev().take(4).map(|name| name.to_string_lossy()).collect();
@@ -226,7 +230,7 @@ fn build(
         bail!("{command:?}\n{}", String::from_utf8_lossy(&done.stderr));
     }
     ensure!(output.exists(), "{program} made no {}", output.display());
-    Ok(())
+    if stored::source() == RunSource::Storing { stored::keep_program(output) } else { Ok(()) }
 }
 
 /// When the source, a header beside it, or the phase markers' header was last changed.

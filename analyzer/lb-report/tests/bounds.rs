@@ -77,6 +77,7 @@ fn hostile(kind: &str, size: u64) -> tempfile::TempDir {
 }
 
 #[test]
+#[ignore = "takes long: scripts/test --all"]
 fn each_kind_of_hostile_run_ends_with_a_report() {
     // 60 MB a block is for a release build.
     for kind in KINDS.iter().filter(|kind| kind.name != "unpacking") {

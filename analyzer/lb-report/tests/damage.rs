@@ -79,6 +79,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
+    #[ignore = "takes long: scripts/test --all"]
     fn a_cut_log_is_survived(rank in 0..3_u32, part in 0.0..1.0_f64) {
         let dir = written(everything());
         let path = dir.path().join(log_name(rank));
@@ -88,6 +89,7 @@ proptest! {
     }
 
     #[test]
+    #[ignore = "takes long: scripts/test --all"]
     fn flipped_bytes_in_logs_and_rings_are_survived(
         flips in prop::collection::vec((0..5_usize, any::<prop::sample::Index>(), any::<u8>()), 1..20),
     ) {

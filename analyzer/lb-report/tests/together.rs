@@ -183,6 +183,7 @@ fn runs_in_files_of_ranks_and_of_nodes_are_reported_as_by_one_process() {
 }
 
 #[test]
+#[ignore = "takes long: scripts/test --all"]
 fn ranks_are_followed_by_all_processes() {
     let dir = tempfile::tempdir().unwrap();
     // Always something is in transit where all meet in the rounds before the last.
@@ -341,6 +342,7 @@ fn parts_of_runs_are_reported_as_by_one_process() {
 }
 
 #[test]
+#[ignore = "takes long: scripts/test --all"]
 fn incomplete_and_damaged_runs_are_reported_as_by_one_process() {
     let cases: [&dyn Fn(&Path); 6] = [
         &|dir| fs::remove_file(dir.join(log_name(0))).unwrap(),
@@ -465,6 +467,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
+    #[ignore = "takes long: scripts/test --all"]
     fn so_are_rounds_of_chance(kinds in prop::collection::vec((0_u8..14, any::<u32>()), 5..120), n in 2_usize..7) {
         let dir = tempfile::tempdir().unwrap();
         Script::rounds(&kinds).write(dir.path()).unwrap();

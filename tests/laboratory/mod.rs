@@ -13,13 +13,17 @@ mod table;
 mod truth;
 
 use lbprof_tests::mpi;
-use lbprof_tests::suite::{self, Company};
+use lbprof_tests::suite;
+use libtest_mimic::Trial;
 
-use cell::{Cell, SAMPLE, SHAPES, Shape};
+use self::cell::{Cell, SAMPLE, SHAPES, Shape};
 
-fn main() {
+/// The tests of this suite.
+///
+/// Errors: the programs or MPIs cannot be listed.
+pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let is_all = std::env::var_os("LBTEST_LABORATORY").is_some_and(|which| which == "all");
-    let trials = mpi::all().map(|mpis| {
+    mpi::all().map(|mpis| {
         let mut trials = vec![
             suite::trial("table".into(), table::check),
             suite::trial("situations".into(), statements::check_situations),
@@ -34,8 +38,7 @@ fn main() {
             }
         }
         trials
-    });
-    suite::main(Company::Alone, trials);
+    })
 }
 
 /// Returns the test of one shape's cells under an MPI.

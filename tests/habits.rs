@@ -1,7 +1,7 @@
 //! A ratchet on habits of naming and writing: no figure of `scripts/habits` may become worse than the committed one.
 //!
 //! `tests/habits.json` holds the committed figures. A change that improves one lowers it there, so that it stays:
-//! `UPDATE_HABITS=1 cargo nextest run -p lbprof-tests --test habits`.
+//! `UPDATE_HABITS=1 cargo test -p lbprof-tests --test repository habits`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

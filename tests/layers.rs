@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use quote::ToTokens;
 use syn::visit::Visit;
@@ -129,7 +130,7 @@ impl Modules {
     }
 
     /// Which module imports which.
-    fn edges(&self) -> BTreeMap<Module, BTreeSet<Module>> {
+    fn edges(&self) -> Imports {
         let imported = |(module, file): (&Module, &syn::File)| {
             let mut all = BTreeSet::new();
             for import in imports(file) {
@@ -246,7 +247,7 @@ fn is_test(attributes: &[syn::Attribute]) -> bool {
 }
 
 /// The nodes that import themselves through others: the circles, each sorted.
-fn circles(edges: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<String>> {
+fn circles(edges: &Imports) -> Vec<Vec<String>> {
     let reached = |from: &Module| {
         let mut reached = BTreeSet::new();
         let mut open: Vec<&Module> = edges[from].iter().collect();
@@ -267,14 +268,14 @@ fn circles(edges: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<String>> {
 }
 
 /// The circles among the modules of each folder; all that lies in a module's own folder is one with it.
-fn circles_of_folders(edges: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<String>> {
+fn circles_of_folders(edges: &Imports) -> Vec<Vec<String>> {
     let parents: BTreeSet<&[String]> = edges.keys().filter_map(|module| Some(module.split_last()?.1)).collect();
     let mut all = Vec::new();
     for parent in parents {
         let child = |module: &Module| {
             (module.len() > parent.len() && module.starts_with(parent)).then(|| module[..=parent.len()].to_vec())
         };
-        let mut inner: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+        let mut inner: Imports = BTreeMap::new();
         for (module, imported) in edges {
             let Some(from) = child(module) else { continue };
             let to = imported.iter().filter_map(child).filter(|to| *to != from);
@@ -287,6 +288,16 @@ fn circles_of_folders(edges: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<Str
 
 fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+/// Which module imports which.
+type Imports = BTreeMap<Module, BTreeSet<Module>>;
+
+/// Returns the imports of one of the crates in [`ROOTS`], which are parsed once for all tests.
+fn edges_of(root: &str) -> &'static Imports {
+    static IMPORTS: LazyLock<BTreeMap<&str, Imports>> =
+        LazyLock::new(|| ROOTS.iter().map(|root| (*root, Modules::of(&source(root)).edges())).collect());
+    &IMPORTS[root]
 }
 
 /// The crates without circles.
@@ -305,13 +316,13 @@ const ROOTS: [&str; 9] = [
 #[test]
 fn no_module_imports_one_that_imports_it() {
     for root in ROOTS {
-        let circles = circles_of_folders(&Modules::of(&source(root)).edges());
+        let circles = circles_of_folders(edges_of(root));
         assert!(circles.is_empty(), "{root}: {circles:#?}");
     }
 }
 
 /// The pairs of a folder's own module and a file or folder in it that use each other.
-fn folders_that_use_their_users(edges: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
+fn folders_that_use_their_users(edges: &Imports) -> Vec<String> {
     let mut pairs = BTreeSet::new();
     for (module, imported) in edges {
         for depth in 0..module.len() {
@@ -329,7 +340,7 @@ fn folders_that_use_their_users(edges: &BTreeMap<Module, BTreeSet<Module>>) -> V
 fn no_folders_module_uses_a_file_that_uses_it() {
     let mut all = Vec::new();
     for root in ROOTS {
-        let pairs = folders_that_use_their_users(&Modules::of(&source(root)).edges());
+        let pairs = folders_that_use_their_users(edges_of(root));
         all.extend(pairs.into_iter().map(|pair| format!("{root}: {pair}")));
     }
     assert!(all.is_empty(), "{}: {all:#?}", all.len());
@@ -338,7 +349,7 @@ fn no_folders_module_uses_a_file_that_uses_it() {
 /// Which modules of the crate at `root` import one that comes after them in `order`, or are not in it.
 fn out_of_order(root: &str, order: &[&str]) -> Vec<String> {
     let place = |module: &Module| order.iter().position(|name| module.first().is_some_and(|first| first == name));
-    let edges = Modules::of(&source(root)).edges();
+    let edges = edges_of(root);
     let mut wrong = Vec::new();
     for (module, imported) in edges.iter().filter(|(module, _)| !module.is_empty()) {
         if place(module).is_none() {

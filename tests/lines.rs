@@ -1,6 +1,6 @@
 //! A ratchet on what a call costs with cold caches: the cache lines and pages that recording adds to a call are no more than the committed ones.
 //!
-//! `tests/lines.json` holds the committed figures; `UPDATE_LINES=1 cargo nextest run -p lbprof-tests --test lines` replaces them.
+//! `tests/lines.json` holds the committed figures; `UPDATE_LINES=1 cargo test -p lbprof-tests --test repository lines -- --ignored` replaces them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

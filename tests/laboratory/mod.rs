@@ -4,8 +4,8 @@
 //! What the first screen and the JSON's verdict, losses, causes and predictions state is compared with the plan and with what the changes really do:
 //! each statement is right, wrong, or not made.
 //!
-//! `cargo nextest run` judges a fixed sample of cells. `LBTEST_LABORATORY=all`, as `scripts/test --lab` sets it, judges all cells; their rows, in
-//! `target/laboratory`, are the table of docs/validation.md: `UPDATE_DOCS=1 cargo nextest run -p lbprof-tests --test laboratory -E 'test(table)'`.
+//! A fixed sample of cells is judged, of stored runs by `scripts/test`. `LBTEST_LABORATORY=all`, as `scripts/test --lab` sets it, judges all cells; their rows, in
+//! `target/laboratory`, are the table of docs/validation.md: `UPDATE_DOCS=1 cargo test -p lbprof-tests --test statements laboratory::table`.
 
 mod cell;
 mod statements;

@@ -11,7 +11,7 @@
 
 use std::io::{self, Write};
 
-use jiff::Timestamp;
+use chrono::{DateTime, SecondsFormat};
 use lbprof_collector::Activity;
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,7 @@ const VERSION: &str = concat!("3.6.0+lbprof-", env!("CARGO_PKG_VERSION"));
 /// Errors: those of writing.
 pub fn write(model: &Model, out: &mut dyn Write) -> io::Result<()> {
     let seconds = i64::try_from(model.facts.started_unix_s).ok();
-    let started = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).unwrap_or_default();
+    let started = seconds.and_then(|seconds| DateTime::from_timestamp(seconds, 0)).unwrap_or_default();
     let n = model.ranks.len();
     let threads = ThreadEfficiency::new(model);
     let n_cores = threads.as_ref().map_or(n as u64, |threads| threads.cores);
@@ -44,7 +44,7 @@ pub fn write(model: &Model, out: &mut dyn Write) -> io::Result<()> {
     }
     let document = json!({
         "dlbVersion": VERSION,
-        "timestamp": started.to_string(),
+        "timestamp": started.to_rfc3339_opts(SecondsFormat::Secs, true),
         "resources": { "numCpus": n_cores, "numMpiRanks": n, "numGpus": 0 },
         "Application": regions,
     });

@@ -22,8 +22,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use chrono::DateTime;
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
@@ -224,9 +223,8 @@ impl ParaverWriter {
 
 /// A time as the first line of a trace has it.
 fn date(unix_s: u64) -> String {
-    let timestamp = i64::try_from(unix_s).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
-    let time = timestamp.unwrap_or_default().to_zoned(TimeZone::UTC);
-    format!("{:02}/{:02}/{:04} at {:02}:{:02}", time.day(), time.month(), time.year(), time.hour(), time.minute())
+    let time = i64::try_from(unix_s).ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+    time.unwrap_or_default().format("%d/%m/%Y at %H:%M").to_string()
 }
 
 impl EventExport for ParaverWriter {

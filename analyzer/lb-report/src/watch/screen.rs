@@ -1,38 +1,57 @@
 //! The view of a running job on a terminal.
 
-use std::io;
+use std::io::{self, Write};
+use std::panic;
 use std::time::{Duration, Instant};
 
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
-use ratatui::layout::{Constraint, Layout};
-use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
-use ratatui::{DefaultTerminal, Frame};
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::style::{PrintStyledContent, StyledContent, Stylize};
+use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
+use crossterm::{execute, queue};
 
 use lbprof_collector::words::{CountedNoun, bytes, seconds};
+use lbprof_report::words::{clean, shorten};
 
 use super::job_load::RankLoad;
-use super::view::{BusiestRank, JobState, JobView, LongCall, efficiencies, rate};
+use super::view::{BusiestRank, JobState, JobView, efficiencies, rate};
 
 /// A terminal whose contents come back when it is dropped.
-pub struct TerminalScreen {
-    terminal: DefaultTerminal,
-}
+pub struct TerminalScreen(());
 
 impl TerminalScreen {
     /// Takes the terminal.
     ///
     /// Errors: what the system says.
     pub fn new() -> io::Result<TerminalScreen> {
-        Ok(TerminalScreen { terminal: ratatui::try_init()? })
+        // The message of a panic would vanish with the screen.
+        let report_panic = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            restore_terminal();
+            report_panic(info);
+        }));
+        terminal::enable_raw_mode()?;
+        let screen = TerminalScreen(());
+        execute!(io::stdout(), EnterAlternateScreen, Hide)?;
+        Ok(screen)
     }
 
     /// Shows the job.
     ///
     /// Errors: what the system says.
     pub fn show(&mut self, view: &JobView) -> io::Result<()> {
-        self.terminal.draw(|frame| draw(frame, view)).map(drop)
+        let (width, height) = terminal::size()?;
+        let mut text = Vec::new();
+        for (row, line) in (0..height).zip(draw(view, width.into(), height.into())) {
+            queue!(text, MoveTo(0, row))?;
+            for part in line {
+                queue!(text, PrintStyledContent(part))?;
+            }
+            queue!(text, Clear(ClearType::UntilNewLine))?;
+        }
+        let mut out = io::stdout().lock();
+        out.write_all(&text)?;
+        out.flush()
     }
 
     /// Waits for the next update. Returns whether the user wants to quit.
@@ -60,82 +79,88 @@ impl TerminalScreen {
 
 impl Drop for TerminalScreen {
     fn drop(&mut self) {
-        ratatui::restore();
+        restore_terminal();
     }
 }
 
-/// Draws the job.
-pub fn draw(frame: &mut Frame, view: &JobView) {
-    let facts = facts(view);
-    let [top, ranks, bottom] =
-        Layout::vertical([Constraint::Length(facts.len() as u16 + 1), Constraint::Min(0), Constraint::Length(1)])
-            .areas(frame.area());
-    frame.render_widget(Paragraph::new(facts), top);
-    frame.render_widget(Paragraph::new(bars(view, ranks.width, ranks.height)), ranks);
-    let keys = "q: leave; the job goes on";
-    frame.render_widget(Paragraph::new(keys).style(Style::default().add_modifier(Modifier::DIM)), bottom);
+/// Gives the terminal back. It may be gone, so errors do not matter.
+fn restore_terminal() {
+    let _ = terminal::disable_raw_mode();
+    let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
 }
 
-fn facts(view: &JobView) -> Vec<Line<'static>> {
-    let bold = Style::default().add_modifier(Modifier::BOLD);
-    let ranks = CountedNoun(view.n_ranks as u64, "rank");
-    let title = format!("{} · {ranks} · {}", view.command, seconds(view.load.elapsed_s));
-    let mut lines = vec![Line::styled(title, bold)];
-    if view.state == JobState::Starts {
-        lines.push(Line::raw("The job starts: not all ranks have left MPI_Init."));
+/// A line of the screen in parts of different styles.
+type ScreenLine = Vec<StyledContent<String>>;
+
+/// Returns the lines of a screen of `height` lines, each of at most `width` columns.
+fn draw(view: &JobView, width: usize, height: usize) -> Vec<ScreenLine> {
+    let mut lines = facts(view);
+    for part in lines.iter_mut().flatten() {
+        *part = StyledContent::new(*part.style(), shorten(&clean(part.content()), width));
     }
-    lines.extend(
-        view.load
-            .lately
-            .map(|lately| Line::raw(format!("last {:7}  {}", seconds(view.load.period_s), efficiencies(&lately)))),
-    );
-    lines.extend(view.load.so_far.map(|so_far| Line::raw(format!("so far       {}", efficiencies(&so_far)))));
-    lines.extend(view.slowest.as_ref().and_then(BusiestRank::sentence).map(|sentence| Line::styled(sentence, bold)));
-    lines.extend(view.recurrence.as_ref().map(|(what, per_second)| Line::raw(rate(what, *per_second))));
-    lines.extend(view.long_calls.iter().take(3).map(|call| Line::raw(LongCall::sentence(call))));
-    if view.unread_bytes > 0 {
-        lines.push(Line::raw(format!("still reading what was recorded before: {} left", bytes(view.unread_bytes))));
-    }
+    lines.push(Vec::new());
+    lines.extend(bars(view, width, height.saturating_sub(lines.len() + 1)));
+    lines.resize(height.saturating_sub(1), Vec::new());
+    lines.push(vec!["q: leave; the job goes on".to_owned().dim()]);
     lines
 }
 
-/// Draws the recent computation of ranks. If not all fit, the longest come first.
-fn bars(view: &JobView, width: u16, height: u16) -> Vec<Line<'static>> {
+/// Returns the sentences above the bars.
+fn facts(view: &JobView) -> Vec<ScreenLine> {
+    let ranks = CountedNoun(view.n_ranks as u64, "rank");
+    let mut facts = vec![format!("{} · {ranks} · {}", view.command, seconds(view.load.elapsed_s)).bold()];
+    if view.state == JobState::Starts {
+        facts.push("The job starts: not all ranks have left MPI_Init.".to_owned().stylize());
+    }
+    let lately =
+        view.load.lately.map(|lately| format!("last {:7}  {}", seconds(view.load.period_s), efficiencies(&lately)));
+    let so_far = view.load.so_far.map(|so_far| format!("so far       {}", efficiencies(&so_far)));
+    facts.extend(lately.into_iter().chain(so_far).map(Stylize::stylize));
+    facts.extend(view.slowest.as_ref().and_then(BusiestRank::sentence).map(Stylize::bold));
+    facts.extend(view.recurrence.as_ref().map(|(what, per_second)| rate(what, *per_second).stylize()));
+    facts.extend(view.long_calls.iter().take(3).map(|call| call.sentence().stylize()));
+    if view.unread_bytes > 0 {
+        facts.push(format!("still reading what was recorded before: {} left", bytes(view.unread_bytes)).stylize());
+    }
+    facts.into_iter().map(|fact| vec![fact]).collect()
+}
+
+/// Returns bars of the recent computation of ranks. If not all fit, the longest come first.
+fn bars(view: &JobView, width: usize, height: usize) -> Vec<ScreenLine> {
     let mut loads: Vec<&RankLoad> = view.load.ranks.iter().collect();
-    let fits = loads.len() <= usize::from(height);
+    let fits = loads.len() <= height;
     if !fits {
         loads.sort_by(|a, b| b.lately_s.total_cmp(&a.lately_s).then(a.rank.cmp(&b.rank)));
-        loads.truncate(usize::from(height).saturating_sub(1));
+        loads.truncate(height.saturating_sub(1));
     }
     let slowest = view.slowest.as_ref().map(|slowest| slowest.rank);
-    let columns = usize::from(width).saturating_sub(24);
-    let mut lines: Vec<Line> = Vec::with_capacity(loads.len() + 1);
+    let columns = width.saturating_sub(24);
+    let mut lines: Vec<ScreenLine> = Vec::with_capacity(loads.len() + 1);
     for load in loads {
         let share = if view.load.period_s > 0.0 { (load.lately_s / view.load.period_s).min(1.0) } else { 0.0 };
         let filled = (share * columns as f64).round() as usize;
-        let color = if slowest == Some(load.rank) { Color::Red } else { Color::Blue };
-        lines.push(Line::from(vec![
-            Span::raw(format!("rank {:>6} {:>4.0} % ", load.rank, 100.0 * share)),
-            Span::styled("█".repeat(filled), Style::default().fg(color)),
-            Span::styled("░".repeat(columns - filled), Style::default().add_modifier(Modifier::DIM)),
-        ]));
+        let bar = "█".repeat(filled);
+        lines.push(vec![
+            format!("rank {:>6} {:>4.0} % ", load.rank, 100.0 * share).stylize(),
+            if slowest == Some(load.rank) { bar.dark_red() } else { bar.dark_blue() },
+            "░".repeat(columns - filled).dim(),
+        ]);
     }
     if !fits {
         let left_out = view.load.ranks.len() - lines.len();
-        lines.push(Line::raw(format!("and {} with less computation", CountedNoun(left_out as u64, "rank"))));
+        lines.push(vec![format!("and {} with less computation", CountedNoun(left_out as u64, "rank")).stylize()]);
     }
     lines
 }
 
 #[cfg(test)]
 mod tests {
-    use ratatui::Terminal;
-    use ratatui::backend::TestBackend;
+    use lbprof_report::words::width;
 
     use super::super::job_load::{JobLoad, PeriodEfficiencies};
     use super::*;
 
-    fn screen_of(n_ranks: u32, height: u16) -> String {
+    fn screen_of(n_ranks: u32, height: usize) -> String {
         let found = PeriodEfficiencies { parallel: 0.5, load_balance: 0.625, communication: 0.8 };
         let load_of = |rank| RankLoad { rank, lately_s: if rank == 1 { 8.0 } else { 4.0 }, total_s: 5.0 };
         let load = JobLoad {
@@ -155,9 +180,10 @@ mod tests {
             long_calls: Vec::new(),
             unread_bytes: 0,
         };
-        let mut terminal = Terminal::new(TestBackend::new(60, height)).unwrap();
-        terminal.draw(|frame| draw(frame, &view)).unwrap();
-        terminal.backend().to_string()
+        let lines = draw(&view, 60, height)
+            .into_iter()
+            .map(|line| line.iter().map(|part| part.content().as_str()).collect::<String>());
+        lines.collect::<Vec<String>>().join("\n")
     }
 
     #[test]
@@ -178,5 +204,17 @@ mod tests {
             screen.contains("rank      1   80 %") && screen.contains("and 95 ranks with less computation"),
             "{screen}"
         );
+    }
+
+    #[test]
+    fn the_screen_has_its_height_and_width() {
+        for height in [0, 1, 5, 12] {
+            let screen = screen_of(3, height);
+            assert!(screen.lines().count() <= height.max(1), "{height}: {screen}");
+            assert!(
+                screen.lines().all(|line| width(line) <= 60) && screen.ends_with("q: leave; the job goes on"),
+                "{screen}"
+            );
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The report as one HTML file that needs nothing beside it: the page's style and script, the report's JSON and the page's own data.
 //!
 //! docs/page-data.md says what the page reads. The page is made in `analyzer/page`, and this crate holds what it is built into. Names
-//! from logs are text everywhere: the template escapes them, and in the data elements no character is left that markup begins
+//! from logs are text everywhere: [`HtmlPage::write`] escapes them, and in the data elements no character is left that markup begins
 //! or ends with.
 
 mod packed;
@@ -11,9 +11,9 @@ mod views;
 #[cfg(feature = "schema")]
 pub(crate) use views::ViewsData;
 
+use std::fmt;
 use std::io::{self, Write};
 
-use askama::Template;
 use serde::Serialize;
 
 use super::Report;
@@ -26,8 +26,6 @@ use lbprof_analysis::model::Model;
 use lbprof_analysis::structure::symbols::CodePlace;
 
 /// A page: what `analyzer/page` is built into, and the data that it reads.
-#[derive(Template)]
-#[template(path = "page.html")]
 pub struct HtmlPage {
     /// Title of the window.
     pub title: String,
@@ -51,9 +49,45 @@ impl HtmlPage {
 
     /// Writes it.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.write_into(out)?;
-        out.write_all(b"\n")
+        write!(
+            out,
+            include_str!("page.html"),
+            generator = escape(self.generator),
+            title = escape(&self.title),
+            style = self.style,
+            text = escape(&self.text),
+            data = DataElements(&self.data),
+            script = self.script,
+        )
     }
+}
+
+/// The elements of [`HtmlPage::data`].
+struct DataElements<'a>(&'a [(&'static str, String)]);
+
+impl fmt::Display for DataElements<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (id, json) in self.0 {
+            writeln!(f, r#"<script type="application/json" id="{id}">{json}</script>"#)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns a text in which nothing is markup, neither in an element nor in a quoted attribute.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '<' => escaped.push_str("&#60;"),
+            '>' => escaped.push_str("&#62;"),
+            '&' => escaped.push_str("&#38;"),
+            '"' => escaped.push_str("&#34;"),
+            '\'' => escaped.push_str("&#39;"),
+            _ => escaped.push(char),
+        }
+    }
+    escaped
 }
 
 /// The contents of a page.
@@ -101,6 +135,20 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn title_and_text_are_no_markup() {
+        let hostile = "</title>\"'<script>&amp;";
+        let page = HtmlPage { text: hostile.to_owned(), ..HtmlPage::new(hostile.to_owned(), "", "") };
+        let mut bytes = Vec::new();
+        page.write(&mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let escaped = "&#60;/title&#62;&#34;&#39;&#60;script&#62;&#38;amp;";
+        assert!(
+            text.contains(&format!("<title>{escaped}</title>")) && text.contains(&format!("<pre>\n{escaped}</pre>"))
+        );
+        assert_eq!(text.matches(hostile).count(), 0);
+    }
 
     #[test]
     fn names_in_data_are_no_markup_and_stay_what_they_are() {

@@ -3,7 +3,6 @@
 //! Powers of x differ by many orders of magnitude, so the fit is made in u = (x − middle) / half the range, which lies in −1..=1, by QR;
 //! the equation is then written in x.
 
-use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 
 use super::{FitError, Point, different, r_squared};
@@ -34,10 +33,9 @@ pub struct PolynomialFit {
     scale: UnitScale,
     /// Coefficients in u.
     #[serde(skip)]
-    scaled: DVector<f64>,
-    /// R of the design matrix QR, in u.
+    scaled: Vec<f64>,
     #[serde(skip)]
-    r: DMatrix<f64>,
+    design: QrDecomposition,
 }
 
 /// u = (x − middle) / half.
@@ -88,16 +86,16 @@ pub fn fit(points: &[Point], degree: usize) -> Result<PolynomialFit, FitError> {
     }
     let scale = UnitScale { middle: first / 2.0 + last / 2.0, half: last / 2.0 - first / 2.0 };
     let n = degree + 1;
-    let rows = points.iter().flat_map(|&(x, _)| scale.powers(x, n));
-    let (q, r) = DMatrix::from_row_iterator(points.len(), n, rows).qr().unpack();
-    let measured = DVector::from_iterator(points.len(), points.iter().map(|point| point.1));
-    let scaled = r.solve_upper_triangular(&q.tr_mul(&measured)).ok_or(FitError::TooClose { degree })?;
+    let powers: Vec<Vec<f64>> = points.iter().map(|&(x, _)| scale.powers(x, n).collect()).collect();
+    let design = QrDecomposition::new(&powers).ok_or(FitError::TooClose { degree })?;
+    let measured: Vec<f64> = points.iter().map(|point| point.1).collect();
+    let scaled = design.least_squares(&measured);
     let residuals: Vec<f64> = points.iter().map(|&(x, y)| y - value(&scale, &scaled, x)).collect();
-    let left_out_residuals = left_out(&q, &residuals).ok_or(FitError::TooClose { degree })?;
+    let left_out_residuals = left_out(&design, &powers, &residuals).ok_or(FitError::TooClose { degree })?;
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     Ok(PolynomialFit {
         degree,
-        coefficients: scale.unscale(scaled.as_slice()),
+        coefficients: scale.unscale(&scaled),
         n_points: points.len(),
         n_different: values.len(),
         range: (first, last),
@@ -107,21 +105,86 @@ pub fn fit(points: &[Point], degree: usize) -> Result<PolynomialFit, FitError> {
         left_out_residuals,
         scale,
         scaled,
-        r,
+        design,
     })
 }
 
-fn value(scale: &UnitScale, scaled: &DVector<f64>, x: f64) -> f64 {
+fn value(scale: &UnitScale, scaled: &[f64], x: f64) -> f64 {
     scale.powers(x, scaled.len()).zip(scaled.iter()).map(|(power, coefficient)| power * coefficient).sum()
 }
 
 /// Residuals of points that are left out of the fit, without fitting again: residual / (1 − h), where h, the point's leverage, is the
-/// diagonal of Q·Qᵀ. `None` where a point is determined by itself alone.
+/// diagonal of A·(AᵀA)⁻¹·Aᵀ. `None` where a point is determined by itself alone.
 ///
 /// Source: Allen, "The Relationship Between Variable Selection and Data Augmentation and a Method for Prediction" (1974): PRESS.
-fn left_out(q: &DMatrix<f64>, residuals: &[f64]) -> Option<Vec<f64>> {
-    let free = q.row_iter().map(|row| 1.0 - row.norm_squared());
+fn left_out(design: &QrDecomposition, powers: &[Vec<f64>], residuals: &[f64]) -> Option<Vec<f64>> {
+    let free = powers.iter().map(|row| 1.0 - design.leverage(row));
     residuals.iter().zip(free).map(|(residual, free)| (free > MIN_FREEDOM_OF_POINT).then(|| residual / free)).collect()
+}
+
+/// A design matrix A with a row for each point, as the product of Q, whose columns are orthonormal, and R, an upper triangle.
+///
+/// Source: modified Gram-Schmidt, made twice, after which the columns are orthogonal up to rounding: Giraud et al., "Rounding error
+/// analysis of the classical Gram-Schmidt orthogonalization process", Numer. Math. 101 (2005).
+#[derive(Clone, Debug)]
+struct QrDecomposition {
+    /// Columns of Q.
+    q: Vec<Vec<f64>>,
+    /// Columns of R, each down to the diagonal.
+    r: Vec<Vec<f64>>,
+}
+
+impl QrDecomposition {
+    /// Decomposes the matrix of `rows`, or returns `None` if a column is a combination of those before it.
+    fn new(rows: &[Vec<f64>]) -> Option<QrDecomposition> {
+        let n_columns = rows.first().map_or(0, Vec::len);
+        let mut decomposition = QrDecomposition { q: Vec::new(), r: Vec::new() };
+        for idx in 0..n_columns {
+            let mut column: Vec<f64> = rows.iter().map(|row| row[idx]).collect();
+            let mut r = vec![0.0; idx + 1];
+            for _ in 0..2 {
+                for (q, r) in decomposition.q.iter().zip(&mut r) {
+                    let part = dot(q, &column);
+                    *r += part;
+                    column.iter_mut().zip(q).for_each(|(entry, q)| *entry -= part * q);
+                }
+            }
+            let norm = dot(&column, &column).sqrt();
+            if norm == 0.0 {
+                return None;
+            }
+            r[idx] = norm;
+            column.iter_mut().for_each(|entry| *entry /= norm);
+            decomposition.q.push(column);
+            decomposition.r.push(r);
+        }
+        Some(decomposition)
+    }
+
+    /// Returns the x with the least |A·x − y|², which solves R·x = Qᵀ·y.
+    fn least_squares(&self, y: &[f64]) -> Vec<f64> {
+        let mut x: Vec<f64> = self.q.iter().map(|q| dot(q, y)).collect();
+        for idx in (0..x.len()).rev() {
+            x[idx] /= self.r[idx][idx];
+            let (above, solved) = x.split_at_mut(idx);
+            above.iter_mut().zip(&self.r[idx]).for_each(|(entry, r)| *entry -= r * solved[0]);
+        }
+        x
+    }
+
+    /// Returns v·(AᵀA)⁻¹·vᵀ for the row `v`: the square of w, which solves w·R = v.
+    fn leverage(&self, v: &[f64]) -> f64 {
+        let mut w: Vec<f64> = Vec::with_capacity(v.len());
+        for (v, r) in v.iter().zip(&self.r) {
+            w.push((v - dot(r, &w)) / r[w.len()]);
+        }
+        dot(&w, &w)
+    }
+}
+
+/// Returns the inner product of two vectors, up to the end of the shorter one.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 impl PolynomialFit {
@@ -139,9 +202,8 @@ impl PolynomialFit {
     /// By how much a new measurement at x varies around the curve, its own deviation and that of the curve together: the standard
     /// deviation times √(1 + vᵀ(XᵀX)⁻¹v), where v are the powers of x.
     pub fn deviation_at(&self, x: f64) -> f64 {
-        let powers = DVector::from_iterator(self.degree + 1, self.scale.powers(x, self.degree + 1));
-        let leverage = self.r.tr_solve_upper_triangular(&powers).map_or(f64::INFINITY, |solved| solved.norm_squared());
-        self.deviation * (1.0 + leverage).sqrt()
+        let powers: Vec<f64> = self.scale.powers(x, self.degree + 1).collect();
+        self.deviation * (1.0 + self.design.leverage(&powers)).sqrt()
     }
 
     /// The number of points less the number of coefficients: the degrees of freedom of [`PolynomialFit::deviation`].

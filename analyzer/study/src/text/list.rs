@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use jiff::Timestamp;
+use chrono::DateTime;
 
 use super::{BOLD, DASH, DIM, named};
 use crate::RunMetrics;
@@ -85,9 +85,9 @@ fn hosts(run: &RunMetrics) -> String {
 
 /// A moment in UTC, to the minute; a dash where it is none.
 fn started(unix_s: u64) -> String {
-    let moment = i64::try_from(unix_s).ok().and_then(|unix_s| Timestamp::from_second(unix_s).ok());
+    let moment = i64::try_from(unix_s).ok().and_then(|unix_s| DateTime::from_timestamp(unix_s, 0));
     match moment.filter(|_| unix_s > 0) {
-        Some(moment) => moment.strftime("%Y-%m-%d %H:%M").to_string(),
+        Some(moment) => moment.format("%Y-%m-%d %H:%M").to_string(),
         None => DASH.to_owned(),
     }
 }

@@ -15,7 +15,6 @@
 
 use lbprof_collector::Activity;
 use lbprof_thresholds::metrics::{MIN_FACTOR_OF_CALLS, MIN_OTHER_OPERATIONS};
-use ndarray::Array2;
 
 use super::{CodePiece, RunCode};
 
@@ -74,12 +73,17 @@ fn summed(mut counts: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
 }
 
 /// `differences[a][b]`: the share of a's code, in 0..=1, that b does not run, or not as often.
-pub(super) fn differences(codes: &RunCode, profiles: &[ClusterProfile]) -> Array2<f64> {
+pub(super) fn differences(codes: &RunCode, profiles: &[ClusterProfile]) -> Vec<Vec<f64>> {
     let apart = apart(codes, profiles);
-    Array2::from_shape_fn((profiles.len(), profiles.len()), |(a, b)| match a == b {
+    square(profiles.len(), |a, b| match a == b {
         true => 0.0,
-        false => difference(&profiles[a], &profiles[b], apart[[a, b]]),
+        false => difference(&profiles[a], &profiles[b], apart[a][b]),
     })
+}
+
+/// Returns the rows of a matrix of `n` rows and columns.
+pub(super) fn square<T>(n: usize, entry: impl Fn(usize, usize) -> T) -> Vec<Vec<T>> {
+    (0..n).map(|row| (0..n).map(|column| entry(row, column)).collect()).collect()
 }
 
 /// The share of a's code that b does not run. `apart`: whether they have communicators, but never one together.
@@ -113,7 +117,7 @@ fn excess(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
 }
 
 /// Returns whether ranks of two profiles have communicators of a part of all ranks, but never one together.
-fn apart(codes: &RunCode, profiles: &[ClusterProfile]) -> Array2<bool> {
+fn apart(codes: &RunCode, profiles: &[ClusterProfile]) -> Vec<Vec<bool>> {
     let mut profile_of = vec![usize::MAX; codes.ranks.len()];
     for (number, profile) in profiles.iter().enumerate() {
         for &at in profile.ranks.iter() {
@@ -122,7 +126,7 @@ fn apart(codes: &RunCode, profiles: &[ClusterProfile]) -> Array2<bool> {
     }
     let n = profiles.len();
     let mut has_own = vec![false; n];
-    let mut together = Array2::from_elem((n, n), false);
+    let mut together = vec![vec![false; n]; n];
     for circle in &codes.circles {
         let mut members: Vec<usize> =
             circle.iter().filter_map(|&at| profile_of.get(at as usize).copied()).filter(|&of| of < n).collect();
@@ -131,9 +135,9 @@ fn apart(codes: &RunCode, profiles: &[ClusterProfile]) -> Array2<bool> {
         for &a in &members {
             has_own[a] = true;
             for &b in members.iter() {
-                together[[a, b]] = true;
+                together[a][b] = true;
             }
         }
     }
-    Array2::from_shape_fn((n, n), |(a, b)| has_own[a] && has_own[b] && !together[[a, b]])
+    square(n, |a, b| has_own[a] && has_own[b] && !together[a][b])
 }

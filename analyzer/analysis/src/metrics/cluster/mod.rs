@@ -1,8 +1,10 @@
 //! Groups of like regions (k-means, docs/metrics.md §2) and of ranks that run the same code (DBSCAN, docs/metrics.md §1).
 
 mod code;
+mod dbscan;
 mod difference;
 mod distinctive_code;
+mod k_means;
 mod ranks;
 mod regions;
 

@@ -10,14 +10,9 @@
 
 use std::collections::BTreeMap;
 
-use linfa::traits::Transformer;
-use linfa_clustering::Dbscan;
-use linfa_nn::CommonNearestNeighbour;
-use linfa_nn::distance::Distance;
-use ndarray::{Array1, Array2, ArrayView, Axis, Dimension};
-
 use super::RunCode;
-use super::difference::{ClusterProfile, difference, differences};
+use super::dbscan::dbscan;
+use super::difference::{ClusterProfile, difference, differences, square};
 use lbprof_thresholds::metrics::MIN_RANKS_OF_CLUSTER;
 
 /// Most different profiles of code that are clustered; ranks with others, which are rarer, join the nearest.
@@ -92,7 +87,7 @@ pub fn clusters(codes: &RunCode, radius: Option<f64>) -> RankClusters {
     let clustered = all.len().min(MOST_PROFILES);
     let (profiles, rest) = all.split_at(clustered);
     let directed = differences(codes, profiles);
-    let distances = Array2::from_shape_fn(directed.dim(), |(a, b)| f64::max(directed[[a, b]], directed[[b, a]]));
+    let distances = square(clustered, |a, b| f64::max(directed[a][b], directed[b][a]));
     let value = given.unwrap_or_else(|| radius_of(&distances));
     let radius = ClusterRadius { value, given: given.is_some() };
     let mut found =
@@ -100,7 +95,7 @@ pub fn clusters(codes: &RunCode, radius: Option<f64>) -> RankClusters {
     if n_ranks < LEAST {
         return found;
     }
-    let labels = joined(&directed, &distances, separate(&dbscan(&distances, value)), value);
+    let labels = joined(&directed, &distances, separate(&dbscan(&distances, value, MIN_RANKS_OF_CLUSTER)), value);
     let mut label_of: Vec<usize> = vec![usize::MAX; n_ranks];
     for (profile, &label) in profiles.iter().zip(&labels) {
         for &at in profile.ranks.iter() {
@@ -134,13 +129,13 @@ fn profiles(codes: &RunCode) -> Vec<ClusterProfile> {
 }
 
 /// Labels of DBSCAN, with one of its own for each profile that has none.
-fn separate(labels: &Array1<Option<usize>>) -> Vec<usize> {
+fn separate(labels: &[Option<usize>]) -> Vec<usize> {
     let n = labels.iter().flatten().max().map_or(0, |max| max + 1);
     labels.iter().zip(n..).map(|(label, own)| label.unwrap_or(own)).collect()
 }
 
 /// Labels after parts that run only what another one runs have joined it, the nearest of several.
-fn joined(directed: &Array2<f64>, distances: &Array2<f64>, labels: Vec<usize>, radius: f64) -> Vec<usize> {
+fn joined(directed: &[Vec<f64>], distances: &[Vec<f64>], labels: Vec<usize>, radius: f64) -> Vec<usize> {
     let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, &label) in labels.iter().enumerate() {
         members.entry(label).or_default().push(at);
@@ -149,10 +144,10 @@ fn joined(directed: &Array2<f64>, distances: &Array2<f64>, labels: Vec<usize>, r
     for (&label, part) in &members {
         let mut nearest: Option<(f64, usize)> = None;
         for (&other, whole) in members.iter().filter(|(other, _)| **other != label) {
-            if !part.iter().all(|&a| whole.iter().any(|&b| directed[[a, b]] < radius)) {
+            if !part.iter().all(|&a| whole.iter().any(|&b| directed[a][b] < radius)) {
                 continue;
             }
-            let pairs = part.iter().flat_map(|&a| whole.iter().map(move |&b| distances[[a, b]]));
+            let pairs = part.iter().flat_map(|&a| whole.iter().map(move |&b| distances[a][b]));
             let distance = pairs.fold(f64::INFINITY, f64::min);
             if nearest.is_none_or(|(least, _)| distance < least) {
                 nearest = Some((distance, other));
@@ -193,32 +188,13 @@ fn numbered(labels: &[usize]) -> (Vec<Option<usize>>, usize) {
     (of, numbers.len())
 }
 
-/// Distances that are known: a point is the index of its row.
-#[derive(Clone, Debug)]
-struct DistanceMatrix<'a>(&'a Array2<f64>);
-
-impl Distance<f64> for DistanceMatrix<'_> {
-    fn distance<D: Dimension>(&self, a: ArrayView<f64, D>, b: ArrayView<f64, D>) -> f64 {
-        let a = a.first().map_or(usize::MAX, |&index| index as usize);
-        let b = b.first().map_or(usize::MAX, |&index| index as usize);
-        self.0.get([a, b]).copied().unwrap_or(f64::INFINITY)
-    }
-}
-
-fn dbscan(distances: &Array2<f64>, radius: f64) -> Array1<Option<usize>> {
-    let points = Array2::from_shape_fn((distances.nrows(), 1), |(row, _)| row as f64);
-    let nearest = CommonNearestNeighbour::LinearSearch;
-    let params = Dbscan::params_with(MIN_RANKS_OF_CLUSTER, DistanceMatrix(distances), nearest).tolerance(radius);
-    params.transform(&points).unwrap_or_else(|_| Array1::from_elem(points.nrows(), None))
-}
-
 /// The radius by the knee of the k-distances: sorted, the distances of all profiles to their nearest other one rise slowly where
 /// profiles belong together, then jump. The middle of the largest jump, kept within [`RADIUS`].
-fn radius_of(distances: &Array2<f64>) -> f64 {
+fn radius_of(distances: &[Vec<f64>]) -> f64 {
     let (least, most) = RADIUS.into_inner();
-    let mut nearest: Vec<f64> = Vec::with_capacity(distances.nrows());
-    for (at, row) in distances.axis_iter(Axis(0)).enumerate() {
-        let others = row.into_iter().enumerate().filter(|(other, _)| *other != at);
+    let mut nearest: Vec<f64> = Vec::with_capacity(distances.len());
+    for (at, row) in distances.iter().enumerate() {
+        let others = row.iter().enumerate().filter(|(other, _)| *other != at);
         nearest.extend(others.map(|(_, &distance)| distance).reduce(f64::min));
     }
     nearest.sort_by(f64::total_cmp);

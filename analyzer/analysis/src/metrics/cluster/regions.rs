@@ -6,14 +6,9 @@
 //! decide. Times that hardly differ stay close together by this, as they would not if divided by their spread. An activity of
 //! less than 1 % of the time is left out.
 
-use std::sync::OnceLock;
-
 use lbprof_thresholds::metrics::{MAX_GROUPS_OF_REGIONS, MIN_TIME_OF_CLUSTERED_ACTIVITY};
-use linfa::DatasetBase;
-use linfa::traits::{Fit, Predict};
-use linfa_clustering::KMeans;
-use ndarray::{Array2, ArrayView1, Axis, Slice};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::k_means::{k_means, nearest_centre, squared_distance};
 
 /// Most regions from which groups are formed; all others, which take less time, join the nearest group. The silhouette needs
 /// the distances of all pairs.
@@ -43,36 +38,27 @@ pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
     }
     let mut heaviest: Vec<usize> = (0..vectors.len()).collect();
     heaviest.sort_by(|&a, &b| total(&vectors[b]).total_cmp(&total(&vectors[a])).then(a.cmp(&b)));
-    let points = Array2::from_shape_fn((vectors.len(), scales.len()), |(row, column)| {
-        let (activity, largest) = scales[column];
-        vectors[heaviest[row]].get(activity).map_or(0.0, |time| time / largest)
-    });
-    let head = points.slice_axis(Axis(0), Slice::from(..points.nrows().min(MOST_REGIONS))).to_owned();
-    let n_different = different(&head);
+    let scaled = |&region: &usize| {
+        let scaled =
+            scales.iter().map(|&(activity, largest)| vectors[region].get(activity).map_or(0.0, |time| time / largest));
+        scaled.collect()
+    };
+    let points: Vec<Vec<f64>> = heaviest.iter().map(scaled).collect();
+    let head = &points[..points.len().min(MOST_REGIONS)];
+    let n_different = different(head);
     let most = match k {
         Some(k) => k,
-        None => MAX_GROUPS_OF_REGIONS.min(head.nrows() - 1),
+        None => MAX_GROUPS_OF_REGIONS.min(head.len() - 1),
     }
     .min(n_different);
     let least = if k.is_some() { most } else { 2 };
-    let best = on_one_thread(|| {
-        let tried = (least.max(1)..=most).filter_map(|k| attempt(k, &head, &points)).filter(|_| n_different >= 2);
-        tried.reduce(|best, next| if next.silhouette > best.silhouette + 1e-9 { next } else { best })
-    })?;
+    let tried = (least.max(1)..=most).map(|k| attempt(k, head, &points)).filter(|_| n_different >= 2);
+    let best = tried.reduce(|best, next| if next.silhouette > best.silhouette + 1e-9 { next } else { best })?;
     let mut of = vec![0; vectors.len()];
     for (&at, &group) in heaviest.iter().zip(&best.of) {
         of[at] = group;
     }
     Some(RegionGroups { of, ..best })
-}
-
-/// Does some work on one thread: k-means spreads each of its rounds, of some points, over all threads, which costs more than the round itself.
-fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
-    match POOL.get_or_init(|| ThreadPoolBuilder::new().num_threads(1).build().ok()) {
-        Some(pool) => pool.install(work),
-        None => work(),
-    }
 }
 
 /// The activities that count, each with the largest time of a region in it.
@@ -93,27 +79,23 @@ fn total(vector: &[f64]) -> f64 {
     vector.iter().sum()
 }
 
-/// Returns the number of different rows.
-fn different(points: &Array2<f64>) -> usize {
-    let mut rows: Vec<Vec<u64>> =
-        points.axis_iter(Axis(0)).map(|row| row.iter().map(|value| value.to_bits()).collect()).collect();
-    rows.sort_unstable();
-    rows.dedup();
-    rows.len()
+/// Returns the number of different points.
+fn different(points: &[Vec<f64>]) -> usize {
+    let mut bits: Vec<Vec<u64>> =
+        points.iter().map(|point| point.iter().map(|value| value.to_bits()).collect()).collect();
+    bits.sort_unstable();
+    bits.dedup();
+    bits.len()
 }
 
-/// `k` groups of the rows of `head`, which all rows of `points` join; the groups in the order of their first rows.
-fn attempt(k: usize, head: &Array2<f64>, points: &Array2<f64>) -> Option<RegionGroups> {
-    const MOVES: f64 = 1e-9;
-    const ROUNDS: u64 = 1000;
-    let dataset = DatasetBase::from(head.clone());
-    // The random starting centres come from a fixed seed.
-    let model = KMeans::params(k).tolerance(MOVES).max_n_iterations(ROUNDS).fit(&dataset).ok()?;
-    let found = model.predict(points);
+/// `k` groups of the points of `head`, which all `points` join; the groups in the order of their first points.
+fn attempt(k: usize, head: &[Vec<f64>], points: &[Vec<f64>]) -> RegionGroups {
+    let centres = k_means(head, k);
     let mut order: Vec<usize> = Vec::new();
-    let of: Vec<usize> = found
+    let of: Vec<usize> = points
         .iter()
-        .map(|&raw| {
+        .map(|point| {
+            let raw = nearest_centre(point, &centres);
             order.iter().position(|&seen| seen == raw).unwrap_or_else(|| {
                 order.push(raw);
                 order.len() - 1
@@ -121,24 +103,23 @@ fn attempt(k: usize, head: &Array2<f64>, points: &Array2<f64>) -> Option<RegionG
         })
         .collect();
     let silhouette = silhouette(head, &of, order.len());
-    Some(RegionGroups { of, n: order.len(), silhouette })
+    RegionGroups { of, n: order.len(), silhouette }
 }
 
 /// Mean silhouette of the points: (b − a) / max(a, b), a being a point's mean distance to the others of its group, b that to
 /// the nearest other group; 0 for a point alone in its group, or where there is but one group.
-fn silhouette(points: &Array2<f64>, of: &[usize], n_groups: usize) -> f64 {
-    let n = points.nrows();
+fn silhouette(points: &[Vec<f64>], of: &[usize], n_groups: usize) -> f64 {
+    let n = points.len();
     let mut sizes = vec![0_usize; n_groups];
     for &group in of.iter().take(n) {
         sizes[group] += 1;
     }
     let mut sum = 0.0;
-    for at in 0..n {
+    for (point, &own) in points.iter().zip(of) {
         let mut sums = vec![0.0; n_groups];
-        for (other, row) in points.axis_iter(Axis(0)).enumerate() {
-            sums[of[other]] += distance(points.row(at), row);
+        for (other, &group) in points.iter().zip(of) {
+            sums[group] += squared_distance(point, other).sqrt();
         }
-        let own = of[at];
         let others = (0..n_groups).filter(|&group| group != own && sizes[group] > 0);
         let nearest = others.map(|group| sums[group] / sizes[group] as f64).fold(f64::INFINITY, f64::min);
         let within = sums[own] / (sizes[own].max(2) - 1) as f64;
@@ -149,10 +130,6 @@ fn silhouette(points: &Array2<f64>, of: &[usize], n_groups: usize) -> f64 {
         }
     }
     sum / n.max(1) as f64
-}
-
-fn distance(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
 #[cfg(test)]
@@ -177,7 +154,7 @@ mod tests {
     #[test]
     fn the_silhouette_compares_the_own_group_with_the_nearest_other() {
         // On a line 0, 2 | 10: the first has a = 2, b = 10, the second a = 2, b = 8, the third is alone.
-        let points = Array2::from_shape_vec((3, 1), vec![0.0, 2.0, 10.0]).unwrap();
+        let points = [0.0, 2.0, 10.0].map(|at| vec![at]);
         assert!((silhouette(&points, &[0, 0, 1], 2) - (0.8 + 0.75 + 0.0) / 3.0).abs() < 1e-12);
         assert_eq!(silhouette(&points, &[0, 0, 0], 1), 0.0);
     }

@@ -166,7 +166,7 @@ fn the_radius_can_be_given_and_is_reported() {
 fn the_knee_lies_in_the_largest_jump_within_bounds() {
     let distances = |nearest: [f64; 4]| {
         // Pairs at these distances, all others far.
-        Array2::from_shape_fn((4, 4), |(a, b)| match (a == b, a / 2 == b / 2) {
+        square(4, |a, b| match (a == b, a / 2 == b / 2) {
             (true, _) => 0.0,
             (_, true) => nearest[a],
             _ => 1.0,

@@ -258,7 +258,7 @@ fn an_error_of_the_disk_is_reported_after_what_could_be_read() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_corruptions_never_panic_nor_invent_records(

@@ -289,7 +289,7 @@ fn whole_numbers() -> impl Strategy<Value = Vec<Record>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_fold_does_not_depend_on_the_batches(records in whole_numbers(), cuts in prop::collection::vec(0usize..200, 0..6)) {
@@ -363,7 +363,7 @@ fn walked(records: &[Record]) -> (Times, BatchHead) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_fold_has_the_intervals_of_the_walk(records in apart_records(200)) {
@@ -430,7 +430,7 @@ fn joined_records() -> impl Strategy<Value = Vec<Record>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_call_and_its_part_in_one_record_fold_as_two(joined in joined_records(), decides in any::<bool>()) {

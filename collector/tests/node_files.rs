@@ -121,8 +121,6 @@ fn a_node_file_cut_anywhere_gives_the_begin_of_each_log_and_says_so() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
     #[test]
     fn a_flipped_byte_costs_one_part_of_one_rank_at_most_and_is_reported(at in any::<prop::sample::Index>(), bits in 1u8..) {
         let logs = logs();

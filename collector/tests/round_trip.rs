@@ -27,7 +27,7 @@ use proptest::prelude::*;
 use support::{head, items, record, records, samples};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn records_come_back_exactly(head in head(), records in records(600)) {

@@ -79,7 +79,6 @@ mod tests {
         "LARGEST_HALF",
         "LONGEST_S",
         "LONGEST_WAIT_S",
-        "MOVES",
         "OF_MEDIAN_DISTANCE",
         "TWICE",
         "UNIT",

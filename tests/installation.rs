@@ -89,6 +89,64 @@ fn no_setup_installs_nothing_of_the_system_and_cargo_is_made_to_stay_offline() {
     assert!(folder.join("prefix/lib/liblbprof.so").exists());
 }
 
+/// Returns what scripts/setup would install for a kind of use.
+fn missing(kind: &str, path: &str, root: &Path) -> Vec<String> {
+    let output =
+        script("setup").args(["--missing", kind]).env("PATH", path).env("LBPROF_SETUP_ROOT", root).output().unwrap();
+    let packages: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(Into::into).collect();
+    assert_eq!(output.status.code(), Some(i32::from(!packages.is_empty())), "{}", both(&output));
+    packages
+}
+
+/// Debian's openmpi-bin has mpicc.openmpi, but only libopenmpi-dev has mpi.h: after scripts/demo, which installs the first, scripts/test did not compile.
+#[test]
+fn setup_takes_no_command_for_the_headers_and_modules_that_it_should_come_with() {
+    let folder = place::fresh_folder("installation::setup").unwrap();
+    let (tools, root) = (folder.join("tools"), folder.join("root"));
+    for needed in ["tools", "root/usr/bin", "root/usr/lib/llvm-14/lib", "root/usr/share/lmod/lmod/init"] {
+        fs::create_dir_all(folder.join(needed)).unwrap();
+    }
+    // For scripts/setup itself.
+    for tool in ["bash", "grep", "ldd"] {
+        std::os::unix::fs::symlink(bash(&folder, &format!("command -v {tool}")).trim(), tools.join(tool)).unwrap();
+    }
+    let compiler = bash(&folder, "command -v cc");
+    for without_headers in ["cc", "c++", "mpicc.openmpi", "mpicc.mpich", "musl-gcc", "clang"] {
+        executable(&tools.join(without_headers), &format!("exec {} -nostdinc \"$@\"", compiler.trim()));
+    }
+    executable(&tools.join("otf2-config"), &format!("echo -I{}", root.display()));
+    // gfortran's driver without its compiler, python3-minimal, packet radio's node, the browser that asks for a snap.
+    for unfit in ["tools/gfortran", "tools/python3", "root/usr/bin/python3", "tools/node", "root/usr/bin/chromium"] {
+        executable(&folder.join(unfit), "exit 1");
+    }
+    // A program without MPI; a library without clang's headers; other modules.
+    std::os::unix::fs::symlink("/bin/true", tools.join("lmp")).unwrap();
+    fs::write(root.join("usr/lib/llvm-14/lib/libclang-14.so.1"), "").unwrap();
+    fs::write(root.join("usr/share/lmod/lmod/init/bash"), "").unwrap();
+    let commands =
+        "make mpirun.openmpi mpirun.mpich otf2-print zstd xz pkg-config cmake mandoc col zsh fish valgrind npm";
+    for enough in commands.split(' ') {
+        executable(&tools.join(enough), "");
+    }
+
+    let path = tools.display().to_string();
+    for (kind, expected) in [
+        ("build", "gcc libc6-dev"),
+        ("demo", "gcc libc6-dev lammps"),
+        (
+            "test",
+            "gcc libc6-dev g++ gfortran libopenmpi-dev libmpich-dev musl-tools clang libomp-dev libclang-dev python3 python3-mpi4py python3-otf2 \
+             libotf2-trace-dev environment-modules",
+        ),
+        ("all-mpi", "python3-venv"),
+        ("page", "gcc libc6-dev nodejs chromium"),
+    ] {
+        assert_eq!(missing(kind, &path, &root).join(" "), expected, "{kind}");
+    }
+    // Here all is as it should be, or other tests fail.
+    assert_eq!(missing("test", &std::env::var("PATH").unwrap(), Path::new("")).join(" "), "");
+}
+
 /// Builds matmul, which an installation has as an example, by pkg-config and by CMake, each with another MPI; records it.
 #[test]
 #[ignore = "takes long: scripts/test --all"]

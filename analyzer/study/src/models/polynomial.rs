@@ -146,7 +146,9 @@ impl QrDecomposition {
                 for (q, r) in decomposition.q.iter().zip(&mut r) {
                     let part = dot(q, &column);
                     *r += part;
-                    column.iter_mut().zip(q).for_each(|(entry, q)| *entry -= part * q);
+                    for (entry, q) in column.iter_mut().zip(q) {
+                        *entry -= part * q;
+                    }
                 }
             }
             let norm = dot(&column, &column).sqrt();
@@ -154,7 +156,9 @@ impl QrDecomposition {
                 return None;
             }
             r[idx] = norm;
-            column.iter_mut().for_each(|entry| *entry /= norm);
+            for entry in &mut column {
+                *entry /= norm;
+            }
             decomposition.q.push(column);
             decomposition.r.push(r);
         }
@@ -167,7 +171,9 @@ impl QrDecomposition {
         for idx in (0..x.len()).rev() {
             x[idx] /= self.r[idx][idx];
             let (above, solved) = x.split_at_mut(idx);
-            above.iter_mut().zip(&self.r[idx]).for_each(|(entry, r)| *entry -= r * solved[0]);
+            for (entry, r) in above.iter_mut().zip(&self.r[idx]) {
+                *entry -= r * solved[0];
+            }
         }
         x
     }

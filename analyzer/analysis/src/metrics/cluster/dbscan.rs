@@ -13,26 +13,30 @@
 /// `distances[a][b]` is the distance between two points. They are neighbours if it is below `radius`. A core point has at least `min_points`
 /// neighbours, itself included. Clusters are the core points that neighbours connect, and the other neighbours of these.
 pub(super) fn dbscan(distances: &[Vec<f64>], radius: f64, min_points: usize) -> Vec<Option<usize>> {
-    let core_neighbours = |point: usize| {
-        let near = (0..distances.len()).filter(|&other| distances[point][other] < radius);
-        Some(near.collect::<Vec<usize>>()).filter(|near| near.len() >= min_points)
-    };
+    let neighbours: Vec<Vec<usize>> = distances.iter().map(|row| list_neighbours(row, radius)).collect();
     let mut clusters = vec![None; distances.len()];
     let mut n_clusters = 0;
     for first in 0..distances.len() {
-        if clusters[first].is_some() || core_neighbours(first).is_none() {
+        if clusters[first].is_some() || neighbours[first].len() < min_points {
             continue;
         }
         let mut pending = vec![first];
         while let Some(point) = pending.pop() {
             if clusters[point].is_none() {
                 clusters[point] = Some(n_clusters);
-                pending.extend(core_neighbours(point).into_iter().flatten());
+                if neighbours[point].len() >= min_points {
+                    pending.extend(&neighbours[point]);
+                }
             }
         }
         n_clusters += 1;
     }
     clusters
+}
+
+/// Returns the points whose distance in `row` is below `radius`.
+fn list_neighbours(row: &[f64], radius: f64) -> Vec<usize> {
+    row.iter().enumerate().filter(|(_, distance)| **distance < radius).map(|(point, _)| point).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlt
 use crossterm::{execute, queue};
 
 use lbprof_collector::words::{CountedNoun, bytes, seconds};
-use lbprof_report::words::{clean, shorten};
+use lbprof_report::words::{clean, width};
 
 use super::job_load::RankLoad;
 use super::view::{BusiestRank, JobState, JobView, efficiencies, rate};
@@ -92,17 +92,24 @@ fn restore_terminal() {
 /// A line of the screen in parts of different styles.
 type ScreenLine = Vec<StyledContent<String>>;
 
-/// Returns the lines of a screen of `height` lines, each of at most `width` columns.
-fn draw(view: &JobView, width: usize, height: usize) -> Vec<ScreenLine> {
+/// Returns the lines of a screen of `height` lines, each of at most `columns`.
+fn draw(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
     let mut lines = facts(view);
     for part in lines.iter_mut().flatten() {
-        *part = StyledContent::new(*part.style(), shorten(&clean(part.content()), width));
+        *part = StyledContent::new(*part.style(), clip(&clean(part.content()), columns).to_owned());
     }
     lines.push(Vec::new());
-    lines.extend(bars(view, width, height.saturating_sub(lines.len() + 1)));
+    lines.extend(bars(view, columns, height.saturating_sub(lines.len() + 1)));
     lines.resize(height.saturating_sub(1), Vec::new());
     lines.push(vec!["q: leave; the job goes on".to_owned().dim()]);
     lines
+}
+
+/// Returns the start of a text that fits into `columns`.
+fn clip(text: &str, columns: usize) -> &str {
+    let ends = text.char_indices().map(|(at, char)| at + char.len_utf8());
+    let end = ends.take_while(|&end| width(&text[..end]) <= columns).last();
+    &text[..end.unwrap_or(0)]
 }
 
 /// Returns the sentences above the bars.
@@ -126,7 +133,7 @@ fn facts(view: &JobView) -> Vec<ScreenLine> {
 }
 
 /// Returns bars of the recent computation of ranks. If not all fit, the longest come first.
-fn bars(view: &JobView, width: usize, height: usize) -> Vec<ScreenLine> {
+fn bars(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
     let mut loads: Vec<&RankLoad> = view.load.ranks.iter().collect();
     let fits = loads.len() <= height;
     if !fits {
@@ -134,7 +141,7 @@ fn bars(view: &JobView, width: usize, height: usize) -> Vec<ScreenLine> {
         loads.truncate(height.saturating_sub(1));
     }
     let slowest = view.slowest.as_ref().map(|slowest| slowest.rank);
-    let columns = width.saturating_sub(24);
+    let columns = columns.saturating_sub(24);
     let mut lines: Vec<ScreenLine> = Vec::with_capacity(loads.len() + 1);
     for load in loads {
         let share = if view.load.period_s > 0.0 { (load.lately_s / view.load.period_s).min(1.0) } else { 0.0 };
@@ -155,8 +162,6 @@ fn bars(view: &JobView, width: usize, height: usize) -> Vec<ScreenLine> {
 
 #[cfg(test)]
 mod tests {
-    use lbprof_report::words::width;
-
     use super::super::job_load::{JobLoad, PeriodEfficiencies};
     use super::*;
 
@@ -204,6 +209,12 @@ mod tests {
             screen.contains("rank      1   80 %") && screen.contains("and 95 ranks with less computation"),
             "{screen}"
         );
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_loses_its_end() {
+        assert_eq!((clip("rank 1", 4), clip("rank 1", 9), clip("", 3)), ("rank", "rank 1", ""));
+        assert_eq!(clip("日本", 3), "日", "wide characters take two columns");
     }
 
     #[test]

@@ -13,17 +13,20 @@
 /// `distances[a][b]` is the distance between two points. They are neighbours if it is below `radius`. A core point has at least `min_points`
 /// neighbours, itself included. Clusters are the core points that neighbours connect, and the other neighbours of these.
 pub(super) fn dbscan(distances: &[Vec<f64>], radius: f64, min_points: usize) -> Vec<Option<usize>> {
+    let neighbours: Vec<Vec<usize>> = distances.iter().map(|row| list_neighbours(row, radius)).collect();
     let mut clusters = vec![None; distances.len()];
     let mut n_clusters = 0;
     for first in 0..distances.len() {
-        if clusters[first].is_some() || core_neighbours(&distances[first], radius, min_points).is_none() {
+        if clusters[first].is_some() || neighbours[first].len() < min_points {
             continue;
         }
         let mut pending = vec![first];
         while let Some(point) = pending.pop() {
             if clusters[point].is_none() {
                 clusters[point] = Some(n_clusters);
-                pending.extend(core_neighbours(&distances[point], radius, min_points).into_iter().flatten());
+                if neighbours[point].len() >= min_points {
+                    pending.extend(&neighbours[point]);
+                }
             }
         }
         n_clusters += 1;
@@ -31,10 +34,9 @@ pub(super) fn dbscan(distances: &[Vec<f64>], radius: f64, min_points: usize) -> 
     clusters
 }
 
-/// Returns the neighbours of a point with these distances to all points, or `None` if it is no core point.
-fn core_neighbours(distances: &[f64], radius: f64, min_points: usize) -> Option<Vec<usize>> {
-    let near: Vec<usize> = (0..distances.len()).filter(|&other| distances[other] < radius).collect();
-    (near.len() >= min_points).then_some(near)
+/// Returns the points whose distance in `row` is below `radius`.
+fn list_neighbours(row: &[f64], radius: f64) -> Vec<usize> {
+    row.iter().enumerate().filter(|(_, distance)| **distance < radius).map(|(point, _)| point).collect()
 }
 
 #[cfg(test)]

@@ -38,12 +38,7 @@ pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
     }
     let mut heaviest: Vec<usize> = (0..vectors.len()).collect();
     heaviest.sort_by(|&a, &b| total(&vectors[b]).total_cmp(&total(&vectors[a])).then(a.cmp(&b)));
-    let scaled = |&region: &usize| {
-        let scaled =
-            scales.iter().map(|&(activity, largest)| vectors[region].get(activity).map_or(0.0, |time| time / largest));
-        scaled.collect()
-    };
-    let points: Vec<Vec<f64>> = heaviest.iter().map(scaled).collect();
+    let points: Vec<Vec<f64>> = heaviest.iter().map(|&region| scaled_times(&vectors[region], &scales)).collect();
     let head = &points[..points.len().min(MOST_REGIONS)];
     let n_different = different(head);
     let most = match k {
@@ -73,6 +68,11 @@ fn scales(vectors: &[Vec<f64>]) -> Vec<(usize, f64)> {
         }
     }
     scales
+}
+
+/// Returns a region's times in the activities of `scales`, each as a share of the largest.
+fn scaled_times(vector: &[f64], scales: &[(usize, f64)]) -> Vec<f64> {
+    scales.iter().map(|&(activity, largest)| vector.get(activity).map_or(0.0, |time| time / largest)).collect()
 }
 
 fn total(vector: &[f64]) -> f64 {

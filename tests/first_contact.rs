@@ -146,6 +146,7 @@ fn program_without_mpi_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -
     ensure!(recorded.code == Some(3), "it ended with {:?}", recorded.code);
     let lines = lines_of_ours(&recorded);
     ensure!(lines.len() == 1 && lines[0].contains("never_starts: ended without MPI_Init"), "{lines:?}");
+    ensure!(!lines[0].contains('?'), "it loaded MPI: {lines:?}");
     ensure!(!job.logs().exists(), "there is a folder");
     Ok(())
 }

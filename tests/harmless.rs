@@ -21,7 +21,7 @@ use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::{Program, shared_object};
 use lbprof_tests::suite;
-use lbprof_tests::unharmed::{NO_RUN, is_end_line, lb_report, must_say, with_and_without_the_same};
+use lbprof_tests::unharmed::{NO_RUN, is_end_line, lb_report, lines_of_recorder, must_say, with_and_without_the_same};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 
@@ -204,6 +204,9 @@ fn a_process_without_mpi_is_left_alone(mpi: &Mpi, _: &Path, folder: &Path) -> an
         let (bare, recorded) = (job.bare()?, job.recorded()?);
         recorded.must_equal(&bare, mpi)?;
         must_say(&recorded, &[said])?;
+        // What failed by itself is not asked whether it is an MPI program.
+        let asks = lines_of_recorder(&recorded.stderr).iter().any(|line| line.contains('?'));
+        ensure!(asks == (words[0] == "sh" && bare.code == Some(0)), "{words:?}: {}", recorded.stderr);
         let left = run::runs_in(folder)?;
         ensure!(left.is_empty(), "{words:?} left {left:?}");
     }
@@ -291,10 +294,18 @@ fn a_disk_fills_up(mpi: &Mpi, folder: &Path, size: &str, ranks: usize) -> anyhow
 }
 
 fn a_disk_that_is_full_from_the_start_records_nothing(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
-    let (_, recorded) = run_on_a_small_disk(mpi, folder, "8k", 1)?;
-    must_say(&recorded, &[1])?;
-    let (code, text) = lb_report(&folder.join("kept/logs"))?;
-    ensure!(code == 4 || code == NO_RUN, "lb-report ends with {code}:\n{text}");
+    // No room for the log, and none for the ring.
+    for size in ["8k", "16k"] {
+        let folder = folder.join(size);
+        fs::create_dir_all(&folder)?;
+        let (_, recorded) = run_on_a_small_disk(mpi, &folder, size, 1)?;
+        let lines = lines_of_recorder(&recorded.stderr);
+        let last = lines.last().context("nothing is said")?;
+        ensure!(last.contains("recorded") && last.contains("no space is left on the disk"), "{lines:?}");
+        ensure!(!lines.iter().any(|line| line.contains("read it with") || line.contains("os error")), "{lines:?}");
+        let (code, text) = lb_report(&folder.join("kept/logs"))?;
+        ensure!(code == NO_RUN && !text.contains(" hosts"), "lb-report ends with {code}:\n{text}");
+    }
     Ok(())
 }
 

@@ -1,8 +1,9 @@
-//! Counts and times in words: one number format, nouns that agree with it, and units.
+//! Counts, times and errors of the system in words: one number format, nouns that agree with it, units, and what an error means to a user.
 //!
 //! Counts are written without memory of their own, so that the recorder may use them where a program must not be disturbed.
 
 use std::fmt::{Display, Formatter, Result};
+use std::io::{self, ErrorKind};
 
 /// A number with its digits in groups of three: `12,345`.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,66 @@ impl Display for CountedNoun<'_> {
     fn fmt(&self, to: &mut Formatter<'_>) -> Result {
         write!(to, "{} {}{}", GroupedNumber(self.0), self.1, if self.0 == 1 { "" } else { "s" })
     }
+}
+
+/// An error of the system in words for users, without its number.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemError<'a>(pub &'a io::Error);
+
+impl Display for SystemError<'_> {
+    fn fmt(&self, to: &mut Formatter<'_>) -> Result {
+        let SystemError(error) = self;
+        if error.get_ref().is_some() {
+            // It was made with words of its own.
+            return write!(to, "{error}");
+        }
+        match words_of_number(error).or_else(|| words_of_kind(error.kind())) {
+            Some(words) => to.write_str(words),
+            // The standard library appends the number to the system's own words.
+            None => to.write_str(error.to_string().split(" (os error").next().unwrap_or_default()),
+        }
+    }
+}
+
+/// Describes the errors whose kind is no more than "other", or says too little.
+fn words_of_number(error: &io::Error) -> Option<&'static str> {
+    Some(match error.raw_os_error()? {
+        libc::EIO => "the disk, or the network to it, failed",
+        libc::ELOOP => "symbolic links form a loop",
+        libc::EMFILE => "too many files are open in this process (ulimit -n)",
+        libc::ENFILE => "too many files are open on this host",
+        libc::ENODEV | libc::ENXIO => "there is no such device",
+        libc::ENOEXEC => "it is no program that this system can execute",
+        libc::ENOSYS => "this system does not have the call",
+        _ => return None,
+    })
+}
+
+fn words_of_kind(kind: ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::AlreadyExists => "it exists already",
+        ErrorKind::ArgumentListTooLong => "arguments and environment are too long",
+        ErrorKind::BrokenPipe => "nobody reads it any more",
+        ErrorKind::DirectoryNotEmpty => "the folder is not empty",
+        ErrorKind::ExecutableFileBusy => "the program's file is being written",
+        ErrorKind::FileTooLarge => "the file would be larger than is allowed (ulimit -f)",
+        ErrorKind::InvalidFilename => "the name is too long",
+        ErrorKind::IsADirectory => "it is a folder",
+        ErrorKind::NotADirectory => "a part of the path is not a folder",
+        ErrorKind::NotFound => "there is no such file or folder",
+        ErrorKind::NotSeekable => "it can only be read or written from begin to end",
+        ErrorKind::OutOfMemory => "no memory is left",
+        ErrorKind::PermissionDenied => "permission denied",
+        ErrorKind::QuotaExceeded => "the user's quota on the disk is used up",
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only",
+        ErrorKind::ResourceBusy => "it is in use",
+        ErrorKind::StaleNetworkFileHandle => "the file is not on the network's file system any more",
+        ErrorKind::StorageFull => "no space is left on the disk",
+        ErrorKind::TimedOut => "it did not answer in time",
+        ErrorKind::UnexpectedEof => "the file ends early",
+        ErrorKind::WriteZero => "nothing more can be written",
+        _ => return None,
+    })
 }
 
 /// A unit for times of a column, and how many decimals it takes.
@@ -106,6 +167,21 @@ pub fn bytes(value: u64) -> String {
     format!("{scaled:.decimals$} {}", UNITS[unit])
 }
 
+/// Returns the name that was meant by `word`: one that it abbreviates, else the one from which it differs least, by a letter in three at most.
+pub fn find_meant<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
+    let letters = word.chars().count();
+    if letters < 2 {
+        return None;
+    }
+    let distances = names.iter().map(|&name| match name.starts_with(word) {
+        true => (0, name),
+        false => (strsim::damerau_levenshtein(word, name), name),
+    });
+    // Of equally near names the one as long as the word: letters are swapped more often than left out.
+    let (distance, nearest) = distances.min_by_key(|&(distance, name)| (distance, name.len().abs_diff(word.len())))?;
+    (distance <= letters.div_ceil(3)).then_some(nearest)
+}
+
 /// True if the locale's character set is UTF-8, by the variables that name it, or if none does.
 pub fn is_utf8_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale =
@@ -134,6 +210,34 @@ mod tests {
         assert!(is_utf8_locale(locale("C.utf8", "C")));
         assert!(!is_utf8_locale(locale("", "POSIX")));
         assert!(is_utf8_locale(|_| None));
+    }
+
+    #[test]
+    fn mistyped_names_are_recognised() {
+        let meant = |word| find_meant(word, &["to", "top", "full", "region", "rank-by", "ranks"]);
+        assert_eq!(
+            ["tpo", "reg", "rnaks", "regoin"].map(meant),
+            [Some("top"), Some("region"), Some("ranks"), Some("region")]
+        );
+        assert_eq!(["x", "color", "depth"].map(meant), [None, None, None]);
+    }
+
+    #[test]
+    fn errors_of_the_system_have_words_and_no_numbers() {
+        let words = |number| SystemError(&io::Error::from_raw_os_error(number)).to_string();
+        assert_eq!(words(libc::ENOSPC), "no space is left on the disk");
+        assert_eq!(words(libc::EMFILE), "too many files are open in this process (ulimit -n)");
+        assert_eq!(words(libc::EDOM), "Numerical argument out of domain", "the system's own words");
+        for number in 1..134 {
+            let words = words(number);
+            assert!(!words.is_empty() && !words.contains("os error"), "{number}: {words}");
+        }
+        for kind in [ErrorKind::NotFound, ErrorKind::AlreadyExists, ErrorKind::PermissionDenied] {
+            let words = SystemError(&kind.into()).to_string();
+            assert!(!words.contains("entity"), "{words}");
+        }
+        let error = io::Error::new(ErrorKind::NotFound, "the words of who made it");
+        assert_eq!(SystemError(&error).to_string(), "the words of who made it");
     }
 
     #[test]

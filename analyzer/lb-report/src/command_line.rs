@@ -1,14 +1,17 @@
 //! The command line: its commands, and what runs each.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use lbprof_collector::words::find_meant;
 
 use crate::compare::{self, CompareArguments};
 use crate::dump::{self, DumpArguments};
 use crate::examples;
-use crate::exit::{ReportExit, fail};
+use crate::exit::{ReportExit, fail, name};
 use crate::export::{self, ExportArguments};
 use crate::memory;
 use crate::output::CommonOptions;
@@ -80,8 +83,35 @@ pub fn parsed(prints: bool) -> Result<CommandLine, ReportExit> {
     CommandLine::try_parse().map_err(|error| {
         if prints {
             // Help that nobody reads to its end is no error.
-            let _ = error.print();
+            let _ = match explain_unknown(&error) {
+                Some(message) => writeln!(io::stderr(), "{}: {message}", name()),
+                None => error.print(),
+            };
         }
         if error.use_stderr() { ReportExit::Usage } else { ReportExit::Good }
+    })
+}
+
+/// Explains that an option does not exist, and which one was meant; `None` for other errors. The parser's own advice, to pass the word on as a value, is meant
+/// by few.
+fn explain_unknown(error: &clap::Error) -> Option<String> {
+    let (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+    else {
+        return None;
+    };
+    let word = option.strip_prefix("--").or(option.strip_prefix('-'))?;
+    let grammar = CommandLine::command();
+    let (mut command, mut path) = (&grammar, name().to_owned());
+    for word in std::env::args().skip(1) {
+        if let Some(inner) = command.find_subcommand(&word) {
+            command = inner;
+            path = format!("{path} {word}");
+        }
+    }
+    let names: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
+    Some(match find_meant(word, &names) {
+        Some(meant) => format!("there is no option {option}; did you mean --{meant}?"),
+        None => format!("there is no option {option}; {path} --help shows those that there are"),
     })
 }

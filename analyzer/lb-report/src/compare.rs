@@ -126,11 +126,21 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
     if let Some(path) = &output.junit {
         write_file(path, |out| junit::write(&comparison, &judged, out))?;
     }
-    if n_on_stdout == 0 {
+    let writes_files = output.json.is_some() || output.markdown.is_some() || output.junit.is_some();
+    if common.quiet && (writes_files || !judged.is_empty()) {
+        report_failures(&judged);
+    } else if n_on_stdout == 0 {
         let rendered = text::render(&comparison, &judged, &output.options());
         print(&rendered, common.color)?;
     }
     Ok(exit(&judged, comparison.complete()))
+}
+
+/// Reports the conditions that do not pass on standard error, because standard output may be read by a program.
+pub fn report_failures(judged: &[JudgedCondition]) {
+    for failed in judged.iter().filter(|judged| judged.outcome != ConditionOutcome::Passes) {
+        let _ = writeln!(io::stderr(), "lb-report: {}", failed.sentence());
+    }
 }
 
 /// The exit after conditions were judged.

@@ -1,5 +1,6 @@
 //! The exit codes of lb-report.
 
+use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -8,6 +9,7 @@ use lbprof_analysis::analyse::AnalysisError;
 use lbprof_analysis::analyse::ProcessFailure;
 use lbprof_analysis::read::open::RunError;
 use lbprof_analysis::select::SelectionError;
+use lbprof_collector::words::SystemError;
 use lbprof_report::text;
 use lbprof_study::compare::condition::ConditionError;
 use lbprof_study::extrap::NoMeasurements;
@@ -67,11 +69,14 @@ pub fn fail(error: &anyhow::Error) -> ReportExit {
     if io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
         return ReportExit::Good;
     }
-    let message = text::plain(&format!("{error:#}"));
+    let message = text::plain(&error.chain().map(in_words).collect::<Vec<_>>().join(": "));
     let _ = writeln!(io::stderr(), "{}: {message}", name());
     if let Some(error) = error.downcast_ref::<StoreError>() {
         of_study(error)
-    } else if error.is::<RunError>() || matches!(error.downcast_ref(), Some(NotInStudy::NoRuns)) {
+    } else if error.is::<RunError>()
+        || matches!(error.downcast_ref(), Some(NotInStudy::NoRuns))
+        || matches!(error.downcast_ref(), Some(AnalysisError::NoRecords { .. }))
+    {
         ReportExit::NoData
     } else if error.is::<ProcessFailure>() || matches!(error.downcast_ref(), Some(AnalysisError::Failure(_))) {
         ReportExit::Process
@@ -82,6 +87,11 @@ pub fn fail(error: &anyhow::Error) -> ReportExit {
     } else {
         ReportExit::Bug
     }
+}
+
+/// Describes one of an error's causes.
+fn in_words(cause: &(dyn Error + 'static)) -> String {
+    cause.downcast_ref().map_or_else(|| cause.to_string(), |error| SystemError(error).to_string())
 }
 
 /// Returns whether an error is due to the user's request.

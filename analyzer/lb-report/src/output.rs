@@ -22,7 +22,8 @@ pub struct CommonOptions {
 
     /// Print only errors: no notes, no progress.
     ///
-    /// With --html, a report is not printed as text either.
+    /// With --html, or with conditions without --top, --full, --expert or --markdown, a report is not printed as text either; nor is a comparison with
+    /// conditions or files to write. Conditions that hold are.
     #[arg(short, long)]
     pub quiet: bool,
 

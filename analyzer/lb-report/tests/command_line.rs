@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use assert_cmd::Command;
+use lbprof_collector::format::log_name;
 use lbprof_collector::record::PollGaps;
-use lbprof_collector::{CallFlags, Operation, Record};
-use lbprof_simulator::scenario::{RankScript, Scenario};
+use lbprof_collector::writer::LogWriter;
+use lbprof_collector::{CallFlags, Definition, Operation, ProblemKind, Record};
+use lbprof_simulator::scenario::{RankScript, Scenario, header};
 use lbprof_test_runs::written;
 use serde_json::{Value, json};
 
@@ -108,11 +110,119 @@ fn what_cannot_be_read_is_reported_with_what_to_do() {
     assert_fails(&["outer"], here.path(), 5, "outer: no logs (rank-*.lbp, node-*.lbp) in it: record a run first");
     late_sender().write(&here.path().join("outer/inner")).unwrap();
     assert_fails(&["outer"], here.path(), 5, "outer: no logs (rank-*.lbp, node-*.lbp) in it, but in outer/inner");
-    assert_fails(&["outer/inner/rank-000000.lbp"], here.path(), 5, "not a folder: name the folder");
+    assert_fails(
+        &["outer/inner/rank-000000.lbp"],
+        here.path(),
+        5,
+        "one file of a run, not a run of lbprof: name the folder",
+    );
+    std::fs::write(here.path().join("some.file"), "text").unwrap();
+    assert_fails(&["some.file"], here.path(), 5, "not a folder: name the folder");
     std::fs::create_dir(here.path().join("text")).unwrap();
     std::fs::write(here.path().join("text/rank-000000.lbp"), "This is a text and no log.").unwrap();
     assert_fails(&["text"], here.path(), 5, "its only log cannot be read: ");
     assert_fails(&["dump", "outer/inner", "--rank", "9"], here.path(), 5, "no log of rank 9");
+}
+
+#[test]
+fn data_of_other_tools_is_called_by_its_name() {
+    let here = tempfile::tempdir().unwrap();
+    let of_tools = [
+        ("scorep-1/scorep.cfg", "a measurement of Score-P"),
+        ("scorep-1/traces.otf2", "a measurement of Score-P"),
+        ("scalasca/scout.cubex", "a trace analysis of Scalasca"),
+        ("otf2/traces.otf2", "a trace in the format OTF2"),
+        ("extrae/app.prv", "a trace of Extrae"),
+        ("set/TRACE.mpits", "a trace of Extrae"),
+        ("tau/profile.0.0.0", "a profile of TAU"),
+    ];
+    for (file, what) in of_tools {
+        let folder = here.path().join(file).parent().unwrap().to_owned();
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(here.path().join(file), "").unwrap();
+        for path in [file, file.split('/').next().unwrap()] {
+            let says = format!(
+                "{path}: this is {what}, not a run of lbprof: its own tools read it; lb-report reads what lb-run recorded"
+            );
+            if path != "scorep-1/traces.otf2" {
+                assert_fails(&[path], here.path(), 5, &says);
+            }
+        }
+    }
+    late_sender().write(&here.path().join("run")).unwrap();
+    lb_report(&["study", "add", "all", "run"]).current_dir(here.path()).assert().code(0);
+    assert_fails(&["all"], here.path(), 5, "all: this is a study, not a run of lbprof: lb-report study show");
+    assert_fails(
+        &["compare", "all", "run"],
+        here.path(),
+        5,
+        "all: this is a study, not a run of lbprof: lb-report study show",
+    );
+}
+
+/// lb-report as a user who is neither root nor the owner of the files.
+fn lb_report_of_nobody(path: &Path) -> String {
+    use std::os::unix::process::CommandExt;
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lb-report"));
+    let output = command.arg(path).uid(61_734).gid(61_734).current_dir("/").output().unwrap();
+    String::from_utf8(output.stderr).unwrap()
+        + &String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn files_that_may_not_be_read_are_called_that_with_their_owner() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let here = tempfile::tempdir().unwrap();
+    // Only root can act as another user.
+    if here.path().metadata().unwrap().uid() != 0 {
+        return;
+    }
+    let allow = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    let run = here.path().join("run");
+    late_sender().write(&run).unwrap();
+    allow(here.path(), 0o755);
+    allow(&run.join("rank-000001.lbp"), 0o600);
+    let text = lb_report_of_nobody(&run);
+    assert!(text.contains("rank-000001.lbp: permission denied: it belongs to root (mode 600)"), "{text}");
+    assert!(text.contains("chmod -R a+rX") && !text.contains("missing") && !text.contains("copy the log"), "{text}");
+    allow(&run.join("rank-000000.lbp"), 0o600);
+    let text = lb_report_of_nobody(&run);
+    assert!(text.contains("none of its 2 logs can be read; the first: "), "{text}");
+    assert!(text.contains("rank-000000.lbp: permission denied: it belongs to root (mode 600)"), "{text}");
+    allow(&run, 0o700);
+    let text = lb_report_of_nobody(&run);
+    assert!(text.contains("run: cannot be read: permission denied: it belongs to root (mode 700)"), "{text}");
+    allow(&run, 0o744);
+    let text = lb_report_of_nobody(&run);
+    assert!(
+        text.contains("permission denied: the folder ") && text.contains("run belongs to root (mode 744)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_run_without_records_says_that_nothing_was_recorded_and_why() {
+    let here = tempfile::tempdir().unwrap();
+    std::fs::create_dir(here.path().join("empty")).unwrap();
+    std::fs::write(here.path().join("empty/node-000000.lbp"), "").unwrap();
+    assert_fails(&["empty"], here.path(), 5, "empty: its logs are empty, so nothing was recorded: the disk was full");
+    // The first thread of each rank got no ring.
+    let reason = "cannot make rank-000000.ring-0: no space is left on the disk".to_owned();
+    let lost = Definition::Problem(ProblemKind::ThreadLost as u16, 1, reason.clone());
+    std::fs::create_dir(here.path().join("full")).unwrap();
+    for rank in 0..2 {
+        let mut writer = LogWriter::new(Vec::new(), &header(rank, 2)).unwrap();
+        writer.definitions(std::slice::from_ref(&lost)).unwrap();
+        std::fs::write(here.path().join("full").join(log_name(rank)), writer.into_sink()).unwrap();
+    }
+    for command in [&["full"][..], &["full", "--json"], &["dump", "full"], &["compare", "full", "full"]] {
+        assert_fails(
+            command,
+            here.path(),
+            5,
+            &format!("full: nothing was recorded: {reason}; see that LBPROF_DIR has space"),
+        );
+    }
 }
 
 /// 24 steps on two ranks, each with three exchanges by one call, the `relaxation`, and a sum over both at its end.
@@ -169,7 +279,21 @@ fn text_of_end(report: &Value) -> String {
 #[test]
 fn wrong_use_is_reported_with_what_is_right() {
     let here = tempfile::tempdir().unwrap();
-    assert_fails(&["--nonsense"], here.path(), 2, "--nonsense");
+    assert_fails(
+        &["--nonsense"],
+        here.path(),
+        2,
+        "lb-report: there is no option --nonsense; lb-report --help shows those",
+    );
+    for (line, says) in [
+        (&["--tpo", "5"][..], "there is no option --tpo; did you mean --top?"),
+        (&["lbprof-out", "--regoin=main"], "there is no option --regoin; did you mean --region?"),
+        (&["compare", "a", "b", "--fial-if", "x"], "there is no option --fial-if; did you mean --fail-if?"),
+        (&["study", "add", "--relpace"], "there is no option --relpace; did you mean --replace?"),
+        (&["study", "add", "--nonsense"], "lb-report study add --help shows those"),
+    ] {
+        assert_fails(line, here.path(), 2, says);
+    }
     assert_fails(&["--top", "0"], here.path(), 2, "0 is not in 1..");
     assert_fails(&["--t-seq", "-3"], here.path(), 2, "must be more than 0");
     assert_fails(&["lbprof-out", "dump"], here.path(), 2, "lb-report dump DIR");
@@ -396,7 +520,7 @@ fn incomplete_data_end_with_four_and_a_report() {
 fn a_report_that_cannot_be_written_is_an_error() {
     let dir = written(late_sender());
     for option in ["--json", "--html"] {
-        let error = "/nowhere/report.x: No such file or directory";
+        let error = "/nowhere/report.x: there is no such file or folder\n";
         assert_fails(&[text_of(dir.path()), option, "/nowhere/report.x"], dir.path(), 6, error);
     }
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();

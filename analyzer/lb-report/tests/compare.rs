@@ -375,7 +375,25 @@ fn exit_codes_report_conditions() {
     // A run by itself.
     code(&["base", "--fail-if", "parallel_efficiency < 0.9"], 0);
     let (_, message) = code(&["slow", "--fail-if", "parallel_efficiency < 0.9"], 3);
-    assert_eq!(message, "lb-report: parallel_efficiency < 0.9: FAILS: parallel_efficiency is 0.8197\n");
+    let fails = "lb-report: parallel_efficiency < 0.9: FAILS: parallel_efficiency is 0.8197\n";
+    assert_eq!(message, fails);
+    // Nothing but what was asked.
+    let quiet = |arguments: &[&str], expected| {
+        code(&[arguments, &["-q", "--fail-if", "parallel_efficiency < 0.9"]].concat(), expected)
+    };
+    for arguments in [&["slow"][..], &["compare", "base", "slow"]] {
+        assert_eq!(quiet(arguments, 3), (String::new(), fails.to_owned()), "{arguments:?}");
+    }
+    for arguments in [&["base"][..], &["compare", "base", "same"]] {
+        assert_eq!(quiet(arguments, 0), (String::new(), String::new()), "{arguments:?}");
+    }
+    let (text, _) = code(&["compare", "base", "slow", "-q", "--markdown", "c.md"], 0);
+    assert_eq!(text, "");
+    for asked in [&["compare", "base", "slow", "-q"][..], &["slow", "-q"]] {
+        assert!(!code(asked, 0).0.is_empty(), "{asked:?}");
+    }
+    let (text, _) = code(&["slow", "-q", "--top", "3", "--fail-if", "parallel_efficiency < 0.9"], 3);
+    assert!(!text.is_empty());
 }
 
 #[test]

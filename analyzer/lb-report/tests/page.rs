@@ -285,8 +285,8 @@ fn text_or_json_is_printed_beside_the_page() {
 fn a_page_that_cannot_be_written_is_an_error() {
     let dir = written(steps(2));
     for (file, code, says) in [
-        ("/nowhere/page.html", 6, "/nowhere/page.html: No such file"),
-        ("/dev/full", 6, "/dev/full: No space left"),
+        ("/nowhere/page.html", 6, "/nowhere/page.html: there is no such file"),
+        ("/dev/full", 6, "/dev/full: no space is left"),
         (dir.path().to_str().unwrap(), 2, "--html wants a file to write"),
     ] {
         let output = lb_report(dir.path(), &["--html", file]).assert().code(code).get_output().clone();

@@ -411,7 +411,7 @@ fn led(n: usize, dir: &Path, follow: impl Fn(ProcessGroup) + Sync) -> Result<Run
     in_threads(n, |team| lead(team, dir, &all()), follow).map_err(|error| {
         let of_analysis = |error: &AnalysisError| match error {
             AnalysisError::Failure(failure) => Some(failure.clone()),
-            AnalysisError::Selection(_) => None,
+            AnalysisError::Selection(_) | AnalysisError::NoRecords { .. } => None,
         };
         let failure = error.downcast_ref::<ProcessFailure>().cloned();
         failure.or_else(|| error.downcast_ref().and_then(of_analysis)).unwrap_or_else(|| panic!("{error:#}"))

@@ -439,6 +439,22 @@ fn a_run_that_hung_is_reported_where() {
 }
 
 #[test]
+fn the_rank_that_crashed_is_named_before_those_that_the_launcher_ended() {
+    // Rank 0 crashes outside of MPI after 110 ms. The launcher notices, and ends the others 10 and 20 ms later.
+    let mut report = report(Scenario::ranks(3).each(|rank, script| {
+        let script = script.compute(100.0).at("start").barrier(10.0);
+        if rank == 0 { script.kill(2) } else { script.at("end").kill_in(Operation::Barrier, 3) }
+    }));
+    for (rank, end_s) in [(1, 0.12), (2, 0.13)] {
+        (report.ranks[rank].lifetime.is_killed, report.ranks[rank].end_s) = (true, end_s);
+    }
+    let verdict = lbprof_report::text::answer_in_words(&report);
+    let expected = "The run did not end by MPI_Finalize or exit: rank 0 ended first, by a crash as it seems (last seen outside of MPI after 110.0 ms), \
+                    then ranks 1, 2 were ended by signals, rank 1 first, after 120.0 ms, the last after 130.0 ms";
+    assert!(verdict.starts_with(expected), "{verdict}");
+}
+
+#[test]
 fn waiting_within_iterations_is_not_reported_as_transfer() {
     // In each of 30 steps rank 3 works 50 ms and the others 20; they meet; then rank 0 works 40 ms alone and the others wait
     // for it. On an ideal network a step takes 90 ms; the estimate knows of 60 (rank 0's 20 + 40).

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::node::chain::{FrameChain, LogExtent};
 use crate::node::frame::OF_NO_RANK;
 use crate::node::scan::{FrameScan, ScanItem, SkippedBytes, ValidFrame};
+use crate::words::SystemError;
 
 /// A rank's log in a node file: of which run, which rank. Frames of several runs in one file are several logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,7 +51,7 @@ impl NodeFileIndex {
     /// Looks at what the file has from where it was looked at last.
     fn extend(&mut self, file: &File) {
         if let Err(error) = self.extend_or_fail(file) {
-            self.error = Some(error.to_string());
+            self.error = Some(SystemError(&error).to_string());
         }
     }
 

@@ -160,7 +160,7 @@ problems! {
     /// The version of Python is not one whose functions are known: call paths do not show them.
     PythonUnknown = 46, Note, "use CPython 3.11, 3.12 or 3.13 (not a free-threaded or debug build), or mark phases in the script";
     /// The system did not let threads be sampled: which functions they computed in is not known.
-    NotSampled = 47, Note, "see the detail; an administrator can allow it: sysctl kernel.perf_event_paranoid=2, and kernel.perf_event_mlock_kb large enough";
+    NotSampled = 47, Note, "the detail says what forbids it, and what helps";
     /// Samples are missing: a thread computed so long without an MPI call that the system had no place for them, or blocks were damaged.
     SamplesLost = 48, Note, "the functions shown are of the samples that are there; free space if records were dropped, too, else record fewer a second (LBPROF_SAMPLE)";
     /// Parts of a rank's log in a node file state different contents for one place: the later one was taken.
@@ -181,6 +181,18 @@ problems! {
     StaticOpenmp = 56, Note, "link it as a shared library (libgomp.so, libomp.so) to have regions and their threads measured";
     /// There are so many ranks and iterations that each rank's times are kept by block of iterations: shown for one iteration, they are means over its block, and the gain of balancing each iteration is that of balancing each block.
     IterationsJoined = 57, Note, "choose some ranks (--ranks) for each of their iterations; sums over ranks, and the longest of each iteration, are exact";
+    /// A file of the run may not be read by this user.
+    NotReadable = 58, Partial, "its owner can allow it, chmod -R a+rX with the run's folder, or read the run";
+}
+
+impl ProblemKind {
+    /// Returns the kind for a file that cannot be read because of `error`.
+    pub fn of_unreadable(error: &std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::PermissionDenied => ProblemKind::NotReadable,
+            _ => ProblemKind::Damaged,
+        }
+    }
 }
 
 /// A problem of one rank, or of the whole run.

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use bincode::{Decode, Encode};
 
 use crate::format::{log_name, rank_and_thread_of_ring, rank_of_log, ring_name};
-use crate::log_paths::{LogPlace, RingPlace, open_file};
+use crate::log_paths::{LogPlace, RingPlace, name_owner, open_file};
 use crate::node::file::{NodeFile, NodeFileDamage};
 use crate::node::frame::{node_name, node_of_name, node_of_rings, node_rings_name};
 use crate::node::rings::RingsFile;
 use crate::problem::{Problem, ProblemKind};
 use crate::rank_log::RankLog;
 use crate::reader::{LogReader, OpenError};
-use crate::words::CountedNoun;
+use crate::words::{CountedNoun, SystemError};
 
 /// The names of files in a folder that belong to a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
@@ -34,7 +34,7 @@ impl RunFileNames {
     /// Errors: what the system says of the folder.
     pub fn list(path: &Path) -> io::Result<RunFileNames> {
         let mut names = RunFileNames::default();
-        for entry in std::fs::read_dir(path)? {
+        for entry in std::fs::read_dir(path).map_err(|error| name_owner(path, error))? {
             let name = entry?.file_name();
             let Some(name) = name.to_str() else { continue };
             if let Some(rank) = rank_of_log(name) {
@@ -163,13 +163,13 @@ impl RunFolder {
         // The rings first: what a running rank flushes after that is in its log when we come to it.
         for rings in std::mem::take(&mut self.names.rings) {
             if let Err(error) = self.add_rings(rings) {
-                self.note(ProblemKind::Damaged, 1, format!("{}: {error}", node_rings_name(rings)));
+                self.note_unreadable(&node_rings_name(rings), &error);
             }
         }
         self.of_rings = self.problems.len();
         for node in self.names.nodes.clone() {
             if let Err(error) = self.add_node(node) {
-                self.note(ProblemKind::Damaged, 1, format!("{}: {error}", node_name(node)));
+                self.note_unreadable(&node_name(node), &error);
             }
         }
         for (&rank, (has_log, _)) in &self.names.ranks {
@@ -229,6 +229,10 @@ impl RunFolder {
             }
         }
         Ok(())
+    }
+
+    fn note_unreadable(&mut self, name: &str, error: &io::Error) {
+        self.note(ProblemKind::of_unreadable(error), 1, format!("{name}: {}", SystemError(error)));
     }
 
     fn note(&mut self, kind: ProblemKind, count: u64, detail: String) {

@@ -22,7 +22,7 @@ use crate::ring::HEAD_BYTES;
 use crate::ring::waiting::WaitingDefinitions;
 use crate::salvage::SalvagedRing;
 use crate::undefined_ids::UndefinedIds;
-use crate::words::CountedNoun;
+use crate::words::{CountedNoun, SystemError};
 
 /// A rank's log and rings, read as one. A rank that still runs may be read too: what it writes later is left out.
 pub struct RankLog {
@@ -65,8 +65,11 @@ impl RankLog {
                 (Some(log), header)
             }
             (Err(error @ (OpenError::Io { .. } | OpenError::Short { .. })), Some(ring)) => {
-                let detail = format!("only its ring is left: {error}");
-                waiting.push_back(problem(rank, ProblemKind::MissingRank, 1, detail));
+                let (kind, detail) = match error.kind() {
+                    ProblemKind::NotReadable => (ProblemKind::NotReadable, error.to_string()),
+                    _ => (ProblemKind::MissingRank, format!("only its ring is left: {error}")),
+                };
+                waiting.push_back(problem(rank, kind, 1, detail));
                 (None, header_of(ring))
             }
             (Err(error), _) => return Err(error),
@@ -404,7 +407,7 @@ fn rings_of(rank: u32, places: &[RingPlace], waiting: &mut VecDeque<LogItem>) ->
     read.sort_by_key(|&(i, _)| i);
     for (place, (_, found)) in places.iter().zip(read) {
         let name = place.name();
-        let unreadable = match found {
+        let (kind, unreadable) = match found {
             Ok(Some(ring)) => {
                 if ring.cut {
                     waiting.push_back(problem(rank, ProblemKind::Truncated, 1, format!("{name} is cut short")));
@@ -423,10 +426,10 @@ fn rings_of(rank: u32, places: &[RingPlace], waiting: &mut VecDeque<LogItem>) ->
             }
             // A running rank that closes its log removes its ring, after all of it is in the log.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Ok(None) => format!("{name}: not a ring of this version of lbprof"),
-            Err(error) => format!("{name}: {error}"),
+            Ok(None) => (ProblemKind::Damaged, format!("{name}: not a ring of this version of lbprof")),
+            Err(error) => (ProblemKind::of_unreadable(&error), format!("{name}: {}", SystemError(&error))),
         };
-        waiting.push_back(problem(rank, ProblemKind::Damaged, 1, unreadable));
+        waiting.push_back(problem(rank, kind, 1, unreadable));
     }
     rings
 }

@@ -27,7 +27,7 @@ use crate::record::Record;
 use crate::sample::{Sample, SampleHead};
 use crate::sample_block;
 use crate::summary::ThreadSummary;
-use crate::words::{CountedNoun, GroupedNumber};
+use crate::words::{CountedNoun, GroupedNumber, SystemError};
 
 /// An item of a log, in the order in which it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +62,7 @@ pub enum LogItem {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The file could not be read at all.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), SystemError(source))]
     Io {
         /// The log.
         path: PathBuf,
@@ -104,6 +104,15 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// Returns the kind of problem that the log is.
+    pub fn kind(&self) -> ProblemKind {
+        match self {
+            OpenError::Io { source, .. } => ProblemKind::of_unreadable(source),
+            OpenError::Short { found: 0, .. } => ProblemKind::EndedInInit,
+            _ => ProblemKind::Damaged,
+        }
+    }
+
     /// The log ends within its header after `found` bytes, or cannot be read further because of `error`.
     fn ended_early(path: &Path, error: Option<io::Error>, found: u64) -> OpenError {
         let path = path.to_path_buf();
@@ -273,7 +282,9 @@ impl<R: Read> LogReader<R> {
                         format!("{} of an unfinished block from byte {at} of the log", CountedNoun(bytes, "byte"));
                     Some(self.problem(ProblemKind::Truncated, bytes, detail))
                 }
-                Some(LogBlockEvent::Failed(error)) => Some(self.problem(ProblemKind::Damaged, 1, error.to_string())),
+                Some(LogBlockEvent::Failed(error)) => {
+                    Some(self.problem(ProblemKind::Damaged, 1, SystemError(&error).to_string()))
+                }
                 None => {
                     self.done = true;
                     let detail = "parts of a kind that this version does not know";

@@ -23,6 +23,7 @@ use crate::log_paths::LogPlace;
 use crate::log_source::LogBytes;
 use crate::reader::{contents, summary};
 use crate::summary::ThreadSummary;
+use crate::words::SystemError;
 
 /// Bytes read at a log's end at first: of a short log that is all of it.
 const WINDOW: u64 = 32 << 10;
@@ -43,7 +44,7 @@ pub struct AtEnd {
 #[derive(Debug, thiserror::Error)]
 pub enum AtEndError {
     /// The log could not be read.
-    #[error(transparent)]
+    #[error("{}", SystemError(.0))]
     Io(#[from] io::Error),
     /// The log contradicts itself.
     #[error("{0}")]

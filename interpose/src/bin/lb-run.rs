@@ -45,6 +45,8 @@ mod warm_up;
 
 use std::ffi::{OsString, c_char, c_int};
 
+use lbprof_collector::words::SystemError;
+
 use crate::inspect::RecordingObstacle;
 use crate::launch_exit::LaunchExit;
 use crate::launcher_variables::is_zero;
@@ -115,7 +117,7 @@ fn fork_for_report() -> (OsString, OsString) {
         Ok((_, ForkRole::Parent(parent))) => parent.report_and_end(),
         Ok((file, ForkRole::Program)) => file.into_os_string(),
         Err(error) => {
-            say(format_args!("no report will be printed: {error}"));
+            say(format_args!("no report will be printed: {}", SystemError(&error)));
             OsString::new()
         }
     };

@@ -30,7 +30,7 @@ fn at_load() {
 /// POSIX.1-2017, _exit.
 #[unsafe(export_name = "_exit")]
 unsafe extern "C" fn exit_at_once(status: c_int) -> ! {
-    mpi_not_started::report();
+    mpi_not_started::report(Some(status));
     let next = EXIT.load(Relaxed);
     // SAFETY: the function of this name has this signature; so has the system call, which does not return.
     unsafe {

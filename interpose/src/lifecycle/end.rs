@@ -104,7 +104,7 @@ extern "C" fn at_exit() {
     if !OPEN.load(Relaxed) {
         finalize::note_exit();
         if mpi_not_started::is_unstarted() && !bypass::report_unseen() {
-            mpi_not_started::report();
+            mpi_not_started::note_exit();
         }
         return;
     }

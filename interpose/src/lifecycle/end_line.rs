@@ -1,13 +1,13 @@
-//! Writes a line on stderr when the first rank ends: what was recorded, where it is, and how to read it.
+//! Writes a line on stderr when the first rank ends: what was recorded, where it is, and how to read it; or why nothing was.
 
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
-use lbprof_collector::words::{CountedNoun, bytes, seconds};
+use lbprof_collector::words::{CountedNoun, SystemError, bytes, seconds};
 
 use crate::harmless::guard;
 use crate::lifecycle::process_state::{LEFT_INIT, SETTINGS};
-use crate::log::OpenLog;
+use crate::log::{OpenLog, write_error};
 use crate::recording::flush::DROPPED;
 use crate::run::launcher;
 use crate::system::{descriptors, sandbox};
@@ -24,13 +24,20 @@ pub fn report(log: Option<&OpenLog>, end: u64) {
     if is_one_of_many || sandbox::is_filtered() || !descriptors::can_take_line(2) {
         return;
     }
+    let name = log.dir().file_name().map(Path::new).filter(|_| !settings.dir_given);
+    let dir = name.unwrap_or(log.dir()).display();
+    // The first thread has no ring.
+    if guard::mirrored().is_none() {
+        let reason = write_error::last().map_or(String::new(), |error| format!(": {}", SystemError(&error)));
+        let of_rank = if log.n_ranks() > 1 { " of rank 0" } else { "" };
+        guard::write_line(&format!("lbprof: nothing{of_rank} was recorded in {dir}{reason}\n"));
+        return;
+    }
     let arrow = if settings.utf8 { "→" } else { "->" };
     let dropped = match DROPPED.load(Relaxed) {
         0 => String::new(),
         n => format!(" {} dropped,", CountedNoun(n, "record")),
     };
-    let name = log.dir().file_name().map(Path::new).filter(|_| !settings.dir_given);
-    let dir = name.unwrap_or(log.dir()).display();
     // Without a folder lb-report takes the newest run here.
     let folder = if settings.dir_given { format!(" {dir}") } else { String::new() };
     guard::write_line(&format!(

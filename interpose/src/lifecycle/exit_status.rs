@@ -24,13 +24,17 @@ static STATUS: AtomicI64 = AtomicI64::new(UNKNOWN);
 /// From now on exit() passes on its status. Without on_exit(), as in musl, it is never known.
 pub fn watch() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
+    if !WATCHED.swap(true, Relaxed) {
+        call_at_exit(note);
+    }
+}
+
+/// Has exit() call `function` with the status, before the functions that were registered so far. Returns whether it will.
+pub fn call_at_exit(function: extern "C" fn(c_int, *mut c_void)) -> bool {
     type OnExit = unsafe extern "C" fn(extern "C" fn(c_int, *mut c_void), *mut c_void) -> c_int;
     let address = symbol(c"on_exit");
-    if address == 0 || WATCHED.swap(true, Relaxed) {
-        return;
-    }
     // SAFETY: on_exit(3) has this signature wherever there is one. This library is never unloaded: it was preloaded.
-    unsafe { std::mem::transmute::<usize, OnExit>(address)(note, std::ptr::null_mut()) };
+    address != 0 && unsafe { std::mem::transmute::<usize, OnExit>(address)(function, std::ptr::null_mut()) } == 0
 }
 
 extern "C" fn note(status: c_int, _: *mut c_void) {

@@ -3,15 +3,17 @@
 //! Only the process that `lb-run` became says it, on the first rank, and at its exit. It may be a script whose programs were recorded: then the run's folder is new.
 //! All that the line needs is made when the library is loaded. At exit, which may be in a signal handler, nothing is allocated.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::harmless::{enter, guard};
+use crate::lifecycle::exit_status;
 use crate::lifecycle::process_state::BEFORE;
+use crate::mpi::symbols;
 use crate::run::settings::RecorderSettings;
 use crate::run::{job, launcher};
 use crate::state::stage::{RecordingState, state};
@@ -29,9 +31,9 @@ struct UnstartedProgram {
     /// This process.
     pid: u32,
     /// The line if it started no other process.
-    line: String,
+    line: EndLine,
     /// The line if it started some of which none was recorded, or `None` if that could not be seen.
-    line_with_children: Option<String>,
+    line_with_children: Option<EndLine>,
     /// The line if it becomes another program without the recorder.
     line_of_execution: String,
     /// Possible folders of their run: relative to the folder that the process was started in, and to the one in which it ends.
@@ -40,7 +42,32 @@ struct UnstartedProgram {
     loaded_unix_s: i64,
 }
 
+/// A line on the end of a program.
+struct EndLine {
+    /// For one that loaded MPI, or ended with an error: MPI is not what it lacks.
+    plain: String,
+    /// The same with what else may be wrong.
+    asking: String,
+}
+
+impl EndLine {
+    fn new(what: &str, question: &str) -> Self {
+        EndLine { plain: format!("lbprof: {what}\n"), asking: format!("lbprof: {what}. {question}\n") }
+    }
+
+    fn write(&self, status: Option<c_int>) {
+        let asks = status == Some(0) && !symbols::is_mpi_loaded();
+        guard::write_line(if asks { &self.asking } else { &self.plain });
+    }
+}
+
 static UNSTARTED: OnceLock<UnstartedProgram> = OnceLock::new();
+
+/// True if the status of the process will be known when it exits.
+static KNOWS_STATUS: AtomicBool = AtomicBool::new(false);
+
+/// True once the process exits without having started MPI.
+static EXITS: AtomicBool = AtomicBool::new(false);
 
 /// Runs when the dynamic loader has loaded the recorder, before the program.
 #[ctor::ctor(unsafe)]
@@ -63,15 +90,16 @@ fn prepare() {
     // A folder with the program's name is not known of the programs that a script starts.
     let is_known = !settings.dir.to_string_lossy().contains("%x");
     let absolute = std::path::absolute(&folder).unwrap_or_else(|_| folder.clone());
-    let line = format!(
-        "lbprof: {command}: ended without MPI_Init: nothing is recorded. Is it an MPI program? ldd shows whether it uses a shared MPI library\n"
+    let line = EndLine::new(
+        &format!("{command}: ended without MPI_Init: nothing is recorded"),
+        "Is it an MPI program? ldd shows whether it uses a shared MPI library",
     );
-    let line_with_children = format!(
-        "lbprof: {command}: ended without MPI_Init, and no program that it started was recorded in {}. Are they MPI programs? Scripts must keep \
-         LD_PRELOAD\n",
+    let what = format!(
+        "{command}: ended without MPI_Init, and no program that it started was recorded in {}",
         absolute.display()
     );
-    let line_with_children = Some(line_with_children).filter(|_| is_known);
+    let line_with_children =
+        is_known.then(|| EndLine::new(&what, "Are they MPI programs? Scripts must keep LD_PRELOAD"));
     let line_of_execution = format!(
         "lbprof: {command}: executes a program without LD_PRELOAD: nothing of it is recorded. Scripts must keep LD_PRELOAD\n"
     );
@@ -79,6 +107,7 @@ fn prepare() {
     let loaded_unix_s = unix_s();
     let program = UnstartedProgram { pid, line, line_with_children, line_of_execution, folders, loaded_unix_s };
     UNSTARTED.set(program).ok();
+    KNOWS_STATUS.store(exit_status::call_at_exit(at_last), Relaxed);
 }
 
 fn shorten(command: String) -> String {
@@ -141,15 +170,30 @@ unsafe fn is_preloaded(envp: *const *const c_char) -> bool {
     false
 }
 
-/// Says that the process, which exits, has not started MPI. Allocates nothing.
-pub fn report() {
+/// The process exits without having started MPI, as far as that was seen: says so once its status is known.
+pub fn note_exit() {
+    match KNOWS_STATUS.load(Relaxed) {
+        true => EXITS.store(true, Relaxed),
+        false => report(None),
+    }
+}
+
+/// The last function that runs at exit: it was registered before the program, and before those of the dynamic loader.
+extern "C" fn at_last(status: c_int, _: *mut c_void) {
+    if EXITS.load(Relaxed) {
+        report(Some(status));
+    }
+}
+
+/// Says that the process, which ends with `status` if that is known, has not started MPI. Allocates nothing.
+pub fn report(status: Option<c_int>) {
     let Some(program) = due() else { return };
     if !has_children() {
-        guard::write_line(&program.line);
+        program.line.write(status);
     } else if let Some(line) = &program.line_with_children
         && !program.folders.iter().any(|folder| is_recorded_in(folder, program.loaded_unix_s))
     {
-        guard::write_line(line);
+        line.write(status);
     }
 }
 

@@ -28,6 +28,7 @@ use lbprof_collector::definition::{ClockOffset, ClockPair, Definition, LifetimeP
 use lbprof_collector::format::{ClockSource, LogHeader, RecordingMode};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
+use lbprof_collector::words::SystemError;
 use std::ffi::c_int;
 use std::io;
 use std::path::Path;
@@ -181,7 +182,11 @@ unsafe fn open(
                 set_state(RecordingState::Done);
                 // It may look after the node's file of rings already.
                 faults::uncover();
-                guard::say(format_args!("cannot write to {}: {error}; nothing is recorded", place.dir.display()));
+                guard::say(format_args!(
+                    "cannot write to {}: {}; nothing is recorded",
+                    place.dir.display(),
+                    SystemError(&error)
+                ));
                 return;
             }
         };

@@ -5,6 +5,7 @@ pub mod closed_log;
 pub mod file;
 pub mod rings;
 pub mod summaries;
+pub mod write_error;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::record::Record;
 use lbprof_collector::sample::{Sample, SampleHead};
+use lbprof_collector::words::SystemError;
 use lbprof_collector::writer::LogWriter;
 
 use crate::harmless::guard;
@@ -381,11 +383,16 @@ impl OpenLog {
     fn took(&mut self, result: io::Result<()>) -> bool {
         self.note_facts();
         let Err(error) = result else { return true };
+        write_error::note(&error);
         let whole = self.writer.bytes();
         let _ = self.writer.sink_mut().set_len(whole);
         guard::report(
             ProblemKind::Dropped,
-            format_args!("cannot write to {}: {error}; records are lost, the program goes on", self.dir.display()),
+            format_args!(
+                "cannot write to {}: {}; records are lost, the program goes on",
+                self.dir.display(),
+                SystemError(&error)
+            ),
         );
         false
     }

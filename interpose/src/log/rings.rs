@@ -17,8 +17,10 @@ use lbprof_collector::format::ring_name;
 use lbprof_collector::node::frame::node_rings_name;
 use lbprof_collector::node::rings::{CLOSED, MAX_PIECES, RINGS_MAGIC, RingsHead};
 use lbprof_collector::ring::{RINGS_HEAD_BYTES, Ring, RingSpec};
+use lbprof_collector::words::SystemError;
 
 use crate::harmless::signals::HandlerLock;
+use crate::log::write_error;
 use crate::run::node::make_rings;
 use crate::state::thread_log::RingFile;
 use crate::system::descriptors::{Identity, identify, quietly};
@@ -77,8 +79,10 @@ pub fn make(dir: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io
             let _ = std::fs::remove_file(&path);
         })
     });
-    let ring =
-        ring.map_err(|error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
+    let ring = ring.map_err(|error| {
+        write_error::note(&error);
+        io::Error::new(error.kind(), format!("cannot make {}: {}", path.display(), SystemError(&error)))
+    })?;
     Ok((ring, RingFile { path, is_of_node: false }))
 }
 

@@ -56,6 +56,13 @@ fn is_visible() -> bool {
     is_visible
 }
 
+/// Returns whether an MPI library is loaded. Allocates nothing.
+pub fn is_mpi_loaded() -> bool {
+    let mut is_loaded = false;
+    objects::visit(None, |object| is_loaded |= is_named_as_mpi(object.path()));
+    is_loaded
+}
+
 /// The names of functions that the MPI libraries in the process define, in C and Fortran. To ask the loader for each of two thousand takes 50 ms where
 /// half of them are not there.
 pub fn defined_by_mpi() -> BTreeSet<&'static CStr> {

@@ -11,6 +11,7 @@ use lbprof_collector::definition::Definition;
 use lbprof_collector::format::{BatchHead, ClockSource};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
+use lbprof_collector::words::SystemError;
 
 use crate::harmless::guard;
 use crate::harmless::signals::{self, HandlerLock};
@@ -124,8 +125,11 @@ pub unsafe fn attach(thread: *mut RecorderThread) {
                 if stage::disabled() || state() == RecordingState::Done {
                     return;
                 }
-                define(Definition::Problem(ProblemKind::ThreadLost as u16, 1, String::new()));
-                guard::report(ProblemKind::ThreadLost, format_args!("a thread is not recorded: {error}"));
+                let reason = SystemError(&error).to_string();
+                let is_first = state() != RecordingState::Recording;
+                let what = if is_first { "nothing is recorded" } else { "a thread is not recorded" };
+                guard::report(ProblemKind::ThreadLost, format_args!("{what}: {reason}"));
+                define(Definition::Problem(ProblemKind::ThreadLost as u16, 1, reason));
                 return;
             }
         };

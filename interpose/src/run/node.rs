@@ -12,6 +12,7 @@ use lbprof_collector::node::frame::{
 use lbprof_collector::node::rings::{first_words, piece_bytes};
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::RINGS_HEAD_BYTES;
+use lbprof_collector::words::SystemError;
 
 use crate::harmless::guard;
 use crate::mpi::world;
@@ -50,8 +51,9 @@ pub fn create_files(
         Err(error) => {
             if settings.files == FileSharing::Node {
                 guard::say(format_args!(
-                    "cannot make {}: {error}; the ranks of this node write files of their own",
-                    path.display()
+                    "cannot make {}: {}; the ranks of this node write files of their own",
+                    path.display(),
+                    SystemError(&error)
                 ));
             }
             return None;

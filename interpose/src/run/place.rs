@@ -11,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use foldhash::quality::FixedState;
 use lbprof_collector::format::log_name;
 use lbprof_collector::starter::{RunStarter, STARTER_FILE};
+use lbprof_collector::words::SystemError;
 
 use crate::harmless::guard;
 use crate::mpi::world;
@@ -74,8 +75,9 @@ fn say_name(settings: &RecorderSettings, made: &Path, wanted: &Path) {
 /// Says why nothing is recorded.
 pub fn say_failure(settings: &RecorderSettings, error: &io::Error) {
     guard::say(format_args!(
-        "cannot make the folder {}: {error}; nothing is recorded. Point LBPROF_DIR to a place that can be written",
-        settings.folder().display()
+        "cannot make the folder {}: {}; nothing is recorded. Point LBPROF_DIR to a place that can be written",
+        settings.folder().display(),
+        SystemError(error)
     ));
 }
 

@@ -17,6 +17,7 @@ mod call_chain;
 mod clock;
 mod locked_memory;
 pub mod pools;
+mod refusal_advice;
 mod sampled_thread;
 mod tasks;
 
@@ -162,14 +163,12 @@ impl SamplingRefusal {
         }
     }
 
-    /// In words, with the limit of the system that forbids it.
+    /// In words, with what helps.
     fn reason(&self) -> String {
         match self {
-            SamplingRefusal::Event(error) => {
-                format!("perf_event_open: {error}; {}", kernel_limit("perf_event_paranoid"))
-            }
+            SamplingRefusal::Event(error) => refusal_advice::explain_event(error, kernel_limit("perf_event_paranoid")),
             SamplingRefusal::Memory(error) => {
-                format!("memory for samples: {error}; {}", kernel_limit("perf_event_mlock_kb"))
+                refusal_advice::explain_memory(error, kernel_limit("perf_event_mlock_kb"))
             }
             SamplingRefusal::Share => {
                 "memory for samples: the recorder takes only a small share of the memory that may be locked (ulimit -l)"
@@ -179,10 +178,9 @@ impl SamplingRefusal {
     }
 }
 
-/// A limit of the kernel, in words.
-fn kernel_limit(name: &str) -> String {
-    let value = std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
-    format!("kernel.{name} is {}", value.trim())
+/// A limit of the kernel, or `None` if it has no such limit.
+fn kernel_limit(name: &str) -> Option<i64> {
+    std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).ok()?.trim().parse().ok()
 }
 
 fn refuse(facts: SamplingSetup, reason: &str) {

@@ -5,7 +5,11 @@ pub(crate) mod observers;
 mod options;
 mod passes;
 
+use std::path::PathBuf;
+
 use lbprof_collector::format::RecordingMode;
+use lbprof_collector::problem::Severity;
+use lbprof_collector::{Problem, ProblemKind};
 
 use self::exported::{EventExport, ExportSelection, RegionObserver};
 use self::observers::{RequiredObservers, RunObservers};
@@ -53,6 +57,14 @@ pub enum AnalysisError {
     /// The run does not have what was requested.
     #[error(transparent)]
     Selection(#[from] SelectionError),
+    /// No rank has any record.
+    #[error("{}: {reason}", path.display())]
+    NoRecords {
+        /// The run's folder.
+        path: PathBuf,
+        /// What the logs say of that, and what to do.
+        reason: String,
+    },
     /// A process that takes part in the analysis failed.
     #[error(transparent)]
     Failure(#[from] ProcessFailure),
@@ -102,6 +114,23 @@ pub fn export_part(
     Ok(part.finish(None))
 }
 
+/// Explains why a run with these problems has no records, and what to do.
+fn why_there_are_no_records(problems: &[Problem]) -> String {
+    let of_kinds = |kinds: &[ProblemKind]| problems.iter().find(|problem| kinds.contains(&problem.kind));
+    let (what, problem) = match of_kinds(&[ProblemKind::ThreadLost, ProblemKind::Dropped]) {
+        Some(problem) => ("nothing was recorded", Some(problem)),
+        None => {
+            let is_serious = |problem: &&Problem| problem.kind.severity() == Severity::Partial;
+            ("it has no record that can be read", problems.iter().find(is_serious).or(problems.first()))
+        }
+    };
+    let Some(problem) = problem else {
+        return "nothing was recorded: the ranks ended in MPI_Init, or are in it".to_owned();
+    };
+    let reason = if problem.detail.is_empty() { problem.kind.meaning().trim_end_matches('.') } else { &problem.detail };
+    format!("{what}: {reason}; {}", problem.kind.advice())
+}
+
 /// A selected part of a run after the second pass.
 struct SelectedPart<'a> {
     selection: &'a Selection,
@@ -127,6 +156,10 @@ impl<'a> SelectedPart<'a> {
         let base = if narrows { run.clone() } else { selection.ranks_of(run, &[])? };
         let first = RunPreparation::new(base, options, report)?;
         let mut all = first.gather(&first.run)?;
+        if all.ranks.is_empty() {
+            let reason = why_there_are_no_records(&all.problems);
+            return Err(AnalysisError::NoRecords { path: run.dir.clone(), reason });
+        }
         choose_loop(&mut all, options)?;
         let (whole, part, model) = if narrows {
             let (part, model) = first.part(selection, &all, options)?;

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use bincode::{Decode, Encode};
 use lbprof_collector::folder::{RunFileNames, RunFolder};
+use lbprof_collector::words::SystemError;
 
 use super::process_group::ProcessGroup;
 use crate::analyse::ProcessFailure;
@@ -96,7 +97,7 @@ impl OpenRun {
         let missing = share.files().find_map(|name| Some((std::fs::symlink_metadata(dir.join(&name)).err()?, name)));
         if let Some((error, name)) = missing {
             let what = "process 0 sees this file. Is the folder on a file system that all nodes share?";
-            return Err(team.failure(format!("{}: {error}; {what}", dir.join(name).display())));
+            return Err(team.failure(format!("{}: {}; {what}", dir.join(name).display(), SystemError(&error))));
         }
         Ok(RunFolder::with_names(&dir, share))
     }

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use bincode::{Decode, Encode};
-use lbprof_collector::Problem;
 use lbprof_collector::folder::{RunFileNames, RunFolder};
 use lbprof_collector::format::LogHeader;
-use lbprof_collector::reader::OpenError;
+use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
 /// A log that was opened, to see whose it is.
@@ -25,10 +24,9 @@ pub(crate) struct OpenedLog {
 impl OpenedLog {
     fn open(folder: &RunFolder, rank: u32, number: usize) -> OpenedLog {
         let opened = folder.open_log(rank, number);
-        let header = opened.map(|log| log.header().clone()).map_err(|error| LogOpenError {
-            is_empty: matches!(error, OpenError::Short { found: 0, .. }),
-            text: error.to_string(),
-        });
+        let header = opened
+            .map(|log| log.header().clone())
+            .map_err(|error| LogOpenError { kind: error.kind(), text: error.to_string() });
         OpenedLog { rank, number, name: folder.name_of_log(rank, number), header }
     }
 }
@@ -36,8 +34,8 @@ impl OpenedLog {
 /// Why a log has no header.
 #[derive(Clone, Debug, Encode, Decode)]
 pub(crate) struct LogOpenError {
-    /// True if there is nothing in it.
-    pub(crate) is_empty: bool,
+    /// The kind of problem that this is.
+    pub(crate) kind: ProblemKind,
     /// The problem, in words.
     pub(crate) text: String,
 }

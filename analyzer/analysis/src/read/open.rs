@@ -12,10 +12,11 @@ use lbprof_collector::format::LogHeader;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::OpenError;
-use lbprof_collector::words::CountedNoun;
+use lbprof_collector::words::{CountedNoun, SystemError};
 use lbprof_collector::{Problem, ProblemKind};
 
 use crate::read::files::{LogInventory, LogOpenError, OpenedLog, RunFiles};
+use crate::read::foreign::ForeignData;
 use crate::read::known_threads::KnownThreads;
 use crate::read::span::TickSpan;
 
@@ -61,7 +62,7 @@ pub enum RunError {
     #[error("{}: not a folder: name the folder that holds the rank-*.lbp or node-*.lbp files", .0.display())]
     NotAFolder(PathBuf),
     /// The folder could not be read.
-    #[error("{}: cannot be read: {error}", path.display())]
+    #[error("{}: cannot be read: {}", path.display(), SystemError(error))]
     Unreadable {
         /// The folder.
         path: PathBuf,
@@ -76,6 +77,17 @@ pub enum RunError {
         /// Folders in it that hold some.
         inner: Vec<PathBuf>,
     },
+    /// The path is that of something else.
+    #[error("{}: this is {what}, not a run of lbprof: {}", path.display(), what.advice())]
+    Foreign {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it is.
+        what: ForeignData,
+    },
+    /// The folder has only empty files.
+    #[error("{}: its logs are empty, so nothing was recorded: the disk was full, or the ranks ended in MPI_Init", .0.display())]
+    Empty(PathBuf),
     /// The run has no log of a certain rank.
     #[error("{}: no log of rank {rank} in it", path.display())]
     NoRank {
@@ -150,11 +162,17 @@ impl RecordedRun {
         // Mostly one a rank.
         let logs: Vec<OpenedLog> = shares.into_iter().flat_map(|share| share.logs).collect();
         if logs.is_empty() {
-            return Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) });
+            return Err(match problems.first() {
+                Some(first) => {
+                    RunError::NoneReadable { path: dir.into(), n: problems.len(), first: first.detail.clone() }
+                }
+                None if contains_logs(dir) => RunError::Empty(dir.into()),
+                None => no_logs(dir),
+            });
         }
         let n = logs.len();
         let mut headers = Vec::new();
-        let mut ended = Vec::new();
+        let mut explained = Vec::new();
         let mut first_error = None;
         for OpenedLog { rank, number, name, header } in logs {
             match header {
@@ -165,12 +183,9 @@ impl RecordedRun {
                     let detail = format!("the file of rank {rank} holds the log of rank {}", header.rank);
                     problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
                 }
-                Err(LogOpenError { is_empty, text }) => {
-                    let (kind, detail) = match is_empty {
-                        true => (ProblemKind::EndedInInit, String::new()),
-                        false => (ProblemKind::Damaged, text.clone()),
-                    };
-                    ended.extend(is_empty.then_some(rank));
+                Err(LogOpenError { kind, text }) => {
+                    let detail = if kind == ProblemKind::EndedInInit { String::new() } else { text.clone() };
+                    explained.push(rank);
                     problems.push(Problem { kind, rank: Some(rank), count: 1, detail });
                     first_error = first_error.or(Some(text));
                 }
@@ -181,9 +196,9 @@ impl RecordedRun {
         files.choose(&chosen);
         match (headers.is_empty(), first_error) {
             (true, Some(first)) => Err(RunError::NoneReadable { path: dir.into(), n, first }),
-            (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
+            (true, None) => Err(no_logs(dir)),
             (false, _) => {
-                problems.extend(missing_ranks(&headers, &ended));
+                problems.extend(missing_ranks(&headers, &explained));
                 Ok((RecordedRun { dir: dir.into(), files, headers, problems, ..RecordedRun::default() }, chosen))
             }
         }
@@ -198,8 +213,9 @@ impl RecordedRun {
             Some(rank) => ranks.binary_search(&rank).is_ok(),
             None => problem.kind != ProblemKind::MissingRank,
         });
-        let ended_in_init = problems.iter().filter(|problem| problem.kind == ProblemKind::EndedInInit);
-        let explained: BTreeSet<u32> = ended_in_init.filter_map(|problem| problem.rank).collect();
+        let unread = |kind| matches!(kind, ProblemKind::EndedInInit | ProblemKind::NotReadable | ProblemKind::Damaged);
+        let explained: BTreeSet<u32> =
+            problems.iter().filter(|problem| unread(problem.kind)).filter_map(|problem| problem.rank).collect();
         let mut missing = ranks.to_vec();
         missing.retain(|rank| {
             headers.binary_search_by_key(rank, |header| header.rank).is_err() && !explained.contains(rank)
@@ -256,7 +272,10 @@ impl RecordedRun {
 pub(crate) fn is_folder(dir: &Path) -> Result<(), RunError> {
     match fs::metadata(dir).map_err(|error| unreadable(dir, error))?.is_dir() {
         true => Ok(()),
-        false => Err(RunError::NotAFolder(dir.into())),
+        false => Err(match ForeignData::of_file(dir) {
+            Some(what) => RunError::Foreign { path: dir.into(), what },
+            None => RunError::NotAFolder(dir.into()),
+        }),
     }
 }
 
@@ -289,6 +308,15 @@ fn began(path: &Path) -> Option<u64> {
 
 fn modified(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// The error for a folder without logs.
+fn no_logs(dir: &Path) -> RunError {
+    let inner = folders_with_logs(dir);
+    match ForeignData::find_in_folder(dir).filter(|_| inner.is_empty()) {
+        Some(what) => RunError::Foreign { path: dir.into(), what },
+        None => RunError::NoLogs { path: dir.into(), inner },
+    }
 }
 
 fn contains_logs(path: &Path) -> bool {
@@ -350,11 +378,11 @@ fn chosen(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> (Vec<LogHeade
     (headers, numbers)
 }
 
-/// The ranks that should be there and are not, as one problem. `ended`: those whose log is empty.
-fn missing_ranks(headers: &[LogHeader], ended: &[u32]) -> Option<Problem> {
+/// The ranks that should be there and are not, as one problem. `explained`: those whose log is there, but cannot be read.
+fn missing_ranks(headers: &[LogHeader], explained: &[u32]) -> Option<Problem> {
     let n_ranks = headers.iter().map(|header| header.n_ranks).max()?;
     let recorded = &headers.first()?.recorded_ranks;
-    let mut present: Vec<u32> = headers.iter().map(|header| header.rank).chain(ended.iter().copied()).collect();
+    let mut present: Vec<u32> = headers.iter().map(|header| header.rank).chain(explained.iter().copied()).collect();
     present.sort_unstable();
     let missing = if !recorded.is_empty() && recorded.len() <= MAX_EXPECTED {
         runs(

@@ -46,6 +46,13 @@ impl ReportArguments {
             && self.iterations.level == 0
     }
 
+    /// Returns whether the text is what the user wants of this command, and not only a page or the result of conditions.
+    pub fn asks_for_text(&self) -> bool {
+        let OutputArguments { html, top, full, expert, markdown, .. } = &self.output;
+        let asks = top.is_some() || *full || *expert || *markdown;
+        html.is_none() && (self.judging.fail_if.is_empty() || asks)
+    }
+
     /// The command that makes this report, without the options of its output.
     pub fn again() -> String {
         const WITH_VALUE: [&str; 7] = ["--top", "--width", "--color", "--csv", "--html", "--json", "--fail-if"];

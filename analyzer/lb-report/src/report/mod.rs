@@ -19,7 +19,7 @@ use lbprof_analysis::structure::symbols::CodePlace;
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::views::PageViews;
 use lbprof_report::{Report, ReportChoices, csv, html, json, text};
-use lbprof_study::compare::condition::{ConditionOutcome, FailCondition, JudgedCondition};
+use lbprof_study::compare::condition::{FailCondition, JudgedCondition};
 use lbprof_study::compare::{ComparisonSide, NamedRun};
 use lbprof_thresholds::metrics::MIN_TIME_OF_FIRST_LOOK_S;
 
@@ -151,7 +151,7 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
         write_csv(&report, folder).with_context(|| folder.display().to_string())?;
     }
     match &arguments.output.json {
-        None if arguments.output.csv.is_some() || arguments.output.html.is_some() && common.quiet => {}
+        None if arguments.output.csv.is_some() || common.quiet && !arguments.asks_for_text() => {}
         None if arguments.output.markdown => print(&text::markdown(&report), common.color)?,
         None => write_text(&report, arguments, common)?,
         Some(_) if is_summary => {
@@ -177,13 +177,11 @@ fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, A
     (asked || estimate.estimated_s > MIN_TIME_OF_FIRST_LOOK_S).then_some((asked, estimate))
 }
 
-/// Judges conditions on a single run. Those that fail are reported on standard error, because standard output may be read by a program.
+/// Judges conditions on a single run, and reports those that fail.
 fn judged(conditions: &[FailCondition], run: lbprof_study::RunMetrics) -> anyhow::Result<Vec<JudgedCondition>> {
     let side = ComparisonSide { runs: vec![NamedRun { name: String::new(), run }] };
     let judged = conditions.iter().map(|condition| condition.judge(&side, None)).collect::<Result<Vec<_>, _>>()?;
-    for failed in judged.iter().filter(|judged| judged.outcome != ConditionOutcome::Passes) {
-        let _ = writeln!(io::stderr(), "lb-report: {}", failed.sentence());
-    }
+    compare::report_failures(&judged);
     Ok(judged)
 }
 

@@ -21,6 +21,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lbprof_collector::words::SystemError;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
 use self::error::ExplainError;
@@ -49,7 +50,7 @@ impl StudyFile {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Err(StoreError::Missing { path: path.to_owned() })
             }
-            Err(error) => Err(StoreError::Failed { path: path.to_owned(), what: error.to_string() }),
+            Err(error) => Err(StoreError::Failed { path: path.to_owned(), what: SystemError(&error).to_string() }),
         }
     }
 

@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
+use lbprof_collector::words::SystemError;
 
 /// The library's file name.
 const NAME: &str = "liblbprof.so";
@@ -21,9 +22,10 @@ const PLACES: [&str; 4] = [".", "../lib", "../lib64", "../lib/lbprof"];
 pub fn find() -> anyhow::Result<Option<PathBuf>> {
     if let Some(given) = std::env::var_os("LBPROF_LIBRARY").filter(|path| !path.is_empty()) {
         let path = std::path::absolute(&given).and_then(|path| path.metadata().map(|file| (path, file.is_file())));
-        return match path.with_context(|| format!("LBPROF_LIBRARY={}", Path::new(&given).display()))? {
-            (path, true) => usable(path).map(Some),
-            (path, false) => bail!("LBPROF_LIBRARY={}: not a file: it must be the path of {NAME}", path.display()),
+        return match path {
+            Err(error) => bail!("LBPROF_LIBRARY={}: {}", Path::new(&given).display(), SystemError(&error)),
+            Ok((path, true)) => usable(path).map(Some),
+            Ok((path, false)) => bail!("LBPROF_LIBRARY={}: not a file: it must be the path of {NAME}", path.display()),
         };
     }
     let Ok(exe) = std::env::current_exe() else { return Ok(None) };

@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use clap_complete::Shell;
 use lbprof_collector::options::{RecorderSetting, SETTINGS};
+use lbprof_collector::words::{SystemError, find_meant};
 
 use crate::launch_exit::LaunchExit;
 use crate::messages::say;
@@ -189,21 +191,39 @@ fn right_order(arguments: &[OsString]) -> Option<String> {
     is_mistaken.then(|| words.collect::<Vec<_>>().join(" "))
 }
 
+/// Explains that an option does not exist, and which one was meant; `None` for other errors. The parser's own advice, to pass the word on as a value, is meant
+/// by few.
+fn explain_unknown(error: &clap::Error, command: &Command) -> Option<String> {
+    let (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+    else {
+        return None;
+    };
+    let word = option.strip_prefix("--").or(option.strip_prefix('-'))?;
+    let names: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
+    Some(match find_meant(word, &names) {
+        Some(meant) => format!("there is no option {option}; did you mean --{meant}?"),
+        None => format!("there is no option {option}; lb-run --help shows those that there are"),
+    })
+}
+
 /// Reads the command line. Help, version and mistakes are reported here; the error is the code to end with.
 pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<LaunchOptions, LaunchExit> {
     let arguments: Vec<OsString> = arguments.collect();
     let mut matches = command().try_get_matches_from(&arguments).map_err(|error| {
-        // What the parser advises, to pass the option to the program, is not meant then.
         match right_order(&arguments).filter(|_| error.use_stderr()) {
             Some(order) => {
                 say(format_args!("options of the launcher belong before lb-run, which runs one rank: {order}"));
             }
-            None => drop(error.print()),
+            None => match explain_unknown(&error, &command()) {
+                Some(message) => say(format_args!("{message}")),
+                None => drop(error.print()),
+            },
         }
         if error.use_stderr() { LaunchExit::Usage } else { LaunchExit::Good }
     })?;
     if let Some(printed) = print_about_itself(&mut matches) {
-        let printed = printed.inspect_err(|error| say(format_args!("standard output: {error}")));
+        let printed = printed.inspect_err(|error| say(format_args!("standard output: {}", SystemError(error))));
         return Err(if printed.is_ok() { LaunchExit::Good } else { LaunchExit::Unwritten });
     }
     let settings = flags()
@@ -257,6 +277,18 @@ mod tests {
             "mpirun --oversubscribe -np 4 lb-run --mode profile -v ./app"
         );
         assert_eq!(order("lb-run --mod profile ./app"), None);
+    }
+
+    #[test]
+    fn mistyped_options_are_recognised() {
+        let explained = |line: &str| {
+            let error = command().try_get_matches_from(line.split(' ')).unwrap_err();
+            explain_unknown(&error, &command())
+        };
+        assert_eq!(explained("lb-run --dri x ./app").unwrap(), "there is no option --dri; did you mean --dir?");
+        let strange = explained("lb-run --strange ./app").unwrap();
+        assert_eq!(strange, "there is no option --strange; lb-run --help shows those that there are");
+        assert_eq!(explained("lb-run --mode all ./app"), None);
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use lbprof_collector::words::SystemError;
+
 use crate::inspect;
 use crate::launch_exit::LaunchExit;
 
@@ -42,7 +44,7 @@ pub fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -
         (Some(libc::EACCES), _) => {
             (format!("{program}: permission denied; chmod +x makes a file executable"), LaunchExit::NotExecutable)
         }
-        _ => (format!("{program}: {error}"), LaunchExit::NotExecutable),
+        _ => (format!("{program}: {}", SystemError(&error)), LaunchExit::NotExecutable),
     };
     ExecFailure { message, exit }
 }

@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use lbprof_collector::folder::RunFolder;
 use lbprof_collector::format::LogHeader;
 use lbprof_collector::live_process::{host_name, is_recording};
+use lbprof_collector::words::SystemError;
 
 use crate::library;
 use crate::messages::say;
@@ -241,6 +242,6 @@ fn print_report(folder: &Path) {
     command.arg(folder).stdin(Stdio::null()).stdout(output).process_group(0);
     let ended = command.status();
     if let Err(error) = ended {
-        say(format_args!("{}: {error}; the run is in {}", report.display(), folder.display()));
+        say(format_args!("{}: {}; the run is in {}", report.display(), SystemError(&error), folder.display()));
     }
 }

@@ -32,29 +32,74 @@ fn ended_early(report: &Report) -> String {
         _ => None,
     });
     let unended: Vec<&RankRow> = report.ranks.iter().filter(|row| row.end_reason.is_none()).collect();
-    let killed: Vec<u32> = unended.iter().filter(|row| row.lifetime.is_killed).map(|row| row.rank).collect();
-    let last_s = unended.iter().filter(|row| row.lifetime.is_killed).map(|row| row.end_s).fold(0.0, f64::max);
+    let mut killed: Vec<&RankRow> = unended.iter().copied().filter(|row| row.lifetime.is_killed).collect();
+    killed.sort_by(|a, b| a.end_s.total_cmp(&b.end_s));
     let who = match unended.len() == report.ranks.len() {
         true => "the run".to_owned(),
         false => plural(unended.len() as u64, "rank"),
     };
-    let how = match killed.as_slice() {
-        [] => String::new(),
-        [one] => format!(": rank {one} was ended by a signal after {}", seconds(last_s)),
-        many => format!(": ranks {} were ended by signals, the last after {}", ranges(many), seconds(last_s)),
+    let how = match (first_crash(&unended), killed.as_slice()) {
+        (_, []) => String::new(),
+        (Some(crashed), killed) => {
+            let seen = format!("{} after {}", place(crashed), seconds(crashed.end_s));
+            format!(
+                ": rank {} ended first, by a crash as it seems (last seen {seen}), then {}",
+                crashed.rank,
+                ended_by_signals(killed)
+            )
+        }
+        (None, killed) => format!(": {}", ended_by_signals(killed)),
     };
     format!("{}{who} did not end by MPI_Finalize or exit{how}", aborted.unwrap_or_default())
+}
+
+/// Describes the end of ranks at which signals were noted, `killed` in the order of time.
+fn ended_by_signals(killed: &[&RankRow]) -> String {
+    let (Some(first), Some(last)) = (killed.first(), killed.last()) else { return String::new() };
+    let (first_s, last_s) = (seconds(first.end_s), seconds(last.end_s));
+    let mut ranks: Vec<u32> = killed.iter().map(|row| row.rank).collect();
+    ranks.sort_unstable();
+    match ranks.as_slice() {
+        [one] => format!("rank {one} was ended by a signal after {last_s}"),
+        many if first_s == last_s => format!("ranks {} were ended by signals after {last_s}", ranges(many)),
+        many => {
+            format!(
+                "ranks {} were ended by signals, rank {} first, after {first_s}, the last after {last_s}",
+                ranges(many),
+                first.rank
+            )
+        }
+    }
+}
+
+/// Returns the rank that seems to have crashed before the launcher ended the others by signals.
+///
+/// A crash leaves no time, and so does a rank that a launcher ends at once. What it does tells them apart: the latter waits in a call, as others do.
+fn first_crash<'a>(unended: &[&'a RankRow]) -> Option<&'a RankRow> {
+    let first_signal_s =
+        unended.iter().filter(|row| row.lifetime.is_killed).map(|row| row.end_s).min_by(f64::total_cmp)?;
+    let is_alone = |row: &RankRow| unended.iter().filter(|other| place(other) == place(row)).count() == 1;
+    unended
+        .iter()
+        .copied()
+        .filter(|row| !row.lifetime.is_killed && row.end_s <= first_signal_s && row.waits_for.is_none())
+        .filter(|row| row.in_call.is_none() || is_alone(row))
+        .min_by(|a, b| a.end_s.total_cmp(&b.end_s))
+}
+
+/// Describes where a rank that has not ended is.
+fn place(row: &RankRow) -> String {
+    match &row.in_call {
+        Some((operation, place)) => format!("in MPI_{operation} at {}", place_name(place)),
+        None => "outside of MPI".to_owned(),
+    }
 }
 
 /// The places of the ranks that have not ended, rare places first.
 fn places(report: &Report) -> String {
     let mut groups: BTreeMap<String, Vec<&RankRow>> = BTreeMap::new();
     for row in report.ranks.iter().filter(|row| row.end_reason.is_none()) {
-        let place = match &row.in_call {
-            Some((operation, place)) => format!("in MPI_{operation} at {}", place_name(place)),
-            None => "outside of MPI".to_owned(),
-        };
-        groups.entry(place).or_default().push(row);
+        groups.entry(place(row)).or_default().push(row);
     }
     let mut groups: Vec<(String, Vec<&RankRow>)> = groups.into_iter().collect();
     groups.sort_by_key(|(_, rows)| rows.len());

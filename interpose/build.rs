@@ -22,9 +22,17 @@ const FORTRAN: [(&str, bool); 9] = [
     ("_f08ts_large_", true),
 ];
 
-/// Functions that src/wrappers/special.rs writes by hand, as Fortran calls them.
-const SPECIAL: [&str; 8] =
-    ["init", "init_thread", "finalize", "abort", "type_free", "pcontrol", "session_init", "session_finalize"];
+/// Functions that src/wrappers/special.rs writes by hand, as Fortran calls them, and the number of arguments before ierror.
+const SPECIAL: [(&str, usize); 8] = [
+    ("init", 0),
+    ("init_thread", 2),
+    ("finalize", 0),
+    ("abort", 2),
+    ("type_free", 1),
+    ("pcontrol", 1),
+    ("session_init", 3),
+    ("session_finalize", 1),
+];
 
 /// Functions that programs call most, those that are called together beside one another: the code of their wrappers and what that uses lie together in this
 /// order, so that few cache lines and pages serve a call where the program's own data fill the caches. As many as `state/thread.rs` has place for.
@@ -122,23 +130,11 @@ fn profiling(flavour: &str) -> String {
     format!("{}{flavour}", if flavour.starts_with('M') { 'P' } else { 'p' })
 }
 
-/// The Fortran entries of the functions that src/wrappers/special.rs writes by hand: a line `fortran_init!("mpi_init_", c"pmpi_init_");`
-/// for each function and flavour.
-fn special() -> String {
-    let mut lines = String::new();
-    for function in SPECIAL {
-        let upper = format!("MPI_{}", function.to_uppercase());
-        let small = FORTRAN.iter().filter(|form| !form.1).map(|form| format!("mpi_{function}{}", form.0));
-        for flavour in small.chain([upper]) {
-            let _ = writeln!(lines, "fortran_{function}!(\"{flavour}\", c\"{}\");", profiling(&flavour));
-        }
-    }
-    lines
-}
-
 fn main() {
     println!("cargo::rerun-if-changed=calls.table");
     println!("cargo::rerun-if-changed=build.rs");
+    // The names with which the linker marks a section (system/own_code.rs) are for this library alone.
+    println!("cargo::rustc-link-arg-cdylib=-Wl,-z,start-stop-visibility=hidden");
     let table = fs::read_to_string("calls.table").expect("calls.table lies beside build.rs");
     let mut rows = Vec::new();
     for (number, line) in table.lines().enumerate() {
@@ -155,8 +151,9 @@ fn main() {
             wrappers.add(row, true);
         }
     }
+    let special = wrappers.add_special();
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    fs::write(out.join("special.rs"), special()).expect("OUT_DIR can be written");
+    fs::write(out.join("special.rs"), special).expect("OUT_DIR can be written");
     fs::write(out.join("wrappers.rs"), &wrappers.text).expect("OUT_DIR can be written");
     fs::write(out.join("names.rs"), wrappers.names()).expect("OUT_DIR can be written");
 }
@@ -195,6 +192,8 @@ struct WrapperList {
     names: Vec<(String, String)>,
     /// Number of arguments of each pair's function in C.
     counts: Vec<usize>,
+    /// Number of pairs of functions of the table.
+    n_in_table: usize,
 }
 
 impl WrapperList {
@@ -266,13 +265,40 @@ impl WrapperList {
         );
     }
 
+    /// Adds the names in Fortran of the functions that src/wrappers/special.rs writes by hand. Returns their entries: a line `fortran_init!("mpi_init_", 4711);` for each
+    /// function and flavour.
+    fn add_special(&mut self) -> String {
+        self.n_in_table = self.names.len();
+        let mut lines = String::new();
+        for (function, arguments) in SPECIAL {
+            let upper = format!("MPI_{}", function.to_uppercase());
+            let small = FORTRAN.iter().filter(|form| !form.1).map(|form| format!("mpi_{function}{}", form.0));
+            for flavour in small.chain([upper]) {
+                let _ = writeln!(lines, "fortran_{function}!(\"{flavour}\", {});", self.names.len());
+                self.names.push((profiling(&flavour), flavour));
+                self.counts.push(arguments);
+            }
+        }
+        lines
+    }
+
+    /// The indexes of the names in Fortran, sorted by name.
+    fn by_name(&self) -> Vec<usize> {
+        let mut own: Vec<(&str, usize)> = self.names.iter().map(|names| names.1.as_str()).zip(0..).collect();
+        own.retain(|(name, _)| name.starts_with("mpi_") || !name.bytes().any(|byte| byte.is_ascii_lowercase()));
+        own.sort_unstable();
+        own.into_iter().map(|(_, index)| index).collect()
+    }
+
     /// The tables of names and numbers of arguments.
     fn names(&self) -> String {
         let counts: String = self.counts.iter().map(|count| format!("{count}, ")).collect();
         let names: String = self.names.iter().map(|(next, own)| format!("    (c\"{next}\", c\"{own}\"),\n")).collect();
         format!(
-            "/// By wrapper: the function to forward to, and the wrapper's own name.\npub static NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] = &[\n{names}];\n\n/// And how many arguments it has in C.\npub static ARGUMENTS: &[u8] = &[{counts}];\n\n/// The indexes of the wrappers in C that programs call most.\nconst FREQUENT: &[usize] = &{:?};\n",
-            self.frequent
+            "/// By wrapper: the function to forward to, and the wrapper's own name.\npub static NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] = &[\n{names}];\n\n/// And how many arguments it has in C.\npub static ARGUMENTS: &[u8] = &[{counts}];\n\n/// The indexes of the wrappers in C that programs call most.\nconst FREQUENT: &[usize] = &{:?};\n\n/// The number of functions of the table, which come before those that are written by hand.\nconst N_IN_TABLE: usize = {};\n\n/// The indexes of the names in Fortran, sorted by name.\nconst BY_NAME: &[u16] = &{:?};\n",
+            self.frequent,
+            self.n_in_table,
+            self.by_name()
         )
     }
 }

@@ -1,8 +1,9 @@
 //! Every function that the recorder wraps is called by a test program that says what its record must hold, or is listed with the
-//! reason why none calls it.
+//! reason why none calls it. Every name that the recorder exports is listed with the reason why it harms no other function of this name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::process::Command;
 
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
@@ -76,11 +77,54 @@ fn every_wrapped_function_is_called_or_listed() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The rows of interpose/exports.table: the names, and all that is said of them.
+fn reasons() -> anyhow::Result<Vec<(Vec<String>, String)>> {
+    let path = place::workspace().join("interpose/exports.table");
+    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let rows = text.split("\n\n").map(|row| row.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>());
+    let rows = rows.filter(|lines| !lines.is_empty()).map(|lines| {
+        let (names, said) = lines.split_first().context("a row without names")?;
+        Ok((names.split_whitespace().map(str::to_owned).collect(), said.join(" ")))
+    });
+    rows.collect()
+}
+
+/// Returns whether a name of the table, which may end with `*`, means an exported one.
+fn means(row: &str, exported: &str) -> bool {
+    match (row.strip_suffix("Xxx*"), row.strip_suffix('*')) {
+        (Some(prefix), _) => exported.starts_with(prefix) && exported.bytes().any(|byte| byte.is_ascii_lowercase()),
+        (None, Some(prefix)) => exported.starts_with(prefix),
+        (None, None) => exported == row,
+    }
+}
+
+fn every_exported_name_has_a_reason() -> anyhow::Result<()> {
+    let output = Command::new("nm").args(["-D", "--defined-only"]).arg(place::built("liblbprof.so")?).output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let listed = String::from_utf8(output.stdout)?;
+    let exported: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    ensure!(exported.len() > 2000, "nm lists {} names", exported.len());
+    let mut rows: Vec<(Vec<String>, String)> = reasons()?;
+    for (names, said) in &rows {
+        ensure!(said.trim_start().starts_with("next: ") && said.len() > 40, "no reason is given for {names:?}");
+    }
+    let without: Vec<_> =
+        exported.iter().filter(|one| !rows.iter().any(|(names, _)| names.iter().any(|row| means(row, one)))).collect();
+    ensure!(without.is_empty(), "not in interpose/exports.table: {without:?}");
+    rows.retain_mut(|(names, _)| {
+        names.retain(|row| !exported.iter().any(|one| means(row, one)));
+        !names.is_empty()
+    });
+    ensure!(rows.is_empty(), "in interpose/exports.table, but not exported: {rows:?}");
+    Ok(())
+}
+
 /// The tests of this suite.
 ///
 /// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
+    let reasons = suite::trial("every_exported_name_has_a_reason".into(), every_exported_name_has_a_reason);
     let test =
         suite::trial("every_wrapped_function_is_called_or_listed".into(), every_wrapped_function_is_called_or_listed);
-    Ok(vec![test])
+    Ok(vec![test, reasons])
 }

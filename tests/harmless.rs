@@ -587,6 +587,30 @@ fn threads_of_a_namespace_of_processes_are_sampled(mpi: &Mpi, _: &Path, folder: 
     Ok(())
 }
 
+/// Where Debian's r-cran-rmpi is installed.
+const RMPI: &str = "/usr/lib/R/site-library/Rmpi";
+
+fn r_works_with_mpi_as_without(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
+    // Debian's is linked with its Open MPI. scripts/setup installs it where tests are run.
+    if mpi.name != "openmpi" || !Path::new(RMPI).exists() {
+        return Ok(());
+    }
+    let mut job = Job::new(mpi, 3, Path::new("Rscript"), folder);
+    job.command.extend(["--vanilla".into(), place::programs().join("harmless/rmpi.R").into()]);
+    let bare = job.bare()?.must_succeed()?;
+    ensure!(bare.stdout.iter().filter(|line| line.contains("RESULT")).count() == 3, "{:?}", bare.stdout);
+    for mode in ["events", "profile"] {
+        let job = job.clone().with_env("LBPROF_MODE", mode).with_env("LBPROF_DIR", folder.join(mode));
+        let recorded = job.recorded()?;
+        recorded.must_equal(&bare, mpi)?;
+        must_say(&recorded, &[0])?;
+        // The calls of Rmpi's functions in C are counted, those of its own functions are none of MPI's.
+        let report = run::report(&folder.join(mode))?;
+        ensure!(report["run"]["calls"].as_u64().is_some_and(|calls| calls > 15), "{}", report["run"]["calls"]);
+    }
+    Ok(())
+}
+
 fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
     let mpi = mpi.clone();
     suite::trial(format!("{name}::{}", mpi.name), move || {
@@ -601,7 +625,7 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 /// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", with_and_without_the_same)?;
-    let specials: [(&str, Special); 15] = [
+    let specials: [(&str, Special); 16] = [
         ("a_folder_that_cannot_be_made_is_reported_once", a_folder_that_cannot_be_made_is_reported_once),
         ("nonsense_is_reported_once_and_the_defaults_hold", nonsense_is_reported_once_and_the_defaults_hold),
         ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
@@ -617,6 +641,7 @@ pub fn trials() -> anyhow::Result<Vec<Trial>> {
         ("a_bus_error_of_the_program_ends_it_as_without", a_bus_error_of_the_program_ends_it_as_without),
         ("interrupted_calls_keep_their_paths", interrupted_calls_keep_their_paths),
         ("a_signal_from_outside_ends_the_program_as_without", a_signal_from_outside_ends_the_program_as_without),
+        ("r_works_with_mpi_as_without", r_works_with_mpi_as_without),
     ];
     let disks: [(&str, Special); 3] = [
         ("a_disk_that_fills_up_costs_records_and_no_more", a_disk_that_fills_up_costs_records_and_no_more),

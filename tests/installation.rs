@@ -135,9 +135,10 @@ fn setup_takes_no_command_for_the_headers_and_modules_that_it_should_come_with()
         ("demo", "gcc libc6-dev lammps"),
         (
             "test",
-            "gcc libc6-dev g++ gfortran libopenmpi-dev libmpich-dev musl-tools clang libomp-dev libclang-dev python3 python3-mpi4py python3-otf2 python3-six \
+            "gcc libc6-dev g++ gfortran libopenmpi-dev libmpich-dev musl-tools clang libomp-dev python3 python3-mpi4py python3-otf2 python3-six \
              libotf2-trace-dev environment-modules",
         ),
+        ("all-tests", "libclang-dev r-cran-rmpi"),
         ("all-mpi", "python3-venv"),
         ("page", "gcc libc6-dev nodejs chromium"),
     ] {

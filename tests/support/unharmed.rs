@@ -5,7 +5,7 @@
 //! - `env:`, `buffer:` a variable of the environment; the same, LBPROF_BUFFER;
 //! - `wrapper:` words before the program, `_` for a blank inside of one;
 //! - `tool:` sources of tools that are preloaded, too, in this order; `before:` of one that is preloaded before the recorder;
-//! - `plugin:` source of a shared object, compiled with the MPI; its path is in LBTEST_PLUGIN;
+//! - `plugin:` sources of shared objects, compiled with the MPI; their paths are in LBTEST_PLUGIN, with `:` between them;
 //! - `records:` how many records each rank has of an operation: `Allreduce 10`, or at least as many: `Allreduce>= 10`;
 //! - `calls:` how many calls the report counts, of all ranks and threads;
 //! - `end:`, `abort-code:` how at least one rank ended; where by MPI_Finalize, all did;
@@ -46,8 +46,10 @@ pub fn with_and_without_the_same(case: &Case) -> anyhow::Result<()> {
     let binary = program.compiled(&case.mpi)?;
     let folder = place::fresh_folder(&case.name)?;
     let mut job = Job::new(&case.mpi, case.ranks, &binary, &folder).run_by_interpreter_of(program);
-    if let Some(plugin) = program.value("plugin") {
-        job = job.with_env("LBTEST_PLUGIN", shared_object(&case.mpi.cc, plugin, &case.mpi)?);
+    if let Some(plugins) = program.value("plugin") {
+        let paths = plugins.split_whitespace().map(|source| shared_object(&case.mpi.cc, source, &case.mpi));
+        let paths = paths.map(|path| Ok(path?.display().to_string())).collect::<anyhow::Result<Vec<_>>>()?;
+        job = job.with_env("LBTEST_PLUGIN", paths.join(":"));
     }
     job.wrapper = program
         .value("wrapper")

@@ -4,6 +4,7 @@
 //! by a weak reference whether MPI has a function gets MPI's answer (`weak.rs`).
 
 pub mod bypass;
+pub mod fortran_names;
 pub mod weak;
 
 use std::ffi::CStr;
@@ -11,20 +12,32 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::harmless::{enter, guard};
-use crate::mpi::symbols::{defined_by_mpi, find};
+use crate::mpi::symbols::find;
 use crate::state::thread::{self, N_FREQUENT, N_MOST_FREQUENT, NEXT_FREQUENT};
 use crate::word::Word;
 
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
 
-/// Addresses of the functions to forward to, by the index of their wrapper; 0 before the first call.
-pub static NEXT: [AtomicUsize; NAMES.len()] = [const { AtomicUsize::new(0) }; NAMES.len()];
+/// The function that a wrapper forwards to.
+///
+/// The entries of wrappers in Fortran read both words, so they lie together.
+#[repr(C)]
+pub struct ForwardTarget {
+    /// Its address; 0 before the first call.
+    address: AtomicUsize,
+    /// The way on of an entry in Fortran, see [`fortran_names`].
+    route: AtomicUsize,
+}
 
-/// The function called by wrapper `index`.
+/// The functions to forward to, by the index of their wrapper.
+pub static NEXT: [ForwardTarget; NAMES.len()] =
+    [const { ForwardTarget { address: AtomicUsize::new(0), route: AtomicUsize::new(0) } }; NAMES.len()];
+
+/// The function called by wrapper `index` of C.
 #[inline(always)]
 pub fn next(index: usize) -> usize {
     let address = match NEXT.get(index) {
-        Some(slot) => slot.load(Relaxed),
+        Some(next) => next.address.load(Relaxed),
         None => 0,
     };
     if address == 0 { resolve(index) } else { address }
@@ -40,7 +53,7 @@ pub fn resolved(index: usize, place: usize) -> usize {
         let (frequent, most_frequent) = (&(*thread).next_frequent, &(*thread).next_most_frequent);
         match frequent.get(place).or_else(|| most_frequent.get(place - frequent.len())) {
             Some(&next) => next,
-            None => NEXT.get_unchecked(index).load(Relaxed),
+            None => NEXT.get_unchecked(index).address.load(Relaxed),
         }
     }
 }
@@ -59,62 +72,47 @@ pub unsafe fn resolved_most_frequent(place: usize) -> usize {
 /// Looks up all C functions, so that a recorded call need not ask whether its own is known.
 pub fn resolve_c() {
     for (index, names) in NAMES.iter().enumerate() {
-        if is_c(names.1) && NEXT.get(index).is_some_and(|slot| slot.load(Relaxed) == 0) {
+        if is_c(names.1) && NEXT.get(index).is_some_and(|next| next.address.load(Relaxed) == 0) {
             let found = match find(names.0, names.1) {
                 0 => missing_recorded as *const () as usize,
                 found => found,
             };
-            if let Some(slot) = NEXT.get(index) {
-                slot.store(found, Relaxed);
+            if let Some(next) = NEXT.get(index) {
+                next.address.store(found, Relaxed);
             }
         }
     }
-    for (next, &index) in NEXT_FREQUENT.iter().zip(FREQUENT) {
-        if let Some(slot) = NEXT.get(index) {
-            next.store(slot.load(Relaxed), Relaxed);
+    for (frequent, &index) in NEXT_FREQUENT.iter().zip(FREQUENT) {
+        if let Some(next) = NEXT.get(index) {
+            frequent.store(next.address.load(Relaxed), Relaxed);
         }
     }
 }
 
 const _: () = assert!(FREQUENT.len() == NEXT_FREQUENT.len());
 
-/// Looks up the functions of Fortran that are there, so that none of their calls takes the loader's lock: a fork in another thread would leave that taken in the child. A
-/// library of Fortran's functions that the program loads later has them looked up when they are first called.
-pub fn resolve_fortran() {
-    let defined = defined_by_mpi();
-    for (slot, names) in NEXT.iter().zip(NAMES) {
-        if !is_c(names.1) && slot.load(Relaxed) == 0 && defined.contains(names.1) {
-            slot.store(find(names.0, names.1), Relaxed);
-        }
-    }
-}
-
 /// Returns whether a name is a C function's: MPI_Xxx, where Fortran's are all in one case.
 pub fn is_c(own: &CStr) -> bool {
     own.to_bytes().starts_with(b"MPI_") && own.to_bytes().iter().any(u8::is_ascii_lowercase)
 }
 
-/// The function called by the Fortran wrapper whose place in [`NEXT`] is at address `slot`.
+/// The function called by the wrapper in Fortran whose place in [`NEXT`] is at address `next`. Its entry goes on only when that is known.
 #[inline(always)]
-pub fn next_at(slot: usize) -> usize {
+pub fn next_at(next: usize) -> usize {
     // SAFETY: entry stubs pass addresses of elements of NEXT.
-    let address = unsafe { &*(slot as *const AtomicUsize) }.load(Relaxed);
-    if address == 0 { resolve((slot - NEXT.as_ptr() as usize) / size_of::<AtomicUsize>()) } else { address }
+    unsafe { &*(next as *const ForwardTarget) }.address.load(Relaxed)
 }
 
 #[cold]
 #[inline(never)]
 fn resolve(index: usize) -> usize {
-    let (Some(slot), Some(names)) = (NEXT.get(index), NAMES.get(index)) else { return missing as *const () as usize };
+    let (Some(next), Some(names)) = (NEXT.get(index), NAMES.get(index)) else { return missing as *const () as usize };
     let found = find(names.0, names.1);
     if found == 0 {
         report_missing(index);
-        // SAFETY: the calling thread's own state. What the entry noted is another call's by the time this one is made, where a handler makes it.
-        unsafe { (*thread::current()).missing = index };
-        let missing = if is_c(names.1) { missing as *const () } else { missing_in_fortran as *const () };
-        return missing as usize;
+        return missing as *const () as usize;
     }
-    slot.store(found, Relaxed);
+    next.address.store(found, Relaxed);
     found
 }
 
@@ -133,9 +131,9 @@ fn report_missing(index: usize) {
     }
 }
 
-/// The names of all functions in C and Fortran: for profiling, and their own.
+/// The names of the functions of the table in C and Fortran: for profiling, and their own.
 pub fn names() -> impl Iterator<Item = (&'static CStr, &'static CStr)> {
-    NAMES.iter().copied()
+    NAMES.iter().take(N_IN_TABLE).copied()
 }
 
 /// Returns the names and addresses of the functions in C.
@@ -181,7 +179,7 @@ extern "C" fn missing_in_fortran(
     m: Word,
     n: Word,
 ) {
-    // SAFETY: the thread's own state, where `resolve` has just put the function's index; ierror is null or an INTEGER's address.
+    // SAFETY: the thread's own state, where `fortran_names` has just put the function's index; ierror is null or an INTEGER's address.
     unsafe {
         let index = (*thread::current()).missing;
         let ierror = ARGUMENTS

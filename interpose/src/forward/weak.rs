@@ -61,7 +61,7 @@ fn look_again() {
                 if is_complete {
                     each_reference(object, ours, |name, word| {
                         if is_there.get(name) == Some(&false) {
-                            make_null(object, word);
+                            set_word(object, word, 0);
                         }
                     });
                 }
@@ -121,8 +121,9 @@ fn each_reference(object: &LoadedObject, ours: (usize, usize), mut then: impl Fn
     }
 }
 
-/// Makes a word null. Where the loader has made its page read-only, as it does once an object is complete, it is so again afterwards.
-fn make_null(object: &LoadedObject, word: *const AtomicUsize) {
+/// Has an object refer to something else by one of its words. Where the loader has made its page read-only, as it does once an object is complete, it is so again
+/// afterwards.
+pub fn set_word(object: &LoadedObject, word: *const AtomicUsize, address: usize) {
     // SAFETY: no arguments but a number.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
     let begin = word as usize / page * page;
@@ -135,7 +136,7 @@ fn make_null(object: &LoadedObject, word: *const AtomicUsize) {
         if is_read_only && libc::mprotect(page_of_word, page, libc::PROT_READ | libc::PROT_WRITE) != 0 {
             return;
         }
-        (*word).store(0, Relaxed);
+        (*word).store(address, Relaxed);
         if is_read_only {
             libc::mprotect(page_of_word, page, libc::PROT_READ);
         }

@@ -1,6 +1,6 @@
 //! Recording starts: MPI_Init, MPI_Init_thread, MPI_Session_init.
 
-use crate::forward::{self, bypass, weak};
+use crate::forward::{self, bypass, fortran_names, weak};
 use crate::handles::comms::creation;
 use crate::handles::requests;
 use crate::harmless::{guard, memory, signals};
@@ -167,7 +167,7 @@ unsafe fn open(
     // SAFETY: the caller's promise: MPI is initialised.
     unsafe {
         forward::resolve_c();
-        forward::resolve_fortran();
+        fortran_names::resolve_referenced();
         nesting::find_mpi();
         stack::find_out();
         system::memory::find_out();

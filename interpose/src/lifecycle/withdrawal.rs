@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::lifecycle::killed;
 use crate::word::Word;
 
-/// Arguments as registers hold them. None of these functions has more than five.
-type Next = unsafe extern "C" fn(Word, Word, Word, Word, Word) -> Word;
+/// Arguments as registers hold them. None of these functions has as many, but a library may have another one of the same name.
+type Next = unsafe extern "C" fn(Word, Word, Word, Word, Word, Word) -> Word;
 
 /// The next function of a name.
 struct NextFunction {
@@ -39,8 +39,8 @@ impl NextFunction {
 
     /// # Safety
     /// The arguments are those of such a function.
-    unsafe fn call(&self, arguments: [Word; 5]) -> Word {
-        let [a, b, c, d, e] = arguments;
+    unsafe fn call(&self, arguments: [Word; 6]) -> Word {
+        let [a, b, c, d, e, f] = arguments;
         match self.address() {
             0 => {
                 // SAFETY: the calling thread's errno.
@@ -48,7 +48,7 @@ impl NextFunction {
                 Word::MAX
             }
             // SAFETY: the caller's promise. A function takes no notice of registers after its last argument.
-            next => unsafe { std::mem::transmute::<usize, Next>(next)(a, b, c, d, e) },
+            next => unsafe { std::mem::transmute::<usize, Next>(next)(a, b, c, d, e, f) },
         }
     }
 }
@@ -60,10 +60,10 @@ macro_rules! of_signals {
             static $constant: NextFunction = NextFunction::named($c_name);
 
             #[unsafe(export_name = $name)]
-            unsafe extern "C" fn $function(signal: Word, b: Word, c: Word) -> Word {
+            unsafe extern "C" fn $function(signal: Word, b: Word, c: Word, d: Word, e: Word, f: Word) -> Word {
                 killed::withdraw(signal as c_int);
                 // SAFETY: the program's own arguments.
-                unsafe { $constant.call([signal, b, c, 0, 0]) }
+                unsafe { $constant.call([signal, b, c, d, e, f]) }
             }
         )*
 
@@ -89,12 +89,12 @@ static PRCTL: NextFunction = NextFunction::named(c"prctl");
 
 /// A program without privileges has to give up gaining any before it may install a filter.
 #[unsafe(export_name = "prctl")]
-unsafe extern "C" fn control(option: Word, b: Word, c: Word, d: Word, e: Word) -> Word {
+unsafe extern "C" fn control(option: Word, b: Word, c: Word, d: Word, e: Word, f: Word) -> Word {
     if [libc::PR_SET_NO_NEW_PRIVS, libc::PR_SET_SECCOMP].contains(&(option as c_int)) {
         killed::unwatch();
     }
     // SAFETY: the program's own arguments.
-    unsafe { PRCTL.call([option, b, c, d, e]) }
+    unsafe { PRCTL.call([option, b, c, d, e, f]) }
 }
 
 /// Runs when the dynamic loader has loaded the recorder, before the program.

@@ -2,11 +2,10 @@
 //!
 //! Undefined symbols would break every program that inherits LD_PRELOAD, so all are looked up at run time.
 
-use std::collections::BTreeSet;
-use std::ffi::{CStr, CString, c_void};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::ffi::{CStr, CString};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use crate::system::dynamic_symbols::defined;
+use crate::system::dynamic_symbols::ObjectSymbols;
 use crate::system::objects;
 
 /// Address of a symbol that this library does not define itself, or 0.
@@ -63,19 +62,6 @@ pub fn is_mpi_loaded() -> bool {
     is_loaded
 }
 
-/// The names of functions that the MPI libraries in the process define, in C and Fortran. To ask the loader for each of two thousand takes 50 ms where
-/// half of them are not there.
-pub fn defined_by_mpi() -> BTreeSet<&'static CStr> {
-    let mut names = BTreeSet::new();
-    objects::visit(None, |object| {
-        if is_named_as_mpi(object.path()) {
-            // SAFETY: MPI libraries are not unloaded.
-            names.extend(unsafe { defined(object) }.map(|(_, name)| name).filter(|name| is_of_mpi(name)));
-        }
-    });
-    names
-}
-
 /// Returns whether a library's file has "mpi" in its name, as all MPI libraries have.
 pub fn is_named_as_mpi(path: &CStr) -> bool {
     let file = path.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
@@ -87,40 +73,87 @@ pub fn is_of_mpi(name: &CStr) -> bool {
     name.to_bytes().get(..4).is_some_and(|first| first.eq_ignore_ascii_case(b"mpi_"))
 }
 
-/// Looks through libraries that were loaded RTLD_LOCAL (by a plugin loader, by Python), which global look-ups do not see.
+/// Looks through libraries that were loaded RTLD_LOCAL (by a plugin loader, by Python), which global look-ups do not see; those of MPI first.
+///
+/// Reads the libraries' tables: to ask the loader takes a hundred times as long.
 fn in_local_libraries(name: &CStr) -> usize {
-    let mut paths: Vec<CString> = Vec::new();
-    // Opened after the walk, which holds a lock.
+    let mut found: Option<(ObjectSymbols, usize)> = None;
+    let mut is_mpi = false;
     objects::visit(None, |object| {
-        if is_named_as_mpi(object.path()) {
-            paths.push(object.path().to_owned());
+        let is_named_so = is_named_as_mpi(object.path());
+        if (found.is_none() || is_named_so && !is_mpi)
+            && let Some(symbols) = ObjectSymbols::of_other(object)
+            && let Some(address) = symbols.definition(name)
+        {
+            found = Some((symbols, address));
+            is_mpi = is_named_so;
         }
     });
-    for path in paths {
-        // SAFETY: NOLOAD only gives a handle to what is loaded; the handle is kept open, so the library stays.
-        unsafe {
-            let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-            if !handle.is_null() {
-                let address = libc::dlsym(handle, name.as_ptr()) as usize;
-                if address != 0 && !is_ours(address) {
-                    return address;
-                }
-            }
+    let Some((symbols, address)) = found else { return 0 };
+    keep_loaded(&symbols);
+    address
+}
+
+/// Has the loader keep a library whose functions are called from here.
+pub fn keep_loaded(symbols: &ObjectSymbols) {
+    static KEPT: [AtomicUsize; 8] = [const { AtomicUsize::new(0) }; 8];
+    let key = symbols.object().base() | 1;
+    for place in &KEPT {
+        match place.compare_exchange(0, key, Relaxed, Relaxed) {
+            Ok(_) => break,
+            Err(known) if known == key => return,
+            Err(_) => {}
         }
     }
-    0
+    let path: CString = symbols.object().path().to_owned();
+    // SAFETY: NOLOAD only gives a handle to what is loaded; the handle is kept open, so the library stays.
+    unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
 }
 
-/// Returns whether `address` lies in this library.
-fn is_ours(address: usize) -> bool {
-    base_of_object(address) == base_of_object(is_ours as *const () as usize)
-}
-
-/// The base of the loaded object at `address`; 0 if there is none.
-fn base_of_object(address: usize) -> usize {
-    // SAFETY: dladdr fills the structure or returns 0.
-    unsafe {
-        let mut info: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(address as *const c_void, &mut info) == 0 { 0 } else { info.dli_fbase as usize }
+/// Returns whether an object's function of this name is one of MPI's in Fortran, or passes calls on to that as a tool's wrapper does. Other libraries have functions
+/// of their own with such names: R's Rmpi has `mpi_send` in C, and sequential programs have stubs.
+///
+/// MPI's come with a name for profiling (MPI-4.1 §15.2), which the wrappers of tools call. Where they call that of C, they are known by names that only
+/// a compiler of Fortran makes.
+pub fn is_fortran_mpi(object: &ObjectSymbols, own: &CStr) -> bool {
+    let Some(function) = function_in_fortran(own) else { return false };
+    let profiling = names_in_fortran("pmpi_", &function);
+    if count_definitions(object, &profiling) > 0 {
+        return true;
     }
+    // No library in C has a function under three names.
+    let names = names_in_fortran("mpi_", &function);
+    if count_definitions(object, &names) >= 3 {
+        return true;
+    }
+    let made_by_compiler: Vec<CString> = names.into_iter().filter(|name| name.to_bytes().ends_with(b"_")).collect();
+    let may_wrap_c = count_definitions(object, &made_by_compiler) > 0;
+    object.undefined_names().any(|name| {
+        profiling.iter().any(|known| known.as_c_str() == name)
+            || may_wrap_c && is_of_c_profiling(name, function.as_bytes())
+    })
+}
+
+/// Returns the names of a function in Fortran, in each form that has a name for profiling.
+fn names_in_fortran(prefix: &str, function: &str) -> Vec<CString> {
+    let lower = ["", "_", "__", "_f08_", "_f08ts_"].map(|form| format!("{prefix}{function}{form}"));
+    let upper = format!("{prefix}{function}").to_uppercase();
+    lower.into_iter().chain([upper]).filter_map(|name| CString::new(name).ok()).collect()
+}
+
+fn count_definitions(object: &ObjectSymbols, names: &[CString]) -> usize {
+    names.iter().filter(|name| object.definition(name).is_some()).count()
+}
+
+/// Returns whether a name is that for profiling of a function in C: PMPI_Send for `send`.
+fn is_of_c_profiling(name: &CStr, function: &[u8]) -> bool {
+    name.to_bytes().strip_prefix(b"PMPI_").is_some_and(|rest| rest.eq_ignore_ascii_case(function))
+}
+
+/// The function that a name in Fortran stands for, in lower case and without what compilers add: `send` for `mpi_send_`, `MPI_SEND` and `mpi_send_c_f08ts_`.
+fn function_in_fortran(own: &CStr) -> Option<String> {
+    const ADDED: [&str; 8] = ["_f08ts_large_", "_f08_large_", "_c_f08ts_", "_c_f08_", "_f08ts_", "_f08_", "__", "_"];
+    let name = own.to_str().ok()?.to_lowercase();
+    let name = name.strip_prefix("mpi_")?;
+    Some(ADDED.iter().find_map(|added| name.strip_suffix(added)).unwrap_or(name).to_owned())
 }

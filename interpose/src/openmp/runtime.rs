@@ -5,14 +5,12 @@
 //! there may be several in one process, and threads of one must never meet at the barrier of another.
 
 use std::ffi::{CStr, CString, c_int, c_void};
-use std::sync::atomic::{
-    AtomicPtr, AtomicUsize,
-    Ordering::{AcqRel, Acquire, Relaxed},
-};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::harmless::enter;
 use crate::harmless::signals::critical;
 use crate::state::thread;
+use crate::system::by_caller::AddressesByCaller;
 use crate::system::objects;
 
 macro_rules! functions {
@@ -94,19 +92,8 @@ pub type Addresses = [AtomicUsize; N_FUNCTIONS];
 /// Functions that all objects can see.
 pub static VISIBLE: Addresses = [const { AtomicUsize::new(0) }; N_FUNCTIONS];
 
-/// Functions visible to an object that was loaded with RTLD_LOCAL.
-struct LocalFunctions {
-    /// The object's addresses.
-    begin: usize,
-    end: usize,
-    /// Count of unloads before: if it has changed, it may be this object.
-    unloads: u64,
-    addresses: Addresses,
-}
-
-/// Objects that are known; where there are more, functions are looked up on each call.
-const MAX_LOCAL: usize = 16;
-static LOCAL: [AtomicPtr<LocalFunctions>; MAX_LOCAL] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_LOCAL];
+/// Functions visible to objects that were loaded with RTLD_LOCAL.
+static LOCAL: AddressesByCaller<N_FUNCTIONS> = AddressesByCaller::new();
 
 /// The address of the function that a call from `caller` is meant for; 0: there is none.
 #[inline(always)]
@@ -120,17 +107,9 @@ pub fn next(function: RuntimeFunction, caller: usize) -> usize {
 #[cold]
 #[inline(never)]
 fn next_local(function: RuntimeFunction, caller: usize) -> usize {
-    let unloads = objects::unloads();
-    for place in &LOCAL {
-        // SAFETY: null, or one that was made below and is never freed.
-        let Some(local) = (unsafe { place.load(Acquire).as_ref() }) else { break };
-        if local.unloads == unloads
-            && (local.begin..local.end).contains(&caller)
-            && let Some(address) = local.addresses.get(function as usize)
-            && address.load(Relaxed) != 0
-        {
-            return address.load(Relaxed);
-        }
+    let known = LOCAL.find(function as usize, caller);
+    if known != 0 {
+        return known;
     }
     // SAFETY: the calling thread's state.
     unsafe { enter::quiet(thread::current(), || critical(|| find(function, caller))) }
@@ -150,7 +129,7 @@ fn find(function: RuntimeFunction, caller: usize) -> usize {
     let Some((path, Some(bounds))) = seen else { return 0 };
     let found = find_in(&path, name);
     if found != 0 {
-        keep_local(function, bounds, found);
+        LOCAL.keep(function as usize, bounds, found);
     }
     found
 }
@@ -181,37 +160,5 @@ unsafe fn close_handle(handle: *mut c_void) {
             let close: unsafe extern "C" fn(*mut c_void) -> c_int = std::mem::transmute(close);
             close(handle);
         }
-    }
-}
-
-/// Keeps the address of a function that an object at these addresses sees.
-fn keep_local(function: RuntimeFunction, bounds: (usize, usize), found: usize) {
-    let unloads = objects::unloads();
-    let (begin, end) = bounds;
-    let mut new: *mut LocalFunctions = std::ptr::null_mut();
-    for place in &LOCAL {
-        let mut known = place.load(Acquire);
-        if known.is_null() {
-            if new.is_null() {
-                let addresses = [const { AtomicUsize::new(0) }; N_FUNCTIONS];
-                new = Box::into_raw(Box::new(LocalFunctions { begin, end, unloads, addresses }));
-            }
-            match place.compare_exchange(known, new, AcqRel, Acquire) {
-                Ok(_) => known = std::mem::replace(&mut new, std::ptr::null_mut()),
-                Err(other) => known = other,
-            }
-        }
-        // SAFETY: those in the table are never freed.
-        let known = unsafe { &*known };
-        if (known.begin, known.end, known.unloads) == (begin, end, unloads) {
-            if let Some(address) = known.addresses.get(function as usize) {
-                address.store(found, Relaxed);
-            }
-            break;
-        }
-    }
-    if !new.is_null() {
-        // SAFETY: made above, and not in the table.
-        drop(unsafe { Box::from_raw(new) });
     }
 }

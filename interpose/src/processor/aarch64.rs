@@ -109,9 +109,10 @@ macro_rules! marking_entry {
     };
 }
 
-/// Defines the entry of a function of Fortran: it also notes the address of an element of a table, the function to forward to.
+/// Defines the entry of a function of Fortran: it also notes the address of an element of a table, the function to forward to. Unless that says that all calls
+/// are MPI's, it goes on where `choose` says, with all registers as they are (`forward/fortran_names.rs`).
 macro_rules! fortran_entry {
-    ($name:literal, $section:literal, $index:literal, $next:path, $body:path) => {
+    ($name:literal, $section:literal, $index:literal, $next:path, $choose:path, $body:path) => {
         const _: () = {
             #[unsafe(naked)]
             #[unsafe(link_section = $section)]
@@ -119,6 +120,12 @@ macro_rules! fortran_entry {
             unsafe extern "C-unwind" fn entry() {
                 std::arch::naked_asm!(
                     ".cfi_startproc",
+                    "adrp x17, {next} + {offset}",
+                    "add x17, x17, :lo12:{next} + {offset}",
+                    "ldr x16, [x17, #8]",
+                    "cmp x16, #{is_mpi}",
+                    "b.ne 4f",
+                    "8:",
                     "mrs x16, tpidr_el0",
                     "adrp x17, :gottprel:lbprof_thread",
                     "ldr x17, [x17, :gottprel_lo12:lbprof_thread]",
@@ -136,13 +143,27 @@ macro_rules! fortran_entry {
                     "3:",
                     "adr x9, 2b",
                     "b {park}",
+                    "4:",
+                    "cbz x16, 5f",
+                    "br x16",
+                    "5:",
+                    "adr x16, 8b",
+                    "stp x16, x17, [sp, #-32]!",
+                    ".cfi_def_cfa_offset 32",
+                    "adrp x16, {choose}",
+                    "add x16, x16, :lo12:{choose}",
+                    "str x16, [sp, #16]",
+                    "b {go_on}",
                     ".cfi_endproc",
-                    // One cache line for each.
+                    // Few cache lines for each.
                     ".balign 64",
                     next = sym $next,
-                    offset = const $index * 8,
+                    offset = const $index * 16,
+                    is_mpi = const $crate::processor::ROUTE_MPI,
+                    choose = sym $choose,
                     body = sym $body,
                     park = sym $crate::processor::park,
+                    go_on = sym $crate::processor::go_on,
                 )
             }
         };
@@ -230,6 +251,53 @@ macro_rules! begin_thread {
 }
 
 pub(crate) use {begin_thread, entry, fortran_entry, launch_entry, marking_entry};
+
+/// Goes on where a function says, with all registers and the stack as the program left them. The stack has on top two words, then the function, which gets the second
+/// word, the first, the return address and the program's first argument.
+#[unsafe(naked)]
+pub unsafe extern "C" fn go_on() {
+    naked_asm!(
+        ".cfi_startproc",
+        ".cfi_def_cfa_offset 32",
+        "stp x29, x30, [sp, #-224]!",
+        ".cfi_def_cfa_offset 256",
+        ".cfi_offset 29, -256",
+        ".cfi_offset 30, -248",
+        "stp x0, x1, [sp, #16]",
+        "stp x2, x3, [sp, #32]",
+        "stp x4, x5, [sp, #48]",
+        "stp x6, x7, [sp, #64]",
+        "str x8, [sp, #80]",
+        "stp q0, q1, [sp, #96]",
+        "stp q2, q3, [sp, #128]",
+        "stp q4, q5, [sp, #160]",
+        "stp q6, q7, [sp, #192]",
+        "mov x29, sp",
+        "ldr x9, [sp, #240]",
+        "mov x3, x0",
+        "ldp x1, x0, [sp, #224]",
+        "mov x2, x30",
+        "blr x9",
+        "mov x16, x0",
+        "ldp x0, x1, [sp, #16]",
+        "ldp x2, x3, [sp, #32]",
+        "ldp x4, x5, [sp, #48]",
+        "ldp x6, x7, [sp, #64]",
+        "ldr x8, [sp, #80]",
+        "ldp q0, q1, [sp, #96]",
+        "ldp q2, q3, [sp, #128]",
+        "ldp q4, q5, [sp, #160]",
+        "ldp q6, q7, [sp, #192]",
+        "ldp x29, x30, [sp], #224",
+        ".cfi_def_cfa_offset 32",
+        ".cfi_restore 29",
+        ".cfi_restore 30",
+        "add sp, sp, #32",
+        ".cfi_def_cfa_offset 0",
+        "br x16",
+        ".cfi_endproc",
+    )
+}
 
 /// Parks what is noted of a call that is being entered, for a handler makes a call meanwhile (`state/entered.rs`). An entry comes here, with what it has in x16, and
 /// goes on at x9. x10 to x13 are free there.

@@ -25,6 +25,9 @@ compile_error!(
      (cargo build -p lb-report) runs on any 64-bit processor"
 );
 
+/// The word after the function to forward to, in the table that entries in Fortran read, if each call is meant for MPI (`forward/fortran_names.rs`).
+pub const ROUTE_MPI: usize = 1;
+
 /// Marks a branch as one that is seldom taken: its code lies apart from that of the others, so that these take fewer cache lines.
 #[cold]
 #[inline]

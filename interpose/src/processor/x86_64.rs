@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::{__cpuid, _MM_HINT_T0, _mm_prefetch, _rdtsc};
 use std::arch::{asm, naked_asm};
-use std::sync::atomic::{AtomicU32, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use gimli::Register;
 
@@ -82,14 +82,62 @@ macro_rules! marking_entry {
     };
 }
 
-/// Defines the entry of a function of Fortran: it also notes the address of an element of a table, the function to forward to.
+/// Defines the entry of a function of Fortran: it also notes the address of an element of a table, the function to forward to. Unless that says that all calls
+/// are MPI's, it goes on where `choose` says, with all registers as they are (`forward/fortran_names.rs`).
 macro_rules! fortran_entry {
-    ($name:literal, $section:literal, $index:literal, $next:path, $body:path) => {
-        $crate::processor::noting_entry!(
-            $name, $section, $body,
-            ["lea rax, [rip + {next} + {offset}]", "mov qword ptr fs:[r11 + 8], rax", "xor eax, eax"],
-            next = sym $next, offset = const $index * 8,
-        );
+    ($name:literal, $section:literal, $index:literal, $next:path, $choose:path, $body:path) => {
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(link_section = $section)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn entry() {
+                std::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "cmp qword ptr [rip + {next} + {offset} + 8], {is_mpi}",
+                    "jne 4f",
+                    "8:",
+                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+                    "cmp qword ptr fs:[r11 + 16], 0",
+                    "jne 3f",
+                    "2:",
+                    "mov qword ptr fs:[r11 + 16], rsp",
+                    "mov rax, qword ptr [rsp]",
+                    "mov qword ptr fs:[r11], rax",
+                    "mov qword ptr fs:[r11 + 24], rbp",
+                    "lea rax, [rip + {next} + {offset}]",
+                    "mov qword ptr fs:[r11 + 8], rax",
+                    "xor eax, eax",
+                    "jmp {body}",
+                    "3:",
+                    "call {park}",
+                    "jmp 2b",
+                    "4:",
+                    "mov r11, qword ptr [rip + {next} + {offset} + 8]",
+                    "test r11, r11",
+                    "je 5f",
+                    "jmp r11",
+                    "5:",
+                    "lea r11, [rip + {choose}]",
+                    "push r11",
+                    ".cfi_adjust_cfa_offset 8",
+                    "lea r11, [rip + 8b]",
+                    "push r11",
+                    ".cfi_adjust_cfa_offset 8",
+                    "lea r11, [rip + {next} + {offset}]",
+                    "jmp {go_on}",
+                    ".cfi_endproc",
+                    // What each call executes lies in one cache line.
+                    ".balign 64",
+                    next = sym $next,
+                    offset = const $index * 16,
+                    is_mpi = const $crate::processor::ROUTE_MPI,
+                    choose = sym $choose,
+                    body = sym $body,
+                    park = sym $crate::processor::park,
+                    go_on = sym $crate::processor::go_on,
+                )
+            }
+        };
     };
 }
 
@@ -192,6 +240,96 @@ pub unsafe extern "C" fn park() {
         most = const MAX_PARKED,
         parked = const -(PARKED_BYTES as isize),
     )
+}
+
+/// Goes on where a function says, with all registers and the stack as the program left them. The stack has on top a word and the function, above the return address;
+/// the function gets r11, the word, the return address and the program's first argument.
+#[unsafe(naked)]
+pub unsafe extern "C" fn go_on() {
+    naked_asm!(
+        ".cfi_startproc",
+        ".cfi_def_cfa_offset 24",
+        "push rbp",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_offset rbp, -32",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "push rax",
+        "push rcx",
+        "push rdx",
+        "push rsi",
+        "push rdi",
+        "push r8",
+        "push r9",
+        "push r10",
+        "sub rsp, {room}",
+        "and rsp, -64",
+        // XSAVE keeps the parts of vector registers that the processor has and the program uses; what it leaves alone in the head of its area must be 0.
+        "cmp byte ptr [rip + {has_xsave}], 0",
+        "je 2f",
+        "xor eax, eax",
+        "mov ecx, 8",
+        "3:",
+        "mov qword ptr [rsp + 504 + rcx * 8], rax",
+        "dec ecx",
+        "jne 3b",
+        "mov eax, {vectors}",
+        "xor edx, edx",
+        "xsave [rsp]",
+        "jmp 4f",
+        "2:",
+        "fxsave [rsp]",
+        "4:",
+        "mov rcx, rdi",
+        "mov rdi, r11",
+        "mov rsi, qword ptr [rbp + 8]",
+        "mov rdx, qword ptr [rbp + 24]",
+        "call qword ptr [rbp + 16]",
+        "mov r11, rax",
+        "cmp byte ptr [rip + {has_xsave}], 0",
+        "je 5f",
+        "mov eax, {vectors}",
+        "xor edx, edx",
+        "xrstor [rsp]",
+        "jmp 6f",
+        "5:",
+        "fxrstor [rsp]",
+        "6:",
+        "lea rsp, [rbp - 64]",
+        "pop r10",
+        "pop r9",
+        "pop r8",
+        "pop rdi",
+        "pop rsi",
+        "pop rdx",
+        "pop rcx",
+        "pop rax",
+        "pop rbp",
+        ".cfi_def_cfa rsp, 24",
+        ".cfi_restore rbp",
+        "lea rsp, [rsp + 16]",
+        ".cfi_adjust_cfa_offset -16",
+        "jmp r11",
+        ".cfi_endproc",
+        room = const XSAVE_BYTES,
+        vectors = const XSAVE_VECTORS,
+        has_xsave = sym HAS_XSAVE,
+    )
+}
+
+/// The parts of XSAVE's area with registers that pass arguments: SSE, AVX, and the three of AVX-512 (Intel's manual, volume 1, §13.1).
+const XSAVE_VECTORS: u32 = 1 << 1 | 1 << 2 | 1 << 5 | 1 << 6 | 1 << 7;
+
+/// The bytes of the area up to the last of them: 1 KiB from byte 1664 on.
+const XSAVE_BYTES: usize = 2688;
+
+/// True if the system has enabled XSAVE.
+static HAS_XSAVE: AtomicBool = AtomicBool::new(false);
+
+/// Runs when the dynamic loader has loaded the recorder, before the program.
+#[ctor::ctor(unsafe)]
+fn find_xsave() {
+    HAS_XSAVE.store(is_x86_feature_detected!("xsave"), Relaxed);
 }
 
 /// Returns the address of `lbprof_thread` of the calling thread.

@@ -4,8 +4,10 @@
 //! locks.
 
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::system::objects::LoadedObject;
+use crate::system::loader_tables::{GnuHashHead, LoaderTables};
+use crate::system::objects::{self, LoadedObject, ObjectChanges};
 
 /// A symbol and its name.
 pub type NamedSymbol = (&'static libc::Elf64_Sym, &'static CStr);
@@ -14,7 +16,7 @@ pub type NamedSymbol = (&'static libc::Elf64_Sym, &'static CStr);
 ///
 /// # Safety
 /// The object stays loaded.
-pub unsafe fn defined(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> {
+pub unsafe fn defined(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> + use<> {
     // SAFETY: the caller's promise.
     unsafe {
         let table = SymbolTable::of_object(object);
@@ -26,7 +28,7 @@ pub unsafe fn defined(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol
 ///
 /// # Safety
 /// The object stays loaded.
-pub unsafe fn undefined(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> {
+pub unsafe fn undefined(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> + use<> {
     // SAFETY: the caller's promise.
     unsafe {
         let table = SymbolTable::of_object(object);
@@ -38,7 +40,7 @@ pub unsafe fn undefined(object: &LoadedObject) -> impl Iterator<Item = NamedSymb
 ///
 /// # Safety
 /// The object stays loaded.
-pub unsafe fn undefined_weak(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> {
+pub unsafe fn undefined_weak(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> + use<> {
     // SAFETY: the caller's promise.
     unsafe {
         let table = SymbolTable::of_object(object);
@@ -54,6 +56,219 @@ fn is_undefined(symbol: &libc::Elf64_Sym) -> bool {
 pub fn is_undefined_weak(symbol: &libc::Elf64_Sym) -> bool {
     const WEAK: u8 = 2;
     is_undefined(symbol) && symbol.st_info >> 4 == WEAK
+}
+
+/// The loaded objects and what they define, without this library. Asked many times, this takes a fraction of the loader's time, for which a name that is
+/// missing costs most.
+///
+/// It holds while nothing is unloaded.
+pub struct LoadedSymbols {
+    objects: Vec<ObjectSymbols>,
+    changes: ObjectChanges,
+}
+
+/// An object and its tables.
+pub struct ObjectSymbols {
+    info: libc::dl_phdr_info,
+    tables: LoaderTables,
+    /// True if the loader searches this library first.
+    is_after_us: bool,
+}
+
+impl LoadedSymbols {
+    /// Reads which objects are loaded.
+    pub fn read() -> LoadedSymbols {
+        let (mut objects, mut is_after_us) = (Vec::new(), false);
+        let changes = objects::visit(None, |object| match ObjectSymbols::of_other(object) {
+            Some(symbols) => objects.push(ObjectSymbols { is_after_us, ..symbols }),
+            None => is_after_us |= is_ours(object),
+        });
+        LoadedSymbols { objects, changes: changes.unwrap_or_default() }
+    }
+
+    /// The number of objects loaded and unloaded before.
+    pub fn changes(&self) -> ObjectChanges {
+        self.changes
+    }
+
+    /// Returns the objects in the loader's order.
+    pub fn objects(&self) -> impl Iterator<Item = &ObjectSymbols> {
+        self.objects.iter()
+    }
+
+    /// The object that holds an address.
+    pub fn object_at(&self, address: usize) -> Option<&ObjectSymbols> {
+        self.objects().find(|object| object.contains(address))
+    }
+
+    /// The definitions of a name, in the loader's order.
+    pub fn definitions<'a>(&'a self, name: &'a CStr) -> impl Iterator<Item = (&'a ObjectSymbols, usize)> {
+        let hash = gnu_hash(name);
+        self.objects().filter_map(move |object| Some((object, object.find(name, hash)?)))
+    }
+
+    /// The definitions of a name that come after this library's.
+    pub fn next_definitions<'a>(&'a self, name: &'a CStr) -> impl Iterator<Item = (&'a ObjectSymbols, usize)> {
+        self.definitions(name).filter(|(object, _)| object.is_after_us)
+    }
+
+    /// The objects among which the loader looks for what `object` needs, besides those that all can see: the object and what it was linked with, and so on; then
+    /// the same of objects that were linked with it.
+    pub fn scope<'a>(&'a self, object: &'a ObjectSymbols) -> Vec<&'a ObjectSymbols> {
+        let mut scope = self.closure(object);
+        for other in self.objects() {
+            let closure = self.closure(other);
+            if closure.iter().any(|one| one.is_same(object)) {
+                scope.extend(closure);
+            }
+        }
+        scope
+    }
+
+    /// An object, those that it was linked with, and so on.
+    fn closure<'a>(&'a self, object: &'a ObjectSymbols) -> Vec<&'a ObjectSymbols> {
+        const DT_NEEDED: usize = 1;
+        let mut closure = vec![object];
+        let mut at = 0;
+        while let Some(&next) = closure.get(at) {
+            for name in next.dynamic_names(DT_NEEDED) {
+                let needed = self.objects().find(|other| other.is_named(name));
+                if let Some(needed) = needed.filter(|needed| !closure.iter().any(|one| one.is_same(needed))) {
+                    closure.push(needed);
+                }
+            }
+            at += 1;
+        }
+        closure
+    }
+}
+
+/// Returns whether an object is this library.
+fn is_ours(object: &LoadedObject) -> bool {
+    object.bounds().is_some_and(|(begin, end)| (begin..end).contains(&(is_ours as *const () as usize)))
+}
+
+impl ObjectSymbols {
+    /// The symbols of an object; `None` if it has none or is this library. They hold while the object is loaded.
+    pub fn of_other(object: &LoadedObject) -> Option<ObjectSymbols> {
+        let tables = object.loader_tables().filter(|_| !is_ours(object))?;
+        Some(ObjectSymbols { info: object.description(), tables, is_after_us: false })
+    }
+
+    /// The object.
+    pub fn object(&self) -> LoadedObject<'_> {
+        LoadedObject::new(&self.info)
+    }
+
+    /// Returns whether an address is in the object.
+    pub fn contains(&self, address: usize) -> bool {
+        self.object().bounds().is_some_and(|(begin, end)| (begin..end).contains(&address))
+    }
+
+    fn is_same(&self, other: &ObjectSymbols) -> bool {
+        std::ptr::eq(self, other)
+    }
+
+    /// Address of the function or variable of this name that the object defines.
+    pub fn definition(&self, name: &CStr) -> Option<usize> {
+        self.find(name, gnu_hash(name))
+    }
+
+    /// Finds a name by its hash, as the loader does.
+    fn find(&self, name: &CStr, hash: u32) -> Option<usize> {
+        let Some(head) = std::ptr::NonNull::new(self.tables.gnu_hash.cast_mut()) else {
+            // SAFETY: the object is loaded.
+            let found = unsafe { defined(&self.object()) }.find(|(symbol, known)| is_address(symbol) && *known == name);
+            return found.map(|(symbol, _)| self.object().base() + symbol.st_value as usize);
+        };
+        // SAFETY: the tables of a loaded object are as its linker made them: each bucket's chain ends with an odd hash.
+        unsafe {
+            let GnuHashHead { buckets, first_symbol, filter_words, filter_shift } = *head.as_ptr();
+            if buckets == 0 || filter_words == 0 {
+                return None;
+            }
+            let filter = head.as_ptr().add(1).cast::<u64>();
+            let word = filter.add((hash / 64 % filter_words) as usize).read_unaligned();
+            if word >> (hash % 64) & word >> ((hash >> filter_shift) % 64) & 1 == 0 {
+                return None;
+            }
+            let bucket = filter.add(filter_words as usize).cast::<u32>();
+            let chain = bucket.add(buckets as usize);
+            let mut at = *bucket.add((hash % buckets) as usize);
+            while at >= first_symbol {
+                let known = *chain.add((at - first_symbol) as usize);
+                let symbol = &*self.tables.symbols.add(at as usize);
+                if known | 1 == hash | 1 && is_address(symbol) && self.string(symbol.st_name as usize) == name {
+                    return Some(self.object().base() + symbol.st_value as usize);
+                }
+                if known & 1 == 1 {
+                    break;
+                }
+                at += 1;
+            }
+        }
+        None
+    }
+
+    /// The names that the object takes from others.
+    pub fn undefined_names(&self) -> impl Iterator<Item = &'static CStr> {
+        // SAFETY: the object is loaded.
+        unsafe { undefined(&self.object()) }.map(|(_, name)| name)
+    }
+
+    /// Returns whether the object refers to a name by its tables, its own or another object's.
+    pub fn is_referring_to(&self, name: &CStr) -> bool {
+        self.definition(name).is_some() || self.undefined_names().any(|undefined| undefined == name)
+    }
+
+    /// The words that the loader has filled for a name with this address.
+    pub fn bound_words(&self, name: &CStr, address: usize) -> impl Iterator<Item = *const AtomicUsize> {
+        self.tables.relocations().iter().chain(self.tables.jumps()).filter_map(move |relocation| {
+            let word = self.object().base().wrapping_add(relocation.offset as usize) as *const AtomicUsize;
+            let is_data = self.object().writable().any(|(begin, end)| (begin..end).contains(&(word as usize)));
+            // SAFETY: a word of the object's data, and a symbol of its table.
+            let is_bound = is_data
+                && word.is_aligned()
+                && unsafe {
+                    let symbol = &*self.tables.symbols.add((relocation.info >> 32) as usize);
+                    (*word).load(Relaxed) == address && self.string(symbol.st_name as usize) == name
+                };
+            is_bound.then_some(word)
+        })
+    }
+
+    /// Returns whether other objects name it so when they are linked with it.
+    fn is_named(&self, name: &CStr) -> bool {
+        const DT_SONAME: usize = 14;
+        let object = self.object();
+        let path = object.path().to_bytes();
+        path.rsplit(|&byte| byte == b'/').next() == Some(name.to_bytes())
+            || path == name.to_bytes()
+            || self.dynamic_names(DT_SONAME).any(|own| own == name)
+    }
+
+    /// Returns the names in the dynamic section that have this tag.
+    fn dynamic_names(&self, tag: usize) -> impl Iterator<Item = &'static CStr> {
+        self.object().dynamic_entries().filter(move |entry| entry[0] == tag).map(|[_, at]| self.string(at))
+    }
+
+    fn string(&self, at: usize) -> &'static CStr {
+        // SAFETY: the tables give places of strings, which lie in the loaded object.
+        unsafe { CStr::from_ptr(self.tables.strings.add(at)) }
+    }
+}
+
+/// Returns whether a symbol is defined, and its value is an address in the object. That of a variable of a thread is not, nor that of a function that the loader
+/// has yet to choose.
+fn is_address(symbol: &libc::Elf64_Sym) -> bool {
+    const THREAD_VARIABLE: u8 = 6;
+    const CHOSEN_BY_LOADER: u8 = 10;
+    symbol.st_shndx != 0 && ![THREAD_VARIABLE, CHOSEN_BY_LOADER].contains(&(symbol.st_info & 15))
+}
+
+/// The hash of a name in tables of the kind `DT_GNU_HASH`.
+fn gnu_hash(name: &CStr) -> u32 {
+    name.to_bytes().iter().fold(5381u32, |hash, &byte| hash.wrapping_mul(33).wrapping_add(u32::from(byte)))
 }
 
 /// An object's dynamic symbols, and where the table of their names begins and how long it is.

@@ -1,6 +1,7 @@
 //! The services of the operating system: time, files, facts of the process, loaded objects, faults of memory.
 
 pub mod actions;
+pub mod by_caller;
 pub mod clock;
 pub mod descriptors;
 pub mod dynamic_symbols;

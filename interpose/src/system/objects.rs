@@ -221,6 +221,19 @@ pub fn visit<F: FnMut(&LoadedObject)>(known: Option<ObjectChanges>, visit: F) ->
     walk.changes
 }
 
+/// The numbers of objects loaded and unloaded until now. Takes the loader's lock.
+pub fn changes() -> ObjectChanges {
+    unsafe extern "C" fn copy_changes(info: *mut libc::dl_phdr_info, _: usize, changes: *mut c_void) -> c_int {
+        // SAFETY: dl_iterate_phdr passes a valid description of a loaded object, and our own pointer.
+        unsafe { *changes.cast::<ObjectChanges>() = LoadedObject(&*info).changes() };
+        1
+    }
+    let mut changes = ObjectChanges::default();
+    // SAFETY: the callback gets `changes`, which lives here.
+    unsafe { libc::dl_iterate_phdr(Some(copy_changes), (&raw mut changes).cast()) };
+    changes
+}
+
 struct ObjectWalk<F> {
     known: Option<ObjectChanges>,
     changes: Option<ObjectChanges>,
@@ -252,6 +265,11 @@ impl<'a> LoadedObject<'a> {
 }
 
 impl LoadedObject<'_> {
+    /// The loader's description of it.
+    pub fn description(&self) -> libc::dl_phdr_info {
+        *self.0
+    }
+
     /// The address that those in its file are relative to.
     pub fn base(&self) -> usize {
         self.0.dlpi_addr as usize

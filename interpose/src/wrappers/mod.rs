@@ -24,7 +24,7 @@ mod unload;
 use lbprof_collector::Operation;
 use lbprof_collector::record::{CallFlags, Record};
 
-use crate::forward::{self, NEXT};
+use crate::forward::{self, NEXT, fortran_names};
 use crate::mpi::lang::{self, ArgumentLanguage};
 use crate::processor::{counter, entry, fortran_entry, marking_entry, rare_branch};
 use crate::recording::{nested, room, slot};
@@ -247,7 +247,7 @@ impl SharedBodyCall {
 macro_rules! fortran_wrapper {
     ($section:literal, $language:ty, $function:ident, [$(($name:literal, $index:literal))*], $operation:ident, $ierror:ident, ($($argument:ident),*), $verb:expr) => {
         const _: () = {
-            $(fortran_entry!($name, $section, $index, NEXT, body);)*
+            $(fortran_entry!($name, $section, $index, NEXT, fortran_names::choose, body);)*
 
             #[unsafe(link_section = $section)]
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {

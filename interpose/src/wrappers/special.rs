@@ -1,7 +1,8 @@
 //! The functions that a row of the table cannot describe, each in C and in Fortran.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
 
+use crate::forward::{self, NEXT, fortran_names};
 use crate::handles::datatypes;
 use crate::harmless::{enter, guard};
 use crate::lifecycle::{end, finalize, process_state, start};
@@ -9,15 +10,15 @@ use crate::markers::pcontrol;
 use crate::mpi::lang::{ArgumentLanguage, C, ConvertedHandle, Fortran};
 use crate::mpi::symbols::{self, symbol};
 use crate::mpi::{abi, call, detect};
-use crate::processor::entry;
+use crate::processor::{entry, fortran_entry};
 use crate::state::entered;
 use crate::state::thread::{self, RecorderThread};
 use crate::word::{Word, int_at};
 
-/// Looks a function up, by its profiling name or, where it has none, by its own; calls it. Rare calls only.
+/// Calls the function at an address that `next` gives. Rare calls only.
 macro_rules! forward {
-    ($next:literal, $own:expr, ($($argument:expr),*)) => {{
-        let function = symbols::find($next, $own);
+    ($next:expr, ($($argument:expr),*)) => {{
+        let function = $next;
         if function == 0 {
             abi::abi().err_other as Word
         } else {
@@ -88,24 +89,49 @@ fn outermost<T>(work: impl FnOnce(bool) -> T) -> T {
     result
 }
 
-/// A name as a C string.
-macro_rules! c_name {
-    ($name:literal) => {
-        // SAFETY: a literal without an inner NUL, and one appended.
-        unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!($name, "\0").as_bytes()) }
+/// Defines the function of this name, with the entry that notes the call and its way to `$body`. One in Fortran has a place among the names.
+macro_rules! special_entry {
+    ($name:literal, [], $body:path) => {
+        entry!($name, $body);
+    };
+    ($name:literal, [$index:literal], $body:path) => {
+        fortran_entry!($name, ".text.lbprof", $index, NEXT, fortran_names::choose, $body);
     };
 }
 
+/// The function to forward to: one in C is looked up by name, one in Fortran was found by the entry.
+macro_rules! next_function {
+    ($name:literal, []) => {{
+        // SAFETY: literals without an inner NUL, and one appended.
+        let (profiling, own) = unsafe {
+            (
+                CStr::from_bytes_with_nul_unchecked(concat!("P", $name, "\0").as_bytes()),
+                CStr::from_bytes_with_nul_unchecked(concat!($name, "\0").as_bytes()),
+            )
+        };
+        symbols::find(profiling, own)
+    }};
+    ($name:literal, [$index:literal]) => {
+        forward::next($index)
+    };
+}
+
+/// Forgets what the entry has noted, of which these functions need nothing.
+fn leave_entry() {
+    // SAFETY: the calling thread's state, which the entry has filled.
+    unsafe { entered::leave(thread::current()) };
+}
+
 macro_rules! init {
-    ($name:literal, $next:literal, ($($argument:ident),*), $ok:expr, $level:expr) => {
+    ($name:literal, $place:tt, ($($argument:ident),*), $ok:expr, $level:expr) => {
         const _: () = {
             // MPI-4.1 §11.2.1
             #[allow(unused_unsafe, reason = "only some flavours read what the call filled")]
-            #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn init($($argument: Word),*) -> Word {
+                leave_entry();
                 cold(|_| start::before_init());
                 outermost(|outermost| {
-                    let result = forward!($next, c_name!($name), ($($argument),*));
+                    let result = forward!(next_function!($name, $place), ($($argument),*));
                     // SAFETY: what the call has just filled.
                     unsafe {
                         if outermost && ($ok)(result) {
@@ -115,33 +141,34 @@ macro_rules! init {
                     result
                 })
             }
+            special_entry!($name, $place, init);
         };
     };
 }
 
-init!("MPI_Init", c"PMPI_Init", (argc, argv), |result: Word| result as i32 == 0, 0);
+init!("MPI_Init", [], (argc, argv), |result: Word| result as i32 == 0, 0);
 init!(
     "MPI_Init_thread",
-    c"PMPI_Init_thread",
+    [],
     (argc, argv, required, provided),
     |result: Word| result as i32 == 0,
     provided_level(provided)
 );
 
 macro_rules! fortran_init {
-    ($name:literal, $next:literal) => {
-        init!($name, $next, (ierror), |_| succeeded(ierror), 0);
+    ($name:literal, $index:literal) => {
+        init!($name, [$index], (ierror), |_| succeeded(ierror), 0);
     };
 }
 
 macro_rules! fortran_init_thread {
-    ($name:literal, $next:literal) => {
-        init!($name, $next, (required, provided, ierror), |_| succeeded(ierror), provided_level(provided));
+    ($name:literal, $index:literal) => {
+        init!($name, [$index], (required, provided, ierror), |_| succeeded(ierror), provided_level(provided));
     };
 }
 
 macro_rules! finalize {
-    ($name:literal, $next:literal) => {
+    ($name:literal, $place:tt) => {
         const _: () = {
             // MPI-4.1 §11.2.2. C has no argument; that of Fortran is then a register that nobody reads.
             unsafe extern "C-unwind" fn body(ierror: Word) -> Word {
@@ -150,56 +177,56 @@ macro_rules! finalize {
                         // SAFETY: MPI is still initialised.
                         unsafe { end::finalising(thread::current()) };
                     }
-                    // SAFETY: the calling thread's state, which the entry has filled.
-                    unsafe { entered::leave(thread::current()) };
-                    let result = forward!($next, c_name!($name), (ierror));
+                    leave_entry();
+                    let result = forward!(next_function!($name, $place), (ierror));
                     if outermost {
                         finalize::note_return();
                     }
                     result
                 })
             }
-            entry!($name, body);
+            special_entry!($name, $place, body);
         };
     };
 }
-finalize!("MPI_Finalize", c"PMPI_Finalize");
+finalize!("MPI_Finalize", []);
 
 macro_rules! fortran_finalize {
-    ($name:literal, $next:literal) => {
-        finalize!($name, $next);
+    ($name:literal, $index:literal) => {
+        finalize!($name, [$index]);
     };
 }
 
 macro_rules! abort {
-    ($name:literal, $next:literal, $language:ty) => {
+    ($name:literal, $place:tt, $language:ty) => {
         const _: () = {
             // MPI-4.1 §11.4.1
-            #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn abort(comm: Word, errorcode: Word, ierror: Word) -> Word {
+                leave_entry();
                 cold(|thread| {
                     // SAFETY: the function's own arguments.
                     unsafe { end::aborting(thread, <$language as ArgumentLanguage>::int(errorcode)) };
                 });
-                forward!($next, c_name!($name), (comm, errorcode, ierror))
+                forward!(next_function!($name, $place), (comm, errorcode, ierror))
             }
+            special_entry!($name, $place, abort);
         };
     };
 }
-abort!("MPI_Abort", c"PMPI_Abort", C);
+abort!("MPI_Abort", [], C);
 
 macro_rules! fortran_abort {
-    ($name:literal, $next:literal) => {
-        abort!($name, $next, Fortran);
+    ($name:literal, $index:literal) => {
+        abort!($name, [$index], Fortran);
     };
 }
 
 macro_rules! type_free {
-    ($name:literal, $next:literal, $language:ty) => {
+    ($name:literal, $place:tt, $language:ty) => {
         const _: () = {
             // Local, but the handle may be given to another datatype.
-            #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn type_free(datatype: Word, ierror: Word) -> Word {
+                leave_entry();
                 cold(|_| {
                     if detect::detect() {
                         // SAFETY: the address of the handle.
@@ -208,16 +235,17 @@ macro_rules! type_free {
                         });
                     }
                 });
-                forward!($next, c_name!($name), (datatype, ierror))
+                forward!(next_function!($name, $place), (datatype, ierror))
             }
+            special_entry!($name, $place, type_free);
         };
     };
 }
-type_free!("MPI_Type_free", c"PMPI_Type_free", C);
+type_free!("MPI_Type_free", [], C);
 
 macro_rules! fortran_type_free {
-    ($name:literal, $next:literal) => {
-        type_free!($name, $next, Fortran);
+    ($name:literal, $index:literal) => {
+        type_free!($name, [$index], Fortran);
     };
 }
 
@@ -253,14 +281,15 @@ unsafe extern "C-unwind" fn pcontrol(level: c_int, label: Word) -> Word {
 }
 
 macro_rules! fortran_pcontrol {
-    ($name:literal, $next:literal) => {
+    ($name:literal, $index:literal) => {
         const _: () = {
-            #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn pcontrol(level: Word) -> Word {
+                leave_entry();
                 // SAFETY: the address of an INTEGER. Fortran's has no label.
                 control(unsafe { int_at(level) }, 0);
-                forward!($next, c_name!($name), (level))
+                forward!(next_function!($name, [$index]), (level))
             }
+            special_entry!($name, [$index], pcontrol);
         };
     };
 }
@@ -283,14 +312,14 @@ unsafe fn session_at<L: ArgumentLanguage>(session: Word) -> Word {
 }
 
 macro_rules! session_init {
-    ($name:literal, $next:literal, $language:ty) => {
+    ($name:literal, $place:tt, $language:ty) => {
         const _: () = {
             // MPI-4.1 §11.3. Recording starts with the first communicator.
-            #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn init(info: Word, errhandler: Word, session: Word, ierror: Word) -> Word {
+                leave_entry();
                 cold(|_| start::before_init());
                 outermost(|outermost| {
-                    let result = forward!($next, c_name!($name), (info, errhandler, session, ierror));
+                    let result = forward!(next_function!($name, $place), (info, errhandler, session, ierror));
                     // SAFETY: what the call has just filled.
                     let ok = if <$language>::FORTRAN { unsafe { succeeded(ierror) } } else { result as i32 == 0 };
                     if outermost && ok {
@@ -304,19 +333,20 @@ macro_rules! session_init {
                     result
                 })
             }
+            special_entry!($name, $place, init);
         };
     };
 }
-session_init!("MPI_Session_init", c"PMPI_Session_init", C);
+session_init!("MPI_Session_init", [], C);
 
 macro_rules! fortran_session_init {
-    ($name:literal, $next:literal) => {
-        session_init!($name, $next, Fortran);
+    ($name:literal, $index:literal) => {
+        session_init!($name, [$index], Fortran);
     };
 }
 
 macro_rules! session_finalize {
-    ($name:literal, $next:literal) => {
+    ($name:literal, $place:tt) => {
         const _: () = {
             unsafe extern "C-unwind" fn finalize(session: Word, ierror: Word) -> Word {
                 outermost(|outermost| {
@@ -324,20 +354,19 @@ macro_rules! session_finalize {
                         // SAFETY: MPI is still initialised.
                         unsafe { end::finalising(thread::current()) };
                     }
-                    // SAFETY: the calling thread's state, which the entry has filled.
-                    unsafe { entered::leave(thread::current()) };
-                    forward!($next, c_name!($name), (session, ierror))
+                    leave_entry();
+                    forward!(next_function!($name, $place), (session, ierror))
                 })
             }
-            entry!($name, finalize);
+            special_entry!($name, $place, finalize);
         };
     };
 }
-session_finalize!("MPI_Session_finalize", c"PMPI_Session_finalize");
+session_finalize!("MPI_Session_finalize", []);
 
 macro_rules! fortran_session_finalize {
-    ($name:literal, $next:literal) => {
-        session_finalize!($name, $next);
+    ($name:literal, $index:literal) => {
+        session_finalize!($name, [$index]);
     };
 }
 

@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::forward::fortran_names;
 use crate::harmless::{enter, signals};
 use crate::recording::registry;
 use crate::sampling;
@@ -35,6 +36,7 @@ unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
         objects::end_unload();
     }
     objects::note_unload();
+    fortran_names::forget_unloaded();
     registry::forget_call_paths();
     result
 }

@@ -46,7 +46,7 @@ struct UnstartedProgram {
 struct EndLine {
     /// For one that loaded MPI, or ended with an error: MPI is not what it lacks.
     plain: String,
-    /// The same with what else may be wrong.
+    /// For all others: a question about the program follows.
     asking: String,
 }
 

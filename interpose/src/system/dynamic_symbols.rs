@@ -274,7 +274,7 @@ fn gnu_hash(name: &CStr) -> u32 {
 /// An object's dynamic symbols, and where the table of their names begins and how long it is.
 struct SymbolTable {
     all: &'static [libc::Elf64_Sym],
-    /// Those before the first that the object is known to define.
+    /// Symbols before the first that the object is known to define.
     before_defined: &'static [libc::Elf64_Sym],
     strings: usize,
     strings_bytes: usize,

@@ -116,12 +116,12 @@ pub fn export_part(
 
 /// Explains why a run with these problems has no records, and what to do.
 fn why_there_are_no_records(problems: &[Problem]) -> String {
-    let of_kinds = |kinds: &[ProblemKind]| problems.iter().find(|problem| kinds.contains(&problem.kind));
-    let (what, problem) = match of_kinds(&[ProblemKind::ThreadLost, ProblemKind::Dropped]) {
+    let not_recorded = [ProblemKind::ThreadLost, ProblemKind::Dropped];
+    let (what, problem) = match problems.iter().find(|problem| not_recorded.contains(&problem.kind)) {
         Some(problem) => ("nothing was recorded", Some(problem)),
         None => {
-            let is_serious = |problem: &&Problem| problem.kind.severity() == Severity::Partial;
-            ("it has no record that can be read", problems.iter().find(is_serious).or(problems.first()))
+            let serious = problems.iter().find(|problem| problem.kind.severity() == Severity::Partial);
+            ("it has no record that can be read", serious.or(problems.first()))
         }
     };
     let Some(problem) = problem else {

@@ -1,4 +1,4 @@
-//! What a file or folder is that holds no run: the data of another tool, or something else that lb-report wrote.
+//! Recognises the data of other tools, and what else lb-report writes, where a run was expected.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -19,9 +19,9 @@ pub struct ForeignData(&'static ForeignFormat);
 struct ForeignFormat {
     /// Patterns of names, any of which shows the kind.
     files: &'static [&'static str],
-    /// What it is, with an article.
+    /// Name of the data, with an article.
     what: &'static str,
-    /// What to do.
+    /// Advice to the user.
     advice: &'static str,
 }
 
@@ -79,7 +79,7 @@ impl ForeignData {
         FORMATS.iter().map(ForeignData).find(|format| found.contains(format))
     }
 
-    /// What to do with it.
+    /// Returns the advice to a user who has such data.
     pub fn advice(self) -> &'static str {
         self.0.advice
     }

@@ -213,9 +213,12 @@ impl RecordedRun {
             Some(rank) => ranks.binary_search(&rank).is_ok(),
             None => problem.kind != ProblemKind::MissingRank,
         });
-        let unread = |kind| matches!(kind, ProblemKind::EndedInInit | ProblemKind::NotReadable | ProblemKind::Damaged);
-        let explained: BTreeSet<u32> =
-            problems.iter().filter(|problem| unread(problem.kind)).filter_map(|problem| problem.rank).collect();
+        let unread = [ProblemKind::EndedInInit, ProblemKind::NotReadable, ProblemKind::Damaged];
+        let explained: BTreeSet<u32> = problems
+            .iter()
+            .filter(|problem| unread.contains(&problem.kind))
+            .filter_map(|problem| problem.rank)
+            .collect();
         let mut missing = ranks.to_vec();
         missing.retain(|rank| {
             headers.binary_search_by_key(rank, |header| header.rank).is_err() && !explained.contains(rank)

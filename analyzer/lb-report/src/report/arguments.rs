@@ -47,7 +47,7 @@ impl ReportArguments {
     }
 
     /// Returns whether the text is what the user wants of this command, and not only a page or the result of conditions.
-    pub fn asks_for_text(&self) -> bool {
+    pub fn is_text_wanted(&self) -> bool {
         let OutputArguments { html, top, full, expert, markdown, .. } = &self.output;
         let asks = top.is_some() || *full || *expert || *markdown;
         html.is_none() && (self.judging.fail_if.is_empty() || asks)

@@ -151,7 +151,7 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
         write_csv(&report, folder).with_context(|| folder.display().to_string())?;
     }
     match &arguments.output.json {
-        None if arguments.output.csv.is_some() || common.quiet && !arguments.asks_for_text() => {}
+        None if arguments.output.csv.is_some() || common.quiet && !arguments.is_text_wanted() => {}
         None if arguments.output.markdown => print(&text::markdown(&report), common.color)?,
         None => write_text(&report, arguments, common)?,
         Some(_) if is_summary => {

@@ -74,16 +74,15 @@ fn ended_by_signals(killed: &[&RankRow]) -> String {
 
 /// Returns the rank that seems to have crashed before the launcher ended the others by signals.
 ///
-/// A crash leaves no time, and so does a rank that a launcher ends at once. What it does tells them apart: the latter waits in a call, as others do.
+/// A crash leaves no time, and neither does a rank that a launcher ends at once. The latter waits in a call, as others do.
 fn first_crash<'a>(unended: &[&'a RankRow]) -> Option<&'a RankRow> {
     let first_signal_s =
         unended.iter().filter(|row| row.lifetime.is_killed).map(|row| row.end_s).min_by(f64::total_cmp)?;
-    let is_alone = |row: &RankRow| unended.iter().filter(|other| place(other) == place(row)).count() == 1;
     unended
         .iter()
         .copied()
         .filter(|row| !row.lifetime.is_killed && row.end_s <= first_signal_s && row.waits_for.is_none())
-        .filter(|row| row.in_call.is_none() || is_alone(row))
+        .filter(|row| row.in_call.is_none() || unended.iter().filter(|other| place(other) == place(row)).count() == 1)
         .min_by(|a, b| a.end_s.total_cmp(&b.end_s))
 }
 

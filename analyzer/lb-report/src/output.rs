@@ -22,8 +22,8 @@ pub struct CommonOptions {
 
     /// Print only errors: no notes, no progress.
     ///
-    /// With --html, or with conditions without --top, --full, --expert or --markdown, a report is not printed as text either; nor is a comparison with
-    /// conditions or files to write. Conditions that hold are.
+    /// With --html, a report is not printed as text. With conditions it is printed only where --top, --full, --expert or --markdown asks for it,
+    /// and a comparison is not where there are conditions or files to write. Conditions that hold are reported always.
     #[arg(short, long)]
     pub quiet: bool,
 

@@ -167,6 +167,15 @@ pub fn bytes(value: u64) -> String {
     format!("{scaled:.decimals$} {}", UNITS[unit])
 }
 
+/// Explains that `command` has no such option, and which of the options `names` was meant. Returns `None` if `option` does not begin with a dash.
+pub fn explain_unknown_option(option: &str, names: &[&str], command: &str) -> Option<String> {
+    let word = option.strip_prefix("--").or(option.strip_prefix('-'))?;
+    Some(match find_meant(word, names) {
+        Some(meant) => format!("there is no option {option}; did you mean --{meant}?"),
+        None => format!("there is no option {option}; {command} --help shows those that there are"),
+    })
+}
+
 /// Returns the name that was meant by `word`: one that it abbreviates, else the one from which it differs least, by a letter in three at most.
 pub fn find_meant<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let letters = word.chars().count();
@@ -177,7 +186,7 @@ pub fn find_meant<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
         true => (0, name),
         false => (strsim::damerau_levenshtein(word, name), name),
     });
-    // Of equally near names the one as long as the word: letters are swapped more often than left out.
+    // If several are equally near, the one as long as the word: letters are swapped more often than left out.
     let (distance, nearest) = distances.min_by_key(|&(distance, name)| (distance, name.len().abs_diff(word.len())))?;
     (distance <= letters.div_ceil(3)).then_some(nearest)
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use lbprof_collector::words::find_meant;
+use lbprof_collector::words::explain_unknown_option;
 
 use crate::compare::{self, CompareArguments};
 use crate::dump::{self, DumpArguments};
@@ -100,7 +100,6 @@ fn explain_unknown(error: &clap::Error) -> Option<String> {
     else {
         return None;
     };
-    let word = option.strip_prefix("--").or(option.strip_prefix('-'))?;
     let grammar = CommandLine::command();
     let (mut command, mut path) = (&grammar, name().to_owned());
     for word in std::env::args().skip(1) {
@@ -110,8 +109,5 @@ fn explain_unknown(error: &clap::Error) -> Option<String> {
         }
     }
     let names: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
-    Some(match find_meant(word, &names) {
-        Some(meant) => format!("there is no option {option}; did you mean --{meant}?"),
-        None => format!("there is no option {option}; {path} --help shows those that there are"),
-    })
+    explain_unknown_option(option, &names, &path)
 }

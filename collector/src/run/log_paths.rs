@@ -95,7 +95,7 @@ pub fn open_file(path: &Path) -> io::Result<File> {
 
 /// Says to whom the file or folder at `path` belongs if the error is that permission is denied.
 pub(crate) fn name_owner(path: &Path, error: io::Error) -> io::Error {
-    // Of a file in a folder that may not be entered nothing is known but the folder.
+    // If a folder may not be entered, only the folder itself is known.
     let closed = path.ancestors().find_map(|path| Some((path, path.metadata().ok()?)));
     match closed {
         Some((closed, facts)) if error.kind() == io::ErrorKind::PermissionDenied => {

@@ -45,7 +45,7 @@ struct OnlyRoute {
 static ONLY: [OnlyRoute; NAMES.len()] =
     [const { OnlyRoute { route: AtomicUsize::new(0), changes: AtomicU64::new(0) } }; NAMES.len()];
 
-/// Returns the address at which a call goes on whose entry does not know that. `wrapper` is that of a call that is meant for MPI, `caller` the return address.
+/// Returns the address at which a call goes on if its entry has no route: `wrapper` if the call is meant for MPI. `caller` is the return address.
 pub unsafe extern "C" fn choose(next: *const ForwardTarget, wrapper: usize, caller: usize) -> usize {
     let index = (next as usize - NEXT.as_ptr() as usize) / size_of::<ForwardTarget>();
     let route = match BY_CALLER.find(index, caller) {
@@ -107,7 +107,7 @@ fn look_up(index: usize, caller: usize) -> usize {
         Some(route) => route,
         None => {
             report_missing(index);
-            // SAFETY: the calling thread's own state. What the entry notes is another call's by the time this one is made, where a handler makes it.
+            // SAFETY: the calling thread's own state. The entry's note is another call's by now if a signal handler made that call.
             unsafe { (*thread::current()).missing = index };
             if let Some(next) = NEXT.get(index) {
                 next.address.store(missing_in_fortran as *const () as usize, Relaxed);

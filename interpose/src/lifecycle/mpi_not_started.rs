@@ -178,7 +178,7 @@ pub fn note_exit() {
     }
 }
 
-/// The last function that runs at exit: it was registered before the program, and before those of the dynamic loader.
+/// The last function that runs at exit: it was registered before the program's functions and the dynamic loader's.
 extern "C" fn at_last(status: c_int, _: *mut c_void) {
     if EXITS.load(Relaxed) {
         report(Some(status));

@@ -126,7 +126,7 @@ macro_rules! fortran_entry {
                     "lea r11, [rip + {next} + {offset}]",
                     "jmp {go_on}",
                     ".cfi_endproc",
-                    // What each call executes lies in one cache line.
+                    // The instructions of each call lie in one cache line.
                     ".balign 64",
                     next = sym $next,
                     offset = const $index * 16,

@@ -258,8 +258,8 @@ impl ObjectSymbols {
     }
 }
 
-/// Returns whether a symbol is defined, and its value is an address in the object. That of a variable of a thread is not, nor that of a function that the loader
-/// has yet to choose.
+/// Returns whether a symbol is defined, and its value is an address in the object: thread-local variables have offsets, and functions that the loader has yet
+/// to choose have resolvers.
 fn is_address(symbol: &libc::Elf64_Sym) -> bool {
     const THREAD_VARIABLE: u8 = 6;
     const CHOSEN_BY_LOADER: u8 = 10;

@@ -62,7 +62,7 @@ pub enum AnalysisError {
     NoRecords {
         /// The run's folder.
         path: PathBuf,
-        /// What the logs say of that, and what to do.
+        /// Reason by the logs, with advice.
         reason: String,
     },
     /// A process that takes part in the analysis failed.

@@ -13,6 +13,7 @@ pub mod outliers;
 pub mod overhead;
 pub mod preemption;
 pub mod program_tree;
+pub mod pseudo_random;
 pub mod serial_code;
 pub mod serialization;
 pub mod sleep_time;

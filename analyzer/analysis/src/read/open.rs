@@ -77,12 +77,12 @@ pub enum RunError {
         /// Folders in it that hold some.
         inner: Vec<PathBuf>,
     },
-    /// The path is that of something else.
+    /// The path leads to something else.
     #[error("{}: this is {what}, not a run of lbprof: {}", path.display(), what.advice())]
     Foreign {
         /// The file or folder.
         path: PathBuf,
-        /// What it is.
+        /// The data that lies there.
         what: ForeignData,
     },
     /// The folder has only empty files.

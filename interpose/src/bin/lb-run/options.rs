@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use clap_complete::Shell;
 use lbprof_collector::options::{RecorderSetting, SETTINGS};
-use lbprof_collector::words::{SystemError, find_meant};
+use lbprof_collector::words::{SystemError, explain_unknown_option};
 
 use crate::launch_exit::LaunchExit;
 use crate::messages::say;
@@ -199,12 +199,8 @@ fn explain_unknown(error: &clap::Error, command: &Command) -> Option<String> {
     else {
         return None;
     };
-    let word = option.strip_prefix("--").or(option.strip_prefix('-'))?;
     let names: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
-    Some(match find_meant(word, &names) {
-        Some(meant) => format!("there is no option {option}; did you mean --{meant}?"),
-        None => format!("there is no option {option}; lb-run --help shows those that there are"),
-    })
+    explain_unknown_option(option, &names, "lb-run")
 }
 
 /// Reads the command line. Help, version and mistakes are reported here; the error is the code to end with.

@@ -1,8 +1,9 @@
 //! K-means: groups of points, each around the mean of its points, with the least sum of squared distances that several attempts find.
 //!
 //! Sources: Lloyd, "Least Squares Quantization in PCM", IEEE Trans. Inf. Theory 28 (1982); starting centres of Arthur and Vassilvitskii,
-//! "k-means++: The Advantages of Careful Seeding", SODA (2007), §2.2; random numbers of Steele, Lea and Flood, "Fast Splittable
-//! Pseudorandom Number Generators", OOPSLA (2014): SplitMix64.
+//! "k-means++: The Advantages of Careful Seeding", SODA (2007), §2.2.
+
+use crate::metrics::pseudo_random::RandomFractions;
 
 /// Number of attempts from different starting centres.
 const N_ATTEMPTS: usize = 10;
@@ -12,9 +13,9 @@ const MAX_ROUNDS: usize = 1000;
 
 /// Returns the centres of at most `k` groups of `points`, which all have the same number of coordinates. The result is the same each time.
 pub(super) fn k_means(points: &[Vec<f64>], k: usize) -> Vec<Vec<f64>> {
-    let mut random = RandomFractions(42);
+    let mut random = RandomFractions::new(42);
     let attempts = (0..N_ATTEMPTS).map(|_| refine_centres(points, draw_centres(points, k, &mut random)));
-    // Of equal ones, the first.
+    // The first of several that are equal.
     attempts.min_by(|a, b| a.squares.total_cmp(&b.squares)).map_or_else(Vec::new, |best| best.centres)
 }
 
@@ -76,20 +77,6 @@ fn refine_centres(points: &[Vec<f64>], mut centres: Vec<Vec<f64>>) -> GroupCentr
     }
     let squares = points.iter().zip(&groups).map(|(point, &group)| squared_distance(point, &centres[group])).sum();
     GroupCentres { centres, squares }
-}
-
-/// Pseudo-random numbers (SplitMix64), from its state on.
-struct RandomFractions(u64);
-
-impl RandomFractions {
-    /// Returns the next number, at least 0 and below 1.
-    fn next_fraction(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
 }
 
 #[cfg(test)]

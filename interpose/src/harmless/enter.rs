@@ -21,30 +21,29 @@ pub unsafe fn quiet<T>(thread: *mut RecorderThread, work: impl FnOnce() -> T) ->
         let errno = libc::__errno_location();
         let kept = *errno;
         let mut canary = Canary::uninit();
-        let is_outermost = (*thread).busy == 0;
-        if !is_outermost && canary.as_ptr() as usize > (*thread).at_work {
-            look_whether_left(thread);
-        } else if is_outermost && (*thread).put_off {
-            // A handler left by siglongjmp at the border.
-            allow_cancellation((*thread).cancellation);
+        let frame = canary.as_mut_ptr();
+        if (*thread).at_work != 0 && ((*thread).busy == 0 || frame as usize >= (*thread).at_work) {
+            is_interrupted(thread);
         }
-        let cancellation = put_off_cancellation();
-        if is_outermost {
-            (*thread).cancellation = cancellation;
-            (*thread).put_off = true;
-            (*thread).first_at_work = canary.as_ptr() as usize;
-        }
-        canary.as_mut_ptr().write_volatile(thread as usize);
-        let outer = std::mem::replace(&mut (*thread).at_work, canary.as_ptr() as usize);
+        frame.write_volatile(thread as usize);
+        let mut nested_cancellation = CancelState::UNKNOWN;
+        let is_outermost = (*thread).at_work == 0;
+        let cancellation = if is_outermost {
+            (*thread).cancellation = CancelState::UNKNOWN;
+            (*thread).first_at_work = frame as usize;
+            &raw mut (*thread).cancellation
+        } else {
+            &raw mut nested_cancellation
+        };
+        // From here on a handler that leaves by siglongjmp leaves a mark by which the thread finds that out, and restores its cancellation.
+        let outer = std::mem::replace(&mut (*thread).at_work, frame as usize);
+        put_off_cancellation(cancellation);
         (*thread).busy += 1;
         let result = work();
         (*thread).busy -= 1;
-        (*thread).at_work = outer;
         *errno = kept;
-        allow_cancellation(cancellation);
-        if is_outermost {
-            (*thread).put_off = false;
-        }
+        restore_cancellation(*cancellation);
+        (*thread).at_work = outer;
         result
     }
 }
@@ -89,16 +88,26 @@ pub unsafe fn busy(thread: *mut RecorderThread) -> u32 {
     unsafe { (&raw const (*thread).busy).read_volatile() }
 }
 
-/// The recorder comes to work where it is at work already, further out on the stack: its last frame is gone, unless a handler with a stack
-/// of its own has interrupted it.
+/// Returns whether the recorder's last frame on this thread is there still, so that a handler has interrupted it. If not, a handler has left it by
+/// siglongjmp, and what it would have restored is restored.
+///
+/// # Safety
+/// `thread` is the calling thread's state, whose `at_work` is not 0.
 #[cold]
 #[inline(never)]
-unsafe fn look_whether_left(thread: *mut RecorderThread) {
+pub unsafe fn is_interrupted(thread: *mut RecorderThread) -> bool {
     // SAFETY: the thread's own state.
     unsafe {
-        if !(*thread).left && !nesting::frame_is_there((*thread).at_work, thread as usize) {
+        if nesting::frame_is_there((*thread).at_work, thread as usize) {
+            return true;
+        }
+        if (*thread).busy == 0 {
+            // At its border, where it holds nothing.
+            forget_frames(thread);
+        } else {
             was_left(thread);
         }
+        false
     }
 }
 
@@ -111,26 +120,34 @@ pub unsafe fn was_left(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         (*thread).left = true;
-        allow_cancellation((*thread).cancellation);
+        forget_frames(thread);
     }
 }
 
-/// The thread is not cancelled from here on. Gives how it could be before.
-unsafe fn put_off_cancellation() -> CancelState {
-    let mut before = CancelState { state: 0, kind: 0 };
+/// The frames of the recorder are gone: what they would have restored is restored.
+unsafe fn forget_frames(thread: *mut RecorderThread) {
+    // SAFETY: the thread's own state and cancellation.
+    unsafe {
+        restore_cancellation((*thread).cancellation);
+        (*thread).at_work = 0;
+    }
+}
+
+/// The thread is not cancelled from here on. `before` gets how it could be before, each part just before it is changed (glibc and musl both
+/// store the old value first), so that it can be restored from any instant on.
+unsafe fn put_off_cancellation(before: *mut CancelState) {
     // SAFETY: live arguments.
     unsafe {
-        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &mut before.kind);
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut before.state);
-        if before.kind == PTHREAD_CANCEL_ASYNCHRONOUS && before.state != PTHREAD_CANCEL_DISABLE {
+        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &raw mut (*before).kind);
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &raw mut (*before).state);
+        if (*before).kind == PTHREAD_CANCEL_ASYNCHRONOUS && (*before).state != PTHREAD_CANCEL_DISABLE {
             receive_cancellation();
         }
     }
-    before
 }
 
-/// The thread may be cancelled as before.
-unsafe fn allow_cancellation(before: CancelState) {
+/// The thread may be cancelled as before. A part that is not known stays as it is, for the C library refuses its number.
+unsafe fn restore_cancellation(before: CancelState) {
     let mut ours = 0;
     // SAFETY: live arguments. The type comes last: that ends a thread that was cancelled meanwhile.
     unsafe {

@@ -6,7 +6,7 @@
 
 use lbprof_collector::problem::ProblemKind;
 
-use crate::harmless::enter::{quiet, was_left};
+use crate::harmless::enter::{self, quiet};
 use crate::harmless::guard;
 use crate::mpi::nesting;
 use crate::state::entered;
@@ -77,19 +77,14 @@ pub unsafe fn release(thread: *mut RecorderThread) {
 /// recorded; or has left it by siglongjmp. Then its locks and the thread's log are as they were at that instant: recording ends.
 ///
 /// # Safety
-/// `thread` is the calling thread's state, which is busy.
+/// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
 pub unsafe fn found_at_work(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
-        if (*thread).left {
-            return;
-        }
-        if !nesting::frame_is_there((*thread).at_work, thread as usize) {
-            was_left(thread);
-        } else if !stage::disabled() {
-            // What comes after the recorder gave up is no longer recorded: that was counted once, by what ended it.
+        // What comes after the recorder gave up is no longer recorded: that was counted once, by what ended it.
+        if (*thread).at_work != 0 && enter::is_interrupted(thread) && !stage::disabled() {
             guard::count(ProblemKind::MarkerInsideCall, 1);
         }
     }

@@ -154,7 +154,7 @@ unsafe fn left_out(thread: *mut RecorderThread, is_recording: bool) {
     // SAFETY: the thread's own state.
     unsafe {
         if is_recording && !nesting::is_any_mpi((*thread).caller) {
-            if (*thread).busy != 0 {
+            if (*thread).at_work != 0 {
                 nested::found_at_work(thread);
             }
             if stage::disabled() && ((*thread).busy == 0 || (*thread).left) {

@@ -116,14 +116,12 @@ pub struct RecorderThread {
     pub missing: usize,
     /// Number of critical sections that the thread is in ([`crate::harmless::signals`]).
     pub critical: u32,
-    /// Address of the canary of the recorder's own innermost frame, while it is at work on this thread.
+    /// Address of the canary of the recorder's own innermost frame, while it is at work on this thread; 0: it is not.
     pub at_work: usize,
     /// Address of its outermost one.
     pub first_at_work: usize,
-    /// State of the thread's cancellation, while the recorder is at work on it and puts that off.
+    /// State of the thread's cancellation before the recorder came to work on it and put that off.
     pub cancellation: CancelState,
-    /// True if it does put that off.
-    pub put_off: bool,
     /// The thread's number in the system; 0: not known.
     pub id: c_int,
     /// The locks that it holds, each by a counter of its own ([`crate::harmless::signals::HandlerLock`]); null: none.
@@ -185,6 +183,11 @@ pub struct CancelState {
     pub state: c_int,
     /// Deferred or asynchronous.
     pub kind: c_int,
+}
+
+impl CancelState {
+    /// Numbers that no C library uses.
+    pub const UNKNOWN: CancelState = CancelState { state: -1, kind: -1 };
 }
 
 /// Locks that a thread holds at one time, of those that another thread may look at.

@@ -250,18 +250,14 @@ macro_rules! fortran_type_free {
 }
 
 fn control(level: i32, label: Word) {
-    cold(|thread| {
-        // Markers refuse to run inside the recorder, which this is not.
-        // SAFETY: the calling thread's state.
-        unsafe { (*thread).busy -= 1 };
+    // Not within the recorder, where markers refuse to run.
+    guard::guarded(|| {
         if process_state::pcontrol_labels() {
             // SAFETY: the user said that the program passes labels.
             unsafe { pcontrol::control_labelled(level, label as *const c_char) };
         } else {
             pcontrol::control(level);
         }
-        // SAFETY: as above.
-        unsafe { (*thread).busy += 1 };
     });
 }
 

@@ -76,8 +76,10 @@ fn reports_what_one_process_reports(mpi: &Mpi, folder: &Path) -> anyhow::Result<
 
 fn refuses_what_is_no_run_once(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let missing = folder.join("missing").display().to_string();
-    let cases: [(&[&str], i32, &str); 2] =
-        [(&[&missing], 5, "there is no such folder"), (&["--no-such-option"], 2, "there is no option --no-such-option")];
+    let cases: [(&[&str], i32, &str); 2] = [
+        (&[&missing], 5, "there is no such folder"),
+        (&["--no-such-option"], 2, "there is no option --no-such-option"),
+    ];
     for (arguments, code, text) in cases {
         let outcome = run(mpi, 3, folder, None, arguments)?;
         ensure!(outcome.code == Some(code), "{arguments:?}: {outcome:?}");

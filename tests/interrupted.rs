@@ -67,6 +67,8 @@ struct Said {
     /// Calls of MPI_Allreduce, by thread; in profile mode all calls count as thread 0's.
     calls: [u64; 2],
     problems: Vec<ProblemKind>,
+    /// Details of those that the reader found.
+    details: Vec<String>,
     end: Option<EndReason>,
     instants: usize,
 }
@@ -83,7 +85,10 @@ fn read(folder: &Path) -> anyhow::Result<Said> {
             }
             LogItem::Profile(batch) => said.calls[0] += batch.profile.calls,
             LogItem::Samples { .. } | LogItem::Polls(_) | LogItem::Summary(_) => {}
-            LogItem::Problem(problem) => said.problems.push(problem.kind),
+            LogItem::Problem(problem) => {
+                said.problems.push(problem.kind);
+                said.details.push(problem.detail);
+            }
             LogItem::Definitions(definitions) => {
                 for definition in definitions {
                     match definition {
@@ -124,7 +129,7 @@ fn check(kind: Kind, stdout: &str, folder: &Path) -> anyhow::Result<()> {
         _ => false,
     };
     let unexpected = said.problems.iter().find(|&&problem| !expected(problem));
-    ensure!(unexpected.is_none(), "{:?}", said.problems);
+    ensure!(unexpected.is_none(), "{:?}: {:?}", said.problems, said.details);
     let [one, two] = said.calls;
     if said.problems.contains(&ProblemKind::Gap) {
         // The handler came while the recorder added up records: what was added up and not written yet is lost, and reported.

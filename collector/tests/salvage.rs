@@ -256,6 +256,13 @@ fn definitions_that_wait_in_the_first_ring_outlive_the_rank() {
     longer.extend_from_slice(&block[..length]);
     fs::write(&log_path, &longer).unwrap();
     assert_eq!(comms(&left(folder.path())), []);
+    // The process ended while it wrote the block, of which it has a part.
+    for part in [20, length - 3] {
+        fs::write(&log_path, &longer[..longer.len() - length + part]).unwrap();
+        let items = left(folder.path());
+        assert_eq!(comms(&items).len(), made.len(), "{part} bytes");
+        assert_eq!(kinds(&items), [ProblemKind::NotClosed], "{part} bytes");
+    }
 }
 
 #[test]

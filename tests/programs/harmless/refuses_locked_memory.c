@@ -1,20 +1,27 @@
-/* mmap as where the user may lock no memory: events of perf_event_open get none. The system's own limit is the user's, so that it also depends on what
-   other programs lock at that time. */
+/* A system whose user may lock no memory: an event of perf_event_open is there, but mapping it fails with EPERM, as that of a sealed file does. The system's
+ * own limit is one of the user, and so depends on what other programs of his lock at that time. */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-void *mmap(void *address, size_t bytes, int access, int flags, int file, off_t offset)
+long syscall(long number, ...)
 {
-    char link[64], kind[64] = {0};
-    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-    if (file >= 0 && flags & MAP_SHARED && readlink(link, kind, sizeof kind - 1) > 0 && strstr(kind, "perf_event")) {
-        errno = EPERM;
-        return MAP_FAILED;
+    static long (*next)(long, long, long, long, long, long, long);
+    if (number == SYS_perf_event_open) {
+        int file = memfd_create("event", MFD_ALLOW_SEALING | MFD_CLOEXEC);
+        fcntl(file, F_ADD_SEALS, F_SEAL_WRITE);
+        return file;
     }
-    return (void *)syscall(SYS_mmap, address, bytes, access, flags, file, offset);
+    if (!next)
+        next = (long (*)(long, long, long, long, long, long, long))dlsym(RTLD_NEXT, "syscall");
+    va_list rest;
+    long a[6];
+    va_start(rest, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(rest, long);
+    va_end(rest);
+    return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

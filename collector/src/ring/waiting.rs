@@ -23,6 +23,13 @@ pub struct WaitingDefinitions {
     pub definitions: Vec<Definition>,
 }
 
+impl WaitingDefinitions {
+    /// Returns whether their block is the next one of a log of so many bytes.
+    pub(crate) fn are_next_at(&self, bytes: u64) -> bool {
+        !self.definitions.is_empty() && self.from == bytes
+    }
+}
+
 impl RingHead {
     /// Keeps the plain bytes of definitions that the log will have from its byte `from` on; none: no definition waits. At most [`MAX_WAITING`] bytes are kept.
     pub fn keep_waiting(&self, from: u64, bytes: &[u8]) {

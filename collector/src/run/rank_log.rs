@@ -222,9 +222,8 @@ impl RankLog {
     fn rings_hold(&mut self, item: &LogItem) -> bool {
         let Some(log) = &mut self.log else { return false };
         let at = log.whole_bytes();
-        let is_next = |waiting: &WaitingDefinitions| !waiting.definitions.is_empty() && waiting.from == at;
         matches!(item, LogItem::Problem(problem) if problem.kind == ProblemKind::Truncated)
-            && (log.is_cut_in_records() || self.rings.iter().any(|ring| is_next(&ring.waiting)))
+            && (log.is_cut_in_records() || self.rings.iter().any(|ring| ring.waiting.are_next_at(at)))
             && !self.rings.is_empty()
             && self.rings.iter().all(|ring| ring.head.first <= log.sequences().next(ring.head.thread))
     }

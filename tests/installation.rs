@@ -124,7 +124,7 @@ fn setup_takes_no_command_for_the_headers_and_modules_that_it_should_come_with()
     fs::write(root.join("usr/lib/llvm-14/lib/libclang-14.so.1"), "").unwrap();
     fs::write(root.join("usr/share/lmod/lmod/init/bash"), "").unwrap();
     let commands =
-        "make mpirun.openmpi mpirun.mpich otf2-print zstd xz pkg-config cmake mandoc col zsh fish valgrind npm";
+        "make mpirun.openmpi mpirun.mpich otf2-print zstd xz patch pkg-config cmake mandoc col zsh fish valgrind npm";
     for enough in commands.split(' ') {
         executable(&tools.join(enough), "");
     }

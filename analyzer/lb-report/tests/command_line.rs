@@ -160,10 +160,14 @@ fn data_of_other_tools_is_called_by_its_name() {
     );
 }
 
-/// lb-report as a user who is neither root nor the owner of the files.
-fn lb_report_of_nobody(path: &Path) -> String {
+/// lb-report as a user who is neither root nor the owner of the files. It runs from a copy in `folder`, for he may not be let into the one where it was built.
+fn lb_report_of_nobody(folder: &Path, path: &Path) -> String {
     use std::os::unix::process::CommandExt;
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lb-report"));
+    let copy = folder.join("lb-report");
+    if !copy.exists() {
+        std::fs::copy(env!("CARGO_BIN_EXE_lb-report"), &copy).unwrap();
+    }
+    let mut command = std::process::Command::new(copy);
     let output = command.arg(path).uid(61_734).gid(61_734).current_dir("/").output().unwrap();
     String::from_utf8(output.stderr).unwrap()
         + &String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
@@ -182,18 +186,18 @@ fn files_that_may_not_be_read_are_called_that_with_their_owner() {
     late_sender().write(&run).unwrap();
     allow(here.path(), 0o755);
     allow(&run.join("rank-000001.lbp"), 0o600);
-    let text = lb_report_of_nobody(&run);
+    let text = lb_report_of_nobody(here.path(), &run);
     assert!(text.contains("rank-000001.lbp: permission denied: it belongs to root (mode 600)"), "{text}");
     assert!(text.contains("chmod -R a+rX") && !text.contains("missing") && !text.contains("copy the log"), "{text}");
     allow(&run.join("rank-000000.lbp"), 0o600);
-    let text = lb_report_of_nobody(&run);
+    let text = lb_report_of_nobody(here.path(), &run);
     assert!(text.contains("none of its 2 logs can be read; the first: "), "{text}");
     assert!(text.contains("rank-000000.lbp: permission denied: it belongs to root (mode 600)"), "{text}");
     allow(&run, 0o700);
-    let text = lb_report_of_nobody(&run);
+    let text = lb_report_of_nobody(here.path(), &run);
     assert!(text.contains("run: cannot be read: permission denied: it belongs to root (mode 700)"), "{text}");
     allow(&run, 0o744);
-    let text = lb_report_of_nobody(&run);
+    let text = lb_report_of_nobody(here.path(), &run);
     assert!(
         text.contains("permission denied: the folder ") && text.contains("run belongs to root (mode 744)"),
         "{text}"

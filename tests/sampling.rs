@@ -43,6 +43,26 @@ fn sampled(lines: &[Value], rank: u64, program: &Path) -> anyhow::Result<BTreeMa
     Ok(seconds)
 }
 
+/// The states of each rank's computation have the shares that its own clocks say, within five points.
+fn states_are_as_long_as_the_program_says(report: &Value, truth: &Path) -> anyhow::Result<()> {
+    for rank in report["ranks"].as_array().context("ranks")? {
+        let number = rank["rank"].as_u64().context("a rank's number")?;
+        let mut expected: BTreeMap<String, f64> = BTreeMap::new();
+        for line in fs::read_to_string(truth.with_extension(number.to_string()))?.lines() {
+            let (state, seconds) = line.rsplit_once(' ').context("a state and its time")?;
+            expected.insert(state.to_owned(), seconds.parse()?);
+        }
+        let all_s: f64 = expected.values().sum();
+        let computation_s = rank["computation_s"].as_f64().context("computation")?;
+        for (state, seconds) in &expected {
+            let found = rank["core_states"][state].as_f64().unwrap_or(0.0) / computation_s;
+            let share = seconds / all_s;
+            ensure!((found - share).abs() <= 0.05, "rank {number}: {state} {found}, not {share}: {rank}");
+        }
+    }
+    Ok(())
+}
+
 fn samples_say_what_the_program_does(case: &Case) -> anyhow::Result<()> {
     let program = case.program.compiled(&case.mpi)?;
     let folder = place::fresh_folder(&case.name)?;
@@ -63,6 +83,9 @@ fn samples_say_what_the_program_does(case: &Case) -> anyhow::Result<()> {
         let others = of("Waitall").filter(|one| one.count != completed).count();
         // Where the ring was full in the midst of a call, its record was gone when its parts were counted.
         ensure!(others <= of("Flush").count(), "{others} calls have other counts than {completed}");
+    }
+    if case.program.value("states").is_some() {
+        return states_are_as_long_as_the_program_says(&run::report(&job.run_folder()?)?, &truth);
     }
     for rank in 0..case.ranks {
         let found = sampled(of("sample"), rank as u64, &program)?;

@@ -4,12 +4,14 @@
 //!
 //! | folder | module | what it holds |
 //! |---|---|---|
-//! | `record/` | [`operation`] | the table of operations and activities: number in the log, name, columns of [`semantics`]: what MPI says of them |
+//! | `record/` | [`states`] | the table of the states of a thread's time: group, label, colour, exporters' numbers |
+//! | `record/` | [`operation`] | the table of operations: number in the log, name, columns of [`semantics`]: what MPI says of them |
 //! | `record/` | [`problem`] | the table of all that a run can lack: number, severity, advice |
 //! | `record/` | [`options`] | the table of `LBPROF_*` settings: name, default, meaning |
 //! | `record/` | [`record`] | [`Record`]: one call of one thread |
 //! | `record/` | [`joined`] | a call and its first part in one record |
 //! | `record/` | [`sample`] | [`sample::Sample`]: where a thread executed at an instant |
+//! | `record/` | [`off_core`] | the times for which a thread was off its core |
 //! | `record/` | [`definition`] | what records refer to by number: call sites, regions, communicators … |
 //! | `record/` | [`parallel`] | what the threads of a parallel region do, and its sums |
 //! | `record/` | [`parallel_marks`] | the instances of parallel regions among a thread's records |
@@ -55,13 +57,14 @@ pub use fold::{gap_survey, poll_answer, polling, profile, spinning, thread_posit
 use format::example_header;
 use format::{blocks, codec, compressor, record_predictor};
 pub use format::{decode, encode, index, sample_block, summary, writer};
-pub use operation::{Activity, Operation};
+pub use operation::Operation;
 pub use problem::{Problem, ProblemKind};
 pub use record::{CallFlags, Record};
 pub use record::{
-    clock, definition, gap_use, joined, operation, options, parallel, parallel_marks, poll_gaps, problem, sample,
-    semantics, starter,
+    clock, definition, gap_use, joined, off_core, operation, options, parallel, parallel_marks, poll_gaps, problem,
+    sample, semantics, starter, states,
 };
 pub use ring::salvage;
 pub use run::{folder, live_process, live_run, log_paths, rank_log, reader, trailer};
 use run::{log_source, merged_threads, sparse_file, undefined_ids};
+pub use states::{Activity, CoreState, StateGroup};

@@ -10,12 +10,13 @@ use std::io::{self, Write};
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{BatchHead, LogHeader};
+use lbprof_collector::off_core::OffCoreTimes;
 use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement, TeamTime};
 use lbprof_collector::poll_gaps::ProfileGaps;
 use lbprof_collector::profile::{ProfileBatch, ProfileCell};
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::{NO_PEER, NONE, PollGaps};
-use lbprof_collector::sample::{Sample, SamplePlaces, SampledThread, SamplingOutcome, SamplingSetup};
+use lbprof_collector::sample::{PlaceRun, Sample, SamplePlaces, SampledThread, SamplingOutcome, SamplingSetup};
 use lbprof_collector::spinning::FoldedCalls;
 use lbprof_collector::walk::OpenRegions;
 use lbprof_collector::{Activity, CallFlags, Definition, Operation, Problem, Record};
@@ -399,19 +400,40 @@ impl<'a> RankDump<'a> {
                     "threads": one.threads, "started": one.started,
                 }),
             ),
+            Definition::OffCore(one) => ("off_core", self.off_core_value(one)),
+            Definition::ThreadUsage(one) => (
+                "thread_usage",
+                json!({
+                    "at_s": self.seconds(one.ticks), "user_ns": one.user_ns, "system_ns": one.system_ns, "minor_faults": one.minor_faults,
+                    "major_faults": one.major_faults, "voluntary_switches": one.voluntary_switches,
+                }),
+            ),
             Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
         };
         json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })
     }
 
     fn has_place(&self, places: &SamplePlaces) -> Value {
-        let mut runs = Vec::new();
-        for run in &places.runs {
+        json!({ "sampled_thread": places.thread, "first": places.first, "places": self.place_runs(&places.runs) })
+    }
+
+    fn place_runs(&self, runs: &[PlaceRun]) -> Vec<Value> {
+        let each = runs.iter().map(|run| {
             let activity = Activity::ALL.get(usize::from(run.activity)).filter(|_| run.region != NONE);
             let region = activity.map(|_| self.path(run.region));
-            runs.push(json!({ "samples": run.samples, "region": region, "activity": activity.map(|one| one.name()) }));
-        }
-        json!({ "sampled_thread": places.thread, "first": places.first, "places": runs })
+            json!({ "samples": run.samples, "region": region, "activity": activity.map(|one| one.name()) })
+        });
+        each.collect()
+    }
+
+    fn off_core_value(&self, times: &OffCoreTimes) -> Value {
+        let intervals = times.intervals().map(|one| {
+            json!({ "begin_s": self.seconds(one.begin), "end_s": self.seconds(one.end), "state": one.state.name() })
+        });
+        json!({
+            "begin_s": self.seconds(times.begin), "end_s": self.seconds(times.end), "short_ticks": times.short,
+            "intervals": intervals.collect::<Vec<_>>(), "places": self.place_runs(&times.places),
+        })
     }
 
     fn gaps_value(&self, found: &ProfileGaps) -> Value {
@@ -502,7 +524,7 @@ fn known_number(number: u32) -> Option<u32> {
 }
 
 fn activity_name(number: u8) -> &'static str {
-    Activity::ALL[usize::from(number & 7)].name()
+    Activity::from_bits(number.into()).name()
 }
 
 fn members(list: &RankList) -> Option<Vec<u32>> {

@@ -125,7 +125,7 @@ impl FoldedStacks<'_> {
         // Samples may have more than the calls leave for computation: their number is a matter of chance.
         let mut reductions: BTreeMap<RegionIdx, f64> = BTreeMap::new();
         for &((region, activity), cell) in &rank.cells {
-            if !matches!(activity, Activity::Computation | Activity::Recorder) {
+            if activity.is_mpi() {
                 continue;
             }
             let mut seconds = cell.seconds;

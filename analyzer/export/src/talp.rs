@@ -60,7 +60,7 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
     let calls: u64 = calls.map(|(_, cell)| cell.calls).fold(0, u64::saturating_add);
     let mpi_s: f64 = Activity::ALL
         .into_iter()
-        .filter(|activity| !matches!(activity, Activity::Computation | Activity::Recorder))
+        .filter(|activity| activity.is_mpi())
         .flat_map(|activity| model.inclusive_s(region, activity))
         .sum();
     let invocations = model.ranks.iter().map(|rank| rank.totals(region).invocations).max().unwrap_or(0);

@@ -11,10 +11,10 @@ use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_analysis::structure::code_readers::CodeReaders;
 use lbprof_analysis::structure::symbols::{MOST_TIME, resolve};
-use lbprof_collector::Definition;
 use lbprof_collector::definition::Module;
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{CodeAddress, SamplingOutcome};
+use lbprof_collector::{CoreState, Definition};
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::call_tree::CallTreeNodeKind;
 use lbprof_report::functions::{FunctionNode, FunctionNodeKind, FunctionRow, FunctionTable, RegionFunctions};
@@ -316,6 +316,46 @@ fn without_debug_information_there_are_functions_without_lines_and_else_files() 
     let files = table(written(run).path(), &Selection::default());
     let [only] = files.program.functions.as_slice() else { panic!("{files:?}") };
     assert_eq!(only.name.label(), "md");
+}
+
+/// The report on ranks that compute, and then are in a state for a time that differs; in the kernel unless they are off their cores.
+fn ranks_besides(off_core: Option<CoreState>, page_faults: u64) -> Report {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let force = program.begin("force");
+    let dir = written(Scenario::ranks(3).each(move |rank, script| {
+        let script = script.program(&path, &build_id).sampled(1000).usage(0.0, 0);
+        let other = [0.0, 10.0, 4.0][rank as usize];
+        let script = script.repeat(20, move |_, script| {
+            let script = script.region("busy", |script| script.compute_at(force, 10.0));
+            script.region("other", |script| script.compute(other)).barrier(11.0 - other)
+        });
+        let steps = (0..20).map(|step| 21.0 * f64::from(step) + 10.0);
+        let intervals = steps.filter_map(|from| Some((from, from + other, off_core?)));
+        let system_ms = if off_core.is_some() { 0.0 } else { 20.0 * other };
+        script.off_core(&intervals.collect::<Vec<_>>(), system_ms, page_faults).usage(400.0, 0)
+    }));
+    report(dir.path(), &Selection::default())
+}
+
+#[test]
+fn time_outside_of_user_space_is_called_what_it_is() {
+    let kernel = ranks_besides(None, 150_000);
+    let says = text::answer_in_words(&kernel);
+    assert!(says.contains("most of that in the kernel (page faults), and"), "{says}");
+    assert!(says.contains("reuse large arrays") && !says.contains("sleep") && !says.contains("I/O"), "{says}");
+    let states = kernel.core_states.as_ref().unwrap();
+    assert!((states.user_space.unwrap() - 0.683).abs() < 0.02, "{states:?}");
+    assert_eq!((states.with_core, states.awake), (Some(1.0), Some(1.0)));
+    let calls = text::answer_in_words(&ranks_besides(None, 10));
+    assert!(calls.contains("in the kernel (system calls)") && calls.contains("strace"), "{calls}");
+    let asleep = text::answer_in_words(&ranks_besides(Some(CoreState::Asleep), 10));
+    assert!(asleep.contains("most of that asleep or waiting for I/O"), "{asleep}");
+    let report = ranks_besides(Some(CoreState::NoCore), 10);
+    let rank_1 = report.ranks[1].core_states.unwrap();
+    assert!((rank_1.get(CoreState::NoCore) - 0.2).abs() < 0.01, "{rank_1:?}");
+    let without = text::answer_in_words(&report);
+    assert!(!without.contains("asleep") && without.contains("core"), "{without}");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 // The meanings of terms. They are shown on hover, on focus, and in the last panel.
 
+import { STATES } from "./states.generated";
+
 export const GLOSSARY: Record<string, string> = {
-    "computation": "All time outside of MPI.",
+    ...Object.fromEntries(Object.entries(STATES).map(([name, { sentence }]) => [name, sentence])),
     "lost": "Elapsed time less the mean computation of all ranks.",
     "elapsed": "From the first return of MPI_Init to the last entry of MPI_Finalize, less time of which no rank has records.",
     "parallel efficiency": "Mean computation / elapsed time: the share of the machine's time that computes. It is load balance × micro load balance × transfer.",
@@ -42,13 +44,6 @@ export const GLOSSARY: Record<string, string> = {
     "communication": "Waiting caused by time in MPI that is no waiting itself.",
     "message delay": "Waiting caused by messages in transit: to the rank itself, or to a rank that delays it in turn.",
     "control of parallelism": "Waiting caused by computation in regions that are marked as control of parallelism, partitioning and the like.",
-    "point-to-point": "Sends, receives, probes, and the waits and tests on their requests.",
-    "collective": "Collectives but barriers, blocking or not, and their waits.",
-    "synchronization": "Barriers and their waits.",
-    "one-sided": "Puts, gets, accumulates, and the synchronisation of windows.",
-    "io": "Files through MPI.",
-    "management": "Making communicators, datatypes, windows and topologies.",
-    "recorder": "The recorder's own time: writing the log. Never counted as computation.",
     "idle": "A rank's time before its MPI_Init returned or after it entered MPI_Finalize, while others were still at work.",
     "not recorded": "Time of which there are no records: the program had stopped recording, or records are missing.",
     "region": "A phase that the program marks, or the code between two calls, as a path from the outermost on. main is the whole program.",

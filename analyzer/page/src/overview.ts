@@ -11,6 +11,7 @@ import type { RankRow } from "./report.generated";
 import { iterationTicks } from "./ticks";
 import { cellInTimeline, columnName, ranksIn, rowLabel, rowName, rowOf, type Iterations } from "./views";
 import { percent, plural, roundTicks, seconds, secondsLike, secondsTick, shortPath } from "./words";
+import { STATES } from "./states.generated";
 
 /** Seconds of a rank; of a row of several those of the listed rank that computes longest, else their mean. */
 interface RankBar {
@@ -82,7 +83,7 @@ function barScene(data: Data, marked: number[]): Scene {
 function rankBars({ views, report }: Data): RankBar[] {
     const bars = Array.from({ length: views.ranks.rows }, (_, row) => {
         const each = (name: string) => (views.seconds[name]?.at(row) || 0) / ranksIn(views, row);
-        const mpi = views.activities.filter((name) => name !== "computation" && name !== "recorder").reduce((sum, name) => sum + each(name), 0);
+        const mpi = views.activities.filter((name) => STATES[name]?.group === "Mpi").reduce((sum, name) => sum + each(name), 0);
         return { name: rowName(views, row), ...barOf(each("computation"), each("waiting"), mpi) };
     });
     if (views.ranks.per_row > 1) {

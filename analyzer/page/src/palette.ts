@@ -1,5 +1,7 @@
 // Colours that the colour-blind distinguish: Okabe and Ito's for kinds, viridis and cividis for amounts.
 
+import { STATES } from "./states.generated";
+
 const OKABE_ITO = {
     orange: "#e69f00",
     sky: "#56b4e9",
@@ -9,25 +11,13 @@ const OKABE_ITO = {
     vermillion: "#d55e00",
     purple: "#cc79a7",
     grey: "#8c8c8c",
-    dim: "#5f6670",
 };
 
-const OF_STATE: Record<string, string> = {
-    "computation": OKABE_ITO.blue,
-    "point-to-point": OKABE_ITO.green,
-    "collective": OKABE_ITO.purple,
-    "synchronization": OKABE_ITO.yellow,
-    "one-sided": OKABE_ITO.sky,
-    "io": OKABE_ITO.orange,
-    "management": OKABE_ITO.grey,
-    "recorder": OKABE_ITO.dim,
-    "waiting": OKABE_ITO.vermillion,
-    "blocking": OKABE_ITO.vermillion,
-};
+const OF_WAITING: Record<string, string> = { "waiting": OKABE_ITO.vermillion, "blocking": OKABE_ITO.vermillion };
 
-/** Colour of an activity or of waiting. */
+/** Colour of a state of time or of waiting. */
 export function stateColour(name: string): string {
-    return OF_STATE[name] ?? OKABE_ITO.grey;
+    return STATES[name]?.colour ?? OF_WAITING[name] ?? OKABE_ITO.grey;
 }
 
 /** Colours of the letters of a pattern: least, lower 15 %, between, upper 15 %, longest. */

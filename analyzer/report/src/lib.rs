@@ -17,6 +17,7 @@ pub mod call_tree;
 mod call_tree_functions;
 pub mod clusters;
 pub mod communication;
+pub mod core_states;
 mod counter_host;
 pub mod counters;
 pub mod course;
@@ -30,6 +31,7 @@ pub mod idle_master;
 pub mod iteration;
 pub mod iteration_groups;
 pub mod iterations;
+mod kernel_work;
 pub mod last_task;
 pub mod lifetime;
 pub mod loops;
@@ -78,6 +80,7 @@ pub use call_sites::SiteRow;
 pub use call_tree::CallTreeRow;
 pub use clusters::{ClusterRow, ClusterTable};
 pub use communication::CommunicationTable;
+pub use core_states::CoreStateTable;
 pub use counters::CounterRow;
 pub use data::DataFacts;
 pub use dispersion::DispersionRows;
@@ -141,6 +144,8 @@ pub struct Report {
     pub ranks: Vec<RankRow>,
     /// A row per activity that occurs, the longest first.
     pub activities: Vec<ActivityRow>,
+    /// Computation by what the system knows of it, or `None` if the kernel noted no switches.
+    pub core_states: Option<CoreStateTable>,
     /// A row per region, an outer one before its inner ones.
     pub regions: Vec<RegionRow>,
     /// Costs of the phases against the same work on one rank, and waiting for other ranks' computation.
@@ -279,6 +284,7 @@ impl Report {
             thread_pools: thread_pools::rows(model, names),
             ranks,
             activities: activities::rows(times, &dispersion),
+            core_states: CoreStateTable::new(model),
             regions,
             losses,
             blocking,

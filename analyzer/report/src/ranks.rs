@@ -8,6 +8,7 @@ use lbprof_collector::definition::EndReason;
 use super::lifetime::LifetimeRow;
 use super::serial;
 use super::{BlockingTable, ClusterTable, DispersionRows};
+use lbprof_analysis::metrics::core_time::{CoreTime, core_time};
 use lbprof_analysis::metrics::functions::{computing, is_sampled};
 use lbprof_analysis::model::lifetime::ProcessLifetime;
 use lbprof_analysis::model::{Model, ResourceUsage, Seconds};
@@ -59,6 +60,11 @@ pub struct RankRow {
     #[serde(rename = "activities", serialize_with = "serial::by_activity")]
     #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, f64>"))]
     pub seconds: Seconds,
+    /// Computation by state of its first thread: on a core in user space (`useful`) or in the `kernel`, `asleep`, without a core (`no core`), or
+    /// `not known`; null if the kernel noted no switches.
+    #[serde(serialize_with = "serial::by_core_state")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<std::collections::BTreeMap<String, f64>>"))]
+    pub core_states: Option<CoreTime>,
     /// Time in MPI: that of all activities but computation and the recorder.
     pub mpi_s: f64,
     /// Time outside of its window while others are in theirs.
@@ -159,7 +165,7 @@ pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
     let mut rows = Vec::with_capacity(model.ranks.len());
     for (at, ((rank, times), compared_s)) in model.ranks.iter().zip(&times.ranks).zip(compared_s).enumerate() {
         let seconds = times.inclusive(0);
-        let in_mpi = Activity::ALL.into_iter().filter(|of| !matches!(of, Activity::Computation | Activity::Recorder));
+        let in_mpi = Activity::ALL.into_iter().filter(|of| of.is_mpi());
         rows.push(RankRow {
             rank: rank.rank,
             host: rank.host.clone(),
@@ -179,6 +185,7 @@ pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
             computation_cpu_s: is_sampled(rank).then(|| computing(rank, None).map(|(_, time)| time.seconds).sum()),
             compared_s,
             seconds,
+            core_states: core_time(rank, None),
             mpi_s: in_mpi.map(|activity| seconds[activity as usize]).sum(),
             idle_s: rank.idle_s(window),
             paused_s: rank.paused_s,

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_collector::Activity;
+use lbprof_collector::{Activity, CoreState};
 use serde::{Serialize, Serializer};
 
+use lbprof_analysis::metrics::core_time::CoreTime;
 use lbprof_analysis::model::Seconds;
 
 /// Serializes an activity as its name.
@@ -21,6 +22,15 @@ pub(super) fn known_activity<S: Serializer>(activity: &Option<Activity>, seriali
 pub(super) fn by_activity<S: Serializer>(seconds: &Seconds, serializer: S) -> Result<S::Ok, S::Error> {
     let spent = Activity::ALL.into_iter().filter(|&activity| seconds[activity as usize] > 0.0);
     let by_name: BTreeMap<&str, f64> = spent.map(|activity| (activity.name(), seconds[activity as usize])).collect();
+    by_name.serialize(serializer)
+}
+
+/// Serializes computation by the name of its state, if it is known. States without time are left out.
+pub(super) fn by_core_state<S: Serializer>(time: &Option<CoreTime>, serializer: S) -> Result<S::Ok, S::Error> {
+    let by_name = time.map(|time| {
+        let spent = CoreState::ALL.into_iter().filter(|&state| time.get(state) > 0.0);
+        spent.map(|state| (state.name(), time.get(state))).collect::<BTreeMap<&str, f64>>()
+    });
     by_name.serialize(serializer)
 }
 

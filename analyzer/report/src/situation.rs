@@ -8,6 +8,7 @@ use super::loss_kind::LossKind;
 use super::losses::EfficiencyLoss;
 use super::verdict::{LongestRank, VerdictKind};
 use super::{Report, ReportDoubt};
+use crate::functions::ExplainedExcess;
 use crate::iteration::IterationRow;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
@@ -74,6 +75,9 @@ pub enum RunSituation {
     /// A rank sleeps or waits for I/O, while the others wait for it.
     #[serde(rename = "asleep rank")]
     AsleepRank,
+    /// A rank spends time in the kernel, by page faults or system calls, while the others wait for it.
+    #[serde(rename = "kernel rank")]
+    KernelRank,
     /// Ranks access files, or wait for those that do.
     #[serde(rename = "file access")]
     FileAccess,
@@ -278,11 +282,15 @@ fn imbalance(report: &Report) -> RunSituation {
     let Some(worst) = &report.verdict.worst else { return RunSituation::StaticExcess };
     // What does not run may also wait for a core.
     let has_core = worst.preempted.is_none() && !report.doubts.iter().any(ReportDoubt::is_of_cores);
-    let asleep = worst.explained.as_ref().and_then(|excess| excess.not_running_share).filter(|_| has_core);
+    let excess = worst.explained.as_ref();
+    let is_known = excess.is_some_and(|excess| excess.states.is_some());
+    let asleep = excess.and_then(ExplainedExcess::asleep_share).filter(|_| has_core || is_known);
+    let in_kernel = excess.and_then(ExplainedExcess::kernel_share);
     match () {
         () if report.awaited_task.is_some() => RunSituation::LastTask,
         () if report.uneven_groups.is_some() => RunSituation::UnevenGroups,
         () if asleep.is_some_and(|share| share >= MIN_EXCESS_ASLEEP) => RunSituation::AsleepRank,
+        () if in_kernel.is_some_and(|share| share >= MIN_EXCESS_ASLEEP) => RunSituation::KernelRank,
         () if is_working_alone(report, worst) => RunSituation::SerialCode,
         () => RunSituation::StaticExcess,
     }

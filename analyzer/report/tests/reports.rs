@@ -369,23 +369,35 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let (path, build_id) = (program.path.to_str().unwrap(), &program.build_id);
     let teams = ranks_with_teams(|script| script.program(path, build_id).sampled(1000).compute_at(force, 20.0));
     let teams = sampled_report(written(teams).path());
+    let in_kernel = sampled_report(
+        written(Scenario::ranks(2).each(|rank, script| {
+            let script = script.program(path, build_id).sampled(1000).usage(0.0, 0).compute_at(force, 10.0);
+            let script = script.compute(f64::from(rank) * 20.0).barrier(1.0);
+            script.off_core(&[], f64::from(rank) * 20.0, 10).usage(10.0, 0)
+        }))
+        .path(),
+    );
     // Each rank is slow in another part of a step.
     let in_parts = sampled_report(
         written(Scenario::ranks(2).each(|rank, script| {
-            script.program(path, build_id).sampled(1000).repeat(20, |_, script| {
-                script.iteration("step", |script| {
-                    let (forces, lists) = if rank == 0 { (16.0, 8.0) } else { (8.0, 16.0) };
-                    let script = script.region("forces", |script| script.compute_at(force, forces));
-                    let script = script.barrier(16.1 - forces);
-                    script.region("lists", |script| script.compute_at(force, lists)).barrier(16.1 - lists)
+            script
+                .program(path, build_id)
+                .sampled(1000)
+                .repeat(20, |_, script| {
+                    script.iteration("step", |script| {
+                        let (forces, lists) = if rank == 0 { (16.0, 8.0) } else { (8.0, 16.0) };
+                        let script = script.region("forces", |script| script.compute_at(force, forces));
+                        let script = script.barrier(16.1 - forces);
+                        script.region("lists", |script| script.compute_at(force, lists)).barrier(16.1 - lists)
+                    })
                 })
-            })
+                .off_core(&[], 0.0, 0)
         }))
         .path(),
     );
     let selection = Selection { region: Some("main/step/force".to_owned()), ..Selection::default() };
     let region = report_on(&part_in(dir.path(), &selection));
-    let others = [region, found, damaged, part, sampled, sums, threads, first_look, teams, in_parts];
+    let others = [region, found, damaged, part, sampled, sums, threads, first_look, teams, in_kernel, in_parts];
     for report in of_marked.into_iter().chain(others) {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
         // With what else there is of more ranks.
@@ -437,7 +449,9 @@ fn keys(value: &serde_json::Value, path: String, into: &mut std::collections::BT
     match value {
         serde_json::Value::Object(map) => {
             for (key, value) in map {
-                let key = if path.ends_with("activities") || path == "run.params" { "*" } else { key };
+                let is_map =
+                    path.ends_with("activities") || ["run.params", "ranks[].core_states"].contains(&path.as_str());
+                let key = if is_map { "*" } else { key };
                 let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
                 into.insert(path.clone());
                 keys(value, path, into);

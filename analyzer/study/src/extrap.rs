@@ -9,7 +9,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use lbprof_collector::Activity;
 use serde_json::json;
 
 use super::RunMetrics;
@@ -145,7 +144,7 @@ fn with_inner(run: &RunMetrics, path: &str, figure: impl Fn(&super::run::RegionF
 fn mpi(run: &RunMetrics, path: &str) -> Option<f64> {
     let sum = with_inner(run, path, |region| {
         let activities = region.activities.keys().copied();
-        let of_mpi = activities.filter(|activity| !matches!(activity, Activity::Computation | Activity::Recorder));
+        let of_mpi = activities.filter(|activity| activity.is_mpi());
         Some(of_mpi.map(|activity| region.sum_s(activity)).sum())
     });
     Some(sum? / run.ranks.len().max(1) as f64)

@@ -56,6 +56,9 @@ thresholds! {
     /// Least time between two samples of usage that is judged, in seconds; shorter runs prove nothing.
     MIN_JUDGED_INTERVAL_S: f64 = 0.1, unit "s", validated "analysis/src/metrics/preemption.rs";
 
+    /// Share of a rank's window, and of its computation, for which the switches of its first thread have to be known, so that its computation is split by state.
+    MIN_KNOWN_SWITCHES: f64 = 0.5, unit "of a rank's time", validated "analysis/src/metrics/core_time.rs";
+
     /// Least time observed for `without_core`, in seconds: the system counts time without a core to the nanosecond.
     MIN_OBSERVED_WITHOUT_CORE_S: f64 = 0.01, unit "s", validated "analysis/src/metrics/preemption.rs";
 

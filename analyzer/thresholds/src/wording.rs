@@ -1,6 +1,9 @@
 //! What a text of the report says, and how surely.
 
 thresholds! {
+    /// Share of computation of which a state of it is listed in the table of activities.
+    MIN_SHARE_OF_STATE: f64 = 0.01, unit "of computation", validated "lb-report/tests/functions.rs";
+
     /// Share of the other CPU time from which on that of unknown regions is shown.
     MIN_UNPLACED_TIME: f64 = 0.01, unit "of the other CPU time", validated "report/tests/reports.rs";
 

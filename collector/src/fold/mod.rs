@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 
 use crate::gap_survey::CpuSample;
 use crate::joined::{self, JOINED, JOINED_COMPLETED};
-use crate::operation::{Activity, Operation};
+use crate::operation::Operation;
 use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};
 use crate::polling::PollGapClassifier;
 use crate::profile::{
@@ -35,6 +35,7 @@ use crate::profile::{
 use crate::record::batch_head::BatchHead;
 use crate::record::{CallFlags, NONE, Record};
 use crate::semantics::CompletionEffect;
+use crate::states::Activity;
 use crate::walk::{RecordTimes, RecordWalk, WalkState};
 
 /// Time in one region and iteration, by activity.

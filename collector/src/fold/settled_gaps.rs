@@ -1,10 +1,11 @@
 //! Puts the time of long gaps between polls where it belongs, in a profile that has it as computation ([`crate::poll_gaps`]).
 
 use crate::gap_use::{GapUse, PolledSite};
-use crate::operation::{Activity, Operation};
+use crate::operation::Operation;
 use crate::poll_gaps::{GapPlace, NextCall, PlacedGaps};
 use crate::polling::PollGapRule;
 use crate::profile::{CallSiteKey, CellKey, ProfileCell, ThreadProfile};
+use crate::states::Activity;
 
 /// The use that a gap counts as, if it is known or the user has set it.
 fn verdict(polling: PollGapRule, place: &GapPlace, gap_use: Option<GapUse>) -> Option<GapUse> {

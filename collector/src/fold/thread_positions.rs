@@ -9,10 +9,10 @@
 //!
 //! What the analyzer does with a log of records ([`crate::walk`] decides alike) the recorder does here before it folds them into sums.
 
-use crate::operation::Activity;
 use crate::record::Record;
 use crate::record::batch_head::BatchHead;
 use crate::sample::Place;
+use crate::states::Activity;
 use crate::walk::{RecordWalk, WalkState};
 
 /// The places of a thread while it made some records.

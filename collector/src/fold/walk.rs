@@ -15,9 +15,10 @@
 //! All who go over records share this: the [`fold`](crate::fold), the reader where it skips records, and the analyzer. Who needs the time alone
 //! takes [`ThreadTime`], who needs the place alone [`OpenRegions`]. Nothing here allocates but a region that is entered.
 
-use crate::operation::{Activity, Operation};
+use crate::operation::Operation;
 use crate::record::batch_head::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
 use crate::record::{NONE, Record};
+use crate::states::Activity;
 
 /// The state of a thread between two records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
+use crate::off_core::{OffCoreTimes, ThreadUsage};
 use crate::parallel::{MutexSums, ParallelSums, TeamPlacement};
 use crate::poll_gaps::ProfileGaps;
 use crate::record::NONE;
@@ -76,6 +77,10 @@ pub enum Definition {
     MutexSums(MutexSums),
     /// Threads that the process has started with one routine so far.
     ThreadPool(ThreadPool),
+    /// Times for which the first thread was off its core.
+    OffCore(OffCoreTimes),
+    /// CPU time and page faults of the first thread by an instant.
+    ThreadUsage(ThreadUsage),
 }
 
 /// A point in the life of a process, besides those that limit the analysed window.
@@ -497,6 +502,8 @@ mod tests {
         assert_eq!(number(Definition::ProfileGaps(ProfileGaps::default())), 26);
         assert_eq!(number(Definition::MutexSums(MutexSums::default())), 28);
         assert_eq!(number(Definition::ThreadPool(ThreadPool::default())), 29);
+        assert_eq!(number(Definition::OffCore(OffCoreTimes::default())), 30);
+        assert_eq!(number(Definition::ThreadUsage(ThreadUsage::default())), 31);
     }
 
     #[test]

@@ -103,7 +103,7 @@ pub fn take_apart(records: &mut Vec<Record>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::Activity;
+    use crate::states::Activity;
 
     fn call(operation: Operation) -> Record {
         Record { end: 20, call_site: 7, comm: 3, ..Record::new(operation, 10) }

@@ -10,6 +10,7 @@ pub mod definition;
 pub mod gap_use;
 pub mod joined;
 pub mod log_header;
+pub mod off_core;
 pub mod operation;
 pub mod options;
 pub mod parallel;
@@ -19,8 +20,10 @@ pub mod problem;
 pub mod sample;
 pub mod semantics;
 pub mod starter;
+pub mod states;
 
-use crate::operation::{Activity, Operation};
+use crate::operation::Operation;
+use crate::states::Activity;
 
 /// "No iteration", "no request", "no communicator": the absent value of every 32-bit id.
 pub const NONE: u32 = u32::MAX;
@@ -221,13 +224,13 @@ impl CallFlags {
     /// The activity in the lowest three bits.
     #[inline(always)]
     pub fn activity(self) -> Activity {
-        Activity::ALL[usize::from(self.0 & 7)]
+        Activity::from_bits(self.0)
     }
 
     /// Replaces the activity.
     #[inline(always)]
     pub const fn with_activity(self, activity: Activity) -> Self {
-        CallFlags(self.0 & !7 | activity as u16)
+        CallFlags(self.0 & !Activity::MASK | activity as u16)
     }
 
     /// Returns whether all of `other`'s facts hold.

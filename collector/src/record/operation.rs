@@ -1,64 +1,11 @@
-//! The table of operations and activities. The numbers are in every log: append, never renumber.
+//! The table of operations. The numbers are in every log: append, never renumber.
 //!
 //! A row states all columns, so none can be forgotten: what they mean is in [`crate::semantics`].
 
 use crate::semantics::{
     CollectiveScope, CommunicationPattern, CompletionEffect, EpochStep, OperationSemantics, SendMode, SynchronisesWith,
 };
-use bincode::{Decode, Encode};
-
-/// The activity on which a rank spends its time (docs/metrics.md: the eight activities).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
-#[repr(u8)]
-pub enum Activity {
-    /// Time outside MPI.
-    Computation = 0,
-    /// Sends, receives, probes, and the waits and tests on their requests.
-    PointToPoint = 1,
-    /// Collectives other than barriers, and their waits.
-    Collective = 2,
-    /// Barriers and their waits.
-    Synchronization = 3,
-    /// Operations on windows: puts, gets, and their synchronisation.
-    OneSided = 4,
-    /// File input and output through MPI.
-    Io = 5,
-    /// Communicator, datatype, group and topology calls that communicate.
-    Management = 6,
-    /// The recorder's own flushes.
-    Recorder = 7,
-}
-
-impl Activity {
-    /// Number of activities.
-    pub const COUNT: usize = 8;
-
-    /// The activities, each at the index of its number.
-    pub const ALL: [Activity; Self::COUNT] = [
-        Activity::Computation,
-        Activity::PointToPoint,
-        Activity::Collective,
-        Activity::Synchronization,
-        Activity::OneSided,
-        Activity::Io,
-        Activity::Management,
-        Activity::Recorder,
-    ];
-
-    /// The name in reports and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Activity::Computation => "computation",
-            Activity::PointToPoint => "point-to-point",
-            Activity::Collective => "collective",
-            Activity::Synchronization => "synchronization",
-            Activity::OneSided => "one-sided",
-            Activity::Io => "io",
-            Activity::Management => "management",
-            Activity::Recorder => "recorder",
-        }
-    }
-}
+use crate::states::Activity;
 
 /// A cell of the table as a value; a dash stands for the column's nothing.
 macro_rules! cell {

@@ -5,8 +5,8 @@
 
 use bincode::{Decode, Encode};
 
-use crate::operation::Activity;
 use crate::record::NONE;
+use crate::states::Activity;
 
 /// Most samples that a block may hold.
 pub const MAX_SAMPLES: usize = 1 << 16;

@@ -7,11 +7,12 @@ use rustc_hash::FxHashSet;
 
 use crate::definition::{Definition, ObjectKind};
 use crate::format::BatchHead;
-use crate::operation::{Activity, Operation};
+use crate::operation::Operation;
 use crate::profile::ProfileBatch;
 use crate::reader::LogItem;
 use crate::record::{NONE, Record};
 use crate::sample::Sample;
+use crate::states::Activity;
 
 /// Ids that are remembered as missing. A hostile log has no more of them, and takes no more memory.
 const MAX_MISSING: usize = 1 << 16;
@@ -94,6 +95,11 @@ impl UndefinedIds {
                 }
                 Definition::SamplePlaces(places) => {
                     for run in &places.runs {
+                        self.refer_to_region(run.region);
+                    }
+                }
+                Definition::OffCore(times) => {
+                    for run in &times.places {
                         self.refer_to_region(run.region);
                     }
                 }

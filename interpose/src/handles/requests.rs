@@ -17,7 +17,7 @@ use std::sync::atomic::{
     fence,
 };
 
-use lbprof_collector::CallFlags;
+use lbprof_collector::{Activity, CallFlags};
 
 use crate::harmless::enter;
 use crate::harmless::signals::HandlerLock;
@@ -433,7 +433,7 @@ fn look_at_polled(place: &RequestSlot, handle: Word) -> Option<PolledRequest> {
     let polled = PolledRequest {
         id,
         comm: place.comm_and_id.load(Relaxed) as u32,
-        activity: place.kind.load(Relaxed) as u16 & 7,
+        activity: Activity::number_in(place.kind.load(Relaxed)),
     };
     fence(Acquire);
     (place.handle.load(Relaxed) == handle && place.id() == id).then_some(polled)
@@ -462,7 +462,7 @@ pub fn peek_polled(handle: Word) -> Option<PolledRequest> {
 #[inline(never)]
 fn peek_again(handle: Word) -> Option<PolledRequest> {
     let open = peek(handle)?;
-    Some(PolledRequest { id: open.id, comm: open.comm, activity: open.kind as u16 & 7 })
+    Some(PolledRequest { id: open.id, comm: open.comm, activity: Activity::number_in(open.kind) })
 }
 
 /// Takes out the oldest open request with this handle.

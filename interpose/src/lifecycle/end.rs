@@ -189,7 +189,7 @@ fn stamp(reason: EndReason, end: u64) {
 fn close_log(reason: EndReason) {
     let end = ticks();
     stamp(reason, end);
-    let mut last: Vec<Definition> = process::usage().map(Definition::Usage).into_iter().collect();
+    let mut last = log::usage_facts();
     last.push(Definition::Instant(clock::instant()));
     last.extend(
         guard::counts()

@@ -222,8 +222,8 @@ unsafe fn open(
         }
         sandbox::remember();
         process::watch_usage();
-        if let Some(usage) = process::usage() {
-            log::define(Definition::Usage(usage));
+        for fact in log::usage_facts() {
+            log::define(fact);
         }
         libc::pthread_atfork(None, None, Some(in_child));
         exit_status::watch();

@@ -41,6 +41,12 @@ pub const FIRST_THREAD: u32 = 0;
 /// The log of this rank, while it records.
 pub static LOG: HandlerLock<Option<OpenLog>> = HandlerLock::new(None);
 
+/// The resources that the process, and the calling thread, have used so far, as definitions; none where a system call filter may not allow to ask.
+pub fn usage_facts() -> Vec<Definition> {
+    let process = process::usage().map(Definition::Usage);
+    process.into_iter().chain(process::thread_usage().map(Definition::ThreadUsage)).collect()
+}
+
 /// Writes a definition to the rank's log, now: what the ring holds may refer to it if the process is killed.
 pub fn define(definition: Definition) {
     if let Some(mut guard) = LOG.lock()
@@ -364,8 +370,7 @@ impl OpenLog {
         if self.second_has_passed(self.sampled_at, now) {
             self.sampled_at = now;
             let ClockPair { ticks, monotonic_ns } = clock::instant();
-            let usage = if thread == FIRST_THREAD { process::usage() } else { None };
-            let mut facts: Vec<_> = usage.map(Definition::Usage).into_iter().collect();
+            let mut facts = if thread == FIRST_THREAD { usage_facts() } else { Vec::new() };
             facts.push(Definition::Instant(ClockPair { ticks, monotonic_ns }));
             self.define(&facts);
         }

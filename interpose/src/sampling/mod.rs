@@ -16,6 +16,7 @@
 mod call_chain;
 mod clock;
 mod locked_memory;
+mod off_core;
 pub mod pools;
 mod refusal_advice;
 mod sampled_thread;
@@ -38,8 +39,10 @@ use crate::log::{self, FIRST_THREAD, LOG, OpenLog};
 use crate::sampling::call_chain::{COPIED_BYTES, SampleUnwinder};
 use crate::sampling::clock::SampleClock;
 use crate::sampling::locked_memory::LockedShare;
+use crate::sampling::off_core::OffCoreReader;
 use crate::sampling::sampled_thread::{SampleReading, ThreadSampling};
 use crate::system::clock::{sample_clock, ticks};
+use crate::system::perf::switches::SwitchEvent;
 use crate::system::perf::{EventOptions, PAGE, PerfEvent, SamplingRefusal, StackCopies};
 use crate::system::{objects, sandbox};
 
@@ -366,8 +369,21 @@ impl ThreadSampler {
         };
         let number = self.recording.iter().find(|(known, _)| *known == thread).map_or(NONE, |(_, number)| *number);
         let sampled = SampledThread { id, system_id: thread as u32, number, pool: pools::pool_of(thread) };
-        self.threads.push(ThreadSampling::new(sampled, event, ticks()));
+        let mut sampling = ThreadSampling::new(sampled, event, ticks());
+        // The first one is the first thread that records.
+        if self.threads.is_empty() {
+            sampling.off_core = self.switches(thread);
+        }
+        self.threads.push(sampling);
         result
+    }
+
+    /// Begins to note when a thread has no core, where the system and the memory that may be locked allow it.
+    fn switches(&mut self, thread: libc::pid_t) -> Option<OffCoreReader> {
+        let bytes = self.share.fitting(SWITCHES_BYTES, PAGE as u64)?;
+        let event = SwitchEvent::open(thread, sample_clock(), bytes).ok()?;
+        self.share.take(event.locked_bytes());
+        Some(OffCoreReader::new(event, ticks()))
     }
 
     /// Returns the copies of the stack that one more thread gets where so many have some, if there is room for them.
@@ -428,7 +444,7 @@ impl ThreadSampler {
         }
         let second = 1e9 * self.reading.clock.rate();
         NEXT_LOOK.store(now.saturating_add(interval()), Relaxed);
-        let is_any_due = self.threads.iter().any(ThreadSampling::is_due);
+        let is_any_due = self.threads.iter().any(|one| one.is_due(now, &self.reading.clock));
         let is_scan_due = now.saturating_sub(self.scanned) as f64 >= SCAN_S * second;
         if !is_any_due && !is_scan_due {
             return false;
@@ -441,8 +457,10 @@ impl ThreadSampler {
         }
         let ThreadSampler { reading, threads, .. } = self;
         write_log(|log| {
-            for sampled in threads.iter_mut().filter(|one| one.is_due()) {
-                sampled.write(log, reading);
+            for sampled in threads.iter_mut() {
+                if sampled.is_due(now, &reading.clock) {
+                    sampled.write(log, reading);
+                }
             }
             pools::write(log);
         });
@@ -517,6 +535,9 @@ impl ThreadSampler {
 
 /// Bytes for samples without copies of the stack beside those with them: as long a time as the largest of [`ring_bytes`].
 const BACKUP_BYTES: usize = 32 << 10;
+
+/// Bytes for the switches of the first thread: two thousand, or the busiest quarter of a second in which they are worth listing.
+const SWITCHES_BYTES: usize = 64 << 10;
 
 /// Bytes for samples with copies of the stack, at least: those of a quarter of a second.
 const MIN_COPIES_BYTES: usize = 64 << 10;

@@ -12,8 +12,9 @@ use lbprof_collector::thread_positions::ThreadLocator;
 use crate::log::OpenLog;
 use crate::sampling::call_chain::{SampleUnwinder, UnwoundChain};
 use crate::sampling::clock::SampleClock;
+use crate::sampling::off_core::OffCoreReader;
 use crate::sampling::pools;
-use crate::system::clock::sample_instant;
+use crate::system::clock::{sample_instant, ticks};
 use crate::system::perf::{KernelRecord, PerfEvent, RawCounts, RawSample};
 
 /// A thread that is sampled.
@@ -42,6 +43,8 @@ pub struct ThreadSampling {
     paused: Option<u64>,
     /// True if the log has its definition.
     is_defined: bool,
+    /// The times for which it is off its core, if these are noted.
+    pub off_core: Option<OffCoreReader>,
 }
 
 /// The means of reading samples: the clock that their times follow, and the unwinder of the stacks that come with them.
@@ -72,6 +75,7 @@ impl ThreadSampling {
             counts: RawCounts::default(),
             paused: None,
             is_defined: false,
+            off_core: None,
         }
     }
 
@@ -98,9 +102,10 @@ impl ThreadSampling {
     }
 
     /// Returns whether there is enough for a block, or for fear that there is soon no place.
-    pub fn is_due(&self) -> bool {
-        let Some(event) = &self.event else { return false };
-        self.is_half_full() || event.n_waiting() + self.waiting.len() >= WORTH_A_BLOCK
+    pub fn is_due(&self, now: u64, clock: &SampleClock) -> bool {
+        let n_waiting = self.waiting.len() + self.event.as_ref().map_or(0, PerfEvent::n_waiting);
+        let is_off_core_due = self.off_core.as_ref().is_some_and(|off_core| off_core.is_due(now, clock));
+        self.is_half_full() || n_waiting >= WORTH_A_BLOCK || is_off_core_due
     }
 
     /// Returns whether the kernel has written what was not read yet.
@@ -110,18 +115,24 @@ impl ThreadSampling {
 
     /// Bytes that are locked for it.
     pub fn locked_bytes(&self) -> u64 {
-        self.event.as_ref().map_or(0, PerfEvent::locked_bytes)
+        let switches = self.off_core.as_ref().map_or(0, OffCoreReader::locked_bytes);
+        self.event.as_ref().map_or(0, PerfEvent::locked_bytes) + switches
     }
 
     /// Returns whether there is soon no place for more.
     pub fn is_half_full(&self) -> bool {
         self.event.as_ref().is_some_and(PerfEvent::is_half_full)
+            || self.off_core.as_ref().is_some_and(OffCoreReader::is_half_full)
     }
 
     /// Takes over what the kernel wrote. `first_thread`: the records that the rank's first thread made meanwhile, after a head.
     pub fn read(&mut self, reading: &mut SampleReading, first_thread: Option<(&BatchHead, &[Record])>) {
-        let ThreadSampling { event, waiting, places, chains, unfolded, losses, counts, paused, .. } = self;
+        let ThreadSampling { event, waiting, places, chains, unfolded, losses, counts, paused, off_core, .. } = self;
         let SampleReading { clock, unwinder } = reading;
+        if let Some(off_core) = off_core {
+            let mut found = first_thread.map(|(head, records)| ThreadLocator::new(head, records));
+            off_core.read(ticks(), clock, |ticks| found.as_mut().and_then(|found| found.place_at(ticks)));
+        }
         let Some(event) = event.as_mut() else { return };
         let mut found = first_thread.map(|(head, records)| ThreadLocator::new(head, records));
         let mut is_in_pause = false;
@@ -152,6 +163,9 @@ impl ThreadSampling {
     /// Writes all samples that there are.
     pub fn write(&mut self, log: &mut OpenLog, reading: &mut SampleReading) {
         self.read(reading, None);
+        if let Some(off_core) = &mut self.off_core {
+            log.define(&[Definition::OffCore(off_core.take(ticks()))]);
+        }
         self.head.rate = SampleHead::rate_of(1.0 / reading.clock.rate());
         let mut waiting = std::mem::take(&mut self.waiting);
         for (sample, chain) in waiting.iter_mut().zip(self.chains.drain(..)) {
@@ -223,6 +237,9 @@ impl ThreadSampling {
             && !may_unmap
         {
             event.leave();
+        }
+        if let Some(off_core) = self.off_core.take() {
+            off_core.end(may_unmap);
         }
     }
 }

@@ -15,6 +15,7 @@
 
 mod descriptor;
 mod period;
+pub mod switches;
 
 use std::io;
 use std::os::fd::AsRawFd;

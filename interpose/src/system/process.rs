@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering::Relaxed};
 
 use lbprof_collector::definition::ResourceUsage;
+use lbprof_collector::off_core::ThreadUsage;
 
 use crate::system::clock::ticks;
 use crate::system::kept_file::KeptFile;
@@ -97,6 +98,27 @@ pub fn usage() -> Option<ResourceUsage> {
         // In blocks of 512 bytes, whatever the file system's are (getrusage(2)).
         read_bytes: process.ru_inblock as u64 * 512,
         written_bytes: process.ru_oublock as u64 * 512,
+    })
+}
+
+/// CPU time and page faults of the calling thread so far; `None` where a system call filter may not allow to ask.
+pub fn thread_usage() -> Option<ThreadUsage> {
+    if sandbox::is_filtered() {
+        return None;
+    }
+    // SAFETY: a plain structure, which the call fills.
+    let thread = unsafe {
+        let mut thread: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &mut thread);
+        thread
+    };
+    Some(ThreadUsage {
+        ticks: ticks(),
+        user_ns: ns(thread.ru_utime),
+        system_ns: ns(thread.ru_stime),
+        minor_faults: thread.ru_minflt as u64,
+        major_faults: thread.ru_majflt as u64,
+        voluntary_switches: thread.ru_nvcsw as u64,
     })
 }
 

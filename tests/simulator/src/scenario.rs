@@ -32,7 +32,8 @@ use lbprof_collector::format::{
     BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, ClockSource, LogHeader, PREAMBLE_BYTES, RecordingMode,
     header_checksum, log_name, ring_name,
 };
-use lbprof_collector::operation::{Activity, Operation};
+use lbprof_collector::off_core::{OffCoreTimes, ReadInterval, ThreadUsage};
+use lbprof_collector::operation::Operation;
 use lbprof_collector::parallel::TeamTime;
 use lbprof_collector::parallel_marks::ParallelInstance;
 use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
@@ -40,6 +41,7 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, RingHead};
 use lbprof_collector::sample::{CodeAddress, SamplePlaces, SamplingOutcome, SamplingSetup, ThreadPool};
+use lbprof_collector::states::{Activity, CoreState};
 use lbprof_collector::thread_positions::ThreadLocator;
 use lbprof_collector::writer::LogWriter;
 
@@ -694,6 +696,21 @@ impl RankScript {
             max_resident: 100 << 20,
             ..ResourceUsage::default()
         }));
+        self
+    }
+
+    /// The kernel noted when the first thread was off its core until now: from and to so many milliseconds of the rank's time, in a state. The thread's CPU time in the kernel
+    /// was so long, with so many page faults.
+    pub fn off_core(mut self, intervals: &[(f64, f64, CoreState)], system_ms: f64, minor_faults: u64) -> Self {
+        let mut read = Vec::new();
+        for &(from_ms, to_ms, state) in intervals {
+            let [begin, end] = [from_ms, to_ms].map(|ms| self.begin + ticks(ms));
+            read.push(ReadInterval { begin, end, state, place: None });
+        }
+        let used = ThreadUsage { ticks: self.now, system_ns: ticks(system_ms), minor_faults, ..ThreadUsage::default() };
+        let times = OffCoreTimes::from_intervals(self.begin, self.now, &read);
+        let unused = Definition::ThreadUsage(ThreadUsage::default());
+        self.later.extend([Definition::OffCore(times), unused, Definition::ThreadUsage(used)]);
         self
     }
 

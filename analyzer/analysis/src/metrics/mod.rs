@@ -2,6 +2,7 @@
 
 pub mod blocking;
 pub mod cluster;
+pub mod core_time;
 pub mod dispersion;
 pub mod findings;
 pub mod functions;

@@ -9,7 +9,7 @@
 //!   delay     |xxxxxx 5.5 s xxxxxxxxxxxxxxxxxxx|           at most 4 s of it in MPI, so at least 1.5 s in computation
 //! ```
 //!
-//! So delay less time in MPI is a certain bound of what computation lost. It is a weak one where much time is spent in MPI. What
+//! Where the kernel noted each switch of the thread ([`super::core_time`]), it is known. Else delay less time in MPI is a certain bound of what computation lost. It is a weak one where much time is spent in MPI. What
 //! else can be said depends on how often the thread was pushed off its core (involuntary context switches):
 //!
 //! | switches a second | what happened |
@@ -18,12 +18,13 @@
 //! | 10 to 2,000 | others ran on its core: the system switches between runnable threads every 1 to 10 ms, whatever they do, so that computation, less the time asleep, has its proportional share of the delay |
 //! | above 2,000 | MPI itself gives way to others while it waits (sched_yield), which counts as involuntary: the delay is mostly in MPI, and only the certain bound is about computation |
 
-use lbprof_collector::Activity;
+use lbprof_collector::{Activity, CoreState};
 use lbprof_thresholds::metrics::{
     MAX_SWITCHES_PER_S, MIN_JUDGED_INTERVAL_S, MIN_OBSERVED_WITHOUT_CORE_S, MIN_PREEMPTED_COMPUTATION,
     MIN_PREEMPTED_TIME, MIN_SWITCHES_PER_S, MIN_TIME_WITHOUT_CORE,
 };
 
+use super::core_time::core_time;
 use crate::model::{RankModel, ResourceUsage};
 
 /// The time that a rank lost to other users of its core.
@@ -47,7 +48,11 @@ pub struct PreemptionLoss {
 /// of yields.
 pub fn preemption(rank: &RankModel) -> Option<PreemptionLoss> {
     let computation_s = rank.inclusive(0)[Activity::Computation as usize];
-    judge(rank.usage.as_ref()?, computation_s)
+    let usage = rank.usage.as_ref()?;
+    let Some(time) = core_time(rank, None) else { return judge(usage, computation_s) };
+    let (delayed_s, switches_per_s) = (time.get(CoreState::NoCore), usage.switches_per_s());
+    let found = PreemptionLoss { computation_s, delayed_s, certain: true, switches_per_s };
+    (MIN_JUDGED_INTERVAL_S <= usage.elapsed_s && found.is_much(usage)).then_some(found)
 }
 
 /// The share of its time, 0 to 1, for which `rank` could have run but had no core, in MPI or outside; `None` where that is less than
@@ -61,6 +66,13 @@ pub fn without_core(rank: &RankModel) -> Option<f64> {
 /// Returns whether so many involuntary context switches a second are those of an MPI that yields its core while it waits.
 pub fn is_yielding(switches_per_s: f64) -> bool {
     switches_per_s > MAX_SWITCHES_PER_S
+}
+
+impl PreemptionLoss {
+    fn is_much(&self, usage: &ResourceUsage) -> bool {
+        self.delayed_s >= MIN_PREEMPTED_COMPUTATION * self.computation_s
+            && self.delayed_s >= MIN_PREEMPTED_TIME * usage.elapsed_s
+    }
 }
 
 fn judge(usage: &ResourceUsage, computation_s: f64) -> Option<PreemptionLoss> {
@@ -79,9 +91,7 @@ fn judge(usage: &ResourceUsage, computation_s: f64) -> Option<PreemptionLoss> {
     };
     let found =
         PreemptionLoss { computation_s, delayed_s: bound_s.max(share_s), certain: bound_s >= share_s, switches_per_s };
-    let is_much = found.delayed_s >= MIN_PREEMPTED_COMPUTATION * computation_s
-        && found.delayed_s >= MIN_PREEMPTED_TIME * usage.elapsed_s;
-    (switches_per_s >= MIN_SWITCHES_PER_S && is_much).then_some(found)
+    (switches_per_s >= MIN_SWITCHES_PER_S && found.is_much(usage)).then_some(found)
 }
 
 #[cfg(test)]

@@ -286,6 +286,10 @@ pub struct ResourceUsage {
     pub read_bytes: u64,
     /// Bytes that the process wrote for storage.
     pub written_bytes: u64,
+    /// CPU time in the kernel of the thread that called `MPI_Init`.
+    pub thread_system_s: Option<f64>,
+    /// Page faults of that thread.
+    pub thread_page_faults: Option<u64>,
 }
 
 impl ResourceUsage {

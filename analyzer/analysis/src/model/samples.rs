@@ -5,8 +5,8 @@
 //! w √n). Samples that are equally spaced scatter less, never more.
 
 use bincode::{Decode, Encode};
-use lbprof_collector::Activity;
 use lbprof_collector::sample::{SamplingOutcome, SamplingSetup};
+use lbprof_collector::{Activity, CoreState};
 
 use super::region::RegionIdx;
 
@@ -125,6 +125,27 @@ pub struct RankSamples {
     pub recorder_by_region: Vec<(RegionIdx, f64)>,
     /// CPU time of the first thread in functions of the program that MPI called, and in what these called; sorted.
     pub called_back: Vec<(CalledBackAt, CpuTime)>,
+    /// Time for which the first thread was off its core, if the log has it.
+    pub off_core: Option<OffCoreSums>,
+}
+
+/// The time for which a rank's first thread was off its core.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+pub struct OffCoreSums {
+    /// Seconds by region, without inner ones, and activity; sorted.
+    pub places: Vec<((RegionIdx, Activity, CoreState), f64)>,
+    /// Seconds whose places are not known, by [`CoreState`].
+    pub unplaced_s: [f64; CoreState::COUNT],
+    /// Seconds for which all is known.
+    pub known_s: f64,
+}
+
+impl OffCoreSums {
+    /// Returns the seconds in a state outside of MPI, in `region` without inner ones or, without a region, in all of them.
+    pub fn in_computation_s(&self, region: Option<RegionIdx>, state: CoreState) -> f64 {
+        let in_region = self.places.iter().filter(|(at, _)| region.is_none_or(|region| region == at.0));
+        in_region.filter(|(at, _)| (at.1, at.2) == (Activity::Computation, state)).map(|&(_, seconds)| seconds).sum()
+    }
 }
 
 impl RankSamples {

@@ -9,7 +9,7 @@ use lbprof_collector::polling::{PollGapRule, PollSums};
 use lbprof_collector::profile::{self, CounterTotals};
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::ThreadPool;
-use lbprof_collector::{Activity, Operation, ProblemKind, Record};
+use lbprof_collector::{Activity, CoreState, Operation, ProblemKind, Record};
 
 use super::found_iterations::FoundIterations;
 use super::lines::LineTimes;
@@ -17,7 +17,7 @@ use super::partial_model::PartialModel;
 use crate::model::lifetime::ProcessLifetime;
 use crate::model::program_list::ProgramList;
 use crate::model::samples::{
-    CalledBackAt, CpuTime, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples,
+    CalledBackAt, CpuTime, OffCoreSums, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples,
 };
 use crate::model::selected::SelectedPart;
 use crate::model::sites::CallSiteTable;
@@ -196,6 +196,7 @@ impl<'a> RankBuilder<'a> {
 
     fn usage(&self) -> Option<ResourceUsage> {
         let (first, last) = self.definitions.usage.0.as_ref().zip(self.definitions.usage.1.as_ref())?;
+        let thread = self.definitions.thread_usage.0.zip(self.definitions.thread_usage.1);
         Some(ResourceUsage {
             elapsed_s: self.seconds(last.ticks.saturating_sub(first.ticks)),
             thread_cpu_s: seconds_since(first.thread_ns, last.thread_ns),
@@ -207,6 +208,8 @@ impl<'a> RankBuilder<'a> {
             max_resident: last.max_resident,
             read_bytes: last.read_bytes.saturating_sub(first.read_bytes),
             written_bytes: last.written_bytes.saturating_sub(first.written_bytes),
+            thread_system_s: thread.map(|(first, last)| seconds_since(first.system_ns, last.system_ns)),
+            thread_page_faults: thread.map(|(first, last)| last.minor_faults.saturating_sub(first.minor_faults)),
         })
     }
 
@@ -291,8 +294,30 @@ impl<'a> RankBuilder<'a> {
         }
         self.rank.totals = totals.into_iter().collect();
         self.samples(&sums.samples);
+        self.off_core(&sums.samples);
         self.any_thread(&sums, 0);
         self.iterations(sums);
+    }
+
+    /// Adds the time for which the first thread was off its core.
+    fn off_core(&mut self, sums: &SampleSums) {
+        let coverage = sums.off_core_coverage;
+        if coverage.known == 0 {
+            return;
+        }
+        let mut places: BTreeMap<(RegionIdx, Activity, CoreState), f64> = BTreeMap::new();
+        let mut found: Vec<_> = sums.off_core.iter().collect();
+        // Sums of fractions depend on their order.
+        found.sort_by_key(|(place, _)| **place);
+        for (&(region, activity, state), &ticks) in found {
+            let seconds = ticks * self.clock.tick_s();
+            *places.entry((self.region(region), activity, state)).or_default() += seconds;
+        }
+        self.rank.samples.off_core = Some(OffCoreSums {
+            places: places.into_iter().collect(),
+            unplaced_s: coverage.short.map(|ticks| self.seconds(ticks)),
+            known_s: self.seconds(coverage.known),
+        });
     }
 
     /// Adds the samples of the rank.
@@ -467,10 +492,10 @@ fn in_found_loop(sums: &ThreadTotals, id: u32) -> u32 {
 
 /// Returns whether an activity is the program's in MPI.
 fn is_mpi(activity: Activity) -> bool {
-    !matches!(activity, Activity::Computation | Activity::Recorder)
+    activity.is_mpi()
 }
 
 /// The activity of a number in a log.
 fn activity_of(number: u8) -> Activity {
-    Activity::ALL[usize::from(number & 7)]
+    Activity::from_bits(number.into())
 }

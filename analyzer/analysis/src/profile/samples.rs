@@ -17,11 +17,12 @@
 use std::collections::BTreeMap;
 
 use lbprof_collector::format::{BatchHead, LogHeader};
+use lbprof_collector::off_core::OffCoreTimes;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{self, ProcessorCounts, Sample, SamplePlaces};
 use lbprof_collector::walk::{ThreadTime, WalkState};
-use lbprof_collector::{Activity, Definition, Record};
+use lbprof_collector::{Activity, CoreState, Definition, Record};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::samples::{CpuTime, HardwareCounters, SampledThreads};
@@ -35,6 +36,9 @@ use crate::structure::sampled_code::SampledCode;
 /// Most samples of a rank that are kept: 100 MB.
 pub(super) const MOST_SAMPLES: usize = 1 << 21;
 
+/// An interval for which switches were lost is placed at so many instants.
+const PARTS_OF_UNKNOWN: u64 = 64;
+
 /// A sample of any thread.
 #[derive(Clone, Copy)]
 struct ThreadSample {
@@ -46,6 +50,8 @@ struct ThreadSample {
     time: CpuTime,
     /// The recorder's own placement of samples, if only sums of the first thread's calls exist.
     place: Option<sample::Place>,
+    /// The first thread's state, if this is an interval off its core, at its middle, and no sample.
+    off_core: Option<CoreState>,
 }
 
 /// The samples of a rank, by time.
@@ -60,6 +66,17 @@ pub struct SortedSamples {
     whose: Vec<SampledThreads>,
     /// The id of its pool, or NONE.
     pools: Vec<u32>,
+    /// Coverage of the intervals off the core, and those that are not listed.
+    off_core: OffCoreCoverage,
+}
+
+/// The time for which all of a thread's intervals off its core are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OffCoreCoverage {
+    /// Ticks of that time.
+    pub known: u64,
+    /// Ticks of intervals whose places are not known, by [`CoreState`].
+    pub short: [u64; CoreState::COUNT],
 }
 
 /// The log with a rank's samples, and the tables that resolve their addresses.
@@ -91,6 +108,7 @@ impl SampleSource<'_> {
                     for one in list {
                         match one {
                             Definition::SamplePlaces(of_next) => places = of_next,
+                            Definition::OffCore(times) => samples.add_off_core(&times, span),
                             other => definitions.add(other),
                         }
                     }
@@ -119,7 +137,7 @@ impl SampleSource<'_> {
         }
         // Which of the threads is the first one may be said last.
         let mut threads: BTreeMap<u32, u32> = BTreeMap::new();
-        for sample in &mut samples.all {
+        for sample in samples.all.iter_mut().filter(|sample| sample.off_core.is_none()) {
             let next = threads.len() as u32;
             let at = *threads.entry(sample.thread).or_insert(next);
             if at == next && samples.whose.len() as u32 == next {
@@ -129,7 +147,7 @@ impl SampleSource<'_> {
             sample.thread = at;
         }
         samples.all.sort_by_key(|one| (one.ticks, one.thread));
-        Some(samples).filter(|samples| !samples.all.is_empty())
+        Some(samples).filter(|samples| !samples.all.is_empty() || samples.off_core.known > 0)
     }
 
     /// Returns the samples of the rank's first thread, at most `most` of all threads', in the order of time: their ticks, the
@@ -137,7 +155,7 @@ impl SampleSource<'_> {
     pub fn samples_of_first_thread(&self, most: usize) -> Vec<(u64, u32, f64)> {
         let Some(SortedSamples { all, whose, .. }) = self.read(TickSpan::ALL, most) else { return Vec::new() };
         all.iter()
-            .filter(|one| whose[one.thread as usize] == SampledThreads::First)
+            .filter(|one| one.off_core.is_none() && whose[one.thread as usize] == SampledThreads::First)
             .map(|one| (one.ticks, self.code.leaf_of(one.stack), one.time.seconds))
             .collect()
     }
@@ -149,7 +167,7 @@ impl ThreadSample {
         if let Some(ProcessorCounts { instructions, cycles }) = sample.counts {
             time.counted = HardwareCounters { instructions, cycles, seconds: time.seconds };
         }
-        ThreadSample { ticks: sample.ticks, thread, stack, time, place }
+        ThreadSample { ticks: sample.ticks, thread, stack, time, place, off_core: None }
     }
 }
 
@@ -157,6 +175,30 @@ impl SortedSamples {
     /// Creates an empty list of at most `most` samples.
     fn at_most(most: usize) -> SortedSamples {
         SortedSamples { most, every: 1, ..SortedSamples::default() }
+    }
+
+    /// Adds the intervals off the core of the rank's first thread.
+    fn add_off_core(&mut self, times: &OffCoreTimes, span: TickSpan) {
+        let known = span.clamp(times.end).saturating_sub(span.clamp(times.begin));
+        let listed = times.intervals().map(|one| (one.begin + (one.end - one.begin) / 2, one));
+        for (number, (middle, one)) in
+            (0..).zip(listed.filter(|(middle, _)| span.begin < *middle && *middle <= span.end))
+        {
+            // One of which nothing is known may reach over many calls.
+            let n_parts = if one.state == CoreState::NotKnown { PARTS_OF_UNKNOWN } else { 1 };
+            let part = (one.end - one.begin) / n_parts;
+            for at in 0..n_parts {
+                // In ticks; whoever knows the rank's clock makes seconds of them.
+                let time = CpuTime::sample((one.end - one.begin) as f64 / n_parts as f64);
+                let ticks = if n_parts == 1 { middle } else { one.begin + at * part + part / 2 };
+                let off_core = Some(one.state);
+                self.add(number, ThreadSample { ticks, thread: 0, stack: 0, time, place: one.place, off_core });
+            }
+        }
+        self.off_core.known = self.off_core.known.saturating_add(known);
+        for (sum, &short) in self.off_core.short.iter_mut().zip(&times.short) {
+            *sum = sum.saturating_add(short.min(known));
+        }
     }
 
     /// Adds a sample with this number among those of its thread.
@@ -224,6 +266,10 @@ pub struct SampleSums {
     pub pools: FxHashMap<(u32, SamplePlace), CpuTime>,
     /// CPU time of the first thread in recorded calls, by operation and stack.
     pub in_calls: FxHashMap<(u16, u32), CpuTime>,
+    /// Ticks for which the first thread was off its core, by region id and activity.
+    pub off_core: FxHashMap<(u32, Activity, CoreState), f64>,
+    /// The time for which they are known.
+    pub off_core_coverage: OffCoreCoverage,
 }
 
 impl SampleSums {
@@ -241,11 +287,23 @@ impl SampleSums {
 impl PlacedSamples {
     /// Takes `samples`, none of which is placed yet.
     pub(super) fn new(samples: SortedSamples) -> Self {
-        PlacedSamples { samples, next: 0, time: None, sums: SampleSums::default() }
+        let sums = SampleSums { off_core_coverage: samples.off_core, ..SampleSums::default() };
+        PlacedSamples { samples, next: 0, time: None, sums }
     }
 
     /// Adds a sample where the rank's first thread was; `None`: that is not known.
     fn add(&mut self, place: Option<(u32, Activity)>, sample: &ThreadSample) {
+        if let Some(state) = sample.off_core {
+            let ticks = sample.time.seconds;
+            match place {
+                Some((region, activity)) => *self.sums.off_core.entry((region, activity, state)).or_default() += ticks,
+                None => {
+                    let short = &mut self.sums.off_core_coverage.short[state as usize];
+                    *short = short.saturating_add(ticks as u64);
+                }
+            }
+            return;
+        }
         match place {
             Some((region, activity)) => {
                 let whose = self.samples.whose[sample.thread as usize];
@@ -302,7 +360,7 @@ impl PlacedSamples {
     fn take_in_call(&mut self, ticks: u64, record: &Record, region: u32) {
         while let Some(sample) = self.up_to(ticks) {
             self.add(Some((region, record.activity())), &sample);
-            if self.samples.whose[sample.thread as usize] == SampledThreads::First {
+            if sample.off_core.is_none() && self.samples.whose[sample.thread as usize] == SampledThreads::First {
                 self.sums.in_calls.entry((record.operation, sample.stack)).or_default().add(&sample.time);
             }
         }

@@ -231,7 +231,7 @@ impl ThreadSums {
         for of_region in mem::take(&mut profile.cells).chunk_by(|one, next| one.0.region == next.0.region) {
             let sums = self.sums.regions.entry(of_region[0].0.region).or_default();
             for (key, cell) in of_region {
-                sums.cells[usize::from(key.activity & 7)].add(cell);
+                sums.cells[Activity::from_bits(key.activity.into()) as usize].add(cell);
                 if key.iteration != NONE {
                     sums.times.add(key.iteration, key.activity, cell.ticks);
                 }

@@ -152,6 +152,12 @@ impl TableRenumbering {
             }
             times.sort_by_key(|&(at, _)| at);
         }
+        for off_core in rank.samples.off_core.iter_mut() {
+            for ((region, ..), _) in &mut off_core.places {
+                self.renumber(region);
+            }
+            off_core.places.sort_by_key(|&(at, _)| at);
+        }
     }
 
     fn renumber(&self, region: &mut RegionIdx) {

@@ -22,7 +22,7 @@ impl ActivityTicks {
             self.numbers.push(iteration);
         }
         let n = self.numbers.len();
-        let column = &mut self.ticks[usize::from(activity & 7)];
+        let column = &mut self.ticks[Activity::from_bits(activity.into()) as usize];
         if column.len() == n {
             column[n - 1] = column[n - 1].saturating_add(ticks);
         } else {

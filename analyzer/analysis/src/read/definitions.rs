@@ -11,6 +11,7 @@ use lbprof_collector::definition::{
     NeighbourRanks, ObjectKind, RankList, Region, RegionKind, ResourceUsage,
 };
 use lbprof_collector::format::LogHeader;
+use lbprof_collector::off_core::ThreadUsage;
 use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement};
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{SampleCaller, SampledThread, SamplingSetup, ThreadPool};
@@ -72,6 +73,10 @@ pub struct RankDefinitions {
     pub offsets: Vec<ClockOffset>,
     /// The first sample of resources, and the last where there is a second.
     pub usage: (Option<ResourceUsage>, Option<ResourceUsage>),
+    /// True if there are times for which the first thread was off its core.
+    pub has_off_core: bool,
+    /// CPU time and page faults of the first thread, likewise.
+    pub thread_usage: (Option<ThreadUsage>, Option<ThreadUsage>),
     /// Begin of the rank's window of time (MPI_Init returns), in ticks.
     pub window_begin: Option<u64>,
     /// End of the rank's window of time.
@@ -132,6 +137,11 @@ impl RankDefinitions {
             Definition::SampleCaller(caller) => drop(self.sample_callers.insert(caller.id, caller)),
             // Who reads samples keeps those that come before them.
             Definition::SamplePlaces(_) | Definition::ProfileGaps(_) => {}
+            Definition::OffCore(_) => self.has_off_core = true,
+            Definition::ThreadUsage(usage) => match self.thread_usage.0 {
+                None => self.thread_usage.0 = Some(usage),
+                Some(_) => self.thread_usage.1 = Some(usage),
+            },
             Definition::ParallelSums(sums) => drop(self.parallel.insert(sums.id, sums)),
             Definition::MutexSums(sums) => drop(self.mutexes.insert(sums.id, sums)),
             Definition::TeamPlacement(placement) => self.team_placement = Some(placement),

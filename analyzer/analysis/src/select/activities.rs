@@ -28,7 +28,7 @@ impl FromStr for ActivitySet {
         let mut wanted = [false; Activity::COUNT];
         for part in text.split(',').map(str::trim) {
             let named = Activity::ALL.map(|activity| match part {
-                "mpi" => !matches!(activity, Activity::Computation | Activity::Recorder),
+                "mpi" => activity.is_mpi(),
                 _ => activity.name() == part,
             });
             if !named.contains(&true) {

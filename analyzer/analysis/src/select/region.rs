@@ -196,6 +196,13 @@ impl RegionSubtree {
                 .extend(all.filter_map(|(at, time)| Some((SampledAt { region: self.index(at.region)?, ..at }, time))));
             threads.threads = if threads.times.is_empty() { 0 } else { threads.threads };
         }
+        for off_core in rank.samples.off_core.iter_mut() {
+            let all = std::mem::take(&mut off_core.places).into_iter();
+            let kept =
+                all.filter_map(|((region, activity, state), s)| Some(((self.index(region)?, activity, state), s)));
+            off_core.places = kept.collect();
+            off_core.unplaced_s = Default::default();
+        }
         if rank.inclusive.first().is_none_or(|&(idx, _)| idx != 0) {
             rank.inclusive.insert(0, (0, Default::default()));
         }

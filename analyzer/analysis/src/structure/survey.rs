@@ -301,7 +301,7 @@ impl RankPass for RankPassState {
                 calls: self.calls.n,
                 counts,
                 clock: Some(clock),
-                is_sampled: !self.sampled.is_empty(),
+                is_sampled: !self.sampled.is_empty() || self.definitions.has_off_core,
                 threads: self.threads,
             }],
             sites,

@@ -56,7 +56,7 @@ fn view(model: &Model, rows: &RankRows, idx: RegionIdx) -> RegionView {
         let row = rows.row_of(place);
         for ((_, activity), cell) in rank.cells[from..].iter().take_while(|((region, _), _)| *region == idx) {
             seconds[*activity as usize][row] += cell.seconds;
-            if !matches!(activity, Activity::Computation | Activity::Recorder) {
+            if activity.is_mpi() {
                 calls[row] += cell.calls as f64;
             }
         }

@@ -7,14 +7,9 @@ use lbprof_collector::{Activity, Operation};
 pub const FUNCTION: u8 = 1;
 pub const CODE: u8 = 4;
 pub const ARTIFICIAL: u8 = 31;
-const BARRIER: u8 = 15;
 const ONE_TO_ALL: u8 = 23;
 const ALL_TO_ONE: u8 = 24;
 const ALL_TO_ALL: u8 = 25;
-const COLLECTIVE: u8 = 26;
-const FILE_IO: u8 = 27;
-const POINT_TO_POINT: u8 = 28;
-const ONE_SIDED: u8 = 29;
 
 /// The values of `OTF2_CollectiveOp` by name of the function. It has none for collectives of neighbours, of files and windows and none
 /// for what prepares or starts a collective.
@@ -58,17 +53,12 @@ pub fn has_root(number: u16) -> bool {
 pub fn region_role(number: u16) -> u8 {
     let activity = Operation::from_number(number).map_or(Activity::Management, Operation::activity);
     match (activity, Operation::semantics(number)) {
-        (Activity::Synchronization, _) => BARRIER,
         (Activity::Collective, OperationSemantics::Collective(pattern, _)) => match pattern {
             CommunicationPattern::OneToAll => ONE_TO_ALL,
             CommunicationPattern::AllToOne => ALL_TO_ONE,
             CommunicationPattern::AllToAll => ALL_TO_ALL,
-            CommunicationPattern::Prefix | CommunicationPattern::Neighbours => COLLECTIVE,
+            CommunicationPattern::Prefix | CommunicationPattern::Neighbours => activity.otf2_role(),
         },
-        (Activity::Collective, _) => COLLECTIVE,
-        (Activity::PointToPoint, _) => POINT_TO_POINT,
-        (Activity::OneSided, _) => ONE_SIDED,
-        (Activity::Io, _) => FILE_IO,
-        (Activity::Management | Activity::Computation | Activity::Recorder, _) => FUNCTION,
+        _ => activity.otf2_role(),
     }
 }

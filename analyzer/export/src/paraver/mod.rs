@@ -46,9 +46,9 @@ const ROOT: u32 = 50_100_003;
 const COMMUNICATOR: u32 = 50_100_004;
 
 /// States that are not those of a call.
-const RUNNING: u8 = 1;
+const RUNNING: u8 = Activity::Computation.paraver_state();
 const NOT_CREATED: u8 = 2;
-const DISABLED: u8 = 14;
+const DISABLED: u8 = Activity::Recorder.paraver_state();
 
 /// Kinds of lines, in their order at a time.
 const STATE: u64 = 1;

@@ -167,13 +167,12 @@ impl ParaverCallEvent {
         let activity = Operation::from_number(number).map_or(Activity::Management, Operation::activity);
         let (kind, state) = match activity {
             // What prepares or starts a persistent operation, or frees a request, transfers nothing by itself.
-            Activity::PointToPoint if is_other(name) => (2, 15),
+            Activity::PointToPoint if is_other(name) => (2, activity.paraver_state()),
             Activity::PointToPoint => (0, point_to_point_state(name)),
-            Activity::Collective => (1, 13),
-            Activity::Synchronization => (1, 5),
-            Activity::OneSided => (3, 17),
-            Activity::Io => (4, 12),
-            Activity::Management | Activity::Computation | Activity::Recorder => (2, 15),
+            Activity::Collective | Activity::Synchronization => (1, activity.paraver_state()),
+            Activity::OneSided => (3, activity.paraver_state()),
+            Activity::Io => (4, activity.paraver_state()),
+            _ => (2, Activity::Management.paraver_state()),
         };
         ParaverCallEvent { kind: TYPES[kind].0, value, state }
     }

@@ -40,16 +40,10 @@ pub(super) fn optional(name: &str, kind: ColumnKind, meaning: &'static str) -> P
 /// A column of seconds for each activity: `computation_s`, `point_to_point_s` …
 pub(super) fn by_activity() -> impl Iterator<Item = ParquetColumn> {
     Activity::ALL.into_iter().map(|activity| {
-        let meaning = match activity {
-            Activity::Computation => "Seconds of computation",
-            Activity::PointToPoint => "Seconds in point-to-point communication",
-            Activity::Collective => "Seconds in collectives other than barriers",
-            Activity::Synchronization => "Seconds in barriers",
-            Activity::OneSided => "Seconds in one-sided communication",
-            Activity::Io => "Seconds in file input and output through MPI",
-            Activity::Management => "Seconds in the management of communicators and the like",
-            Activity::Recorder => "Seconds of the recorder's own work",
-        };
-        column(&format!("{}_s", activity.name().replace('-', "_")), ColumnKind::Real, meaning)
+        column(
+            &format!("{}_s", activity.name().replace('-', "_")),
+            ColumnKind::Real,
+            activity.sentence().trim_end_matches('.'),
+        )
     })
 }

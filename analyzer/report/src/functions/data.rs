@@ -333,6 +333,32 @@ pub struct ExplainedExcess {
     pub not_running_s: Option<f64>,
     /// Fraction of the whole excess.
     pub not_running_share: Option<f64>,
+    /// The parts of that by the thread's state, if the kernel noted when it had a core.
+    pub states: Option<ExcessByState>,
+}
+
+/// Parts of an excess that lie outside of the program's own code, as fractions of the whole excess; negative where the rank has less than the mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ExcessByState {
+    /// In the kernel.
+    pub kernel_share: f64,
+    /// Asleep or stopped.
+    pub asleep_share: f64,
+    /// Ready to run, without a core.
+    pub no_core_share: f64,
+}
+
+impl ExplainedExcess {
+    /// Returns the fraction of the excess for which the rank was asleep, as far as is known: where the kernel noted no switches, for which it was not running.
+    pub fn asleep_share(&self) -> Option<f64> {
+        self.states.map_or(self.not_running_share, |states| Some(states.asleep_share))
+    }
+
+    /// Returns the fraction of the excess in the kernel, if it is known.
+    pub fn kernel_share(&self) -> Option<f64> {
+        self.states.map(|states| states.kernel_share)
+    }
 }
 
 /// A part of an excess.

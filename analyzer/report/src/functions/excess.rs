@@ -1,9 +1,11 @@
 //! In which functions a rank computes longer than the mean.
 
 use super::SampledFunctions;
-use super::data::{ExcessIn, ExplainedExcess};
+use super::data::{ExcessByState, ExcessIn, ExplainedExcess};
+use lbprof_analysis::metrics::core_time::{CoreTime, core_time};
 use lbprof_analysis::metrics::functions::{SampledEstimate, is_sampled};
 use lbprof_analysis::model::RegionIdx;
+use lbprof_collector::CoreState;
 
 /// Most functions that explain an excess.
 const MOST_NAMED: usize = 3;
@@ -30,7 +32,21 @@ impl SampledFunctions<'_> {
             functions: functions.collect(),
             not_running_s,
             not_running_share: not_running_s.filter(|_| excess_s > 0.0).map(|seconds| seconds / excess_s),
+            states: (excess_s > 0.0).then(|| self.by_state(region, at, excess_s)).flatten(),
         }
+    }
+
+    /// Divides the excess of the rank at index `at` by the state of its thread. Returns `None` if that is not known of a rank.
+    fn by_state(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> Option<ExcessByState> {
+        let ranks = self.model.ranks.iter().filter(|rank| is_sampled(rank));
+        let times: Vec<CoreTime> = ranks.map(|rank| core_time(rank, region)).collect::<Option<_>>()?;
+        let own = core_time(self.model.ranks.get(at)?, region)?;
+        let [kernel_share, asleep_share, no_core_share] = [CoreState::Kernel, CoreState::Asleep, CoreState::NoCore]
+            .map(|state| {
+                let mean_s = times.iter().map(|time| time.get(state)).sum::<f64>() / times.len() as f64;
+                (own.get(state) - mean_s) / excess_s
+            });
+        Some(ExcessByState { kernel_share, asleep_share, no_core_share })
     }
 
     /// Explains the excess of a rank in the region of a path, inner regions excluded, or in the whole program. Returns `None` if it was not

@@ -1,7 +1,5 @@
 //! The functions of threads other than the first of each rank, and of times for which there are no records.
 
-use lbprof_collector::Activity;
-
 use super::data::{OtherThreadsFunctions, OtherThreadsRow, UnplacedFunctions};
 use super::{MOST_REGIONS, SampledFunctions};
 use lbprof_analysis::model::RegionIdx;
@@ -64,7 +62,7 @@ impl SampledFunctions<'_> {
             Some(region) => rank.samples.within(self.threads, region),
             None => rank.samples.times(self.threads),
         });
-        let during_mpi = times.filter(|(at, _)| !matches!(at.activity, Activity::Computation | Activity::Recorder));
+        let during_mpi = times.filter(|(at, _)| at.activity.is_mpi());
         let (rows, others) = self.rows(region, &functions, all.seconds);
         OtherThreadsFunctions {
             region: self.path(region),

@@ -22,9 +22,9 @@ use super::selection::SelectionRow;
 use super::situation::RunSituation;
 use super::what_if::{CriticalPathRow, PredictionRow};
 use super::{
-    ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CounterRow, DispersionRows,
-    EfficiencyLoss, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, ProblemRow, RankRow, RegionRow, Report,
-    SiteRow, ThreadPoolRow, ThreadTable, Verdict, WindowRow, text,
+    ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CoreStateTable, CounterRow,
+    DispersionRows, EfficiencyLoss, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, ProblemRow, RankRow,
+    RegionRow, Report, SiteRow, ThreadPoolRow, ThreadTable, Verdict, WindowRow, text,
 };
 pub use summary::{MAX_BYTES, RunSummary};
 pub use write::write;
@@ -75,6 +75,8 @@ pub(crate) struct ReportDocument<'a> {
     ranks_by_cluster: Vec<RanksOfCluster>,
     /// An object per activity that occurs, the longest first.
     activities: &'a [ActivityRow],
+    /// Computation by what the system knows of it; null if the kernel noted no switches.
+    core_states: Option<&'a CoreStateTable>,
     /// An object per region, outer regions before inner ones; the first is `main`, the whole program.
     regions: &'a [RegionRow],
     /// Loops found in the calls, outer ones before those in them; empty if iterations are marked.
@@ -212,6 +214,7 @@ pub fn document(report: &Report, bounds: &ListBounds) -> Value {
         ranks_by_cluster: ranks_by_cluster::rows(&report.ranks, &ranks),
         ranks,
         activities: &report.activities,
+        core_states: report.core_states.as_ref(),
         regions: &report.regions,
         loops: LoopRow::bounded(&report.loops.rows, bounds),
         iterations: report.iterations.as_ref().unwrap_or(&none),

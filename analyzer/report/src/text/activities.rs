@@ -1,20 +1,32 @@
 //! The table of activities.
 
-use lbprof_collector::Activity;
+use lbprof_collector::StateGroup;
+use lbprof_thresholds::wording::MIN_SHARE_OF_STATE;
 
 use super::{BOLD, DIM, TextOptions};
 use crate::Report;
+use crate::core_states::CoreStateRow;
 use crate::table::TextTable;
 use crate::words::{TimeUnit, bytes, count, percent};
 
+/// The states of computation, if it is not nearly all useful or not known.
+fn core_states(report: &Report) -> Vec<&CoreStateRow> {
+    let states = report.core_states.iter().flat_map(|table| &table.states);
+    let listed: Vec<&CoreStateRow> = states.filter(|row| MIN_SHARE_OF_STATE <= row.share).collect();
+    let is_split = listed.iter().any(|row| !matches!(row.state.group(), StateGroup::Useful | StateGroup::NotKnown));
+    if is_split { listed } else { Vec::new() }
+}
+
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+    let computation = report.activities.iter().find(|row| row.activity.group() == StateGroup::Outside);
+    let computation_share = computation.map_or(0.0, |row| row.share);
     let longest = report.activities.iter().map(|row| row.max_s).fold(0.0, f64::max);
     let unit = TimeUnit::for_max(longest);
     let (mean, max) = (format!("mean\n[{}]", unit.symbol), format!("longest\n[{}]", unit.symbol));
     let mut table = TextTable::new(&["<activity", "share", &mean, &max, "on\nrank", "calls", "sent", "received"], 0);
     // What took no time and moved nothing, as the call of MPI_Finalize, is only noise here.
     for row in report.activities.iter().filter(|row| row.time_s > 0.0 || row.sent.saturating_add(row.received) > 0) {
-        let is_mpi = !matches!(row.activity, Activity::Computation | Activity::Recorder);
+        let is_mpi = row.activity.is_mpi();
         table.row(vec![
             row.activity.name().to_owned(),
             percent(row.share),
@@ -25,6 +37,19 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
             if row.sent > 0 { bytes(row.sent) } else { String::new() },
             if row.received > 0 { bytes(row.received) } else { String::new() },
         ]);
+        if row.activity.group() == StateGroup::Outside {
+            for row in core_states(report) {
+                let mut cells = vec![
+                    format!("  {}", row.state.name()),
+                    percent(row.share * computation_share),
+                    unit.number(row.mean_s),
+                    unit.number(row.max_s),
+                    row.max_rank.to_string(),
+                ];
+                cells.resize(8, String::new());
+                table.row(cells);
+            }
+        }
     }
     let data = &report.data;
     let others = [

@@ -3,7 +3,6 @@
 use lbprof_collector::Activity;
 use lbprof_thresholds::verdict::MIN_DEVIATION_OF_RANK;
 
-use super::ranks::short_name;
 use super::{BOLD, DIM, LONGEST_NAME, TextOptions, WIDE, title};
 use crate::dispersion::GroupRows;
 use crate::fold::fold;
@@ -193,7 +192,7 @@ fn region_columns(report: &Report, regions: &[&RegionRow], most: usize) -> TextT
     columns.truncate(most);
     let mut columns: Vec<Activity> = columns.into_iter().map(|(activity, _)| activity).collect();
     columns.sort();
-    let heads: Vec<String> = columns.iter().map(|&activity| format!("ID\n{}", short_name(activity))).collect();
+    let heads: Vec<String> = columns.iter().map(|&activity| format!("ID\n{}", activity.head())).collect();
     let mut all_heads = vec!["<region", "share", "ID_C", "SID_C "];
     all_heads.extend(heads.iter().map(String::as_str));
     all_heads.push("deviating\nrank");

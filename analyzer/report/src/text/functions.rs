@@ -132,9 +132,16 @@ pub(super) fn may_lack_cores(report: &Report) -> bool {
 pub(super) fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> String {
     let functions = excess.functions.iter().take(MOST_NAMED);
     let named = functions.map(|one| (one.share, format!("in {}", shorten(&clean(&one.name.label()), LONGEST_NAME))));
-    let not_running = (excess.not_running_share, idle.to_owned());
+    let states = match excess.states {
+        Some(states) => vec![
+            (Some(states.kernel_share), "in the kernel (page faults, system calls)".to_owned()),
+            (Some(states.asleep_share), "asleep or stopped".to_owned()),
+            (Some(states.no_core_share), "waiting for a core".to_owned()),
+        ],
+        None => vec![(excess.not_running_share, idle.to_owned())],
+    };
     let mut shares: Vec<(f64, String)> = named
-        .chain([not_running])
+        .chain(states)
         .filter_map(|(share, what)| Some((share.filter(|&share| share >= MIN_EXCESS_OF_NAMED_FUNCTION)?, what)))
         .collect();
     shares.sort_by(|a, b| b.0.total_cmp(&a.0));

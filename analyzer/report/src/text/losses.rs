@@ -96,7 +96,7 @@ fn sentences(report: &Report, loss: &EfficiencyLoss) -> Vec<String> {
     if loss
         .explained
         .as_ref()
-        .is_some_and(|excess| excess.not_running_share.is_some_and(|share| share >= MIN_LOSS_IN_ONE_PLACE))
+        .is_some_and(|excess| excess.asleep_share().is_some_and(|share| share >= MIN_LOSS_IN_ONE_PLACE))
     {
         let idle = functions::idle_in_words(report);
         all.push(format!(

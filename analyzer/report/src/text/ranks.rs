@@ -48,9 +48,9 @@ fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit
     let most_idle_s = report.ranks.iter().map(|row| row.idle_s).fold(0.0, f64::max);
     let has_other = most_other_s >= notable_s;
     let has_idle = most_idle_s >= notable_s && report.facts.selected.activities.is_none();
-    let head = if let [one] = compared { short_name(*one) } else { "selected" };
+    let head = if let [one] = compared { one.head() } else { "selected" };
     let mut heads = vec!["rank", "<host", head, "against\nmean"];
-    heads.extend(columns.iter().map(|&activity| short_name(activity)));
+    heads.extend(columns.iter().map(|&activity| activity.head()));
     heads.extend(has_other.then_some("other"));
     heads.extend(has_idle.then_some("idle"));
     let mut table = TextTable::new(&heads, 1);
@@ -76,18 +76,4 @@ fn rank_columns(report: &Report, most: usize) -> Vec<Activity> {
     let mut columns: Vec<Activity> = longest.map(|row| row.activity).take(most).collect();
     columns.sort();
     columns
-}
-
-/// Heads of the columns of activities, on two lines if they are long.
-pub(super) fn short_name(activity: Activity) -> &'static str {
-    match activity {
-        Activity::Computation => "compu-\ntation",
-        Activity::PointToPoint => "point-\nto-point",
-        Activity::Collective => "collec-\ntive",
-        Activity::Synchronization => "synchro-\nnization",
-        Activity::OneSided => "one-\nsided",
-        Activity::Io => "io",
-        Activity::Management => "manage-\nment",
-        Activity::Recorder => "recor-\nder",
-    }
 }

@@ -111,7 +111,7 @@ fn add(sums: &mut [Option<f64>; 3], seconds: &[Option<f64>; 3]) {
 }
 
 fn communication() -> impl Iterator<Item = Activity> {
-    Activity::ALL.into_iter().filter(|activity| !matches!(activity, Activity::Computation | Activity::Recorder))
+    Activity::ALL.into_iter().filter(|activity| activity.is_mpi())
 }
 
 impl PhasesOfRun {

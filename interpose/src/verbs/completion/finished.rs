@@ -57,7 +57,7 @@ pub(super) unsafe fn store_completed_here(record: *mut Record, handle: Word, sta
         (*record).sent = open.sent;
         if !open.is_usual() {
             store_unusual(record, status, open.kind, open.id);
-        } else if status != 0 && open.kind & 7 == Activity::PointToPoint as u64 {
+        } else if status != 0 && Activity::number_in(open.kind) == Activity::PointToPoint as u16 {
             if abi().kind == AbiFamily::Standard {
                 return store_standard_message(record, status, open.kind);
             }
@@ -104,7 +104,7 @@ unsafe fn store_standard_message(record: *mut Record, status: Word, kind: u64) {
 unsafe fn store_unusual(record: *mut Record, status: Word, kind: u64, id: u32) {
     // SAFETY: a live record; a filled status.
     unsafe {
-        let message = kind & 7 == Activity::PointToPoint as u64;
+        let message = Activity::number_in(kind) == Activity::PointToPoint as u16;
         if status != 0 && (message || kind & (RECEIVES | READS | WRITES) != 0) {
             let arrived = status::read_status(status);
             // Transfers to files cannot be cancelled (MPI-4.1 §3.8.4), and Open MPI 4 leaves that part of their status as it was.

@@ -6,8 +6,9 @@ use super::simulation::{Outcome, Wait};
 use super::state::{Request, Stream};
 use super::step::{Call, Collective, Incoming, On, Peer, ScriptStep, Start, Which};
 use super::world::World;
-use lbprof_collector::operation::{Activity, Operation};
+use lbprof_collector::operation::Operation;
 use lbprof_collector::record::{CallFlags, NONE, Record};
+use lbprof_collector::states::Activity;
 
 /// Ids of requests have 31 bits.
 const REQUEST_IDS: u32 = 0x7fff_ffff;

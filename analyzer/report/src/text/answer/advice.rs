@@ -2,6 +2,7 @@
 
 use super::phrases::{named_ranks, short_percent};
 use super::{AnswerLabel, AnswerLine};
+use crate::kernel_work::kernel_work_of_slowest;
 use crate::loss_kind::LossKind;
 use crate::situation::{RunSituation, may_compute, single_cause};
 use crate::storage::{self, StorageAccess};
@@ -86,6 +87,7 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
                 ),
             ))
         }
+        RunSituation::KernelRank => Some((LookAt, kernel_work_of_slowest(report).advice().to_owned())),
         RunSituation::FileAccess => {
             match report.losses.iter().find(|loss| loss.kind == LossKind::FileAccess).and_then(single_cause) {
                 Some(_) => fixed(

@@ -123,8 +123,8 @@ fn sole_storage_rank(report: &Report, situation: RunSituation) -> Option<String>
 
 /// The note that the rank with most work also waited for a core.
 fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
-    use RunSituation::{AsleepRank, LastTask, SerialCode, StaticExcess, UnevenGroups};
-    let is_named = matches!(situation, StaticExcess | SerialCode | AsleepRank | LastTask | UnevenGroups);
+    use RunSituation::{AsleepRank, KernelRank, LastTask, SerialCode, StaticExcess, UnevenGroups};
+    let is_named = matches!(situation, StaticExcess | SerialCode | AsleepRank | KernelRank | LastTask | UnevenGroups);
     let worst = report.verdict.worst.as_ref().filter(|_| is_named)?;
     let lost = worst.preempted?;
     let elapsed_s = report.verdict.elapsed_s;

@@ -29,6 +29,7 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
         RunSituation::StaticExcess
         | RunSituation::SerialCode
         | RunSituation::AsleepRank
+        | RunSituation::KernelRank
         | RunSituation::LastTask
         | RunSituation::UnevenGroups
         | RunSituation::Threads => of_excess(report, verdict),
@@ -58,11 +59,9 @@ fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
         .map(|excess| functions::explained(excess, "of the extra work", functions::idle_in_words(report)));
     let explained = explained.filter(|text| !text.is_empty());
     let explained = explained.map(|text| text.replacen("of the extra work", "of the extra work is", 1));
-    let is_asleep = !functions::may_lack_cores(report)
-        && worst
-            .explained
-            .as_ref()
-            .is_some_and(|excess| excess.not_running_share >= Some(MIN_FUNCTION_OF_WHOLE_REGION));
+    let is_known = worst.explained.as_ref().is_some_and(|excess| excess.states.is_some());
+    let is_asleep = (is_known || !functions::may_lack_cores(report))
+        && worst.explained.as_ref().is_some_and(|excess| excess.asleep_share() >= Some(MIN_FUNCTION_OF_WHOLE_REGION));
     // Few samples do not show an excess, but where the code is in which it must be.
     let function = explained.or_else(|| {
         let path = worst.region.as_ref().map(|region| region.path.as_str());
@@ -133,7 +132,7 @@ fn place_of_region(report: &Report, path: &str) -> String {
 fn by_cpu_time(verdict: &Verdict) -> Verdict {
     let mut verdict = verdict.clone();
     if let Some(excess) = verdict.worst.as_mut().and_then(|worst| worst.explained.as_mut()) {
-        excess.not_running_share = None;
+        (excess.not_running_share, excess.states) = (None, None);
     }
     verdict
 }

@@ -7,6 +7,7 @@ use super::phrases::{
 };
 use crate::clusters::CodeName;
 use crate::excess_iterations::ExcessIterations;
+use crate::kernel_work::kernel_work_of_slowest;
 use crate::loss_kind::LossKind;
 use crate::situation::{CallAmounts, RunSituation, single_cause, turns_of_slowest};
 use crate::text::{functions, region_name, threads};
@@ -150,7 +151,7 @@ fn why(report: &Report, situation: RunSituation) -> String {
         RunSituation::StaticExcess => excess(report),
         RunSituation::LastTask => last_task(report),
         RunSituation::UnevenGroups => uneven_groups(report),
-        RunSituation::SerialCode | RunSituation::AsleepRank => alone(report, situation),
+        RunSituation::SerialCode | RunSituation::AsleepRank | RunSituation::KernelRank => alone(report, situation),
         RunSituation::FileAccess => file_access(report),
         RunSituation::CalledByMpi => {
             let called = functions::called_by_mpi(report).unwrap_or_default();
@@ -262,7 +263,7 @@ fn last_task(report: &Report) -> String {
     format!(": {when} {waits} for the last task of rank {}, which takes {length}{long}", task.rank)
 }
 
-/// The cause that a rank works or sleeps while the others have nothing to do.
+/// The cause that a rank works, sleeps or is in the kernel while the others have nothing to do.
 fn alone(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
     let Some(worst) = &verdict.worst else { return " to load imbalance".to_owned() };
@@ -277,9 +278,11 @@ fn alone(report: &Report, situation: RunSituation) -> String {
     let (named, others) = (named_ranks(&slow), who_waits(report, &slow));
     let factor = factor_in_words(worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE));
     let more = seconds_like(worst.over_mean_s, verdict.elapsed_s);
-    format!(
-        ": {named} {take} {factor} the average time{each}, {more} more{when}, most of that asleep or waiting for I/O, and {others}"
-    )
+    let what = match situation {
+        RunSituation::KernelRank => format!("in the kernel ({})", kernel_work_of_slowest(report).name()),
+        _ => "asleep or waiting for I/O".to_owned(),
+    };
+    format!(": {named} {take} {factor} the average time{each}, {more} more{when}, most of that {what}, and {others}")
 }
 
 /// The computation of a rank in the region with most of its excess.

@@ -1,0 +1,170 @@
+//! Splits a rank's computation, which is all of its time outside of MPI, by what the system knows of its first thread (docs/metrics.md §7).
+//!
+//! ```text
+//!   computation   |=== on a core ===|  asleep  |=== on a core ===| no core |     by the kernel's record of each switch
+//!   on a core     |x  x  x  x   kernel       x   x   x|                          x: a sample in user space; the rest is the kernel's time
+//! ```
+//!
+//! The time on a core that no sample of user space stands for is the kernel's, but no more of it in all than the thread's CPU time in the kernel (getrusage):
+//! what is beyond that is not known, such as a core that a virtual machine has lost to others.
+
+use lbprof_collector::{Activity, CoreState};
+use lbprof_thresholds::metrics::MIN_KNOWN_SWITCHES;
+
+use super::functions::computing;
+use crate::model::samples::CpuTime;
+use crate::model::{RankModel, RegionIdx};
+
+/// Computation of a rank by state.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CoreTime {
+    /// Seconds, at the index of the state's number.
+    pub seconds: [f64; CoreState::COUNT],
+    /// Standard error of the seconds in user space, and so of those in the kernel.
+    pub error_s: f64,
+}
+
+impl CoreTime {
+    /// Returns the seconds in a state.
+    pub fn get(&self, state: CoreState) -> f64 {
+        self.seconds[state as usize]
+    }
+}
+
+/// Splits the computation of a rank in `region`, without inner ones, or in all. Returns `None` if the kernel noted no switches, or too many of them were lost.
+pub fn core_time(rank: &RankModel, region: Option<RegionIdx>) -> Option<CoreTime> {
+    let all = KnownTime::new(rank, None)?;
+    let known_s = rank.samples.off_core.as_ref()?.known_s;
+    let window_s = rank.inclusive(0).iter().sum::<f64>();
+    if known_s < MIN_KNOWN_SWITCHES * window_s || all.known_s() < MIN_KNOWN_SWITCHES * all.computation_s {
+        return None;
+    }
+    let system_s = rank.usage.as_ref().and_then(|usage| usage.thread_system_s).unwrap_or(0.0);
+    let kernel_share = if system_s < all.not_user_s() { system_s / all.not_user_s() } else { 1.0 };
+    let time = KnownTime::new(rank, region)?;
+    let kernel_s = kernel_share * time.not_user_s();
+    let mut seconds = [0.0; CoreState::COUNT];
+    for (state, s) in [
+        (CoreState::Useful, time.on_core_s() - time.not_user_s()),
+        (CoreState::Kernel, kernel_s),
+        (CoreState::Asleep, time.asleep_s),
+        (CoreState::NoCore, time.no_core_s),
+        (CoreState::NotKnown, time.lost_s + time.not_user_s() - kernel_s),
+    ] {
+        seconds[state as usize] = s;
+    }
+    Some(CoreTime { seconds, error_s: time.user.error_s() })
+}
+
+/// Computation of a rank, and what is known of it.
+struct KnownTime {
+    computation_s: f64,
+    asleep_s: f64,
+    no_core_s: f64,
+    /// Computation while switches were lost.
+    lost_s: f64,
+    /// In user space, lost switches or not.
+    user: CpuTime,
+}
+
+impl KnownTime {
+    fn new(rank: &RankModel, region: Option<RegionIdx>) -> Option<KnownTime> {
+        let off_core = rank.samples.off_core.as_ref()?;
+        let wall = region.map_or_else(|| rank.inclusive(0), |region| rank.exclusive(region));
+        let computation_s = wall[Activity::Computation as usize];
+        let mut rest_s = computation_s;
+        let [lost_s, asleep_s, no_core_s] = [CoreState::NotKnown, CoreState::Asleep, CoreState::NoCore].map(|state| {
+            let seconds = off_core.in_computation_s(region, state).min(rest_s);
+            rest_s -= seconds;
+            seconds
+        });
+        let mut user = CpuTime::default();
+        for (_, time) in computing(rank, region) {
+            user.add(time);
+        }
+        Some(KnownTime { computation_s, asleep_s, no_core_s, lost_s, user })
+    }
+
+    /// Seconds of computation for which switches are known.
+    fn known_s(&self) -> f64 {
+        self.computation_s - self.lost_s
+    }
+
+    /// Seconds of that on a core.
+    fn on_core_s(&self) -> f64 {
+        self.known_s() - self.asleep_s - self.no_core_s
+    }
+
+    /// Seconds of that which no sample stands for. Samples are thought to be as dense while switches were lost.
+    fn not_user_s(&self) -> f64 {
+        let known_share = if self.computation_s > 0.0 { self.known_s() / self.computation_s } else { 0.0 };
+        (self.on_core_s() - known_share * self.user.seconds).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ResourceUsage;
+    use crate::model::samples::{OffCoreSums, SampledAt, SampledThreads};
+
+    /// A rank that computes for 10 s, of which 2 s asleep, 1 s without a core, and 4 s in user space.
+    fn rank(system_s: f64, known_s: f64) -> RankModel {
+        let mut rank = RankModel::default();
+        let mut seconds = [0.0; Activity::COUNT];
+        seconds[Activity::Computation as usize] = 10.0;
+        rank.inclusive = vec![(0, seconds)];
+        let in_computation = |state| (0, Activity::Computation, state);
+        rank.samples.off_core = Some(OffCoreSums {
+            places: vec![
+                (in_computation(CoreState::Asleep), 2.0),
+                (in_computation(CoreState::NoCore), 1.0),
+                ((0, Activity::Collective, CoreState::Asleep), 5.0),
+            ],
+            known_s,
+            ..OffCoreSums::default()
+        });
+        let mut user = CpuTime::default();
+        for _ in 0..400 {
+            user.add(&CpuTime::sample(0.01));
+        }
+        let at = SampledAt { region: 0, activity: Activity::Computation, node: 0 };
+        rank.samples.of[SampledThreads::First as usize].times = vec![(at, user)];
+        rank.usage = Some(ResourceUsage { thread_system_s: Some(system_s), ..ResourceUsage::default() });
+        rank
+    }
+
+    fn assert_near(time: &CoreTime, expected: [f64; CoreState::COUNT]) {
+        let is_near = time.seconds.iter().zip(expected).all(|(seconds, expected)| (seconds - expected).abs() < 1e-9);
+        assert!(is_near, "{:?}, not {expected:?}", time.seconds);
+    }
+
+    #[test]
+    fn what_is_neither_in_user_space_nor_off_the_core_is_the_kernels() {
+        let time = core_time(&rank(3.5, 10.0), None).unwrap();
+        assert_near(&time, [4.0, 3.0, 2.0, 1.0, 0.0]);
+        assert!((time.error_s - 0.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn more_than_the_threads_time_in_the_kernel_is_not_known() {
+        let time = core_time(&rank(1.0, 10.0), None).unwrap();
+        assert_near(&time, [4.0, 1.0, 2.0, 1.0, 2.0]);
+    }
+
+    #[test]
+    fn time_for_which_switches_were_lost_is_not_known() {
+        let mut rank = rank(3.5, 10.0);
+        let lost = ((0, Activity::Computation, CoreState::NotKnown), 2.0);
+        rank.samples.off_core.as_mut().unwrap().places.push(lost);
+        let time = core_time(&rank, None).unwrap();
+        // Of 8 s that are known, 5 s are on a core, and of these 0.8 × 4 s in user space.
+        assert_near(&time, [3.2, 1.8, 2.0, 1.0, 2.0]);
+    }
+
+    #[test]
+    fn where_most_switches_were_lost_nothing_is_known() {
+        assert_eq!(core_time(&rank(3.5, 4.0), None), None);
+        assert_eq!(core_time(&RankModel::default(), None), None);
+    }
+}

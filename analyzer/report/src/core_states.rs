@@ -1,0 +1,93 @@
+//! Computation by what the system knows of it: in user space, in the kernel, asleep, without a core.
+
+use lbprof_collector::CoreState;
+use serde::{Serialize, Serializer};
+
+use lbprof_analysis::metrics::core_time::{CoreTime, core_time};
+use lbprof_analysis::model::Model;
+
+/// The run's computation by state, and the factors that follow from it: their product is the share of computation that is useful.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CoreStateTable {
+    /// A row per state that occurs.
+    pub states: Vec<CoreStateRow>,
+    /// Number of ranks of which it is known, and of which it is.
+    pub ranks: usize,
+    /// Computation less that without a core / computation.
+    pub with_core: Option<f64>,
+    /// Computation on a core / computation less that without a core: 1 where no rank sleeps outside of MPI.
+    pub awake: Option<f64>,
+    /// Computation on a core outside of the kernel / computation on a core. What is not known counts as such.
+    pub user_space: Option<f64>,
+    /// Standard error of the mean time in user space, and in the kernel, from the number of samples.
+    pub error_s: f64,
+}
+
+/// A state of computation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CoreStateRow {
+    /// The state.
+    #[serde(rename = "name", serialize_with = "state_name")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub state: CoreState,
+    /// Fraction of computation.
+    pub share: f64,
+    /// Its mean over ranks.
+    pub mean_s: f64,
+    /// Its longest of a rank.
+    pub max_s: f64,
+    /// The rank with that time, the lowest of several.
+    pub max_rank: u32,
+}
+
+fn state_name<S: Serializer>(state: &CoreState, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(state.name())
+}
+
+impl CoreStateTable {
+    /// Divides the computation of all ranks of which the states are known. Returns `None` if there is none.
+    pub(super) fn new(model: &Model) -> Option<CoreStateTable> {
+        let known = model.ranks.iter().filter_map(|rank| Some((rank.rank, core_time(rank, None)?)));
+        let known: Vec<(u32, CoreTime)> = known.collect();
+        let computation_s: f64 = CoreState::ALL.into_iter().map(|state| mean_s(&known, state)).sum();
+        if known.is_empty() || computation_s <= 0.0 {
+            return None;
+        }
+        let mut states = Vec::new();
+        for state in CoreState::ALL {
+            let (mut max_s, mut max_rank) = (0.0, 0);
+            for (rank, time) in &known {
+                if max_s < time.get(state) {
+                    (max_s, max_rank) = (time.get(state), *rank);
+                }
+            }
+            if max_s > 0.0 {
+                let mean_s = mean_s(&known, state);
+                states.push(CoreStateRow { state, share: mean_s / computation_s, mean_s, max_s, max_rank });
+            }
+        }
+        let with_core_s = computation_s - mean_s(&known, CoreState::NoCore);
+        let on_core_s = with_core_s - mean_s(&known, CoreState::Asleep);
+        let squares: f64 = known.iter().map(|(_, time)| time.error_s.powi(2)).sum();
+        Some(CoreStateTable {
+            states,
+            ranks: known.len(),
+            with_core: fraction(with_core_s, computation_s),
+            awake: fraction(on_core_s, with_core_s),
+            user_space: fraction(on_core_s - mean_s(&known, CoreState::Kernel), on_core_s),
+            error_s: squares.sqrt() / known.len() as f64,
+        })
+    }
+}
+
+/// Returns the mean time of ranks in a state.
+fn mean_s(ranks: &[(u32, CoreTime)], state: CoreState) -> f64 {
+    ranks.iter().map(|(_, time)| time.get(state)).sum::<f64>() / ranks.len() as f64
+}
+
+/// Returns a part as a fraction, 0 to 1, of a whole that is not 0.
+fn fraction(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| (part / whole).clamp(0.0, 1.0))
+}

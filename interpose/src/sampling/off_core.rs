@@ -1,0 +1,107 @@
+//! The times for which the rank's first thread is off its core, read from what the kernel notes of its switches.
+
+use lbprof_collector::off_core::{OffCoreTimes, ReadInterval};
+use lbprof_collector::sample::Place;
+use lbprof_collector::states::CoreState;
+
+use crate::sampling::clock::SampleClock;
+use crate::system::perf::switches::{SwitchEvent, ThreadSwitch};
+
+/// Intervals that are worth writing at once.
+const WORTH_WRITING: usize = 128;
+
+/// Intervals with less time on a core between them, in seconds, are one.
+const SHORTEST_ON_CORE_S: f64 = 50e-6;
+
+/// Time after which fewer are written, too, in seconds.
+const WRITE_S: f64 = 1.0;
+
+/// The switches of a thread, and the intervals that are not in the log yet.
+pub struct OffCoreReader {
+    event: SwitchEvent,
+    /// Ticks from which on the intervals are those of the next block.
+    begin: u64,
+    /// The last switch was at that time, in ticks.
+    last: u64,
+    /// With it the thread went off its core.
+    out: Option<CoreState>,
+    waiting: Vec<ReadInterval>,
+    /// End of the last one of them, with those that were joined to it; these make it longer, but not the time between them.
+    joined_until: u64,
+}
+
+impl OffCoreReader {
+    /// A thread of which nothing was read yet, from `now` on, in ticks.
+    pub fn new(event: SwitchEvent, now: u64) -> Self {
+        OffCoreReader { event, begin: now, last: now, out: None, waiting: Vec::new(), joined_until: now }
+    }
+
+    /// Bytes that are locked for it.
+    pub fn locked_bytes(&self) -> u64 {
+        self.event.locked_bytes()
+    }
+
+    /// Returns whether there is enough to be written, or soon no place for more.
+    pub fn is_due(&self, now: u64, clock: &SampleClock) -> bool {
+        self.is_half_full()
+            || WORTH_WRITING <= self.waiting.len()
+            || now.saturating_sub(self.begin) as f64 > WRITE_S * 1e9 * clock.rate()
+    }
+
+    /// Returns whether there is soon no place for more switches.
+    pub fn is_half_full(&self) -> bool {
+        self.event.is_half_full()
+    }
+
+    /// Takes over what the kernel noted until `now`, in ticks. `place_at` locates the thread at given ticks, which do not decrease.
+    pub fn read(&mut self, now: u64, clock: &SampleClock, mut place_at: impl FnMut(u64) -> Option<Place>) {
+        let OffCoreReader { event, last, out, waiting, joined_until, .. } = self;
+        let shortest = (SHORTEST_ON_CORE_S * 1e9 * clock.rate()) as u64;
+        let was_full = event.is_full();
+        event.read(|at_ns, switch| {
+            let (begin, end) = (*last, clock.ticks(at_ns).max(*last));
+            *last = end;
+            match switch {
+                ThreadSwitch::In => {
+                    if let Some(state) = out.take().filter(|_| begin < end) {
+                        // Who gives way again and again while it waits is on its core for moments only.
+                        let same =
+                            waiting.last_mut().filter(|one| one.state == state && begin - *joined_until <= shortest);
+                        match same {
+                            Some(one) => one.end += end - begin,
+                            None => {
+                                let place = place_at(begin + (end - begin) / 2);
+                                waiting.push(ReadInterval { begin, end, state, place });
+                            }
+                        }
+                        *joined_until = end;
+                    }
+                }
+                ThreadSwitch::Sleeps => *out = Some(CoreState::Asleep),
+                ThreadSwitch::Preempted => *out = Some(CoreState::NoCore),
+            }
+        });
+        if was_full && *last < now {
+            // There was no place for what came after the last one.
+            waiting.push(ReadInterval { begin: *last, end: now, state: CoreState::NotKnown, place: None });
+            *joined_until = now;
+            (*last, *out) = (now, None);
+        }
+    }
+
+    /// Returns the intervals up to `now`, in ticks, all of which were read. One that goes on is for the next time.
+    pub fn take(&mut self, now: u64) -> OffCoreTimes {
+        let end = if self.out.is_some() { self.last.min(now) } else { now };
+        let times = OffCoreTimes::from_intervals(self.begin, end, &self.waiting);
+        self.waiting.clear();
+        self.begin = end;
+        times
+    }
+
+    /// The thread is followed no more. `may_unmap`: whether the event's memory may be given back.
+    pub fn end(self, may_unmap: bool) {
+        if !may_unmap {
+            self.event.leave();
+        }
+    }
+}

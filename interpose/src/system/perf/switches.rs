@@ -1,0 +1,87 @@
+//! The switches of a thread between its core and waiting, as the kernel notes them (PERF_RECORD_SWITCH, since Linux 4.3). They need no privilege that samples
+//! do not need, and no work of ours at the time.
+
+use super::descriptor::{EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, EventDescriptor, TYPE_SOFTWARE};
+use super::{SAMPLE_TIME, SampleRing, SamplingRefusal, USE_CLOCK, WATERMARK};
+
+// linux/perf_event.h.
+const DUMMY: u64 = 9;
+const SAMPLE_ID_ALL: u64 = 1 << 18;
+const CONTEXT_SWITCH: u64 = 1 << 26;
+const RECORD_SWITCH: u32 = 14;
+const SWITCH_OUT: u64 = 1 << 13;
+const SWITCH_OUT_PREEMPT: u64 = 1 << 14;
+
+/// A switch of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThreadSwitch {
+    /// The thread has a core from here on.
+    In,
+    /// The thread has gone by itself: it sleeps, or is stopped.
+    Sleeps,
+    /// The thread would go on, but has been pushed off its core.
+    Preempted,
+}
+
+/// Bytes of a switch as the kernel writes it: a head and a time.
+const SWITCH_BYTES: usize = 16;
+
+/// The switches of one thread.
+#[derive(Debug)]
+pub struct SwitchEvent {
+    ring: SampleRing,
+}
+
+impl SwitchEvent {
+    /// Begins to note the switches of a thread of this process, in so many bytes or, where the system does not grant them, fewer.
+    ///
+    /// Errors: what the system says.
+    pub fn open(thread: libc::pid_t, clock: libc::clockid_t, bytes: usize) -> Result<SwitchEvent, SamplingRefusal> {
+        let attributes = EventAttributes {
+            kind: TYPE_SOFTWARE,
+            config: DUMMY,
+            sample_type: SAMPLE_TIME,
+            flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR | WATERMARK | USE_CLOCK | SAMPLE_ID_ALL | CONTEXT_SWITCH,
+            wakeup_watermark: u32::MAX,
+            clock,
+            ..EventAttributes::default()
+        };
+        let event = EventDescriptor::open(thread, None, attributes).map_err(SamplingRefusal::Event)?;
+        let ring = event.ring_of_at_most(bytes).map_err(SamplingRefusal::Memory)?;
+        Ok(SwitchEvent { ring })
+    }
+
+    /// Bytes that are locked for it.
+    pub fn locked_bytes(&self) -> u64 {
+        (self.ring.bytes + super::PAGE) as u64
+    }
+
+    /// Returns whether there is soon no place for more.
+    pub fn is_half_full(&self) -> bool {
+        self.ring.waiting() >= self.ring.bytes / 2
+    }
+
+    /// Returns whether there may have been no place for a switch.
+    pub fn is_full(&self) -> bool {
+        self.ring.bytes - self.ring.waiting() < 4 * SWITCH_BYTES
+    }
+
+    /// Gives all switches that were written since the last time, each with its time in nanoseconds of the event's clock.
+    pub fn read(&self, mut each: impl FnMut(u64, ThreadSwitch)) {
+        self.ring.read(|kind, _, position| {
+            let flags = self.ring.word(position) >> 32 & 0xffff;
+            let switch = match flags {
+                _ if kind != RECORD_SWITCH => return,
+                _ if flags & SWITCH_OUT == 0 => ThreadSwitch::In,
+                _ if flags & SWITCH_OUT_PREEMPT != 0 => ThreadSwitch::Preempted,
+                _ => ThreadSwitch::Sleeps,
+            };
+            each(self.ring.word(position + 8), switch);
+        });
+    }
+
+    /// Goes on for ever: giving back its memory needs a system call that may not be made.
+    pub fn leave(self) {
+        std::mem::forget(self);
+    }
+}

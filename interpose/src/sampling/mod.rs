@@ -345,6 +345,8 @@ impl ThreadSampler {
     /// Samples one more thread. One that cannot be sampled is noted all the same, so that it is not tried again and again.
     fn add(&mut self, thread: libc::pid_t) -> Result<(), SamplingRefusal> {
         let n_threads = self.threads.len();
+        // The first one is the first thread that records. Before its samples, which may take all memory that is left.
+        let off_core = if n_threads == 0 { self.switches(thread) } else { None };
         let copies = self.copies(n_threads);
         let beside = PerfEvent::bytes_beside(self.counted);
         let beside_copies = copies.map_or(0, |copies| (copies.ring_bytes + PAGE) as u64);
@@ -370,10 +372,7 @@ impl ThreadSampler {
         let number = self.recording.iter().find(|(known, _)| *known == thread).map_or(NONE, |(_, number)| *number);
         let sampled = SampledThread { id, system_id: thread as u32, number, pool: pools::pool_of(thread) };
         let mut sampling = ThreadSampling::new(sampled, event, ticks());
-        // The first one is the first thread that records.
-        if self.threads.is_empty() {
-            sampling.off_core = self.switches(thread);
-        }
+        sampling.off_core = off_core;
         self.threads.push(sampling);
         result
     }

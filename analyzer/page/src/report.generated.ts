@@ -58,7 +58,7 @@ all: number
 /**
  * The answer to what a run loses most by.
  */
-export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "master and workers" | "last task" | "uneven groups" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "called by MPI" | "moving rank" | "slow in turn" | "slow in parts" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "busy target" | "held lock" | "communication")
+export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "master and workers" | "last task" | "uneven groups" | "balanced" | "static excess" | "serial code" | "asleep rank" | "kernel rank" | "file access" | "called by MPI" | "moving rank" | "slow in turn" | "slow in parts" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "busy target" | "held lock" | "communication")
 /**
  * The subject of a line after the answer.
  */
@@ -188,6 +188,10 @@ ranks_by_cluster: RanksOfCluster[]
  * An object per activity that occurs, the longest first.
  */
 activities: ActivityRow[]
+/**
+ * Computation by what the system knows of it; null if the kernel noted no switches.
+ */
+core_states: (CoreStateTable | null)
 /**
  * An object per region, outer regions before inner ones; the first is `main`, the whole program.
  */
@@ -794,6 +798,10 @@ not_running_s: (number | null)
  * Fraction of the whole excess.
  */
 not_running_share: (number | null)
+/**
+ * The parts of that by the thread's state, if the kernel noted when it had a core.
+ */
+states: (ExcessByState | null)
 }
 /**
  * A part of an excess.
@@ -831,6 +839,23 @@ share: (number | null)
  * The function that called it, if the samples say so: that of most of its time on all ranks.
  */
 caller: (string | null)
+}
+/**
+ * Parts of an excess that lie outside of the program's own code, as fractions of the whole excess; negative where the rank has less than the mean.
+ */
+export interface ExcessByState {
+/**
+ * In the kernel.
+ */
+kernel_share: number
+/**
+ * Asleep or stopped.
+ */
+asleep_share: number
+/**
+ * Ready to run, without a core.
+ */
+no_core_share: number
 }
 /**
  * A region in which one rank computes longer than the others.
@@ -1780,6 +1805,12 @@ activities: {
 [k: string]: number
 }
 /**
+ * Computation by state of its first thread: on a core in user space (`useful`) or in the `kernel`, `asleep`, without a core (`no core`), or `not known`; null if the kernel noted no switches.
+ */
+core_states: ({
+[k: string]: number
+} | null)
+/**
  * Time in MPI: that of all activities but computation and the recorder.
  */
 mpi_s: number
@@ -1942,6 +1973,14 @@ read_bytes: number
  * Bytes that the process wrote for storage.
  */
 written_bytes: number
+/**
+ * CPU time in the kernel of the thread that called `MPI_Init`.
+ */
+thread_system_s: (number | null)
+/**
+ * Page faults of that thread.
+ */
+thread_page_faults: (number | null)
 }
 /**
  * The ranks of a cluster, those with a row in `ranks` included. Over all objects, numbers and sums are those of the run.
@@ -2095,6 +2134,60 @@ worst_region: (string | null)
  * Path of the region with the least time in it, among those that perform it.
  */
 best_region: (string | null)
+}
+/**
+ * The run's computation by state, and the factors that follow from it: their product is the share of computation that is useful.
+ */
+export interface CoreStateTable {
+/**
+ * A row per state that occurs.
+ */
+states: CoreStateRow[]
+/**
+ * Number of ranks of which it is known, and of which it is.
+ */
+ranks: number
+/**
+ * Computation less that without a core / computation.
+ */
+with_core: (number | null)
+/**
+ * Computation on a core / computation less that without a core: 1 where no rank sleeps outside of MPI.
+ */
+awake: (number | null)
+/**
+ * Computation on a core outside of the kernel / computation on a core. What is not known counts as such.
+ */
+user_space: (number | null)
+/**
+ * Standard error of the mean time in user space, and in the kernel, from the number of samples.
+ */
+error_s: number
+}
+/**
+ * A state of computation.
+ */
+export interface CoreStateRow {
+/**
+ * The state.
+ */
+name: string
+/**
+ * Fraction of computation.
+ */
+share: number
+/**
+ * Its mean over ranks.
+ */
+mean_s: number
+/**
+ * Its longest of a rank.
+ */
+max_s: number
+/**
+ * The rank with that time, the lowest of several.
+ */
+max_rank: number
 }
 /**
  * A region.

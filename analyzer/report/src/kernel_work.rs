@@ -14,7 +14,7 @@ pub enum KernelWork {
 }
 
 impl KernelWork {
-    /// Judges `kernel_s` seconds in which there were so many page faults.
+    /// Judges `kernel_s` seconds in which there were `page_faults`.
     pub fn new(kernel_s: f64, page_faults: u64) -> KernelWork {
         match kernel_s <= MAX_TIME_OF_PAGE_FAULT_S * page_faults as f64 {
             true => KernelWork::PageFaults,

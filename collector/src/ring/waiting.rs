@@ -24,7 +24,7 @@ pub struct WaitingDefinitions {
 }
 
 impl WaitingDefinitions {
-    /// Returns whether their block is the next one of a log of so many bytes.
+    /// Returns whether their block is the next one of a log with `bytes`.
     pub(crate) fn are_next_at(&self, bytes: u64) -> bool {
         !self.definitions.is_empty() && self.from == bytes
     }

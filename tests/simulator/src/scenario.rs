@@ -699,8 +699,8 @@ impl RankScript {
         self
     }
 
-    /// The kernel noted when the first thread was off its core until now: from and to so many milliseconds of the rank's time, in a state. The thread's CPU time in the kernel
-    /// was so long, with so many page faults.
+    /// The kernel noted when the first thread was off its core until now: from and to, in milliseconds of the rank's time, and the state. The thread spent `system_ms` of CPU time in the kernel,
+    /// with `minor_faults` page faults.
     pub fn off_core(mut self, intervals: &[(f64, f64, CoreState)], system_ms: f64, minor_faults: u64) -> Self {
         let mut read = Vec::new();
         for &(from_ms, to_ms, state) in intervals {

@@ -36,7 +36,7 @@ use crate::structure::sampled_code::SampledCode;
 /// Most samples of a rank that are kept: 100 MB.
 pub(super) const MOST_SAMPLES: usize = 1 << 21;
 
-/// An interval for which switches were lost is placed at so many instants.
+/// Number of instants at which an interval for which switches were lost is placed.
 const PARTS_OF_UNKNOWN: u64 = 64;
 
 /// A sample of any thread.

@@ -33,7 +33,7 @@ pub struct SwitchEvent {
 }
 
 impl SwitchEvent {
-    /// Begins to note the switches of a thread of this process, in so many bytes or, where the system does not grant them, fewer.
+    /// Begins to note the switches of a thread of this process, in a ring of `bytes` or, where the system does not grant them, fewer.
     ///
     /// Errors: what the system says.
     pub fn open(thread: libc::pid_t, clock: libc::clockid_t, bytes: usize) -> Result<SwitchEvent, SamplingRefusal> {

@@ -10,7 +10,7 @@ use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite;
 use lbprof_tests::unharmed::{is_end_line, lb_report};
-use lbprof_tests::{place, run};
+use lbprof_tests::{known_outcome, place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
@@ -71,7 +71,7 @@ fn time_outside_of_the_window_is_reported(mpi: &Mpi, program: &Path, folder: &Pa
 
 fn job_that_hung_lasts_until_it_was_ended(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = Job::new(mpi, 2, program, folder);
-    let (bare, recorded) = (job.bare()?, job.recorded()?);
+    let (bare, recorded) = (known_outcome::of_bare(&job)?, job.recorded()?);
     recorded.must_equal(&bare, mpi)?;
     let report = run::report(&job.run_folder()?)?;
     let elapsed_s = number(&report["run"]["elapsed_s"], "run.elapsed_s")?;
@@ -129,7 +129,7 @@ fn lines_of_ours(outcome: &Outcome) -> Vec<&str> {
 
 fn hello_world_does_nothing_but_start_and_end(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = Job::new(mpi, 2, program, folder);
-    let bare = job.bare()?.must_succeed()?;
+    let bare = known_outcome::of_bare(&job)?.must_succeed()?;
     let recorded = job.recorded()?;
     recorded.must_equal(&bare, mpi)?;
     ensure!(lines_of_ours(&recorded).is_empty(), "{}", recorded.stderr);
@@ -141,7 +141,7 @@ fn hello_world_does_nothing_but_start_and_end(mpi: &Mpi, program: &Path, folder:
 
 fn program_without_mpi_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = Job::new(mpi, 2, program, folder);
-    let (bare, recorded) = (job.bare()?, job.recorded()?);
+    let (bare, recorded) = (known_outcome::of_bare(&job)?, job.recorded()?);
     recorded.must_equal(&bare, mpi)?;
     ensure!(recorded.code == Some(3), "it ended with {:?}", recorded.code);
     let lines = lines_of_ours(&recorded);
@@ -160,7 +160,7 @@ fn job_of_script<'a>(mpi: &'a Mpi, program: &Path, folder: &'a Path, script: &st
 
 fn script_that_clears_the_preload_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = job_of_script(mpi, program, folder, "env -u LD_PRELOAD \"$@\"; exit $?");
-    let (bare, recorded) = (job.bare()?.must_succeed()?, job.recorded()?);
+    let (bare, recorded) = (known_outcome::of_bare(&job)?.must_succeed()?, job.recorded()?);
     recorded.must_equal(&bare, mpi)?;
     let lines = lines_of_ours(&recorded);
     ensure!(lines.len() == 1 && lines[0].contains("no program that it started was recorded"), "{lines:?}");
@@ -175,7 +175,7 @@ fn program_executed_without_the_preload_gets_one_line(mpi: &Mpi, program: &Path,
         std::fs::create_dir_all(&folder)?;
         let mut job = Job::new(mpi, 2, program, &folder);
         job.wrapper = wrapper.iter().map(OsString::from).collect();
-        let (bare, recorded) = (job.bare()?.must_succeed()?, job.recorded()?);
+        let (bare, recorded) = (known_outcome::of_bare(&job)?.must_succeed()?, job.recorded()?);
         recorded.must_equal(&bare, mpi)?;
         let lines = lines_of_ours(&recorded);
         ensure!(lines.len() == 1 && lines[0].contains("without LD_PRELOAD"), "{wrapper:?}: {lines:?}");
@@ -185,7 +185,7 @@ fn program_executed_without_the_preload_gets_one_line(mpi: &Mpi, program: &Path,
 
 fn script_whose_program_is_recorded_gets_none(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = job_of_script(mpi, program, folder, "\"$@\"; exit $?");
-    let (bare, recorded) = (job.bare()?.must_succeed()?, job.recorded()?);
+    let (bare, recorded) = (known_outcome::of_bare(&job)?.must_succeed()?, job.recorded()?);
     recorded.must_equal(&bare, mpi)?;
     ensure!(lines_of_ours(&recorded).is_empty(), "{}", recorded.stderr);
     ensure!(text_of(&job)?.contains("2 ranks"), "nothing was recorded");
@@ -194,7 +194,7 @@ fn script_whose_program_is_recorded_gets_none(mpi: &Mpi, program: &Path, folder:
 
 fn unseen_calls_have_the_right_reason(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = Job::new(mpi, 2, program, folder);
-    let bare = job.bare()?.must_succeed()?;
+    let bare = known_outcome::of_bare(&job)?.must_succeed()?;
     let recorded = job.recorded()?;
     recorded.must_equal(&bare, mpi)?;
     let lines = lines_of_ours(&recorded);

@@ -22,7 +22,7 @@ use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::{Program, shared_object};
 use lbprof_tests::suite;
 use lbprof_tests::unharmed::{NO_RUN, is_end_line, lb_report, lines_of_recorder, must_say, with_and_without_the_same};
-use lbprof_tests::{place, run};
+use lbprof_tests::{known_outcome, place, run};
 use libtest_mimic::Trial;
 
 /// A test of a program that is run in a special place, under one MPI.
@@ -32,7 +32,7 @@ fn a_folder_that_cannot_be_made_is_reported_once(mpi: &Mpi, program: &Path, fold
     let file = folder.join("file");
     fs::write(&file, "")?;
     let job = Job::new(mpi, 2, program, folder);
-    let bare = job.bare()?.must_succeed()?;
+    let bare = known_outcome::of_bare(&job)?.must_succeed()?;
     for dir in [Path::new("/proc/lbprof/logs"), &file.join("logs"), Path::new("/proc/self/mem")] {
         let recorded = job.clone().with_env("LBPROF_DIR", dir).recorded()?;
         recorded.must_equal(&bare, mpi)?;
@@ -43,7 +43,7 @@ fn a_folder_that_cannot_be_made_is_reported_once(mpi: &Mpi, program: &Path, fold
 }
 
 fn nonsense_is_reported_once_and_the_defaults_hold(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
-    let bare = Job::new(mpi, 2, program, folder).bare()?.must_succeed()?;
+    let bare = known_outcome::of_bare(&Job::new(mpi, 2, program, folder))?.must_succeed()?;
     let mut job = Job::new(mpi, 2, program, folder).with_env("LBPROF_NO_SUCH_SETTING", "1");
     let others = SETTINGS.iter().filter(|setting| setting.name != "LBPROF_DIR");
     let mut expected = 1;
@@ -76,7 +76,7 @@ fn a_rank_where_recording_is_off_lets_the_others_go_on(mpi: &Mpi, program: &Path
         fs::create_dir_all(&folder)?;
         let mut job = Job::new(mpi, 2, program, &folder);
         job.wrapper = on_rank(off, "export LBPROF_MODE=off");
-        let bare = job.bare()?.must_succeed()?;
+        let bare = known_outcome::of_bare(&job)?.must_succeed()?;
         job.recorded()?.must_equal(&bare, mpi)?;
         let dump = run::dump(&job.run_folder()?)?;
         ensure!(dump.calls_of(on).iter().filter(|call| call.operation == "Allreduce").count() == 1000);
@@ -176,7 +176,7 @@ fn a_launcher_of_another_mpi_is_reported_once(mpi: &Mpi, program: &Path, folder:
     let mut foreign = mpi.clone();
     foreign.launcher = ["sh", "-c", &script, "sh"].map(str::to_owned).to_vec();
     let job = Job::new(&foreign, 3, program, folder);
-    let bare = job.bare()?.must_succeed()?;
+    let bare = known_outcome::of_bare(&job)?.must_succeed()?;
     let recorded = job.recorded()?;
     recorded.must_equal(&bare, mpi)?;
     must_say(&recorded, &[1])?;
@@ -201,7 +201,7 @@ fn a_process_without_mpi_is_left_alone(mpi: &Mpi, _: &Path, folder: &Path) -> an
     for (words, said) in lines {
         let mut job = Job::new(mpi, 1, Path::new(words[0]), folder).with_env("LBPROF_VERBOSE", "1");
         job.command.extend(words[1..].iter().map(OsString::from));
-        let (bare, recorded) = (job.bare()?, job.recorded()?);
+        let (bare, recorded) = (known_outcome::of_bare(&job)?, job.recorded()?);
         recorded.must_equal(&bare, mpi)?;
         must_say(&recorded, &[said])?;
         // What failed by itself is not asked whether it is an MPI program.
@@ -316,7 +316,7 @@ fn spawned_under_lb_run_is_a_run_of_its_own(mpi: &Mpi, _: &Path, folder: &Path) 
     }
     let binary = program.compiled(mpi)?;
     let job = Job::new(mpi, 2, &binary, folder).with_env_of(&program);
-    let bare = job.bare()?.must_succeed()?;
+    let bare = known_outcome::of_bare(&job)?.must_succeed()?;
     let recorded = job.clone().with_env("LBTEST_RECORDER", place::built("lb-run")?).recorded()?;
     recorded.must_equal(&bare, mpi)?;
     // Where the logs of the second run go.
@@ -416,7 +416,7 @@ fn rings_emptied_from_outside_cost_records_and_no_more(mpi: &Mpi, _: &Path, fold
         let folder = folder.join(name);
         fs::create_dir_all(&folder)?;
         let job = Job::new(mpi, ranks, &program, &folder).with_env("LBPROF_BUFFER", "32K");
-        let bare = job.bare()?.must_succeed()?;
+        let bare = known_outcome::of_bare(&job)?.must_succeed()?;
         let recorded = while_rings_are_emptied(&job)?;
         recorded.must_equal(&bare, mpi)?;
         must_say(&recorded, &[ranks])?;
@@ -534,7 +534,7 @@ fn interrupted_calls_keep_their_paths(mpi: &Mpi, _: &Path, folder: &Path) -> any
     const CALLS: usize = 404;
     let program = Program::read(Path::new("harmless/calls_while_entered.c"))?.compiled(mpi)?;
     let job = Job::new(mpi, 1, &program, folder);
-    let bare = job.bare()?.must_succeed()?;
+    let bare = known_outcome::of_bare(&job)?.must_succeed()?;
     job.recorded()?.must_equal(&bare, mpi)?;
     let mut log = RankLog::open(&job.run_folder()?, 0)?;
     let mut paths = Vec::new();
@@ -573,6 +573,7 @@ fn threads_of_a_namespace_of_processes_are_sampled(mpi: &Mpi, _: &Path, folder: 
         let folder = folder.join(how);
         fs::create_dir_all(&folder)?;
         let mut job = Job::new(mpi, 1, &program, &folder).with_env("LBPROF_SAMPLE", "200");
+        job.command.push("400".into());
         job.wrapper = NEW_NAMESPACE.into_iter().chain(option).map(OsString::from).collect();
         if let Err(why) = job.bare()?.must_succeed() {
             eprintln!("not tried, for {} does not start in a namespace of processes: {why:#}", mpi.name);

@@ -2,7 +2,7 @@
 
 use lbprof_tests::launch::Job;
 use lbprof_tests::suite::{self, Case};
-use lbprof_tests::{expected, place, run};
+use lbprof_tests::{expected, known_outcome, place, run};
 use libtest_mimic::Trial;
 
 fn every_record_is_as_the_program_says(case: &Case) -> anyhow::Result<()> {
@@ -10,7 +10,7 @@ fn every_record_is_as_the_program_says(case: &Case) -> anyhow::Result<()> {
     let folder = place::fresh_folder(&case.name)?;
     let lines = folder.join("expected");
     let job = Job::new(&case.mpi, case.ranks, &program, &folder).with_env_of(&case.program);
-    let bare = job.bare()?.must_succeed()?;
+    let bare = known_outcome::of_bare(&job)?.must_succeed()?;
     let job = job.with_env(expected::VARIABLE, &lines);
     let recorded = job.recorded()?.must_succeed()?;
     recorded.must_equal(&bare, &case.mpi)?;

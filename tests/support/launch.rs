@@ -8,6 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
+use serde::{Deserialize, Serialize};
 
 use crate::mpi::{self, Family, Mpi};
 use crate::place;
@@ -38,7 +39,7 @@ pub struct Job<'a> {
 }
 
 /// How a run ended, and what it printed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// The launcher's exit code; `None`: a signal ended the launcher.
     pub code: Option<i32>,

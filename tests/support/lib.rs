@@ -8,6 +8,7 @@
 pub mod expected;
 pub mod facts;
 pub mod formula;
+pub mod known_outcome;
 pub mod launch;
 pub mod mpi;
 pub mod own_clock;

@@ -32,6 +32,11 @@ pub fn binaries(mpi: &str) -> PathBuf {
     }
 }
 
+/// The folder for outcomes that are known from earlier tests.
+pub fn known_outcomes() -> PathBuf {
+    scratch().join("tests-bin/outcomes")
+}
+
 /// The folder of all tests' runs.
 pub fn runs() -> PathBuf {
     scratch().join("tests-run")

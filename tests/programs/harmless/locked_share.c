@@ -38,11 +38,12 @@ int main(int argc, char **argv)
 {
     enum { THREADS = 8 };
     pthread_t threads[THREADS];
+    int calls = argc > 1 ? atoi(argv[1]) : 1300;
     start(&argc, &argv);
     for (int i = 0; i < THREADS; i++)
         if (pthread_create(&threads[i], 0, compute, 0))
             return 2;
-    for (int i = 0; i < 1300; i++) {
+    for (int i = 0; i < calls; i++) {
         reduce(1);
         usleep(1000);
     }

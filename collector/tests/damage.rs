@@ -3,9 +3,9 @@
 mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::io::{self, Read};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{LazyLock, Mutex, MutexGuard};
+use std::sync::LazyLock;
 
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, MAX_PLAIN, VERSION};
@@ -20,23 +20,30 @@ use lbprof_simulator::scenario;
 use proptest::prelude::*;
 use support::{example_log, items};
 
-/// Counts the bytes that are allocated and their largest number so far.
+/// Counts the bytes that each thread has allocated and their largest number so far: tests run beside one another, each on a thread of its own.
 struct CountingAllocator;
 
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    static ALLOCATED: Cell<isize> = const { Cell::new(0) };
+    static MOST_ALLOCATED: Cell<isize> = const { Cell::new(0) };
+}
 
-// SAFETY: all is left to the system's allocator; only numbers are kept.
+fn count(bytes: isize) {
+    let allocated = ALLOCATED.get() + bytes;
+    ALLOCATED.set(allocated);
+    MOST_ALLOCATED.set(MOST_ALLOCATED.get().max(allocated));
+}
+
+// SAFETY: all is left to the system's allocator; only numbers are kept, in variables that need no memory to be made.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
-        MOST.fetch_max(now, Relaxed);
+        count(layout.size() as isize);
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Relaxed);
+        count(-(layout.size() as isize));
         // SAFETY: the caller's promise.
         unsafe { System.dealloc(memory, layout) }
     }
@@ -45,18 +52,12 @@ unsafe impl GlobalAlloc for CountingAllocator {
 #[global_allocator]
 static COUNTING: CountingAllocator = CountingAllocator;
 
-/// Tests of this file run one after another, for they share the count of bytes.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 /// The most bytes that `work` held at a time.
 fn memory_of(work: impl FnOnce()) -> usize {
-    let before = NOW.load(Relaxed);
-    MOST.store(before, Relaxed);
+    let before = ALLOCATED.get();
+    MOST_ALLOCATED.set(before);
     work();
-    MOST.load(Relaxed).saturating_sub(before)
+    (MOST_ALLOCATED.get() - before).unsigned_abs()
 }
 
 /// The records among items.
@@ -116,7 +117,6 @@ fn read(log: &[u8]) {
 
 #[test]
 fn every_truncation_gives_the_blocks_before_it_and_says_so() {
-    let _alone = alone();
     let (log, written) = &*EXAMPLE;
     let bounds = block_bounds(log);
     for length in 0..log.len() {
@@ -264,7 +264,6 @@ proptest! {
     fn random_corruptions_never_panic_nor_invent_records(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..9), 1..6),
     ) {
-        let _alone = alone();
         let (log, written) = &*EXAMPLE;
         let mut log = log.clone();
         for (place, byte, how) in changes {
@@ -293,7 +292,6 @@ proptest! {
     fn corruptions_whose_checksums_hold_never_panic_and_take_little_memory(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..4), 1..6),
     ) {
-        let _alone = alone();
         let mut log = PLAIN.clone();
         for (place, byte, how) in changes {
             let at = place.index(log.len());
@@ -319,7 +317,6 @@ proptest! {
         content in prop::collection::vec(any::<u8>(), 0..200),
         tail in prop::collection::vec(any::<u8>(), 0..20),
     ) {
-        let _alone = alone();
         let plain = content.len() as u32;
         let first = if frame { zstd::bulk::compress(&content, 1).unwrap() } else { content };
         let payload = [&first[..], &tail].concat();
@@ -374,7 +371,6 @@ proptest! {
         heads in prop::collection::vec((0usize..280, prop_oneof![Just(u32::MAX), any::<u32>()]), 0..4),
         length in 0usize..7000,
     ) {
-        let _alone = alone();
         let mut ring = RING.clone();
         for (at, value) in changes {
             if let Some(place) = ring.get_mut(at..at + 8) {
@@ -480,7 +476,6 @@ fn swap_blocks(log: &mut Vec<u8>, at: usize, other: usize) {
 
 #[test]
 fn hostile_numbers_anywhere_behind_a_checksum_that_holds_take_bounded_memory() {
-    let _alone = alone();
     // Each byte in turn becomes the begin of a number: of the largest ones, and of some that are just possible as a length.
     let numbers: [&[u8]; 6] = [
         &[253, 255, 255, 255, 255, 255, 255, 255, 255],
@@ -534,7 +529,6 @@ fn insert(at: usize, number: &[u8], header_end: usize) -> Vec<u8> {
 
 #[test]
 fn every_field_of_a_blocks_head_may_be_hostile() {
-    let _alone = alone();
     let (log, _) = &*EXAMPLE;
     let bounds = block_bounds(log);
     let most = MAX_PLAIN as u32;
@@ -563,7 +557,6 @@ fn every_field_of_a_blocks_head_may_be_hostile() {
 
 #[test]
 fn a_log_of_hostile_lengths_takes_bounded_memory_and_time() {
-    let _alone = alone();
     // 20,000 heads that each promise 64 MiB, and a frame that is small but holds 64 MiB of zeros.
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap().into_sink();
     let promise = BlockHead { kind: 2, stored: MAX_PLAIN as u32, frame: 9, plain: MAX_PLAIN as u32, crc: 0 };

@@ -230,7 +230,7 @@ fn a_window_shows_the_loop_of_the_whole_run() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(ProptestConfig::default().cases.min(64)) })]
 
     #[test]
     fn any_calls_are_survived(tokens in prop::collection::vec(0u32..6, 0..300), whole in any::<bool>()) {

@@ -285,7 +285,7 @@ fn found_regions_match_where_their_names_move() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.min(24)))]
 
     /// Whatever ranks do, and however many there are, the parts add up to the change of the elapsed time.
     #[test]

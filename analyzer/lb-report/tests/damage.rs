@@ -76,7 +76,7 @@ fn the_undamaged_run_is_read_in_every_way() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.min(100)))]
 
     #[test]
     #[ignore = "takes long: scripts/test --all"]

@@ -170,7 +170,7 @@ fn a_rank_beyond_the_job_is_left_out() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.min(40)))]
 
     #[test]
     fn a_node_file_cut_anywhere_is_a_report_that_says_so(part in 0.0..1.0_f64) {

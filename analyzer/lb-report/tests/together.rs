@@ -464,7 +464,7 @@ fn a_process_that_is_gone_ends_all() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.div_ceil(3).min(8), ..ProptestConfig::default() })]
 
     #[test]
     #[ignore = "takes long: scripts/test --all"]

@@ -39,7 +39,7 @@ fn rotated(n: u32, by: u32) -> Vec<u32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(64), ..ProptestConfig::default() })]
 
     #[test]
     fn a_script_of_chance_ends_and_is_read_back_without_problems(seed: u64, size in 1u32..25) {

@@ -544,7 +544,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(32))]
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.min(32)))]
 
         /// Doubling slices and merging in whatever order give the same samples; so do one rank's records in one part or in many.
         #[test]

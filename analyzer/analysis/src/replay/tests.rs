@@ -153,7 +153,7 @@ fn times_by_both(scenario: Scenario, detect: bool) -> (Times, Times) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(60), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whoever walks over a thread's records finds the same time in the same places.
     #[test]

@@ -129,7 +129,7 @@ fn a_run_comes_back_as_it_was() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.min(24)))]
     /// Every number and every text comes back to its last bit.
     #[test]
     fn any_numbers_and_names_come_back(

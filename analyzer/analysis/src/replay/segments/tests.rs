@@ -144,7 +144,7 @@ fn are_same(one: &ReplayResults, other: &ReplayResults) -> Result<(), TestCaseEr
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(60), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn rounds_are_the_same_in_segments(kinds in prop::collection::vec((0_u8..14, any::<u32>()), 5..60), steps in 4_usize..80) {

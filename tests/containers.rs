@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use lbprof_tests::launch::Job;
+use lbprof_tests::launch::{Job, is_root};
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite;
@@ -75,11 +75,6 @@ fn jobs_keep_apart(mpi: &Mpi, proc_folder: ProcFolder) -> anyhow::Result<()> {
         ensure!(report["run"]["ranks"].as_u64() == Some(RANKS as u64), "{}", report["run"]);
     }
     Ok(())
-}
-
-fn is_root() -> bool {
-    // SAFETY: has no preconditions.
-    unsafe { libc::geteuid() == 0 }
 }
 
 /// The tests of this suite.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, ensure};
-use lbprof_tests::launch::Job;
+use lbprof_tests::launch::{Job, is_root};
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite;
@@ -73,11 +73,6 @@ impl Intruder {
         self.0.wait()?;
         Ok(lines)
     }
-}
-
-fn is_root() -> bool {
-    // SAFETY: has no preconditions.
-    unsafe { libc::geteuid() == 0 }
 }
 
 fn intruder_is_ignored(mpi: &Mpi) -> anyhow::Result<()> {

@@ -22,6 +22,7 @@ mod state {
 
 #[path = "../src/system"]
 mod system {
+    pub mod foreign;
     pub mod memory;
     pub mod objects;
 }

@@ -10,6 +10,7 @@ mod processor;
 #[path = "../src/system"]
 mod system {
     pub mod dynamic_symbols;
+    pub mod foreign;
     pub mod loader_tables;
     pub mod memory;
     pub mod objects;

@@ -19,6 +19,7 @@ mod unwind;
 
 #[path = "../src/system"]
 mod system {
+    pub mod foreign;
     pub mod memory;
     pub mod objects;
 }

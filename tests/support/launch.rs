@@ -211,6 +211,12 @@ impl<'a> Job<'a> {
     }
 }
 
+/// Returns whether the tests are run by root.
+pub fn is_root() -> bool {
+    // SAFETY: has no preconditions.
+    unsafe { libc::geteuid() == 0 }
+}
+
 /// Sends a signal to the process group that the child leads.
 fn signal(child: &Child, signal: libc::c_int) {
     if let Ok(group) = libc::pid_t::try_from(child.id()) {

@@ -401,13 +401,9 @@ impl<'a> RankDump<'a> {
                 }),
             ),
             Definition::OffCore(one) => ("off_core", self.off_core_value(one)),
-            Definition::ThreadUsage(one) => (
-                "thread_usage",
-                json!({
-                    "at_s": self.seconds(one.ticks), "user_ns": one.user_ns, "system_ns": one.system_ns, "minor_faults": one.minor_faults,
-                    "major_faults": one.major_faults, "voluntary_switches": one.voluntary_switches,
-                }),
-            ),
+            Definition::ThreadUsage(one) => {
+                ("thread_usage", json!({ "system_ns": one.system_ns, "page_faults": one.page_faults }))
+            }
             Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
         };
         json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })

@@ -849,9 +849,13 @@ export interface ExcessByState {
  */
 kernel_share: number
 /**
- * Asleep or stopped.
+ * Asleep.
  */
 asleep_share: number
+/**
+ * Stopped from outside.
+ */
+stopped_share: number
 /**
  * Ready to run, without a core.
  */
@@ -2152,7 +2156,7 @@ ranks: number
  */
 with_core: (number | null)
 /**
- * Computation on a core / computation less that without a core: 1 where no rank sleeps outside of MPI.
+ * Computation on a core / computation less that without a core: 1 where no rank sleeps or is stopped outside of MPI.
  */
 awake: (number | null)
 /**
@@ -2231,6 +2235,12 @@ inclusive_s: number
 activities: {
 [k: string]: RegionActivity
 }
+/**
+ * Its computation by the state of the ranks' first threads, inner regions excluded, the mean over ranks; null if that is not known of a rank.
+ */
+core_states: ({
+[k: string]: number
+} | null)
 /**
  * Its share of the elapsed time, inner regions excluded, the recorder's own time left out; null if no time is spent in the region alone.
  */

@@ -11,7 +11,8 @@ export const STATES: Record<string, { group: string; colour: string; sentence: s
     "recorder": { group: "Recorder", colour: "#5f6670", sentence: "The recorder's own time: writing the log. Never counted as computation." },
     "useful": { group: "Useful", colour: "#0072b2", sentence: "Computation on a core, in user space: the program's own code." },
     "kernel": { group: "Kernel", colour: "#7a6fbe", sentence: "Computation on a core, in the kernel: page faults and system calls." },
-    "asleep": { group: "Asleep", colour: "#d98880", sentence: "Outside of MPI, asleep or stopped: in sleep(), at a lock, in a call that reads or writes a file, or stopped by a signal." },
+    "asleep": { group: "Asleep", colour: "#d98880", sentence: "Outside of MPI, asleep: in sleep(), at a lock, in a call that reads or writes a file. Also stopped, where the system does not let the recorder see that." },
     "no core": { group: "NoCore", colour: "#b5651d", sentence: "Outside of MPI, ready to run, while others had the core." },
     "not known": { group: "NotKnown", colour: "#d9d9d9", sentence: "Computation of which the system does not say which of the others it is." },
+    "stopped": { group: "Asleep", colour: "#a93226", sentence: "Outside of MPI, stopped between two instructions: by SIGSTOP (cpulimit, a batch system that suspends), by a debugger." },
 };

@@ -1,9 +1,10 @@
 //! Computation by what the system knows of it: in user space, in the kernel, asleep, without a core.
 
 use lbprof_collector::CoreState;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use lbprof_analysis::metrics::core_time::{CoreTime, core_time};
+use super::serial;
+use lbprof_analysis::metrics::core_time::{CoreTime, RankCoreTimes};
 use lbprof_analysis::model::Model;
 
 /// The run's computation by state, and the factors that follow from it: their product is the share of computation that is useful.
@@ -16,7 +17,7 @@ pub struct CoreStateTable {
     pub ranks: usize,
     /// Computation less that without a core / computation.
     pub with_core: Option<f64>,
-    /// Computation on a core / computation less that without a core: 1 where no rank sleeps outside of MPI.
+    /// Computation on a core / computation less that without a core: 1 where no rank sleeps or is stopped outside of MPI.
     pub awake: Option<f64>,
     /// Computation on a core outside of the kernel / computation on a core. What is not known counts as such.
     pub user_space: Option<f64>,
@@ -29,7 +30,7 @@ pub struct CoreStateTable {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoreStateRow {
     /// The state.
-    #[serde(rename = "name", serialize_with = "state_name")]
+    #[serde(rename = "name", serialize_with = "serial::core_state")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub state: CoreState,
     /// Fraction of computation.
@@ -42,14 +43,10 @@ pub struct CoreStateRow {
     pub max_rank: u32,
 }
 
-fn state_name<S: Serializer>(state: &CoreState, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(state.name())
-}
-
 impl CoreStateTable {
     /// Divides the computation of all ranks of which the states are known. Returns `None` if there is none.
     pub(super) fn new(model: &Model) -> Option<CoreStateTable> {
-        let known = model.ranks.iter().filter_map(|rank| Some((rank.rank, core_time(rank, None)?)));
+        let known = model.ranks.iter().filter_map(|rank| Some((rank.rank, RankCoreTimes::new(rank)?.in_all())));
         let known: Vec<(u32, CoreTime)> = known.collect();
         let computation_s: f64 = CoreState::ALL.into_iter().map(|state| mean_s(&known, state)).sum();
         if known.is_empty() || computation_s <= 0.0 {
@@ -69,7 +66,7 @@ impl CoreStateTable {
             }
         }
         let with_core_s = computation_s - mean_s(&known, CoreState::NoCore);
-        let on_core_s = with_core_s - mean_s(&known, CoreState::Asleep);
+        let on_core_s = with_core_s - mean_s(&known, CoreState::Asleep) - mean_s(&known, CoreState::Stopped);
         let squares: f64 = known.iter().map(|(_, time)| time.error_s.powi(2)).sum();
         Some(CoreStateTable {
             states,

@@ -8,7 +8,7 @@ use lbprof_collector::definition::EndReason;
 use super::lifetime::LifetimeRow;
 use super::serial;
 use super::{BlockingTable, ClusterTable, DispersionRows};
-use lbprof_analysis::metrics::core_time::{CoreTime, core_time};
+use lbprof_analysis::metrics::core_time::{CoreTime, RankCoreTimes};
 use lbprof_analysis::metrics::functions::{computing, is_sampled};
 use lbprof_analysis::model::lifetime::ProcessLifetime;
 use lbprof_analysis::model::{Model, ResourceUsage, Seconds};
@@ -185,7 +185,7 @@ pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
             computation_cpu_s: is_sampled(rank).then(|| computing(rank, None).map(|(_, time)| time.seconds).sum()),
             compared_s,
             seconds,
-            core_states: core_time(rank, None),
+            core_states: RankCoreTimes::new(rank).map(|times| times.in_all()),
             mpi_s: in_mpi.map(|activity| seconds[activity as usize]).sum(),
             idle_s: rank.idle_s(window),
             paused_s: rank.paused_s,

@@ -11,6 +11,7 @@ use super::DispersionRows;
 use super::efficiency::EfficiencyRow;
 use super::largest;
 use super::serial;
+use lbprof_analysis::metrics::core_time::{CoreTime, RankCoreTimes};
 use lbprof_analysis::model::{IterationSeries, Model, OwnLoops, RankModel, RegionCounters, RegionIdx, Seconds};
 
 /// A region.
@@ -53,6 +54,10 @@ pub struct RegionRow {
     #[serde(serialize_with = "by_name")]
     #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, RegionActivity>"))]
     pub activities: Vec<RegionActivity>,
+    /// Its computation by the state of the ranks' first threads, inner regions excluded, the mean over ranks; null if that is not known of a rank.
+    #[serde(serialize_with = "serial::by_core_state")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<std::collections::BTreeMap<String, f64>>"))]
+    pub core_states: Option<CoreTime>,
     /// Differences between the ranks in the region.
     #[serde(flatten)]
     pub dispersion: RegionDispersion,
@@ -225,7 +230,25 @@ impl RegionRow {
 /// Efficiencies are of `model`; times are of `times`, the same model of some activities alone or of all.
 pub(super) fn rows(model: &Model, times: &Model) -> Vec<RegionRow> {
     let own_loops = OwnLoops::from_model(model);
-    (0..model.regions.len() as u32).map(|idx| row(model, times, &own_loops, idx)).collect()
+    let core_times: Option<Vec<RankCoreTimes>> = model.ranks.iter().map(RankCoreTimes::new).collect();
+    let rows = (0..model.regions.len() as u32).map(|idx| RegionRow {
+        core_states: core_times.as_deref().map(|ranks| mean_core_time(ranks, idx)),
+        ..row(model, times, &own_loops, idx)
+    });
+    rows.collect()
+}
+
+/// Returns the mean over ranks of the computation in a region by state.
+fn mean_core_time(ranks: &[RankCoreTimes], idx: RegionIdx) -> CoreTime {
+    let n = ranks.len().max(1) as f64;
+    let mut mean = CoreTime::default();
+    for time in ranks.iter().map(|rank| rank.in_region(Some(idx))) {
+        for (sum, seconds) in mean.seconds.iter_mut().zip(time.seconds) {
+            *sum += seconds / n;
+        }
+        mean.error_s = mean.error_s.hypot(time.error_s / n);
+    }
+    mean
 }
 
 fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {
@@ -271,6 +294,7 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
         share: if whole > 0.0 { time_s / whole } else { 0.0 },
         inclusive_s: times.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
         activities: occurring.map(|of| RegionActivity::new(of, sums[of as usize] / n, longest[of as usize])).collect(),
+        core_states: None,
         dispersion: RegionDispersion::default(),
         slowest_stands_out: longest_s - efficiency.times.avg_computation_s > MAX_EXCESS_BY_NOISE * longest_s,
         efficiency,

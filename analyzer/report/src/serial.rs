@@ -13,6 +13,11 @@ pub(super) fn activity<S: Serializer>(activity: &Activity, serializer: S) -> Res
     serializer.serialize_str(activity.name())
 }
 
+/// Serializes a state of computation as its name.
+pub(super) fn core_state<S: Serializer>(state: &CoreState, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(state.name())
+}
+
 /// Serializes an activity as its name, if there is one.
 pub(super) fn known_activity<S: Serializer>(activity: &Option<Activity>, serializer: S) -> Result<S::Ok, S::Error> {
     activity.map(Activity::name).serialize(serializer)

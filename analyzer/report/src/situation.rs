@@ -283,8 +283,7 @@ fn imbalance(report: &Report) -> RunSituation {
     // What does not run may also wait for a core.
     let has_core = worst.preempted.is_none() && !report.doubts.iter().any(ReportDoubt::is_of_cores);
     let excess = worst.explained.as_ref();
-    let is_known = excess.is_some_and(|excess| excess.states.is_some());
-    let asleep = excess.and_then(ExplainedExcess::asleep_share).filter(|_| has_core || is_known);
+    let asleep = excess.and_then(|excess| excess.certain_asleep_share(has_core));
     let in_kernel = excess.and_then(ExplainedExcess::kernel_share);
     match () {
         () if report.awaited_task.is_some() => RunSituation::LastTask,

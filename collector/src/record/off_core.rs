@@ -95,21 +95,13 @@ impl OffCoreTimes {
     }
 }
 
-/// CPU time and page faults of the rank's first thread by an instant (getrusage(2) of the thread).
+/// What the kernel has done for the rank's first thread by an instant (getrusage(2) of the thread).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct ThreadUsage {
-    /// Time, in ticks.
-    pub ticks: u64,
-    /// CPU time in user space.
-    pub user_ns: u64,
     /// CPU time in the kernel.
     pub system_ns: u64,
-    /// Page faults that needed no disk.
-    pub minor_faults: u64,
-    /// Page faults that did.
-    pub major_faults: u64,
-    /// Times that it gave up its core to wait.
-    pub voluntary_switches: u64,
+    /// Page faults.
+    pub page_faults: u64,
 }
 
 #[cfg(test)]

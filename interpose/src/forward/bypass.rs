@@ -18,6 +18,7 @@ use crate::mpi::{nesting, symbols};
 use crate::run::launcher;
 use crate::state::thread;
 use crate::system::dynamic_symbols::{defined, undefined};
+use crate::system::foreign;
 use crate::system::objects::LoadedObject;
 use crate::{forward, log};
 
@@ -111,8 +112,7 @@ fn listed(names: &[&str]) -> String {
 
 /// The object that defines a function before this library does; `None`: this library's definition is the first.
 fn defined_before(name: &CStr) -> Option<String> {
-    // SAFETY: a look-up by name.
-    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
+    let address = foreign::visible(name);
     if address == 0 || nesting::is_here(address) {
         return None;
     }
@@ -223,8 +223,7 @@ static SAYS: AtomicBool = AtomicBool::new(false);
 fn at_load() {
     SAYS.store(launcher::rank().is_none_or(|rank| rank == 0), Relaxed);
     // Looked up now, because at exit the loader's look-ups may not be used: they may allocate.
-    // SAFETY: a look-up by name.
-    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PMPI_Initialized".as_ptr()) } as usize;
+    let address = foreign::visible(c"PMPI_Initialized");
     if address != 0 {
         INITIALIZED.store(address, Relaxed);
     }

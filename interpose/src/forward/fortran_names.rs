@@ -28,6 +28,7 @@ use crate::processor::ROUTE_MPI;
 use crate::state::thread;
 use crate::system::by_caller::AddressesByCaller;
 use crate::system::dynamic_symbols::{LoadedSymbols, ObjectSymbols};
+use crate::system::foreign;
 use crate::system::objects::{self, ObjectChanges};
 
 /// True if a route is an address.
@@ -126,8 +127,7 @@ fn decide(symbols: &LoadedSymbols, index: usize, caller: usize) -> Option<usize>
     let (Some(next), Some(only), Some((profiling, own))) = (NEXT.get(index), ONLY.get(index), NAMES.get(index)) else {
         return None;
     };
-    // SAFETY: a look-up by name.
-    let visible = unsafe { libc::dlsym(libc::RTLD_NEXT, own.as_ptr()) } as usize;
+    let visible = foreign::next(own);
     if visible != 0 {
         let route = route_to(symbols.object_at(visible), own, next, visible);
         HAS_OTHERS.fetch_or(route != ROUTE_MPI, Relaxed);
@@ -186,8 +186,7 @@ fn seen_by_caller<'a>(
     caller: usize,
     definitions: &[(&'a ObjectSymbols, usize)],
 ) -> Option<(&'a ObjectSymbols, usize)> {
-    // SAFETY: a look-up by name.
-    let ours = unsafe { libc::dlsym(libc::RTLD_DEFAULT, own.as_ptr()) } as usize;
+    let ours = foreign::visible(own);
     let mut seen_by_bound = None;
     let mut seen_by_object = None;
     for object in symbols.objects() {

@@ -4,26 +4,24 @@
 //! started. Neither allocates nor locks: they may be called in a signal handler, or in a child that shares its parent's memory.
 
 use std::ffi::{c_char, c_int};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::lifecycle::mpi_not_started;
+use crate::system::foreign::NextFunction;
 
 type Exit = unsafe extern "C" fn(c_int) -> !;
 type Execute = unsafe extern "C" fn(*const c_char, *const *const c_char, *const *const c_char) -> c_int;
 type ExecuteAsIs = unsafe extern "C" fn(*const c_char, *const *const c_char) -> c_int;
 
-/// The next functions of these names, looked up when the library is loaded; 0: there is none.
-static EXIT: AtomicUsize = AtomicUsize::new(0);
-static EXECVE: AtomicUsize = AtomicUsize::new(0);
-static EXECV: AtomicUsize = AtomicUsize::new(0);
-static EXECVP: AtomicUsize = AtomicUsize::new(0);
+static EXIT: NextFunction = NextFunction::named(c"_exit");
+static EXECVE: NextFunction = NextFunction::named(c"execve");
+static EXECV: NextFunction = NextFunction::named(c"execv");
+static EXECVP: NextFunction = NextFunction::named(c"execvp");
 
 /// Runs when the dynamic loader has loaded the recorder, before the program.
 #[ctor::ctor(unsafe)]
 fn at_load() {
-    for (next, name) in [(&EXIT, c"_exit"), (&EXECVE, c"execve"), (&EXECV, c"execv"), (&EXECVP, c"execvp")] {
-        // SAFETY: a look-up by name.
-        next.store(unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize, Relaxed);
+    for next in [&EXIT, &EXECVE, &EXECV, &EXECVP] {
+        next.address();
     }
 }
 
@@ -31,7 +29,7 @@ fn at_load() {
 #[unsafe(export_name = "_exit")]
 unsafe extern "C" fn exit_at_once(status: c_int) -> ! {
     mpi_not_started::report(Some(status));
-    let next = EXIT.load(Relaxed);
+    let next = EXIT.known_address();
     // SAFETY: the function of this name has this signature; so has the system call, which does not return.
     unsafe {
         if next != 0 {
@@ -49,7 +47,7 @@ unsafe extern "C" fn execute(path: *const c_char, argv: *const *const c_char, en
     // SAFETY: the program's own arguments.
     unsafe {
         mpi_not_started::report_execution(path, envp);
-        match EXECVE.load(Relaxed) {
+        match EXECVE.known_address() {
             0 => libc::syscall(libc::SYS_execve, path, argv, envp) as c_int,
             next => std::mem::transmute::<usize, Execute>(next)(path, argv, envp),
         }
@@ -74,14 +72,14 @@ unsafe extern "C" fn execute_from_path(file: *const c_char, argv: *const *const 
 ///
 /// # Safety
 /// The arguments are those of such a function.
-unsafe fn execute_as_is(next: &AtomicUsize, file: *const c_char, argv: *const *const c_char) -> c_int {
+unsafe fn execute_as_is(next: &NextFunction, file: *const c_char, argv: *const *const c_char) -> c_int {
     unsafe extern "C" {
         static environ: *const *const c_char;
     }
     // SAFETY: the program's own arguments; the environment ends with null. Every C library has functions of these names.
     unsafe {
         mpi_not_started::report_execution(file, environ);
-        match next.load(Relaxed) {
+        match next.known_address() {
             0 => -1,
             next => std::mem::transmute::<usize, ExecuteAsIs>(next)(file, argv),
         }

@@ -172,7 +172,7 @@ fn stamp(reason: EndReason, end: u64) {
     for (word, value) in head.end_instant.iter().zip([instant.ticks, instant.monotonic_ns]) {
         word.store(value, Relaxed);
     }
-    if let Some(usage) = process::usage() {
+    if let Some((usage, _)) = process::usage() {
         for (word, value) in head.end_usage.iter().zip(usage.to_words()) {
             word.store(value, Relaxed);
         }

@@ -4,52 +4,29 @@
 //! does not keep such a handler from ending the process. Each function then goes on to the next one of its name. None allocates or locks: they may be called in a signal
 //! handler, or in a child that shares its parent's memory.
 
-use std::ffi::{CStr, c_int};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::ffi::c_int;
 
 use crate::lifecycle::killed;
+use crate::system::foreign::NextFunction;
 use crate::word::Word;
 
 /// Arguments as registers hold them. None of these functions has as many, but a library may have another one of the same name.
 type Next = unsafe extern "C" fn(Word, Word, Word, Word, Word, Word) -> Word;
 
-/// The next function of a name.
-struct NextFunction {
-    name: &'static CStr,
-    /// 0: it has not been looked up.
-    address: AtomicUsize,
-}
-
-impl NextFunction {
-    const fn named(name: &'static CStr) -> Self {
-        NextFunction { name, address: AtomicUsize::new(0) }
-    }
-
-    /// Returns its address; 0: there is none. It is looked up when the library is loaded, or before that, should a library call it that was initialised earlier.
-    fn address(&self) -> usize {
-        let known = self.address.load(Relaxed);
-        if known != 0 {
-            return known;
+/// Calls the next function of a name.
+///
+/// # Safety
+/// The arguments are those of such a function.
+unsafe fn call_next(function: &NextFunction, arguments: [Word; 6]) -> Word {
+    let [a, b, c, d, e, f] = arguments;
+    match function.address() {
+        0 => {
+            // SAFETY: the calling thread's errno.
+            unsafe { *libc::__errno_location() = libc::ENOSYS };
+            Word::MAX
         }
-        // SAFETY: a look-up by name.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;
-        self.address.store(found, Relaxed);
-        found
-    }
-
-    /// # Safety
-    /// The arguments are those of such a function.
-    unsafe fn call(&self, arguments: [Word; 6]) -> Word {
-        let [a, b, c, d, e, f] = arguments;
-        match self.address() {
-            0 => {
-                // SAFETY: the calling thread's errno.
-                unsafe { *libc::__errno_location() = libc::ENOSYS };
-                Word::MAX
-            }
-            // SAFETY: the caller's promise. A function takes no notice of registers after its last argument.
-            next => unsafe { std::mem::transmute::<usize, Next>(next)(a, b, c, d, e, f) },
-        }
+        // SAFETY: the caller's promise. A function takes no notice of registers after its last argument.
+        next => unsafe { std::mem::transmute::<usize, Next>(next)(a, b, c, d, e, f) },
     }
 }
 
@@ -63,7 +40,7 @@ macro_rules! of_signals {
             unsafe extern "C" fn $function(signal: Word, b: Word, c: Word, d: Word, e: Word, f: Word) -> Word {
                 killed::withdraw(signal as c_int);
                 // SAFETY: the program's own arguments.
-                unsafe { $constant.call([signal, b, c, d, e, f]) }
+                unsafe { call_next(&$constant, [signal, b, c, d, e, f]) }
             }
         )*
 
@@ -94,7 +71,7 @@ unsafe extern "C" fn control(option: Word, b: Word, c: Word, d: Word, e: Word, f
         killed::unwatch();
     }
     // SAFETY: the program's own arguments.
-    unsafe { PRCTL.call([option, b, c, d, e, f]) }
+    unsafe { call_next(&PRCTL, [option, b, c, d, e, f]) }
 }
 
 /// Runs when the dynamic loader has loaded the recorder, before the program.

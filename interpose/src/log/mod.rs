@@ -43,8 +43,8 @@ pub static LOG: HandlerLock<Option<OpenLog>> = HandlerLock::new(None);
 
 /// The resources that the process, and the calling thread, have used so far, as definitions; none where a system call filter may not allow to ask.
 pub fn usage_facts() -> Vec<Definition> {
-    let process = process::usage().map(Definition::Usage);
-    process.into_iter().chain(process::thread_usage().map(Definition::ThreadUsage)).collect()
+    let Some((process, thread)) = process::usage() else { return Vec::new() };
+    vec![Definition::Usage(process), Definition::ThreadUsage(thread)]
 }
 
 /// Writes a definition to the rank's log, now: what the ring holds may refer to it if the process is killed.

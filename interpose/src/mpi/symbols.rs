@@ -6,12 +6,12 @@ use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use crate::system::dynamic_symbols::ObjectSymbols;
+use crate::system::foreign;
 use crate::system::objects;
 
 /// Address of a symbol that this library does not define itself, or 0.
 pub fn symbol(name: &CStr) -> usize {
-    // SAFETY: a look-up by name.
-    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
+    let address = foreign::visible(name);
     if address != 0 || is_visible() { address } else { in_local_libraries(name) }
 }
 
@@ -37,8 +37,7 @@ fn is_of_c(own: &CStr) -> bool {
 
 /// Address of a symbol that this library defines, too, in a library loaded after it, or 0.
 fn next_symbol(name: &CStr) -> usize {
-    // SAFETY: a look-up by name.
-    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize;
+    let address = foreign::next(name);
     if address != 0 || is_visible() { address } else { in_local_libraries(name) }
 }
 
@@ -49,8 +48,7 @@ fn is_visible() -> bool {
     if IS_VISIBLE.load(Relaxed) {
         return true;
     }
-    // SAFETY: a look-up by name.
-    let is_visible = !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PMPI_Init".as_ptr()) }.is_null();
+    let is_visible = foreign::visible(c"PMPI_Init") != 0;
     IS_VISIBLE.store(is_visible, Relaxed);
     is_visible
 }

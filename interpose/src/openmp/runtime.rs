@@ -11,6 +11,7 @@ use crate::harmless::enter;
 use crate::harmless::signals::critical;
 use crate::state::thread;
 use crate::system::by_caller::AddressesByCaller;
+use crate::system::foreign;
 use crate::system::objects;
 
 macro_rules! functions {
@@ -117,8 +118,7 @@ fn next_local(function: RuntimeFunction, caller: usize) -> usize {
 
 fn find(function: RuntimeFunction, caller: usize) -> usize {
     let Some(name) = RuntimeFunction::NAMES.get(function as usize) else { return 0 };
-    // SAFETY: a look-up by name.
-    let visible = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize;
+    let visible = foreign::next(name);
     if visible != 0 {
         if let Some(place) = VISIBLE.get(function as usize) {
             place.store(visible, Relaxed);
@@ -142,9 +142,9 @@ fn find_in(path: &CString, name: &CStr) -> usize {
         if handle.is_null() {
             return 0;
         }
-        let found = libc::dlsym(handle, name.as_ptr());
+        let found = foreign::seen_by(handle, name);
         close_handle(handle);
-        found as usize
+        found
     }
 }
 
@@ -155,8 +155,8 @@ fn find_in(path: &CString, name: &CStr) -> usize {
 unsafe fn close_handle(handle: *mut c_void) {
     // SAFETY: the C library's function of this type.
     unsafe {
-        let close = libc::dlsym(libc::RTLD_NEXT, c"dlclose".as_ptr());
-        if !close.is_null() {
+        let close = foreign::next(c"dlclose");
+        if close != 0 {
             let close: unsafe extern "C" fn(*mut c_void) -> c_int = std::mem::transmute(close);
             close(handle);
         }

@@ -24,6 +24,12 @@ pub const FRAME_POINTER: Register = gimli::AArch64::X29;
 /// The kernel's mask for samples (asm/perf_regs.h) of the frame pointer and the stack pointer, which come in this order.
 pub const SAMPLED_REGISTERS: u64 = 1 << 29 | 1 << 31;
 
+/// The register with the address of the next instruction, likewise.
+pub const INSTRUCTION_POINTER: u64 = 1 << 32;
+
+/// The instruction `svc #0`.
+pub const SYSTEM_CALL: [u8; 4] = [0x01, 0x00, 0x00, 0xd4];
+
 /// The vendor whose instructions such tables may have: those for signed return addresses.
 pub const UNWINDING_VENDOR: gimli::Vendor = gimli::Vendor::AArch64;
 

@@ -22,6 +22,12 @@ pub const FRAME_POINTER: Register = gimli::X86_64::RBP;
 /// The kernel's mask for samples (asm/perf_regs.h) of the frame pointer and the stack pointer, which come in this order.
 pub const SAMPLED_REGISTERS: u64 = 1 << 6 | 1 << 7;
 
+/// The register with the address of the next instruction, likewise.
+pub const INSTRUCTION_POINTER: u64 = 1 << 8;
+
+/// The instruction `syscall`.
+pub const SYSTEM_CALL: [u8; 2] = [0x0f, 0x05];
+
 /// The vendor whose instructions such tables may have.
 pub const UNWINDING_VENDOR: gimli::Vendor = gimli::Vendor::Default;
 

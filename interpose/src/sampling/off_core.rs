@@ -4,8 +4,11 @@ use lbprof_collector::off_core::{OffCoreTimes, ReadInterval};
 use lbprof_collector::sample::Place;
 use lbprof_collector::states::CoreState;
 
+use crate::processor::SYSTEM_CALL;
 use crate::sampling::clock::SampleClock;
+use crate::system::memory::MemoryReader;
 use crate::system::perf::switches::{SwitchEvent, ThreadSwitch};
+use crate::system::process;
 
 /// Intervals that are worth writing at once.
 const WORTH_WRITING: usize = 128;
@@ -16,6 +19,48 @@ const SHORTEST_ON_CORE_S: f64 = 50e-6;
 /// Time after which fewer are written, too, in seconds.
 const WRITE_S: f64 = 1.0;
 
+/// Sleep that is shorter, in seconds, is not looked at.
+const SHORTEST_STOP_S: f64 = 1e-3;
+
+/// Distinguishes a thread that is stopped from one that sleeps. A thread goes to sleep in a system call, or while a page comes from a disk; a signal stops it between any two
+/// instructions.
+struct StopJudge {
+    /// Page faults of the process until now that had to wait for a disk, and whether there are new ones.
+    major_faults: u64,
+    has_major_faults: bool,
+    /// The address looked at last, and whether a system call lies before it: programs sleep in few places.
+    known: Option<(usize, bool)>,
+}
+
+impl StopJudge {
+    fn new() -> Self {
+        StopJudge { major_faults: process::major_faults(), has_major_faults: false, known: None }
+    }
+
+    /// What follows happened since the last time.
+    fn begin(&mut self) {
+        let faults = process::major_faults();
+        self.has_major_faults = faults != self.major_faults;
+        self.major_faults = faults;
+    }
+
+    /// Returns whether a thread that went off its core by itself, with its next instruction at `address`, was stopped.
+    fn is_stop(&mut self, address: Option<usize>) -> bool {
+        let Some(address) = address.filter(|_| !self.has_major_faults) else { return false };
+        let is_call = match self.known {
+            Some((known, is_call)) if known == address => is_call,
+            _ => {
+                let mut before = [0; SYSTEM_CALL.len()];
+                // What is gone may have been anything.
+                let is_there = MemoryReader::default().fill(address.wrapping_sub(before.len()), &mut before);
+                !is_there || before == SYSTEM_CALL
+            }
+        };
+        self.known = Some((address, is_call));
+        !is_call
+    }
+}
+
 /// The switches of a thread, and the intervals that are not in the log yet.
 pub struct OffCoreReader {
     event: SwitchEvent,
@@ -23,8 +68,9 @@ pub struct OffCoreReader {
     begin: u64,
     /// The last switch was at that time, in ticks.
     last: u64,
-    /// With it the thread went off its core.
-    out: Option<CoreState>,
+    /// With it the thread went off its core: the state, and where the thread is in user space.
+    out: Option<(CoreState, Option<usize>)>,
+    stops: StopJudge,
     waiting: Vec<ReadInterval>,
     /// End of the last one of them, with those that were joined to it; these make it longer, but not the time between them.
     joined_until: u64,
@@ -33,7 +79,15 @@ pub struct OffCoreReader {
 impl OffCoreReader {
     /// A thread of which nothing was read yet, from `now` on, in ticks.
     pub fn new(event: SwitchEvent, now: u64) -> Self {
-        OffCoreReader { event, begin: now, last: now, out: None, waiting: Vec::new(), joined_until: now }
+        OffCoreReader {
+            event,
+            begin: now,
+            last: now,
+            out: None,
+            stops: StopJudge::new(),
+            waiting: Vec::new(),
+            joined_until: now,
+        }
     }
 
     /// Bytes that are locked for it.
@@ -55,15 +109,19 @@ impl OffCoreReader {
 
     /// Takes over what the kernel noted until `now`, in ticks. `place_at` locates the thread at given ticks, which do not decrease.
     pub fn read(&mut self, now: u64, clock: &SampleClock, mut place_at: impl FnMut(u64) -> Option<Place>) {
-        let OffCoreReader { event, last, out, waiting, joined_until, .. } = self;
+        let OffCoreReader { event, last, out, stops, waiting, joined_until, .. } = self;
         let shortest = (SHORTEST_ON_CORE_S * 1e9 * clock.rate()) as u64;
+        let shortest_stop = (SHORTEST_STOP_S * 1e9 * clock.rate()) as u64;
+        stops.begin();
         let was_full = event.is_full();
         event.read(|at_ns, switch| {
             let (begin, end) = (*last, clock.ticks(at_ns).max(*last));
             *last = end;
             match switch {
                 ThreadSwitch::In => {
-                    if let Some(state) = out.take().filter(|_| begin < end) {
+                    if let Some((state, address)) = out.take().filter(|_| begin < end) {
+                        let is_stop = shortest_stop <= end - begin && stops.is_stop(address);
+                        let state = if is_stop { CoreState::Stopped } else { state };
                         // Who gives way again and again while it waits is on its core for moments only.
                         let same =
                             waiting.last_mut().filter(|one| one.state == state && begin - *joined_until <= shortest);
@@ -77,8 +135,8 @@ impl OffCoreReader {
                         *joined_until = end;
                     }
                 }
-                ThreadSwitch::Sleeps => *out = Some(CoreState::Asleep),
-                ThreadSwitch::Preempted => *out = Some(CoreState::NoCore),
+                ThreadSwitch::Sleeps(address) => *out = Some((CoreState::Asleep, address)),
+                ThreadSwitch::Preempted => *out = Some((CoreState::NoCore, None)),
             }
         });
         if was_full && *last < now {

@@ -6,6 +6,7 @@ pub mod clock;
 pub mod descriptors;
 pub mod dynamic_symbols;
 pub mod faults;
+pub mod foreign;
 pub mod kept_file;
 pub mod loader_tables;
 pub mod memory;

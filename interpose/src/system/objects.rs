@@ -7,6 +7,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 
+use crate::system::foreign;
 use crate::system::memory::MemoryReader;
 
 /// The loader's function that finds an object without a lock; 0: it has none, as before version 2.35 of the GNU C library.
@@ -20,11 +21,8 @@ static LIST: AtomicUsize = AtomicUsize::new(0);
 
 /// Finds out how objects can be found. May take the loader's lock.
 pub fn find_out() {
-    // SAFETY: look-ups by name.
-    unsafe {
-        FIND.store(libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) as usize, Relaxed);
-        LIST.store(libc::dlsym(libc::RTLD_DEFAULT, c"_r_debug".as_ptr()) as usize, Relaxed);
-    }
+    FIND.store(foreign::visible(c"_dl_find_object"), Relaxed);
+    LIST.store(foreign::visible(c"_r_debug"), Relaxed);
 }
 
 /// Calls of dlclose that are under way.

@@ -72,8 +72,8 @@ pub fn program() -> String {
     executable().file_name().map_or("unknown".into(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Resources that the process, and the calling thread, have used so far; `None` where a system call filter may not allow to ask.
-pub fn usage() -> Option<ResourceUsage> {
+/// Resources that the process, and the calling thread, have used so far, and what the kernel has done for that thread; `None` where a system call filter may not allow to ask.
+pub fn usage() -> Option<(ResourceUsage, ThreadUsage)> {
     if sandbox::is_filtered() {
         return None;
     }
@@ -85,7 +85,7 @@ pub fn usage() -> Option<ResourceUsage> {
         libc::getrusage(libc::RUSAGE_THREAD, &mut thread);
         (process, thread)
     };
-    Some(ResourceUsage {
+    let used = ResourceUsage {
         ticks: ticks(),
         user_ns: ns(process.ru_utime),
         system_ns: ns(process.ru_stime),
@@ -98,28 +98,24 @@ pub fn usage() -> Option<ResourceUsage> {
         // In blocks of 512 bytes, whatever the file system's are (getrusage(2)).
         read_bytes: process.ru_inblock as u64 * 512,
         written_bytes: process.ru_oublock as u64 * 512,
-    })
+    };
+    let by_kernel =
+        ThreadUsage { system_ns: ns(thread.ru_stime), page_faults: (thread.ru_minflt + thread.ru_majflt) as u64 };
+    Some((used, by_kernel))
 }
 
-/// CPU time and page faults of the calling thread so far; `None` where a system call filter may not allow to ask.
-pub fn thread_usage() -> Option<ThreadUsage> {
+/// Page faults of the process so far that had to wait for a disk; 0 where a system call filter may not allow to ask.
+pub fn major_faults() -> u64 {
     if sandbox::is_filtered() {
-        return None;
+        return 0;
     }
     // SAFETY: a plain structure, which the call fills.
-    let thread = unsafe {
-        let mut thread: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_THREAD, &mut thread);
-        thread
+    let used = unsafe {
+        let mut used: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut used);
+        used
     };
-    Some(ThreadUsage {
-        ticks: ticks(),
-        user_ns: ns(thread.ru_utime),
-        system_ns: ns(thread.ru_stime),
-        minor_faults: thread.ru_minflt as u64,
-        major_faults: thread.ru_majflt as u64,
-        voluntary_switches: thread.ru_nvcsw as u64,
-    })
+    used.ru_majflt as u64
 }
 
 /// The time since the system started the process, to a hundredth of a second, or `None` if it does not say so.

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::processor::word_of_thread;
+use crate::system::foreign;
 
 /// Offset of the stack's address in a thread's description, in bytes from the thread pointer, and a word later its size; 0: not known.
 static BLOCK: AtomicUsize = AtomicUsize::new(0);
@@ -24,8 +25,8 @@ const WORD: usize = size_of::<usize>();
 
 /// Finds out where stacks are. May take locks of the C library.
 pub fn find_out() {
-    // SAFETY: a look-up by name of a variable of the loader's, which is constant.
-    let end = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_stack_end".as_ptr()).cast::<usize>().as_ref() };
+    // SAFETY: a variable of the loader's, which is constant.
+    let end = unsafe { (foreign::visible(c"__libc_stack_end") as *const usize).as_ref() };
     let Some(&end) = end else { return };
     FIRST_END.store(end, Relaxed);
     // SAFETY: plain queries.

@@ -8,7 +8,6 @@
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::harmless::enter;
 use crate::harmless::signals::critical;
@@ -18,9 +17,10 @@ use crate::sampling;
 use crate::sampling::pools::{self, PoolCounts};
 use crate::state::stage::{RecordingState, state};
 use crate::state::thread;
+use crate::system::foreign::NextFunction;
 
 /// The C library's.
-static NEXT: AtomicUsize = AtomicUsize::new(0);
+static NEXT: NextFunction = NextFunction::named(c"pthread_create");
 
 /// Bytes of stack that a thread has at least for that; threads with less are found later.
 const MIN_STACK: usize = 64 << 10;
@@ -46,12 +46,7 @@ unsafe extern "C-unwind" fn pthread_create(
     function: usize,
     argument: *mut c_void,
 ) -> c_int {
-    let mut next = NEXT.load(Relaxed);
-    if next == 0 {
-        // SAFETY: a look-up by name.
-        next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr()) } as usize;
-        NEXT.store(next, Relaxed);
-    }
+    let next = NEXT.address();
     if next == 0 {
         return libc::ENOSYS;
     }

@@ -1,27 +1,22 @@
 //! `dlclose`: from then on other code may lie where call paths have been found.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::forward::fortran_names;
 use crate::harmless::{enter, signals};
 use crate::recording::registry;
 use crate::sampling;
 use crate::state::thread;
+use crate::system::foreign::NextFunction;
 use crate::system::objects;
 
 /// The C library's.
-static NEXT: AtomicUsize = AtomicUsize::new(0);
+static NEXT: NextFunction = NextFunction::named(c"dlclose");
 
 /// Unloads as the C library does, then forgets the call paths found so far.
 #[unsafe(export_name = "dlclose")]
 unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
-    let mut next = NEXT.load(Relaxed);
-    if next == 0 {
-        // SAFETY: a look-up by name.
-        next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlclose".as_ptr()) } as usize;
-        NEXT.store(next, Relaxed);
-    }
+    let next = NEXT.address();
     if next == 0 {
         // There is nothing that could have loaded it.
         return -1;

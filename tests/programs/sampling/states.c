@@ -1,14 +1,18 @@
 // link: -pthread
 // ranks: 2
 // states: their shares of computation
-// truth: in each of 60 steps a rank computes for 10 ms, has new memory cleared by the kernel for 10 ms, sleeps for 10 ms, and computes for 10 ms beside
-// truth: another thread on the same core; between them both meet. The program measures each by its CPU time and the scheduler's figures
+// truth: in each of 60 steps, or as many as its argument says, a rank computes for 10 ms, has new memory cleared by the kernel for 10 ms, reads a file for 10 ms, sleeps
+// truth: for 10 ms, is stopped by another process for 10 ms, and computes for 10 ms beside another thread on the same core; between them both meet. The program
+// truth: measures each by its CPU time and the scheduler's figures
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,8 +21,8 @@
 #define MS 10
 #define BYTES (1 << 22)
 
-/* Seconds in user space, in the kernel, asleep, and without a core. */
-static double useful_s, kernel_s, asleep_s, no_core_s;
+/* Seconds in user space, in the kernel, asleep, stopped, and without a core. */
+static double useful_s, kernel_s, asleep_s, stopped_s, no_core_s;
 static volatile int is_busy, is_over;
 static volatile double sink;
 
@@ -61,13 +65,60 @@ static void clear(double ms)
     }
 }
 
+/* Reads a file that is in memory, again and again. */
+static void read_file(double ms)
+{
+    static char buffer[1 << 18];
+    double end = now_s(CLOCK_THREAD_CPUTIME_ID) + ms * 1e-3;
+    while (now_s(CLOCK_THREAD_CPUTIME_ID) < end) {
+        FILE *file = fopen("/proc/self/exe", "rb");
+        setvbuf(file, NULL, _IONBF, 0);
+        while (fread(buffer, 1, sizeof buffer, file) == sizeof buffer)
+            ;
+        fclose(file);
+    }
+}
+
+static int to_stopper;
+
+/* A process that stops the calling one for so many milliseconds for each byte it reads. */
+static void start_stopper(void)
+{
+    int ends[2];
+    if (pipe(ends) || fork())
+        return (void)(to_stopper = ends[1], close(ends[0]));
+    unsigned char ms;
+    close(ends[1]);
+    while (read(ends[0], &ms, 1) == 1) {
+        // By then the other one computes.
+        usleep(1000);
+        kill(getppid(), SIGSTOP);
+        usleep(ms * 1000);
+        kill(getppid(), SIGCONT);
+    }
+    _exit(0);
+}
+
+/* Computes until it has been stopped for so long, without system calls. */
+static void be_stopped(double ms)
+{
+    unsigned char how_long = (unsigned char)ms;
+    if (write(to_stopper, &how_long, 1) != 1)
+        exit(2);
+    for (double last = now_s(CLOCK_MONOTONIC), now = last; now - last < ms * 0.9e-3; now = now_s(CLOCK_MONOTONIC)) {
+        last = now;
+        for (int i = 0; i < 20000; i++)
+            sink = sink * 0.999 + 1e-9;
+    }
+}
+
 static void nap(double ms)
 {
     usleep((useconds_t)(ms * 1e3));
 }
 
-/* Does some work, and adds its time to that of its kind. */
-static void part(void (*work)(double), double *kind_s)
+/* Does some work, and adds its time on a core to that of its kind, and its time asleep likewise. */
+static void part(void (*work)(double), double *kind_s, double *off_core_s)
 {
     double begin = now_s(CLOCK_MONOTONIC), cpu = now_s(CLOCK_THREAD_CPUTIME_ID), delay = delay_s();
     work(MS);
@@ -75,7 +126,7 @@ static void part(void (*work)(double), double *kind_s)
     delay = delay_s() - delay;
     *kind_s += cpu;
     no_core_s += delay;
-    asleep_s += now_s(CLOCK_MONOTONIC) - begin - cpu - delay;
+    *off_core_s += now_s(CLOCK_MONOTONIC) - begin - cpu - delay;
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -91,31 +142,35 @@ static void *be_busy(void *nothing)
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, steps = argc > 1 ? atoi(argv[1]) : 60;
     pthread_t other;
     cpu_set_t own;
+    start_stopper();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     CPU_ZERO(&own);
     CPU_SET((size_t)(sched_getcpu() < 0 ? 0 : sched_getcpu()), &own);
     pthread_create(&other, NULL, be_busy, NULL);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < steps; i++) {
         cpu_set_t all;
-        part(compute, &useful_s);
-        part(clear, &kernel_s);
-        part(nap, &asleep_s);
+        part(compute, &useful_s, &asleep_s);
+        part(clear, &kernel_s, &asleep_s);
+        part(read_file, &kernel_s, &asleep_s);
+        part(nap, &asleep_s, &asleep_s);
+        part(be_stopped, &useful_s, &stopped_s);
         sched_getaffinity(0, sizeof all, &all);
         sched_setaffinity(0, sizeof own, &own);
         pthread_setaffinity_np(other, sizeof own, &own);
         is_busy = 1;
-        part(compute, &useful_s);
+        part(compute, &useful_s, &asleep_s);
         is_busy = 0;
         sched_setaffinity(0, sizeof all, &all);
     }
     is_over = 1;
     pthread_join(other, NULL);
+    close(to_stopper);
     FILE *file = truth(rank);
-    fprintf(file, "useful %f\nkernel %f\nasleep %f\nno core %f\n", useful_s, kernel_s, asleep_s, no_core_s);
+    fprintf(file, "useful %f\nkernel %f\nasleep %f\nstopped %f\nno core %f\n", useful_s, kernel_s, asleep_s, stopped_s, no_core_s);
     fclose(file);
     MPI_Finalize();
     return 0;

@@ -700,14 +700,14 @@ impl RankScript {
     }
 
     /// The kernel noted when the first thread was off its core until now: from and to, in milliseconds of the rank's time, and the state. The thread spent `system_ms` of CPU time in the kernel,
-    /// with `minor_faults` page faults.
-    pub fn off_core(mut self, intervals: &[(f64, f64, CoreState)], system_ms: f64, minor_faults: u64) -> Self {
+    /// with so many page faults.
+    pub fn off_core(mut self, intervals: &[(f64, f64, CoreState)], system_ms: f64, page_faults: u64) -> Self {
         let mut read = Vec::new();
         for &(from_ms, to_ms, state) in intervals {
             let [begin, end] = [from_ms, to_ms].map(|ms| self.begin + ticks(ms));
             read.push(ReadInterval { begin, end, state, place: None });
         }
-        let used = ThreadUsage { ticks: self.now, system_ns: ticks(system_ms), minor_faults, ..ThreadUsage::default() };
+        let used = ThreadUsage { system_ns: ticks(system_ms), page_faults };
         let times = OffCoreTimes::from_intervals(self.begin, self.now, &read);
         let unused = Definition::ThreadUsage(ThreadUsage::default());
         self.later.extend([Definition::OffCore(times), unused, Definition::ThreadUsage(used)]);

@@ -8,6 +8,7 @@
 //! The time on a core that no sample of user space stands for is the kernel's, but no more of it in all than the thread's CPU time in the kernel (getrusage):
 //! what is beyond that is not known, such as a core that a virtual machine has lost to others.
 
+use lbprof_collector::states::StateGroup;
 use lbprof_collector::{Activity, CoreState};
 use lbprof_thresholds::metrics::MIN_KNOWN_SWITCHES;
 
@@ -29,37 +30,63 @@ impl CoreTime {
     pub fn get(&self, state: CoreState) -> f64 {
         self.seconds[state as usize]
     }
+
+    /// Returns the seconds in the states of a group.
+    pub fn in_group(&self, group: StateGroup) -> f64 {
+        CoreState::ALL.into_iter().filter(|state| state.group() == group).map(|state| self.get(state)).sum()
+    }
 }
 
-/// Splits the computation of a rank in `region`, without inner ones, or in all. Returns `None` if the kernel noted no switches, or too many of them were lost.
-pub fn core_time(rank: &RankModel, region: Option<RegionIdx>) -> Option<CoreTime> {
-    let all = KnownTime::new(rank, None)?;
-    let known_s = rank.samples.off_core.as_ref()?.known_s;
-    let window_s = rank.inclusive(0).iter().sum::<f64>();
-    if known_s < MIN_KNOWN_SWITCHES * window_s || all.known_s() < MIN_KNOWN_SWITCHES * all.computation_s {
-        return None;
+/// Splits the computation of a rank: the same part of what no sample of user space stands for is the kernel's in each of its regions.
+pub struct RankCoreTimes<'a> {
+    rank: &'a RankModel,
+    kernel_share: f64,
+}
+
+impl<'a> RankCoreTimes<'a> {
+    /// Looks at all computation of a rank. Returns `None` if the kernel noted no switches, or too many of them were lost.
+    pub fn new(rank: &'a RankModel) -> Option<Self> {
+        let all = KnownTime::new(rank, None)?;
+        let known_s = rank.samples.off_core.as_ref()?.known_s;
+        let window_s = rank.inclusive(0).iter().sum::<f64>();
+        if known_s < MIN_KNOWN_SWITCHES * window_s || all.known_s() < MIN_KNOWN_SWITCHES * all.computation_s {
+            return None;
+        }
+        let system_s = rank.usage.as_ref().and_then(|usage| usage.thread_system_s).unwrap_or(0.0);
+        let kernel_share = if system_s < all.not_user_s() { system_s / all.not_user_s() } else { 1.0 };
+        Some(RankCoreTimes { rank, kernel_share })
     }
-    let system_s = rank.usage.as_ref().and_then(|usage| usage.thread_system_s).unwrap_or(0.0);
-    let kernel_share = if system_s < all.not_user_s() { system_s / all.not_user_s() } else { 1.0 };
-    let time = KnownTime::new(rank, region)?;
-    let kernel_s = kernel_share * time.not_user_s();
-    let mut seconds = [0.0; CoreState::COUNT];
-    for (state, s) in [
-        (CoreState::Useful, time.on_core_s() - time.not_user_s()),
-        (CoreState::Kernel, kernel_s),
-        (CoreState::Asleep, time.asleep_s),
-        (CoreState::NoCore, time.no_core_s),
-        (CoreState::NotKnown, time.lost_s + time.not_user_s() - kernel_s),
-    ] {
-        seconds[state as usize] = s;
+
+    /// Splits all of the rank's computation.
+    pub fn in_all(&self) -> CoreTime {
+        self.in_region(None)
     }
-    Some(CoreTime { seconds, error_s: time.user.error_s() })
+
+    /// Splits the computation in `region`, without inner ones, or in all.
+    pub fn in_region(&self, region: Option<RegionIdx>) -> CoreTime {
+        let time = KnownTime::new(self.rank, region).unwrap_or_default();
+        let kernel_s = self.kernel_share * time.not_user_s();
+        let mut seconds = [0.0; CoreState::COUNT];
+        for (state, s) in [
+            (CoreState::Useful, time.on_core_s() - time.not_user_s()),
+            (CoreState::Kernel, kernel_s),
+            (CoreState::Asleep, time.asleep_s),
+            (CoreState::Stopped, time.stopped_s),
+            (CoreState::NoCore, time.no_core_s),
+            (CoreState::NotKnown, time.lost_s + time.not_user_s() - kernel_s),
+        ] {
+            seconds[state as usize] = s;
+        }
+        CoreTime { seconds, error_s: time.user.error_s() }
+    }
 }
 
 /// Computation of a rank, and what is known of it.
+#[derive(Default)]
 struct KnownTime {
     computation_s: f64,
     asleep_s: f64,
+    stopped_s: f64,
     no_core_s: f64,
     /// Computation while switches were lost.
     lost_s: f64,
@@ -73,7 +100,8 @@ impl KnownTime {
         let wall = region.map_or_else(|| rank.inclusive(0), |region| rank.exclusive(region));
         let computation_s = wall[Activity::Computation as usize];
         let mut rest_s = computation_s;
-        let [lost_s, asleep_s, no_core_s] = [CoreState::NotKnown, CoreState::Asleep, CoreState::NoCore].map(|state| {
+        let states = [CoreState::NotKnown, CoreState::Asleep, CoreState::Stopped, CoreState::NoCore];
+        let [lost_s, asleep_s, stopped_s, no_core_s] = states.map(|state| {
             let seconds = off_core.in_computation_s(region, state).min(rest_s);
             rest_s -= seconds;
             seconds
@@ -82,7 +110,7 @@ impl KnownTime {
         for (_, time) in computing(rank, region) {
             user.add(time);
         }
-        Some(KnownTime { computation_s, asleep_s, no_core_s, lost_s, user })
+        Some(KnownTime { computation_s, asleep_s, stopped_s, no_core_s, lost_s, user })
     }
 
     /// Seconds of computation for which switches are known.
@@ -92,7 +120,7 @@ impl KnownTime {
 
     /// Seconds of that on a core.
     fn on_core_s(&self) -> f64 {
-        self.known_s() - self.asleep_s - self.no_core_s
+        self.known_s() - self.asleep_s - self.stopped_s - self.no_core_s
     }
 
     /// Seconds of that which no sample stands for. Samples are thought to be as dense while switches were lost.
@@ -122,7 +150,6 @@ mod tests {
                 ((0, Activity::Collective, CoreState::Asleep), 5.0),
             ],
             known_s,
-            ..OffCoreSums::default()
         });
         let mut user = CpuTime::default();
         for _ in 0..400 {
@@ -134,6 +161,10 @@ mod tests {
         rank
     }
 
+    fn split(rank: &RankModel) -> Option<CoreTime> {
+        Some(RankCoreTimes::new(rank)?.in_all())
+    }
+
     fn assert_near(time: &CoreTime, expected: [f64; CoreState::COUNT]) {
         let is_near = time.seconds.iter().zip(expected).all(|(seconds, expected)| (seconds - expected).abs() < 1e-9);
         assert!(is_near, "{:?}, not {expected:?}", time.seconds);
@@ -141,15 +172,15 @@ mod tests {
 
     #[test]
     fn what_is_neither_in_user_space_nor_off_the_core_is_the_kernels() {
-        let time = core_time(&rank(3.5, 10.0), None).unwrap();
-        assert_near(&time, [4.0, 3.0, 2.0, 1.0, 0.0]);
+        let time = split(&rank(3.5, 10.0)).unwrap();
+        assert_near(&time, [4.0, 3.0, 2.0, 1.0, 0.0, 0.0]);
         assert!((time.error_s - 0.2).abs() < 1e-9);
     }
 
     #[test]
     fn more_than_the_threads_time_in_the_kernel_is_not_known() {
-        let time = core_time(&rank(1.0, 10.0), None).unwrap();
-        assert_near(&time, [4.0, 1.0, 2.0, 1.0, 2.0]);
+        let time = split(&rank(1.0, 10.0)).unwrap();
+        assert_near(&time, [4.0, 1.0, 2.0, 1.0, 2.0, 0.0]);
     }
 
     #[test]
@@ -157,14 +188,14 @@ mod tests {
         let mut rank = rank(3.5, 10.0);
         let lost = ((0, Activity::Computation, CoreState::NotKnown), 2.0);
         rank.samples.off_core.as_mut().unwrap().places.push(lost);
-        let time = core_time(&rank, None).unwrap();
+        let time = split(&rank).unwrap();
         // Of 8 s that are known, 5 s are on a core, and of these 0.8 × 4 s in user space.
-        assert_near(&time, [3.2, 1.8, 2.0, 1.0, 2.0]);
+        assert_near(&time, [3.2, 1.8, 2.0, 1.0, 2.0, 0.0]);
     }
 
     #[test]
     fn where_most_switches_were_lost_nothing_is_known() {
-        assert_eq!(core_time(&rank(3.5, 4.0), None), None);
-        assert_eq!(core_time(&RankModel::default(), None), None);
+        assert_eq!(split(&rank(3.5, 4.0)), None);
+        assert_eq!(split(&RankModel::default()), None);
     }
 }

@@ -24,7 +24,7 @@ use lbprof_thresholds::metrics::{
     MIN_PREEMPTED_TIME, MIN_SWITCHES_PER_S, MIN_TIME_WITHOUT_CORE,
 };
 
-use super::core_time::core_time;
+use super::core_time::RankCoreTimes;
 use crate::model::{RankModel, ResourceUsage};
 
 /// The time that a rank lost to other users of its core.
@@ -49,8 +49,8 @@ pub struct PreemptionLoss {
 pub fn preemption(rank: &RankModel) -> Option<PreemptionLoss> {
     let computation_s = rank.inclusive(0)[Activity::Computation as usize];
     let usage = rank.usage.as_ref()?;
-    let Some(time) = core_time(rank, None) else { return judge(usage, computation_s) };
-    let (delayed_s, switches_per_s) = (time.get(CoreState::NoCore), usage.switches_per_s());
+    let Some(times) = RankCoreTimes::new(rank) else { return judge(usage, computation_s) };
+    let (delayed_s, switches_per_s) = (times.in_all().get(CoreState::NoCore), usage.switches_per_s());
     let found = PreemptionLoss { computation_s, delayed_s, certain: true, switches_per_s };
     (MIN_JUDGED_INTERVAL_S <= usage.elapsed_s && found.is_much(usage)).then_some(found)
 }

@@ -13,10 +13,11 @@
 //! for a core is distinguished by the run delay ([`super::preemption`]). A thread that waits for other threads of its process
 //! (OpenMP) is not asleep as long as these use the CPU.
 
-use lbprof_collector::{Activity, CoreState};
+use lbprof_collector::Activity;
+use lbprof_collector::states::StateGroup;
 use lbprof_thresholds::metrics::{MIN_JUDGED_INTERVAL_S, MIN_SWITCHES_PER_S};
 
-use super::core_time::core_time;
+use super::core_time::RankCoreTimes;
 use crate::model::{RankModel, ResourceUsage};
 
 /// Time that a rank was asleep, in seconds.
@@ -31,9 +32,9 @@ pub struct SleepTime {
 /// Returns the minimum time that `rank` was asleep outside of MPI, by its CPU time; `None` where it is not known.
 pub fn asleep(rank: &RankModel) -> Option<SleepTime> {
     let elapsed_s = rank.usage.as_ref()?.elapsed_s;
-    if let Some(time) = core_time(rank, None).filter(|_| MIN_JUDGED_INTERVAL_S <= elapsed_s) {
+    if let Some(times) = RankCoreTimes::new(rank).filter(|_| MIN_JUDGED_INTERVAL_S <= elapsed_s) {
         let computation_s = rank.inclusive(0)[Activity::Computation as usize];
-        return Some(SleepTime { computation_s, asleep_s: time.get(CoreState::Asleep) });
+        return Some(SleepTime { computation_s, asleep_s: times.in_all().in_group(StateGroup::Asleep) });
     }
     judge(rank.usage.as_ref()?, rank.inclusive(0)[Activity::Computation as usize])
 }

@@ -134,8 +134,6 @@ pub struct RankSamples {
 pub struct OffCoreSums {
     /// Seconds by region, without inner ones, and activity; sorted.
     pub places: Vec<((RegionIdx, Activity, CoreState), f64)>,
-    /// Seconds whose places are not known, by [`CoreState`].
-    pub unplaced_s: [f64; CoreState::COUNT],
     /// Seconds for which all is known.
     pub known_s: f64,
 }

@@ -209,7 +209,7 @@ impl<'a> RankBuilder<'a> {
             read_bytes: last.read_bytes.saturating_sub(first.read_bytes),
             written_bytes: last.written_bytes.saturating_sub(first.written_bytes),
             thread_system_s: thread.map(|(first, last)| seconds_since(first.system_ns, last.system_ns)),
-            thread_page_faults: thread.map(|(first, last)| last.minor_faults.saturating_sub(first.minor_faults)),
+            thread_page_faults: thread.map(|(first, last)| last.page_faults.saturating_sub(first.page_faults)),
         })
     }
 
@@ -315,8 +315,7 @@ impl<'a> RankBuilder<'a> {
         }
         self.rank.samples.off_core = Some(OffCoreSums {
             places: places.into_iter().collect(),
-            unplaced_s: coverage.short.map(|ticks| self.seconds(ticks)),
-            known_s: self.seconds(coverage.known),
+            known_s: self.seconds(coverage.known.saturating_sub(coverage.unplaced)),
         });
     }
 

@@ -75,8 +75,8 @@ pub struct SortedSamples {
 pub struct OffCoreCoverage {
     /// Ticks of that time.
     pub known: u64,
-    /// Ticks of intervals whose places are not known, by [`CoreState`].
-    pub short: [u64; CoreState::COUNT],
+    /// Ticks of intervals whose places are not known.
+    pub unplaced: u64,
 }
 
 /// The log with a rank's samples, and the tables that resolve their addresses.
@@ -196,9 +196,8 @@ impl SortedSamples {
             }
         }
         self.off_core.known = self.off_core.known.saturating_add(known);
-        for (sum, &short) in self.off_core.short.iter_mut().zip(&times.short) {
-            *sum = sum.saturating_add(short.min(known));
-        }
+        let short = times.short.iter().fold(0_u64, |sum, &ticks| sum.saturating_add(ticks));
+        self.off_core.unplaced = self.off_core.unplaced.saturating_add(short.min(known));
     }
 
     /// Adds a sample with this number among those of its thread.
@@ -298,8 +297,8 @@ impl PlacedSamples {
             match place {
                 Some((region, activity)) => *self.sums.off_core.entry((region, activity, state)).or_default() += ticks,
                 None => {
-                    let short = &mut self.sums.off_core_coverage.short[state as usize];
-                    *short = short.saturating_add(ticks as u64);
+                    let unplaced = &mut self.sums.off_core_coverage.unplaced;
+                    *unplaced = unplaced.saturating_add(ticks as u64);
                 }
             }
             return;

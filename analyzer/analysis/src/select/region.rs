@@ -201,7 +201,6 @@ impl RegionSubtree {
             let kept =
                 all.filter_map(|((region, activity, state), s)| Some(((self.index(region)?, activity, state), s)));
             off_core.places = kept.collect();
-            off_core.unplaced_s = Default::default();
         }
         if rank.inclusive.first().is_none_or(|&(idx, _)| idx != 0) {
             rank.inclusive.insert(0, (0, Default::default()));

@@ -343,16 +343,28 @@ pub struct ExplainedExcess {
 pub struct ExcessByState {
     /// In the kernel.
     pub kernel_share: f64,
-    /// Asleep or stopped.
+    /// Asleep.
     pub asleep_share: f64,
+    /// Stopped from outside.
+    pub stopped_share: f64,
     /// Ready to run, without a core.
     pub no_core_share: f64,
 }
 
 impl ExplainedExcess {
-    /// Returns the fraction of the excess for which the rank was asleep, as far as is known: where the kernel noted no switches, for which it was not running.
+    /// Returns the fraction of the excess for which the rank was asleep or stopped, as far as is known: where the kernel noted no switches, for which it was not running.
     pub fn asleep_share(&self) -> Option<f64> {
-        self.states.map_or(self.not_running_share, |states| Some(states.asleep_share))
+        self.states.map_or(self.not_running_share, |states| Some(states.asleep_share + states.stopped_share))
+    }
+
+    /// Returns whether the rank was stopped from outside for most of that.
+    pub fn is_stopped(&self) -> bool {
+        self.states.is_some_and(|states| states.stopped_share > states.asleep_share)
+    }
+
+    /// Returns that fraction if no lack of cores can be behind it: the kernel noted switches, or the ranks have cores of their own.
+    pub fn certain_asleep_share(&self, has_cores: bool) -> Option<f64> {
+        self.asleep_share().filter(|_| has_cores || self.states.is_some())
     }
 
     /// Returns the fraction of the excess in the kernel, if it is known.

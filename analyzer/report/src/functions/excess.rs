@@ -2,7 +2,7 @@
 
 use super::SampledFunctions;
 use super::data::{ExcessByState, ExcessIn, ExplainedExcess};
-use lbprof_analysis::metrics::core_time::{CoreTime, core_time};
+use lbprof_analysis::metrics::core_time::CoreTime;
 use lbprof_analysis::metrics::functions::{SampledEstimate, is_sampled};
 use lbprof_analysis::model::RegionIdx;
 use lbprof_collector::CoreState;
@@ -38,15 +38,15 @@ impl SampledFunctions<'_> {
 
     /// Divides the excess of the rank at index `at` by the state of its thread. Returns `None` if that is not known of a rank.
     fn by_state(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> Option<ExcessByState> {
-        let ranks = self.model.ranks.iter().filter(|rank| is_sampled(rank));
-        let times: Vec<CoreTime> = ranks.map(|rank| core_time(rank, region)).collect::<Option<_>>()?;
-        let own = core_time(self.model.ranks.get(at)?, region)?;
-        let [kernel_share, asleep_share, no_core_share] = [CoreState::Kernel, CoreState::Asleep, CoreState::NoCore]
-            .map(|state| {
-                let mean_s = times.iter().map(|time| time.get(state)).sum::<f64>() / times.len() as f64;
-                (own.get(state) - mean_s) / excess_s
-            });
-        Some(ExcessByState { kernel_share, asleep_share, no_core_share })
+        let times = self.core_times.as_ref()?;
+        let own = times.iter().find(|(rank, _)| *rank == at)?.1.in_region(region);
+        let times: Vec<CoreTime> = times.iter().map(|(_, times)| times.in_region(region)).collect();
+        let states = [CoreState::Kernel, CoreState::Asleep, CoreState::Stopped, CoreState::NoCore];
+        let [kernel_share, asleep_share, stopped_share, no_core_share] = states.map(|state| {
+            let mean_s = times.iter().map(|time| time.get(state)).sum::<f64>() / times.len() as f64;
+            (own.get(state) - mean_s) / excess_s
+        });
+        Some(ExcessByState { kernel_share, asleep_share, stopped_share, no_core_share })
     }
 
     /// Explains the excess of a rank in the region of a path, inner regions excluded, or in the whole program. Returns `None` if it was not

@@ -16,6 +16,7 @@ pub use data::*;
 
 use super::blocking::BlockingTable;
 use super::largest;
+use lbprof_analysis::metrics::core_time::RankCoreTimes;
 use lbprof_analysis::metrics::functions::{FunctionTime, FunctionTimes, SampledEstimate, is_sampled};
 use lbprof_analysis::model::samples::{CpuTime, SampledThreads};
 use lbprof_analysis::model::{Model, RegionIdx};
@@ -34,6 +35,8 @@ pub(super) struct SampledFunctions<'a> {
     code: &'a SampledCode,
     threads: SampledThreads,
     times: FunctionTimes<'a>,
+    /// The computation of each sampled rank by state, with the rank's index, if it is known of all.
+    core_times: Option<Vec<(usize, RankCoreTimes<'a>)>>,
     /// By function and region the lines: CPU time first.
     lines: BTreeMap<(RegionIdx, u32), Vec<u32>>,
 }
@@ -53,7 +56,9 @@ impl<'a> SampledFunctions<'a> {
                 lines.entry((region, code.responsible(one.node))).or_default().push(leaf);
             }
         }
-        Some(SampledFunctions { model, code, threads, times, lines })
+        let sampled = model.ranks.iter().enumerate().filter(|(_, rank)| is_sampled(rank));
+        let core_times = sampled.map(|(at, rank)| Some((at, RankCoreTimes::new(rank)?))).collect();
+        Some(SampledFunctions { model, code, threads, times, core_times, lines })
     }
 
     /// The tables.

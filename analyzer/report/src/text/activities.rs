@@ -7,7 +7,7 @@ use super::{BOLD, DIM, TextOptions};
 use crate::Report;
 use crate::core_states::CoreStateRow;
 use crate::table::TextTable;
-use crate::words::{TimeUnit, bytes, count, percent};
+use crate::words::{TimeUnit, bytes, count, or_dash, percent};
 
 /// The states of computation, if it is not nearly all useful or not known.
 fn core_states(report: &Report) -> Vec<&CoreStateRow> {
@@ -66,7 +66,20 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         }
     }
     format!(
-        "{BOLD}Activities{BOLD:#}\n{}\n",
-        table.sparing(options.columns, &[&["sent", "received"], &["calls"]]).render(options.columns, DIM)
+        "{BOLD}Activities{BOLD:#}\n{}{}\n",
+        table.sparing(options.columns, &[&["sent", "received"], &["calls"]]).render(options.columns, DIM),
+        factors(report)
+    )
+}
+
+/// The factors of useful computation, where computation is split: `Of computation 98 % has a core, 90 % of that is awake, 97 % of that in user space.`
+fn factors(report: &Report) -> String {
+    let Some(table) = report.core_states.as_ref().filter(|_| !core_states(report).is_empty()) else {
+        return String::new();
+    };
+    let [with_core, awake, user_space] =
+        [table.with_core, table.awake, table.user_space].map(|factor| or_dash(factor, percent));
+    format!(
+        "Of computation {with_core} has a core; {awake} of that is awake, and of this {user_space} in user space.\n"
     )
 }

@@ -135,7 +135,8 @@ pub(super) fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> St
     let states = match excess.states {
         Some(states) => vec![
             (Some(states.kernel_share), "in the kernel (page faults, system calls)".to_owned()),
-            (Some(states.asleep_share), "asleep or stopped".to_owned()),
+            (Some(states.asleep_share), "asleep".to_owned()),
+            (Some(states.stopped_share), "stopped from outside".to_owned()),
             (Some(states.no_core_share), "waiting for a core".to_owned()),
         ],
         None => vec![(excess.not_running_share, idle.to_owned())],

@@ -28,6 +28,7 @@ use crate::openmp::reporting::{self, ToolResult};
 use crate::openmp::switch::{is_on, is_wanted};
 use crate::run::launcher;
 use crate::state::thread;
+use crate::system::foreign;
 
 pub use events::{note_site, wait};
 
@@ -49,15 +50,13 @@ static IS_REPORTED: AtomicBool = AtomicBool::new(false);
 /// Called by a run-time library.
 #[unsafe(export_name = "ompt_start_tool")]
 unsafe extern "C" fn start_tool(version: c_uint, runtime: *const c_char) -> *const ToolResult {
-    // SAFETY: a look-up by name, the function of this type, and the library's own arguments.
-    unsafe {
-        let next = libc::dlsym(libc::RTLD_NEXT, c"ompt_start_tool".as_ptr());
-        if !next.is_null() {
-            let result = std::mem::transmute::<*mut c_void, StartTool>(next)(version, runtime);
-            if !result.is_null() {
-                note_other_tool();
-                return result;
-            }
+    let next = foreign::next(c"ompt_start_tool");
+    if next != 0 {
+        // SAFETY: the function of this type, and the library's own arguments.
+        let result = unsafe { std::mem::transmute::<usize, StartTool>(next)(version, runtime) };
+        if !result.is_null() {
+            note_other_tool();
+            return result;
         }
     }
     if is_set(c"OMP_TOOL_LIBRARIES") {
@@ -67,7 +66,10 @@ unsafe extern "C" fn start_tool(version: c_uint, runtime: *const c_char) -> *con
     }
     let is_off = value_of(c"LBPROF_OPENMP") == Some(c"off") || value_of(c"LBPROF_MODE") == Some(c"off");
     // The library's own tool for ThreadSanitizer comes last.
-    if is_off || is_there(c"__tsan_init") || !(is_there(c"MPI_Init") || launcher::rank().is_some()) {
+    if is_off
+        || is_defined_elsewhere(c"__tsan_init")
+        || !(is_defined_elsewhere(c"MPI_Init") || launcher::rank().is_some())
+    {
         return std::ptr::null();
     }
     reporting::add(initialize, finalize)
@@ -101,16 +103,14 @@ pub fn register() {
             unsafe { set_callback(number, callback) };
         }
     });
-    if HAS_OTHER_TOOL.load(Relaxed) || is_there(c"__kmpc_fork_call") && !is_first() {
+    if HAS_OTHER_TOOL.load(Relaxed) || is_defined_elsewhere(c"__kmpc_fork_call") && !is_first() {
         report_other_tool();
     }
 }
 
 /// Returns whether run-time libraries ask us: another definition may come before ours.
 fn is_first() -> bool {
-    // SAFETY: a look-up by name.
-    let visible = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"ompt_start_tool".as_ptr()) };
-    std::ptr::eq(visible, start_tool as *const c_void)
+    foreign::visible(c"ompt_start_tool") == start_tool as *const () as usize
 }
 
 fn note_other_tool() {
@@ -134,9 +134,8 @@ fn report_other_tool() {
 }
 
 /// Returns whether another object than this one defines a function that all can see.
-fn is_there(name: &CStr) -> bool {
-    // SAFETY: a look-up by name.
-    unsafe { !libc::dlsym(libc::RTLD_NEXT, name.as_ptr()).is_null() }
+fn is_defined_elsewhere(name: &CStr) -> bool {
+    foreign::next(name) != 0
 }
 
 fn value_of(name: &CStr) -> Option<&CStr> {

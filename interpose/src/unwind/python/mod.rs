@@ -13,6 +13,7 @@ mod lines;
 
 use std::collections::HashSet;
 
+use crate::system::foreign;
 use crate::system::memory::MemoryReader;
 use layout::{BYTES, LAYOUTS, LENGTH, OWNED_BY_C_STACK, PythonLayout, RunSeparator, STRING_STATE, TYPE};
 
@@ -109,32 +110,27 @@ pub enum InterpreterLookup {
     Unknown(String),
 }
 
-/// The address of a symbol of the process, 0 if there is none.
-fn symbol(name: &std::ffi::CStr) -> usize {
-    // SAFETY: a look-up by name.
-    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
-}
-
 /// Looks for an interpreter.
 pub fn find() -> InterpreterLookup {
-    if symbol(c"Py_IsInitialized") == 0 {
+    if foreign::visible(c"Py_IsInitialized") == 0 {
         return InterpreterLookup::Nothing;
     }
-    let at = symbol(c"Py_Version");
+    let at = foreign::visible(c"Py_Version");
     if at == 0 {
         return InterpreterLookup::Unknown("older than 3.11".to_owned());
     }
     // SAFETY: a constant of the interpreter's.
     let version = unsafe { (at as *const u32).read() };
-    let named = [c"PyGILState_GetThisThreadState", c"PyCode_Type", c"PyUnicode_Type", c"PyBytes_Type"].map(symbol);
+    let named =
+        [c"PyGILState_GetThisThreadState", c"PyCode_Type", c"PyUnicode_Type", c"PyBytes_Type"].map(foreign::visible);
     // Builds that trace references, and those without a global lock, have other heads of objects.
-    let is_other = [c"_Py_AddToAllObjects", c"_Py_MergeZeroLocalRefcount"].map(symbol) != [0, 0];
+    let is_other = [c"_Py_AddToAllObjects", c"_Py_MergeZeroLocalRefcount"].map(foreign::visible) != [0, 0];
     let layout = LAYOUTS.iter().find(|layout| layout.version == version >> 16 && !is_other);
     match (layout, named) {
         (Some(layout), [thread_state, code, string, bytes]) if !named.contains(&0) => {
             // SAFETY: a function of the interpreter's, of this type.
             let thread_state = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn() -> usize>(thread_state) };
-            let initialized = match symbol(c"_PyRuntime") {
+            let initialized = match foreign::visible(c"_PyRuntime") {
                 0 => 0,
                 runtime => runtime + layout.initialized,
             };

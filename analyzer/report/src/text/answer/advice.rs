@@ -2,6 +2,7 @@
 
 use super::phrases::{named_ranks, short_percent};
 use super::{AnswerLabel, AnswerLine};
+use crate::functions::ExplainedExcess;
 use crate::kernel_work::kernel_work_of_slowest;
 use crate::loss_kind::LossKind;
 use crate::situation::{RunSituation, may_compute, single_cause};
@@ -71,6 +72,12 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
             let ranks = report.verdict.worst.as_ref()?.with_equals();
             let (wait, have) = if ranks.len() > 1 { ("wait", "have") } else { ("waits", "has") };
             let slow = named_ranks(&ranks);
+            if report.verdict.worst.as_ref()?.explained.as_ref().is_some_and(ExplainedExcess::is_stopped) {
+                return Some((
+                    LookAt,
+                    format!("what stops {slow} (SIGSTOP: cpulimit, a batch system that suspends jobs, a debugger)"),
+                ));
+            }
             if let Some(verb) = access_of_slowest(report) {
                 return Some((
                     LookAt,

@@ -83,8 +83,8 @@ pub(super) fn much_of_it(report: &Report) -> String {
 /// Returns whether ranks are asleep for most of what the slowest one has more than the mean, or for much of all that counts as computation: that is time, not work.
 pub(super) fn is_mostly_asleep(report: &Report) -> bool {
     let excess = report.verdict.worst.as_ref().and_then(|worst| worst.explained.as_ref());
-    let is_of_excess = excess.is_some_and(|excess| excess.asleep_share() >= Some(MIN_EXCESS_ASLEEP));
-    let may_lack_cores = report.doubts.iter().any(ReportDoubt::is_of_cores);
-    let is_known = excess.is_some_and(|excess| excess.states.is_some());
-    (is_known || !may_lack_cores) && (is_of_excess || report.doubts.iter().any(ReportDoubt::is_of_sleep))
+    let has_cores = !report.doubts.iter().any(ReportDoubt::is_of_cores);
+    let asleep = excess.and_then(|excess| excess.certain_asleep_share(has_cores));
+    let is_of_all = report.doubts.iter().any(ReportDoubt::is_of_sleep);
+    asleep >= Some(MIN_EXCESS_ASLEEP) || is_of_all && (has_cores || asleep.is_some())
 }

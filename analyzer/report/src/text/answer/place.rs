@@ -59,9 +59,9 @@ fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
         .map(|excess| functions::explained(excess, "of the extra work", functions::idle_in_words(report)));
     let explained = explained.filter(|text| !text.is_empty());
     let explained = explained.map(|text| text.replacen("of the extra work", "of the extra work is", 1));
-    let is_known = worst.explained.as_ref().is_some_and(|excess| excess.states.is_some());
-    let is_asleep = (is_known || !functions::may_lack_cores(report))
-        && worst.explained.as_ref().is_some_and(|excess| excess.asleep_share() >= Some(MIN_FUNCTION_OF_WHOLE_REGION));
+    let has_cores = !functions::may_lack_cores(report);
+    let asleep = worst.explained.as_ref().and_then(|excess| excess.certain_asleep_share(has_cores));
+    let is_asleep = asleep >= Some(MIN_FUNCTION_OF_WHOLE_REGION);
     // Few samples do not show an excess, but where the code is in which it must be.
     let function = explained.or_else(|| {
         let path = worst.region.as_ref().map(|region| region.path.as_str());

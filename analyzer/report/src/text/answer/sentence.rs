@@ -7,6 +7,7 @@ use super::phrases::{
 };
 use crate::clusters::CodeName;
 use crate::excess_iterations::ExcessIterations;
+use crate::functions::ExplainedExcess;
 use crate::kernel_work::kernel_work_of_slowest;
 use crate::loss_kind::LossKind;
 use crate::situation::{CallAmounts, RunSituation, single_cause, turns_of_slowest};
@@ -280,6 +281,7 @@ fn alone(report: &Report, situation: RunSituation) -> String {
     let more = seconds_like(worst.over_mean_s, verdict.elapsed_s);
     let what = match situation {
         RunSituation::KernelRank => format!("in the kernel ({})", kernel_work_of_slowest(report).name()),
+        _ if worst.explained.as_ref().is_some_and(ExplainedExcess::is_stopped) => "stopped from outside".to_owned(),
         _ => "asleep or waiting for I/O".to_owned(),
     };
     format!(": {named} {take} {factor} the average time{each}, {more} more{when}, most of that {what}, and {others}")

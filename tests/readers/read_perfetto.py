@@ -22,17 +22,18 @@ trace.ParseFromString(open(sys.argv[1], "rb").read())
 db = sqlite3.connect(":memory:")
 db.executescript("""
     create table track (id integer primary key, name text, process integer, thread integer, counter integer, parent integer);
-    create table slice (id integer primary key, parent_id integer, track_id integer, ts integer, dur integer, depth integer, name text);
+    create table slice (id integer primary key, parent_id integer, track_id integer, ts integer, dur integer, depth integer, name text, category text);
     create table args (slice_id integer, key text, value);
     create table counter (track_id integer, ts integer, value real);
     create table flow (id integer primary key, slice_out integer, slice_in integer);""")
 
-names, keys, texts = {}, {}, {}
+names, keys, texts, categories = {}, {}, {}, {}
 opened, out, into = collections.defaultdict(list), {}, {}
 n_slices = 0
 # Events of a track come in any order of the tracks; of one track in the order of time, but for points.
 for packet in trace.packet:
-    for known, new in [(names, packet.interned_data.event_names), (keys, packet.interned_data.debug_annotation_names)]:
+    for known, new in [(names, packet.interned_data.event_names), (keys, packet.interned_data.debug_annotation_names),
+                       (categories, packet.interned_data.event_categories)]:
         known.update((one.iid, one.name) for one in new)
     texts.update((one.iid, one.str.decode()) for one in packet.interned_data.debug_annotation_string_values)
     if packet.HasField("track_descriptor"):
@@ -55,8 +56,8 @@ for packet in trace.packet:
         is_point = event.type == pb.TrackEvent.TYPE_INSTANT
         around = opened[event.track_uuid]
         parent = around[-1][0] if around and not is_point else None
-        db.execute("insert into slice values (?, ?, ?, ?, ?, ?, ?)", (n_slices, parent, event.track_uuid, packet.timestamp,
-                   0 if is_point else None, len(around), names[event.name_iid]))
+        db.execute("insert into slice values (?, ?, ?, ?, ?, ?, ?, ?)", (n_slices, parent, event.track_uuid, packet.timestamp,
+                   0 if is_point else None, len(around), names[event.name_iid], "".join(categories[one] for one in event.category_iids)))
         for one in event.debug_annotations:
             value = texts[one.string_value_iid] if one.string_value_iid else one.int_value
             db.execute("insert into args values (?, ?, ?)", (n_slices, keys[one.name_iid], value))
@@ -80,6 +81,8 @@ assert query("""select count(*) from slice a join slice b on a.track_id = b.trac
     and a.parent_id is b.parent_id where a.dur > 0 and b.dur > 0 and b.ts < a.ts + a.dur and b.ts + b.dur > a.ts
     and a.parent_id is not null limit 1""") == [(0,)], "slices beside each other do not overlap"
 blocking = report["blocking"]
+found = {name for name, in query("select distinct category from slice where name like 'MPI_%'")}
+assert found and found <= {row["name"] for row in report["activities"]}, f"categories of calls: {found}"
 equal("flows", query("select count(*) from flow")[0][0], blocking["matching"]["messages"])
 assert query("select count(*) from flow join slice o on slice_out = o.id join slice i on slice_in = i.id where o.ts > i.ts") == [(0,)]
 for name, own in operations(report).items():

@@ -157,6 +157,16 @@ impl<W: Write + Send> PerfettoWriter<W> {
         self.event(at, TrackEvent { kind: Some(BEGIN), name, track: Some(track), facts, ..TrackEvent::default() });
     }
 
+    /// Begins a call, whose category is the state of the thread in it.
+    fn begin_call(&mut self, track: u64, state: &StateInterval, name: &str) {
+        let (name, facts) = (Some(self.names.event(name)), self.facts(state));
+        let category = state.kind.activity().map(|activity| self.names.category(activity.name()));
+        let categories = category.into_iter().collect();
+        let begun =
+            TrackEvent { kind: Some(BEGIN), name, track: Some(track), facts, categories, ..TrackEvent::default() };
+        self.event(state.interval.begin, begun);
+    }
+
     fn end(&mut self, track: u64, at: Ns) {
         self.event(at, TrackEvent { kind: Some(END), track: Some(track), ..TrackEvent::default() });
     }
@@ -390,8 +400,7 @@ impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
             (Some(Activity::Recorder), _) => "lbprof".to_owned(),
             (Some(_), operation) => format!("MPI_{}", operation_name(operation)),
         };
-        let facts = self.facts(state);
-        self.begin(track, interval.begin, &name, facts);
+        self.begin_call(track, state, &name);
         if let Some(wait) = wait.filter(|wait| wait.until > interval.begin) {
             self.wait(track, interval, wait);
         }

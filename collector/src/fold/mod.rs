@@ -89,8 +89,8 @@ fn operation_and_flags(record: &Record) -> u32 {
 }
 
 /// The bits of [`operation_and_flags`] that are the operation and the activity, and those of the activity alone.
-const KIND: u32 = 0x7_ffff;
-const ACTIVITY: u32 = 0x7_0000;
+const KIND: u32 = u16::MAX as u32 | ACTIVITY;
+const ACTIVITY: u32 = (Activity::MASK as u32) << 16;
 
 /// In a kind: it is of calls that do not spin.
 const USUAL: u32 = 1 << 31;

@@ -227,10 +227,22 @@ impl CallFlags {
         Activity::from_bits(self.0)
     }
 
+    /// The number of the activity.
+    #[inline(always)]
+    pub const fn activity_number(self) -> u16 {
+        self.0 & Activity::MASK
+    }
+
     /// Replaces the activity.
     #[inline(always)]
     pub const fn with_activity(self, activity: Activity) -> Self {
-        CallFlags(self.0 & !Activity::MASK | activity as u16)
+        self.with_activity_number(activity as u16)
+    }
+
+    /// Replaces the activity by that of a number.
+    #[inline(always)]
+    pub const fn with_activity_number(self, number: u16) -> Self {
+        CallFlags(self.0 & !Activity::MASK | number)
     }
 
     /// Returns whether all of `other`'s facts hold.

@@ -82,7 +82,7 @@ include!("states.table");
 
 impl Activity {
     /// The bits that hold a state's number in a record's flags.
-    pub(crate) const MASK: u16 = 7;
+    pub const MASK: u16 = 7;
 
     /// Returns the number of the state in the lowest bits of a word, below what else the word holds.
     #[inline(always)]

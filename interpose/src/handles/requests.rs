@@ -63,7 +63,7 @@ pub const READS: u64 = 1 << 19;
 pub const WRITES: u64 = 1 << 20;
 
 /// Bits of a record's flags that are its activity.
-const ACTIVITY: u64 = 7;
+const ACTIVITY: u64 = Activity::MASK as u64;
 
 /// The activity and the wildcards of a record's flags, as an [`OpenRequest::kind`].
 #[inline(always)]

@@ -19,10 +19,10 @@ int main(int argc, char **argv)
     start(&argc, &argv);
     signal(SIGUSR1, leave);
     long sum = reduce(600);
-    /* Alone: the call in which the handler comes is not made. Its call path is defined in the log at the first call, its records at a flush. */
+    /* Alone: the call in which the handler comes is not made. Its records come to the log at a flush, of which there may be one early where samples wait. */
     if (!sigsetjmp(back, 1))
         for (int i = 0; i < 1000; i++) {
-            armed = i > 0;
+            armed = i > 300;
             MPI_Barrier(MPI_COMM_SELF);
         }
     armed = 0;

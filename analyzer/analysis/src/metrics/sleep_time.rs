@@ -13,8 +13,8 @@
 //! for a core is distinguished by the run delay ([`super::preemption`]). A thread that waits for other threads of its process
 //! (OpenMP) is not asleep as long as these use the CPU.
 
-use lbprof_collector::Activity;
 use lbprof_collector::states::StateGroup;
+use lbprof_collector::{Activity, CoreState};
 use lbprof_thresholds::metrics::{MIN_JUDGED_INTERVAL_S, MIN_SWITCHES_PER_S};
 
 use super::core_time::RankCoreTimes;
@@ -25,8 +25,17 @@ use crate::model::{RankModel, ResourceUsage};
 pub struct SleepTime {
     /// Outside of MPI.
     pub computation_s: f64,
-    /// Of that at least so much asleep.
+    /// Of that at least so much asleep or stopped.
     pub asleep_s: f64,
+    /// Of this so much stopped, as far as that is known.
+    pub stopped_s: f64,
+}
+
+impl SleepTime {
+    /// Returns whether the rank was stopped from outside for most of that, and did not sleep.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped_s > 0.5 * self.asleep_s
+    }
 }
 
 /// Returns the minimum time that `rank` was asleep outside of MPI, by its CPU time; `None` where it is not known.
@@ -34,7 +43,9 @@ pub fn asleep(rank: &RankModel) -> Option<SleepTime> {
     let elapsed_s = rank.usage.as_ref()?.elapsed_s;
     if let Some(times) = RankCoreTimes::new(rank).filter(|_| MIN_JUDGED_INTERVAL_S <= elapsed_s) {
         let computation_s = rank.inclusive(0)[Activity::Computation as usize];
-        return Some(SleepTime { computation_s, asleep_s: times.in_all().in_group(StateGroup::Asleep) });
+        let time = times.in_all();
+        let (asleep_s, stopped_s) = (time.in_group(StateGroup::Asleep), time.get(CoreState::Stopped));
+        return Some(SleepTime { computation_s, asleep_s, stopped_s });
     }
     judge(rank.usage.as_ref()?, rank.inclusive(0)[Activity::Computation as usize])
 }
@@ -48,7 +59,7 @@ fn judge(usage: &ResourceUsage, computation_s: f64) -> Option<SleepTime> {
     }
     let busy_s = usage.thread_cpu_s.max((usage.user_s + usage.system_s).min(usage.elapsed_s));
     let asleep_s = (computation_s - busy_s - usage.thread_delayed_s).max(0.0);
-    Some(SleepTime { computation_s, asleep_s })
+    Some(SleepTime { computation_s, asleep_s, stopped_s: 0.0 })
 }
 
 #[cfg(test)]

@@ -84,6 +84,9 @@ pub struct CounterDescriptor {
 /// Something happens on a track.
 #[derive(Clone, PartialEq, Message)]
 pub struct TrackEvent {
+    /// The number of its interned category.
+    #[prost(uint64, repeated, packed = "false", tag = "3")]
+    pub categories: Vec<u64>,
     /// Facts about it.
     #[prost(message, repeated, tag = "4")]
     pub facts: Vec<EventAnnotation>,
@@ -133,6 +136,9 @@ pub struct EventAnnotation {
 /// Names that events use by number.
 #[derive(Clone, PartialEq, Message)]
 pub struct InternedData {
+    /// Categories of events.
+    #[prost(message, repeated, tag = "1")]
+    pub categories: Vec<InternedText>,
     /// Of events.
     #[prost(message, repeated, tag = "2")]
     pub events: Vec<InternedText>,

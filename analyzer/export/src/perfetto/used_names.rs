@@ -8,6 +8,7 @@ use super::packets::{EventAnnotation, InternedData, InternedText};
 #[derive(Debug, Default)]
 pub struct UsedNames {
     events: HashMap<String, u64>,
+    categories: HashMap<String, u64>,
     facts: HashMap<&'static str, u64>,
     texts: HashMap<String, u64>,
     new: InternedData,
@@ -17,6 +18,11 @@ impl UsedNames {
     /// The number of the name of an event.
     pub fn event(&mut self, name: &str) -> u64 {
         number(&mut self.events, name, &mut self.new.events)
+    }
+
+    /// The number of a category.
+    pub fn category(&mut self, name: &str) -> u64 {
+        number(&mut self.categories, name, &mut self.new.categories)
     }
 
     fn fact(&mut self, name: &'static str) -> u64 {

@@ -49,7 +49,8 @@ pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
                 false => (named(ranks), "; others less, as far as is known"),
             };
             format!(
-                "{who} slept or waited for I/O in {} of what counts as computation (at least {} of rank {rank}'s {} used no CPU){others}.",
+                "{who} {} in {} of what counts as computation (at least {} of rank {rank}'s {} used no CPU){others}.",
+                if found.is_stopped() { "stood still, stopped from outside," } else { "slept or waited for I/O" },
                 asleep_amount(found),
                 seconds_like(found.asleep_s, elapsed_s),
                 seconds_like(found.computation_s, elapsed_s),
@@ -79,8 +80,14 @@ pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
     }
 }
 
+/// How much of a rank's computation is sleep: `most of it asleep or waiting for I/O`.
+pub(super) fn asleep_in_words(found: &SleepTime) -> String {
+    let state = if found.is_stopped() { "stopped from outside" } else { "asleep or waiting for I/O" };
+    format!("{} of it {state}", asleep_amount(found))
+}
+
 /// How much of a rank's computation is sleep, in a word.
-pub(super) fn asleep_amount(found: &SleepTime) -> &'static str {
+fn asleep_amount(found: &SleepTime) -> &'static str {
     match found.asleep_s / found.computation_s {
         share if share >= MIN_NEARLY_ALL_ASLEEP => "nearly all",
         share if share >= MIN_MOST_ASLEEP => "most",

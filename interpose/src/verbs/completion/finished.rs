@@ -46,7 +46,7 @@ pub(super) unsafe fn store_completed_here(record: *mut Record, handle: Word, sta
             return;
         };
         (*record).comm = open.comm;
-        (*record).flags = CallFlags((*record).flags.0 & !7) | open.flags();
+        (*record).flags = (*record).flags.with_activity_number(0) | open.flags();
         if open.is_inactive() {
             (*record).flags |= CallFlags::NOTHING;
             return;

@@ -17,9 +17,6 @@ use lbprof_collector::joined::{JOINED_COMPLETED, can_join_completed};
 use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::{Activity, Operation, ProblemKind};
 
-/// The bits of a record's flags that are its activity.
-const ACTIVITY: u16 = 7;
-
 /// Records the requests that a call has completed, up to the first that is not a usual one, or for which the ring has no room: the first in the call's own record, each
 /// further one in a part. The call's record counts those that are complete. Returns the first handle that it has not recorded, and the last record; null: there
 /// is none.
@@ -137,7 +134,7 @@ unsafe fn store_usual(record: *mut Record, handle: Word, status: Word) -> bool {
 #[inline(always)]
 pub(super) unsafe fn is_alike(one: *const Record, other: *const Record) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { (*one).comm == (*other).comm && ((*one).flags.0 ^ (*other).flags.0) & ACTIVITY == 0 }
+    unsafe { (*one).comm == (*other).comm && (*one).flags.activity_number() == (*other).flags.activity_number() }
 }
 
 /// The parts of a call that starts or completes several requests. The first request that was completed is in the call's own record
@@ -189,7 +186,7 @@ impl CompletionParts {
             if last.is_null() {
                 return none;
             }
-            CompletionParts { has_parts: true, activity: (*last).flags.0 & ACTIVITY, comm: (*last).comm, ..none }
+            CompletionParts { has_parts: true, activity: (*last).flags.activity_number(), comm: (*last).comm, ..none }
         }
     }
 
@@ -220,7 +217,7 @@ impl CompletionParts {
                 self.has_parts = true;
                 self.count += 1;
                 store_completed_here(self.slot, handle, status, Some(open));
-                (self.activity, self.comm) = ((*self.slot).flags.0 & ACTIVITY, open.comm);
+                (self.activity, self.comm) = ((*self.slot).flags.activity_number(), open.comm);
                 // Last of all: whoever finds it so finds the part.
                 compiler_fence(Release);
                 (*self.slot).operation |= JOINED_COMPLETED;
@@ -294,7 +291,7 @@ impl CompletionParts {
             self.end = (*part).end;
             store(part);
             publish_part(part);
-            Some((*part).flags.0 & ACTIVITY)
+            Some((*part).flags.activity_number())
         }
     }
 
@@ -313,7 +310,7 @@ impl CompletionParts {
                 return;
             }
             (*slot).count = self.count;
-            if (*slot).flags.0 & ACTIVITY != self.activity || (*slot).comm != self.comm {
+            if (*slot).flags.activity_number() != self.activity || (*slot).comm != self.comm {
                 let mut parts = self;
                 parts.stand_for_all(thread);
             }
@@ -332,7 +329,7 @@ impl CompletionParts {
             let slot = self.slot;
             let apart = (*slot).apart();
             let call = apart.map_or(*slot, |(call, _)| call);
-            slot.write(Record { flags: CallFlags(call.flags.0 & !ACTIVITY | self.activity), comm: self.comm, ..call });
+            slot.write(Record { flags: call.flags.with_activity_number(self.activity), comm: self.comm, ..call });
             let Some((_, first)) = apart else { return };
             let (end, mut last) = (self.end, std::ptr::null_mut());
             self.add(thread, |part| {

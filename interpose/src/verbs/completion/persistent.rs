@@ -49,7 +49,7 @@ unsafe fn store_started(record: *mut Record, open: Option<OpenRequest>) {
                 (*record).tag = open.tag;
                 (*record).sent = open.sent;
                 (*record).received = open.received;
-                (*record).flags = CallFlags((*record).flags.0 & !7) | open.flags();
+                (*record).flags = (*record).flags.with_activity_number(0) | open.flags();
             }
         }
     }

@@ -74,7 +74,7 @@ impl<L: ArgumentLanguage> AfterCall for RequestCompletion<L> {
                 if let Some(polled) = requests::peek_polled(self.handle) {
                     (*slot).comm = polled.comm;
                     (*slot).request = polled.id;
-                    (*slot).flags = CallFlags((*slot).flags.0 & !7 | polled.activity);
+                    (*slot).flags = (*slot).flags.with_activity_number(polled.activity);
                 }
                 if ok {
                     found_nothing(thread, slot);

@@ -1,6 +1,6 @@
 //! Advises a change that is known to help, else a place to look at.
 
-use super::phrases::{named_ranks, short_percent};
+use super::phrases::{named_ranks, short_percent, sleep_of_ranks};
 use super::{AnswerLabel, AnswerLine};
 use crate::functions::ExplainedExcess;
 use crate::kernel_work::kernel_work_of_slowest;
@@ -10,6 +10,7 @@ use crate::storage::{self, StorageAccess};
 use crate::text::losses;
 use crate::verdict::UndividedReason;
 use crate::{Report, ReportDoubt};
+use lbprof_analysis::metrics::sleep_time::SleepTime;
 use lbprof_thresholds::wording::{MIN_GAIN_OF_BALANCE, MIN_INSTRUCTIONS_OF_EXCESS};
 
 /// The advice, or `None` if there is none.
@@ -27,6 +28,12 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
             return fixed(
                 LookAt,
                 "what the program does before MPI_Init and after MPI_Finalize (imports, reading input, other start-up)",
+            );
+        }
+        RunSituation::Asleep if sleep_of_ranks(report).is_some_and(SleepTime::is_stopped) => {
+            return fixed(
+                LookAt,
+                "what stops the ranks (SIGSTOP: cpulimit, a batch system that suspends jobs, a debugger)",
             );
         }
         RunSituation::Asleep => {

@@ -1,9 +1,10 @@
 //! Phrases that several parts of the answer use: ranks and shares.
 
-use crate::text::doubts::asleep_amount;
+use crate::text::doubts::asleep_in_words;
 use crate::verdict::VerdictCluster;
 use crate::words::percent;
 use crate::{Report, ReportDoubt};
+use lbprof_analysis::metrics::sleep_time::SleepTime;
 use lbprof_analysis::read::open::ranges;
 use lbprof_thresholds::verdict::MIN_EXCESS_ASLEEP;
 
@@ -71,13 +72,17 @@ pub(super) fn uncapitalized(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// Returns how much of their computation ranks sleep, `most of it`, by the one that sleeps longest.
-pub(super) fn much_of_it(report: &Report) -> String {
-    let found = report.doubts.iter().find_map(|doubt| match doubt {
+/// Returns how much of their computation ranks sleep or are stopped, `most of it asleep or waiting for I/O`, by the one that does so longest.
+pub(super) fn asleep_part(report: &Report) -> String {
+    sleep_of_ranks(report).map_or_else(|| "much of it asleep or waiting for I/O".to_owned(), asleep_in_words)
+}
+
+/// Returns the sleep of the rank that sleeps longest, if ranks sleep for much of their computation.
+pub(super) fn sleep_of_ranks(report: &Report) -> Option<&SleepTime> {
+    report.doubts.iter().find_map(|doubt| match doubt {
         ReportDoubt::Asleep { found, .. } => Some(found),
         _ => None,
-    });
-    format!("{} of it", found.map_or("much", asleep_amount))
+    })
 }
 
 /// Returns whether ranks are asleep for most of what the slowest one has more than the mean, or for much of all that counts as computation: that is time, not work.

@@ -2,7 +2,7 @@
 
 use super::end::ending;
 use super::phrases::{
-    capitalized, computing_share, efficiency_of_unclear_polls, is_mostly_asleep, members, much_of_it, named_ranks,
+    asleep_part, capitalized, computing_share, efficiency_of_unclear_polls, is_mostly_asleep, members, named_ranks,
     percent_range, short_percent,
 };
 use crate::clusters::CodeName;
@@ -402,7 +402,7 @@ fn master_and_workers(report: &Report) -> String {
     let Some(master) = &report.idle_master else { return String::new() };
     let share = computing_share(report);
     let work = match report.doubts.iter().any(ReportDoubt::is_of_sleep) {
-        true => format!("are outside of MPI {share} of the time, but {} asleep or waiting for I/O", much_of_it(report)),
+        true => format!("are outside of MPI {share} of the time, but {}", asleep_part(report)),
         false => format!("work {share} of the time"),
     };
     let (workers, rank) = (named_ranks(&master.workers), master.rank);
@@ -425,10 +425,8 @@ fn well_used(report: &Report, situation: RunSituation) -> String {
     let whose = verdict.cluster.as_ref().map(members);
     match situation {
         RunSituation::Asleep => {
-            let how_much = much_of_it(report);
-            format!(
-                "Little is lost in MPI: {computes} of the time is spent outside of it, but {how_much} asleep or waiting for I/O."
-            )
+            let asleep = asleep_part(report);
+            format!("Little is lost in MPI: {computes} of the time is spent outside of it, but {asleep}.")
         }
         RunSituation::UnclearPolls => {
             format!(

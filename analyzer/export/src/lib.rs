@@ -19,7 +19,6 @@ pub mod parquet;
 pub mod perfetto;
 mod sampled_stacks;
 mod source_path;
-pub mod speedscope;
 pub mod talp;
 
 use lbprof_analysis::model::Model;

@@ -18,7 +18,7 @@ use lbprof_export::otf2::Otf2Trace;
 use lbprof_export::otf2::library::Otf2Library;
 use lbprof_export::paraver::{ParaverWriter, TraceFiles};
 use lbprof_export::perfetto::{MOST_CALLS, PerfettoWriter};
-use lbprof_export::{AnalysedRun, parquet, speedscope, talp};
+use lbprof_export::{AnalysedRun, parquet, talp};
 use lbprof_report::Report;
 use lbprof_report::words::count;
 
@@ -87,8 +87,6 @@ enum ExportFormat {
     Parquet,
     /// Perfetto's trace format, for ui.perfetto.dev and trace_processor.
     Perfetto,
-    /// CPU time by samples: the functions of each rank, for www.speedscope.app.
-    Speedscope,
     /// The JSON of DLB's TALP, for TALP-Pages: efficiencies of the program and of each region.
     Talp,
 }
@@ -127,7 +125,6 @@ impl ExportFormat {
             ExportFormat::Perfetto => {
                 (true, OutputForm::Binary("a trace is no text: name a file for it: -o run.pftrace"), perfetto)
             }
-            ExportFormat::Speedscope => (false, OutputForm::Text, speedscope),
             ExportFormat::Talp => (false, OutputForm::Text, talp),
         };
         FormatTraits { needs_events, output, write }
@@ -206,14 +203,6 @@ fn folded(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments)
 fn talp(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
     write_file(&arguments.file(), |out| talp::write(&analysis.model, out))?;
-    Ok(analysis)
-}
-
-fn speedscope(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
-    let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
-    needs_samples(&analysis)?;
-    let Analysis { model, names, .. } = &analysis;
-    write_file(&arguments.file(), |out| speedscope::write(model, &names.sampled, out))?;
     Ok(analysis)
 }
 

@@ -42,7 +42,7 @@ fn record(here: &Path, folder: &str, run: u64, name: &'static str) {
 }
 
 /// Commands whose words are parted by spaces. The study is made by the first of them that needs it.
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 23] = [
     "out",
     "out --top 9",
     "out --json",
@@ -66,7 +66,6 @@ const COMMANDS: [&str; 24] = [
     "study export s --extrap extrap.jsonl",
     "export folded out -o stacks.folded",
     "export talp out -o talp.json",
-    "export speedscope out -o speedscope.json",
 ];
 
 /// The same in Markdown, where names are to be shown as they are.

@@ -155,7 +155,7 @@ EXAMPLES
   Fit models of operations, times and speedup by ranks and parameters; extrapolate to 64 ranks:
       lb-report study model grid.study
       lb-report study model grid.study --at P=64,n=2048
-      lb-report study graph grid.study --dot - | dot -Tsvg > grid.svg
+      lb-report study graph grid.study
 
   Write a page for a browser with plots, models and the causal model:
       lb-report study html scaling.study scaling.html

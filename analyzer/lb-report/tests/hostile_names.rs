@@ -58,7 +58,7 @@ const COMMANDS: [&str; 23] = [
     "study list s",
     "study show s",
     "study model s",
-    "study graph s --dot graph.dot --json graph.json",
+    "study graph s --json graph.json",
     "study html s study.html",
     "study badge s badge.svg",
     "study export s --json study.json",

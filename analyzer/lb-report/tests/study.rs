@@ -403,7 +403,6 @@ fn models_and_the_causal_model_are_reported() {
     assert_eq!((&document["schema"], &document["n_runs"]), (&"lbprof-models/1".into(), &3.into()));
     assert_eq!(document["numbers"], serde_json::json!([1, 2, 3]));
     assert!(printed(here.path(), &["study", "graph", "s"]).contains("E = 1 / Σ Ovh holds in all runs"));
-    assert!(printed(here.path(), &["study", "graph", "s", "--dot", "-"]).starts_with("digraph "));
     // Three numbers of ranks are too few to go beyond them.
     let far = printed(here.path(), &["study", "model", "s", "--at", "ranks=64"]);
     assert!(far.contains("a run with P = 64") && far.contains("too few points to go beyond them"), "{far}");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lbprof_study::RunCondition;
 use lbprof_study::models::causal::CausalGraph;
-use lbprof_study::models::{dot, json, text};
+use lbprof_study::models::{json, text};
 
 use super::model::fit_models;
 use crate::exit::ReportExit;
@@ -23,10 +23,6 @@ pub struct GraphArguments {
     #[arg(long = "where", value_name = "NAME=VALUE")]
     conditions: Vec<RunCondition>,
 
-    /// Write it for Graphviz to FILE; - is standard output.
-    #[arg(long, value_name = "FILE", conflicts_with = "json")]
-    dot: Option<PathBuf>,
-
     /// Write it as JSON to FILE; - is standard output.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -39,13 +35,12 @@ pub struct GraphArguments {
 pub fn run(arguments: &GraphArguments) -> anyhow::Result<ReportExit> {
     let (models, exit) = fit_models(&arguments.study, &arguments.conditions)?;
     let graph = CausalGraph::from_models(&models);
-    match (&arguments.dot, &arguments.json) {
-        (Some(path), _) => write_file(path, |out| out.write_all(dot::dot(&graph).as_bytes()))?,
-        (None, Some(path)) => {
+    match &arguments.json {
+        Some(path) => {
             let document = json::graph(&graph)?;
             write_file(path, |out| out.write_all(document.as_bytes()))?;
         }
-        (None, None) => arguments.display.print(&text::graph(&graph, arguments.display.columns()))?,
+        None => arguments.display.print(&text::graph(&graph, arguments.display.columns()))?,
     }
     Ok(exit)
 }

@@ -16,12 +16,11 @@
 //! | [`remarks`] | what a reader has to know of the runs |
 //! | [`equation`] | equations as readers write them |
 //! | [`causal`] | the graph of all relations |
-//! | [`text`], [`json`], [`dot`] | all of it for a terminal and for scripts; the graph for Graphviz |
+//! | [`text`], [`json`] | all of it for a terminal and for scripts |
 //!
 //! The first five work on points (x, y), whatever they mean.
 
 pub mod causal;
-pub mod dot;
 pub mod equation;
 pub mod forecast;
 pub mod json;

@@ -153,17 +153,20 @@ impl<W: Write + Send> PerfettoWriter<W> {
     }
 
     fn begin(&mut self, track: u64, at: Ns, name: &str, facts: Vec<EventAnnotation>) {
+        let event = self.slice(track, name, facts);
+        self.event(at, event);
+    }
+
+    fn slice(&mut self, track: u64, name: &str, facts: Vec<EventAnnotation>) -> TrackEvent {
         let name = Some(self.names.event(name));
-        self.event(at, TrackEvent { kind: Some(BEGIN), name, track: Some(track), facts, ..TrackEvent::default() });
+        TrackEvent { kind: Some(BEGIN), name, track: Some(track), facts, ..TrackEvent::default() }
     }
 
     /// Begins a call, whose category is the state of the thread in it.
     fn begin_call(&mut self, track: u64, state: &StateInterval, name: &str) {
-        let (name, facts) = (Some(self.names.event(name)), self.facts(state));
+        let facts = self.facts(state);
         let category = state.kind.activity().map(|activity| self.names.category(activity.name()));
-        let categories = category.into_iter().collect();
-        let begun =
-            TrackEvent { kind: Some(BEGIN), name, track: Some(track), facts, categories, ..TrackEvent::default() };
+        let begun = TrackEvent { categories: category.into_iter().collect(), ..self.slice(track, name, facts) };
         self.event(state.interval.begin, begun);
     }
 

@@ -2160,7 +2160,7 @@ with_core: (number | null)
  */
 awake: (number | null)
 /**
- * Computation on a core outside of the kernel / computation on a core. What is not known counts as such.
+ * Computation on a core outside of the kernel / computation on a core. Time that is not known counts as such.
  */
 user_space: (number | null)
 /**

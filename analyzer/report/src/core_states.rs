@@ -1,6 +1,6 @@
 //! Computation by what the system knows of it: in user space, in the kernel, asleep, without a core.
 
-use lbprof_collector::CoreState;
+use lbprof_collector::{CoreState, StateGroup};
 use serde::Serialize;
 
 use super::serial;
@@ -19,7 +19,7 @@ pub struct CoreStateTable {
     pub with_core: Option<f64>,
     /// Computation on a core / computation less that without a core: 1 where no rank sleeps or is stopped outside of MPI.
     pub awake: Option<f64>,
-    /// Computation on a core outside of the kernel / computation on a core. What is not known counts as such.
+    /// Computation on a core outside of the kernel / computation on a core. Time that is not known counts as such.
     pub user_space: Option<f64>,
     /// Standard error of the mean time in user space, and in the kernel, from the number of samples.
     pub error_s: f64,
@@ -47,41 +47,36 @@ impl CoreStateTable {
     /// Divides the computation of all ranks of which the states are known. Returns `None` if there is none.
     pub(super) fn new(model: &Model) -> Option<CoreStateTable> {
         let known = model.ranks.iter().filter_map(|rank| Some((rank.rank, RankCoreTimes::new(rank)?.in_all())));
-        let known: Vec<(u32, CoreTime)> = known.collect();
-        let computation_s: f64 = CoreState::ALL.into_iter().map(|state| mean_s(&known, state)).sum();
+        let (numbers, known): (Vec<u32>, Vec<CoreTime>) = known.unzip();
+        let mean = CoreTime::mean(&known);
+        let computation_s: f64 = mean.seconds.iter().sum();
         if known.is_empty() || computation_s <= 0.0 {
             return None;
         }
         let mut states = Vec::new();
         for state in CoreState::ALL {
             let (mut max_s, mut max_rank) = (0.0, 0);
-            for (rank, time) in &known {
+            for (rank, time) in numbers.iter().zip(&known) {
                 if max_s < time.get(state) {
                     (max_s, max_rank) = (time.get(state), *rank);
                 }
             }
             if max_s > 0.0 {
-                let mean_s = mean_s(&known, state);
+                let mean_s = mean.get(state);
                 states.push(CoreStateRow { state, share: mean_s / computation_s, mean_s, max_s, max_rank });
             }
         }
-        let with_core_s = computation_s - mean_s(&known, CoreState::NoCore);
-        let on_core_s = with_core_s - mean_s(&known, CoreState::Asleep) - mean_s(&known, CoreState::Stopped);
-        let squares: f64 = known.iter().map(|(_, time)| time.error_s.powi(2)).sum();
+        let with_core_s = computation_s - mean.in_group(StateGroup::NoCore);
+        let on_core_s = with_core_s - mean.in_group(StateGroup::Asleep);
         Some(CoreStateTable {
             states,
             ranks: known.len(),
             with_core: fraction(with_core_s, computation_s),
             awake: fraction(on_core_s, with_core_s),
-            user_space: fraction(on_core_s - mean_s(&known, CoreState::Kernel), on_core_s),
-            error_s: squares.sqrt() / known.len() as f64,
+            user_space: fraction(on_core_s - mean.in_group(StateGroup::Kernel), on_core_s),
+            error_s: mean.error_s,
         })
     }
-}
-
-/// Returns the mean time of ranks in a state.
-fn mean_s(ranks: &[(u32, CoreTime)], state: CoreState) -> f64 {
-    ranks.iter().map(|(_, time)| time.get(state)).sum::<f64>() / ranks.len() as f64
 }
 
 /// Returns a part as a fraction, 0 to 1, of a whole that is not 0.

@@ -232,23 +232,12 @@ pub(super) fn rows(model: &Model, times: &Model) -> Vec<RegionRow> {
     let own_loops = OwnLoops::from_model(model);
     let core_times: Option<Vec<RankCoreTimes>> = model.ranks.iter().map(RankCoreTimes::new).collect();
     let rows = (0..model.regions.len() as u32).map(|idx| RegionRow {
-        core_states: core_times.as_deref().map(|ranks| mean_core_time(ranks, idx)),
+        core_states: core_times
+            .as_ref()
+            .map(|ranks| CoreTime::mean(&ranks.iter().map(|rank| rank.in_region(Some(idx))).collect::<Vec<_>>())),
         ..row(model, times, &own_loops, idx)
     });
     rows.collect()
-}
-
-/// Returns the mean over ranks of the computation in a region by state.
-fn mean_core_time(ranks: &[RankCoreTimes], idx: RegionIdx) -> CoreTime {
-    let n = ranks.len().max(1) as f64;
-    let mut mean = CoreTime::default();
-    for time in ranks.iter().map(|rank| rank.in_region(Some(idx))) {
-        for (sum, seconds) in mean.seconds.iter_mut().zip(time.seconds) {
-            *sum += seconds / n;
-        }
-        mean.error_s = mean.error_s.hypot(time.error_s / n);
-    }
-    mean
 }
 
 fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {

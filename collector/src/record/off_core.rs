@@ -95,7 +95,7 @@ impl OffCoreTimes {
     }
 }
 
-/// What the kernel has done for the rank's first thread by an instant (getrusage(2) of the thread).
+/// The kernel's work for the rank's first thread by an instant (getrusage(2) of the thread).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct ThreadUsage {
     /// CPU time in the kernel.

@@ -37,7 +37,7 @@ impl StopJudge {
         StopJudge { major_faults: process::major_faults(), has_major_faults: false, known: None }
     }
 
-    /// What follows happened since the last time.
+    /// Prepares for the switches since the last time.
     fn begin(&mut self) {
         let faults = process::major_faults();
         self.has_major_faults = faults != self.major_faults;
@@ -51,7 +51,7 @@ impl StopJudge {
             Some((known, is_call)) if known == address => is_call,
             _ => {
                 let mut before = [0; SYSTEM_CALL.len()];
-                // What is gone may have been anything.
+                // Code that is gone may have been anything.
                 let is_there = MemoryReader::default().fill(address.wrapping_sub(before.len()), &mut before);
                 !is_there || before == SYSTEM_CALL
             }

@@ -74,17 +74,7 @@ pub fn program() -> String {
 
 /// Resources that the process, and the calling thread, have used so far, and what the kernel has done for that thread; `None` where a system call filter may not allow to ask.
 pub fn usage() -> Option<(ResourceUsage, ThreadUsage)> {
-    if sandbox::is_filtered() {
-        return None;
-    }
-    // SAFETY: plain structures, which the calls fill.
-    let (process, thread) = unsafe {
-        let mut process: libc::rusage = std::mem::zeroed();
-        let mut thread: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &mut process);
-        libc::getrusage(libc::RUSAGE_THREAD, &mut thread);
-        (process, thread)
-    };
+    let (process, thread) = (used_by(libc::RUSAGE_SELF)?, used_by(libc::RUSAGE_THREAD)?);
     let used = ResourceUsage {
         ticks: ticks(),
         user_ns: ns(process.ru_utime),
@@ -106,16 +96,20 @@ pub fn usage() -> Option<(ResourceUsage, ThreadUsage)> {
 
 /// Page faults of the process so far that had to wait for a disk; 0 where a system call filter may not allow to ask.
 pub fn major_faults() -> u64 {
+    used_by(libc::RUSAGE_SELF).map_or(0, |used| used.ru_majflt as u64)
+}
+
+/// The resources that the process, or the calling thread, has used so far; `None` where a system call filter may not allow to ask.
+fn used_by(who: libc::c_int) -> Option<libc::rusage> {
     if sandbox::is_filtered() {
-        return 0;
+        return None;
     }
     // SAFETY: a plain structure, which the call fills.
-    let used = unsafe {
+    unsafe {
         let mut used: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &mut used);
-        used
-    };
-    used.ru_majflt as u64
+        libc::getrusage(who, &mut used);
+        Some(used)
+    }
 }
 
 /// The time since the system started the process, to a hundredth of a second, or `None` if it does not say so.

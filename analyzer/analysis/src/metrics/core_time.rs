@@ -26,6 +26,19 @@ pub struct CoreTime {
 }
 
 impl CoreTime {
+    /// Returns the mean over ranks, of which there is at least one.
+    pub fn mean(ranks: &[CoreTime]) -> CoreTime {
+        let n = ranks.len().max(1) as f64;
+        let mut mean = CoreTime::default();
+        for time in ranks {
+            for (sum, seconds) in mean.seconds.iter_mut().zip(time.seconds) {
+                *sum += seconds / n;
+            }
+            mean.error_s = mean.error_s.hypot(time.error_s / n);
+        }
+        mean
+    }
+
     /// Returns the seconds in a state.
     pub fn get(&self, state: CoreState) -> f64 {
         self.seconds[state as usize]

@@ -40,12 +40,10 @@ impl SampledFunctions<'_> {
     fn by_state(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> Option<ExcessByState> {
         let times = self.core_times.as_ref()?;
         let own = times.iter().find(|(rank, _)| *rank == at)?.1.in_region(region);
-        let times: Vec<CoreTime> = times.iter().map(|(_, times)| times.in_region(region)).collect();
+        let mean = CoreTime::mean(&times.iter().map(|(_, times)| times.in_region(region)).collect::<Vec<_>>());
         let states = [CoreState::Kernel, CoreState::Asleep, CoreState::Stopped, CoreState::NoCore];
-        let [kernel_share, asleep_share, stopped_share, no_core_share] = states.map(|state| {
-            let mean_s = times.iter().map(|time| time.get(state)).sum::<f64>() / times.len() as f64;
-            (own.get(state) - mean_s) / excess_s
-        });
+        let [kernel_share, asleep_share, stopped_share, no_core_share] =
+            states.map(|state| (own.get(state) - mean.get(state)) / excess_s);
         Some(ExcessByState { kernel_share, asleep_share, stopped_share, no_core_share })
     }
 

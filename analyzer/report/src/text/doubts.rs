@@ -80,10 +80,14 @@ pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
     }
 }
 
-/// How much of a rank's computation is sleep: `most of it asleep or waiting for I/O`.
+/// Returns the amount of a rank's computation that is sleep: `most of it asleep or waiting for I/O`.
 pub(super) fn asleep_in_words(found: &SleepTime) -> String {
-    let state = if found.is_stopped() { "stopped from outside" } else { "asleep or waiting for I/O" };
-    format!("{} of it {state}", asleep_amount(found))
+    format!("{} of it {}", asleep_amount(found), idle_state(found.is_stopped()))
+}
+
+/// Returns the state of a rank that neither runs nor wants a core.
+pub(super) fn idle_state(is_stopped: bool) -> &'static str {
+    if is_stopped { "stopped from outside" } else { "asleep or waiting for I/O" }
 }
 
 /// How much of a rank's computation is sleep, in a word.

@@ -31,10 +31,7 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
             );
         }
         RunSituation::Asleep if sleep_of_ranks(report).is_some_and(SleepTime::is_stopped) => {
-            return fixed(
-                LookAt,
-                "what stops the ranks (SIGSTOP: cpulimit, a batch system that suspends jobs, a debugger)",
-            );
+            return stopper("the ranks");
         }
         RunSituation::Asleep => {
             return fixed(LookAt, "what the ranks wait for outside of MPI: files, sleep(), locks, devices");
@@ -80,10 +77,7 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
             let (wait, have) = if ranks.len() > 1 { ("wait", "have") } else { ("waits", "has") };
             let slow = named_ranks(&ranks);
             if report.verdict.worst.as_ref()?.explained.as_ref().is_some_and(ExplainedExcess::is_stopped) {
-                return Some((
-                    LookAt,
-                    format!("what stops {slow} (SIGSTOP: cpulimit, a batch system that suspends jobs, a debugger)"),
-                ));
+                return stopper(&slow);
             }
             if let Some(verb) = access_of_slowest(report) {
                 return Some((
@@ -210,6 +204,12 @@ fn of_excess(report: &Report) -> Option<(AnswerLabel, String)> {
 /// Advice whose text does not depend on figures.
 fn fixed(label: AnswerLabel, text: &str) -> Option<(AnswerLabel, String)> {
     Some((label, text.to_owned()))
+}
+
+/// The advice on ranks that are stopped from outside.
+fn stopper(ranks: &str) -> Option<(AnswerLabel, String)> {
+    let text = format!("what stops {ranks} (SIGSTOP: cpulimit, a batch system that suspends jobs, a debugger)");
+    Some((AnswerLabel::LookAt, text))
 }
 
 /// Returns whether a replay predicts a gain from balance in each iteration, or `None` if there is no such replay.

@@ -11,6 +11,7 @@ use crate::functions::ExplainedExcess;
 use crate::kernel_work::kernel_work_of_slowest;
 use crate::loss_kind::LossKind;
 use crate::situation::{CallAmounts, RunSituation, single_cause, turns_of_slowest};
+use crate::text::doubts::idle_state;
 use crate::text::{functions, region_name, threads};
 use crate::uneven_groups::CodeGroup;
 use crate::verdict::LongestRank;
@@ -281,8 +282,7 @@ fn alone(report: &Report, situation: RunSituation) -> String {
     let more = seconds_like(worst.over_mean_s, verdict.elapsed_s);
     let what = match situation {
         RunSituation::KernelRank => format!("in the kernel ({})", kernel_work_of_slowest(report).name()),
-        _ if worst.explained.as_ref().is_some_and(ExplainedExcess::is_stopped) => "stopped from outside".to_owned(),
-        _ => "asleep or waiting for I/O".to_owned(),
+        _ => idle_state(worst.explained.as_ref().is_some_and(ExplainedExcess::is_stopped)).to_owned(),
     };
     format!(": {named} {take} {factor} the average time{each}, {more} more{when}, most of that {what}, and {others}")
 }

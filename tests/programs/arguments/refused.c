@@ -436,8 +436,9 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     if (argc < 5) return 2;
     FILE *table = fopen(argv[1], "r"), *skip = fopen(argv[4], "r");
-    outcomes = fopen(argv[2], "a");
     first = atoi(argv[3]);
+    /* A launch that is repeated begins anew. */
+    outcomes = fopen(argv[2], first ? "a" : "w");
     refusing = dlsym(RTLD_DEFAULT, "lbtest_refusing");
     if (!table || !outcomes || !getcwd(folder, sizeof folder)) return 2;
     skipped = calloc(1 << 16, 1);

@@ -264,6 +264,7 @@ static void free_events(void)
     while (n_ended < size - 1 || to_send >= 0) {
         int has_come = 0;
         if (to_send > 0) {
+            compute(100);
             seed = seed * 1103515245 + 12345;
             int tag = (int)(seed >> 20) % 3;
             MPI_Send(what, 1 + 7 * tag, MPI_INT, (rank + 1 + (int)(seed >> 16) % (size - 1)) % size, tag, MPI_COMM_WORLD);

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::replay::MAX_COMPUTATION_OF_IDLE_RANK;
 use rustc_hash::FxHashMap;
 
 use crate::model::interval::TimeInterval;
@@ -309,7 +310,7 @@ impl BalancedIterations<'_> {
     }
 
     /// Returns the factors of computation in an iteration by region: what the rank computes in each is brought to the mean there. Work that
-    /// others have in regions in which this rank computes nothing is added where it does, for all work to be done:
+    /// others have in regions in which this rank computes at most in passing is added where it computes, for all work to be done:
     ///
     /// ```text
     ///   rank 0    |==== A: 30 ====|== B: 10 ==|       A → 20, B → 10; the mean in all is 30
@@ -331,23 +332,41 @@ impl BalancedIterations<'_> {
         }
         let rest_s = (self.series.seconds_at(Activity::Computation, place) - known_s).max(0.0);
         let mean_known_s: f64 = self.means.parts.keys().map(|&first| self.means.mean_s(first, number, place)).sum();
-        let targets = own_s.iter().filter(|(_, own_s)| **own_s > 0.0);
-        let targets_s: f64 = targets.map(|(&first, _)| self.means.mean_s(first, number, place)).sum();
-        let rest_target_s = if rest_s > 0.0 { (mean_s - mean_known_s).max(0.0) } else { 0.0 };
-        let scale = mean_s / (targets_s + rest_target_s);
-        if !scale.is_finite() {
+        let (mut in_passing_s, mut targets_s) = (0.0, 0.0);
+        for (&first, &own_s) in &own_s {
+            if is_work(own_s, mean_s) {
+                targets_s += self.means.mean_s(first, number, place);
+            } else {
+                in_passing_s += own_s;
+            }
+        }
+        let rest_target_s = if is_work(rest_s, mean_s) {
+            (mean_s - mean_known_s).max(0.0)
+        } else {
+            in_passing_s += rest_s;
+            0.0
+        };
+        let scale = (mean_s - in_passing_s) / (targets_s + rest_target_s);
+        if !(scale.is_finite() && scale >= 0.0) {
             return None;
         }
         let parts = self.series.parts.iter().map(|(region, _)| {
             let first = self.means.first_at_place(*region);
             let own_s = own_s[&first];
-            (*region, if own_s > 0.0 { scale * self.means.mean_s(first, number, place) / own_s } else { 1.0 })
+            let target_s = scale * self.means.mean_s(first, number, place);
+            (*region, if is_work(own_s, mean_s) { target_s / own_s } else { 1.0 })
         });
         Some(PartFactors {
             parts: parts.collect(),
-            rest: if rest_s > 0.0 { scale * rest_target_s / rest_s } else { 1.0 },
+            rest: if is_work(rest_s, mean_s) { scale * rest_target_s / rest_s } else { 1.0 },
         })
     }
+}
+
+/// Returns whether a rank computes more in a part of an iteration than in passing: where it does not, a part of the balanced work of `mean_s`
+/// would lie where the rank has none.
+fn is_work(own_s: f64, mean_s: f64) -> bool {
+    own_s > MAX_COMPUTATION_OF_IDLE_RANK * mean_s
 }
 
 /// Rounds a time to nanoseconds, halves away from 0. Unlike [`f64::round`] it calls no function.

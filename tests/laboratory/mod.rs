@@ -24,10 +24,8 @@ use self::cell::{Cell, SAMPLE, SHAPES, Shape};
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let is_all = std::env::var_os("LBTEST_LABORATORY").is_some_and(|which| which == "all");
     mpi::all().map(|mpis| {
-        let mut trials = vec![
-            suite::trial("table".into(), table::check),
-            suite::trial("situations".into(), statements::check_situations),
-        ];
+        let mut trials =
+            vec![suite::trial("table".into(), table::check), suite::trial("kinds".into(), statements::check_kinds)];
         for mpi in &mpis {
             for shape in &SHAPES {
                 let cells: Vec<Cell> =

@@ -25,21 +25,21 @@ const MOSTLY_OUT_OF_PHASE: f64 = 0.6;
 /// The same in a pipeline: until it is filled, and once it runs dry, ranks wait for those that are not slow, too.
 const MOSTLY_IN_CHAIN: f64 = 0.8;
 
-/// Situations of the first sentence that say who is slow, or that no rank is.
+/// Findings of the first sentence that say who is slow, or that no rank is.
 const SLOW: &[&str] = &["static excess", "asleep rank", "kernel rank", "serial code"];
 const IN_TURN: &[&str] = &["slow in turn", "moving rank", "chains", "serialization"];
 const GOOD: &[&str] = &["balanced", "asleep"];
 
-/// Situations in which messages cost most.
-const OF_NETWORK: &[&str] = &["communication", "small messages", "large messages", "late progress"];
+/// Findings by which messages cost most.
+const OF_NETWORK: &[&str] = &["communication", "rank in calls", "small messages", "large messages", "late progress"];
 
-/// Situations of ranks that take work as they come.
-const ON_DEMAND: &[&str] = &["master and workers", "last task", "communication", "busy target"];
+/// Findings on ranks that take work as they come.
+const ON_DEMAND: &[&str] = &["master and workers", "last task", "communication", "rank in calls", "busy target"];
 
-/// Situations that say nothing of balance.
+/// Findings that say nothing of balance.
 const NOT_JUDGED: &[&str] = &["no cores", "few calls", "unclear polls", "set-up"];
 
-/// Further situations of single shapes.
+/// Further findings of single shapes.
 const OF_SHAPES: &[&str] = &["file access", "busy target", "held lock", "slow in parts"];
 
 /// The statements that are judged, by column of the table.
@@ -75,11 +75,11 @@ impl Judgement {
     }
 }
 
-/// Checks that reports know all situations that are expected of them: one by another name would never be found.
-pub fn check_situations() -> anyhow::Result<()> {
+/// Checks that reports know all findings that are expected of them: one by another name would never be found.
+pub fn check_kinds() -> anyhow::Result<()> {
     let schema = fs::read_to_string(place::workspace().join("docs/report.schema.json"))?;
     for name in [SLOW, IN_TURN, GOOD, OF_NETWORK, ON_DEMAND, NOT_JUDGED, OF_SHAPES].concat() {
-        ensure!(schema.contains(&format!("\"const\": \"{name}\"")), "no report has the situation {name}");
+        ensure!(schema.contains(&format!("`{name}`")), "no report has the finding {name}");
     }
     Ok(())
 }
@@ -108,8 +108,8 @@ fn rows<'a>(value: &'a Value, what: &str) -> anyhow::Result<&'a Vec<Value>> {
     value.as_array().with_context(|| what.to_owned())
 }
 
-fn situation(report: &Value) -> &str {
-    report["verdict"]["situation"].as_str().unwrap_or_default()
+fn answer_kind(report: &Value) -> &str {
+    report["findings"][0]["kind"].as_str().unwrap_or_default()
 }
 
 fn verdict_lost_percent(report: &Value) -> f64 {
@@ -166,41 +166,40 @@ fn most_percent_in_communication(truth: &Truth, report: &Value) -> anyhow::Resul
     Ok(HARDLY_ANY + percent_outside_of_steps(truth, report)? + in_steps)
 }
 
-/// What the time is lost to: the verdict's kind, and the situation of the first sentence.
+/// What the time is lost to: the finding of the first sentence.
 fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
-    let kind = report["verdict"]["kind"].as_str().context("kind")?;
-    let situation = situation(report);
-    if NOT_JUDGED.contains(&situation) {
+    let kind = answer_kind(report);
+    if NOT_JUDGED.contains(&kind) {
         return Ok(Answer::NotMade);
     }
     let [slow, in_turn, good, of_network, on_demand] = [SLOW, IN_TURN, GOOD, OF_NETWORK, ON_DEMAND];
     let is_right = match (truth.dependence, truth.pattern) {
-        (Dependence::Output, _) => [slow, &["file access"]].concat().contains(&situation),
-        (Dependence::Reduction, _) if situation == "communication" => is_reduction_doubted(report),
-        (Dependence::IdleMaster, _) => on_demand.contains(&situation),
-        (Dependence::OnDemand, _) => [slow, good, on_demand].concat().contains(&situation),
-        (Dependence::Target, pattern) if pattern != "even" || situation == "busy target" => {
-            [slow, good, &["busy target"]].concat().contains(&situation)
+        (Dependence::Output, _) => [slow, &["file access"]].concat().contains(&kind),
+        (Dependence::Reduction, _) if kind == "communication" => is_reduction_doubted(report),
+        (Dependence::IdleMaster, _) => on_demand.contains(&kind),
+        (Dependence::OnDemand, _) => [slow, good, on_demand].concat().contains(&kind),
+        (Dependence::Target, pattern) if pattern != "even" || kind == "busy target" => {
+            [slow, good, &["busy target"]].concat().contains(&kind)
         }
-        (Dependence::Lock, _) => situation == "held lock",
-        (Dependence::Sweep, _) | (Dependence::Chain, "even") => situation == "chains" || situation == "serialization",
+        (Dependence::Lock, _) => kind == "held lock",
+        (Dependence::Sweep, _) | (Dependence::Chain, "even") => kind == "chains" || kind == "serialization",
         (_, "even") => {
-            let most_percent = match of_network.contains(&situation) {
+            let most_percent = match of_network.contains(&kind) {
                 true => most_percent_in_communication(truth, report)?,
                 false => HARDLY_ANY + percent_outside_of_steps(truth, report)?,
             };
-            good.contains(&situation) || verdict_lost_percent(report) < most_percent
+            good.contains(&kind) || verdict_lost_percent(report) < most_percent
         }
-        (Dependence::All, "moving") => ["moving rank", "slow in turn", "serialization"].contains(&situation),
-        (Dependence::All, "opposed") => situation == "slow in parts",
+        (Dependence::All, "moving") => ["moving rank", "slow in turn", "serialization"].contains(&kind),
+        (Dependence::All, "opposed") => kind == "slow in parts",
         // Two ranks that overlap parts with messages in transit do not wait for each other at all.
-        (_, "opposed") if percent_lost(truth, report)? < HARDLY_ANY => good.contains(&situation),
-        (_, "opposed") => [in_turn, slow, &["slow in parts"]].concat().contains(&situation),
-        (Dependence::All | Dependence::Reduction, "chance") => [in_turn, slow].concat().contains(&situation),
-        (_, "moving" | "chance") => [in_turn, slow].concat().contains(&situation),
-        _ => slow.contains(&situation),
+        (_, "opposed") if percent_lost(truth, report)? < HARDLY_ANY => good.contains(&kind),
+        (_, "opposed") => [in_turn, slow, &["slow in parts"]].concat().contains(&kind),
+        (Dependence::All | Dependence::Reduction, "chance") => [in_turn, slow].concat().contains(&kind),
+        (_, "moving" | "chance") => [in_turn, slow].concat().contains(&kind),
+        _ => slow.contains(&kind),
     };
-    Ok(is_or(is_right, || format!("{kind}, {situation}: {}", sentence(report))))
+    Ok(is_or(is_right, || format!("{kind}: {}", sentence(report))))
 }
 
 /// Whether the report states that ranks may compute within reductions.
@@ -211,7 +210,7 @@ fn is_reduction_doubted(report: &Value) -> bool {
 /// The ranks that the first sentence names, where one or two are slow.
 fn judge_ranks(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let Some(&slowest) = truth.slow_ranks.first() else { return Ok(Answer::NotMade) };
-    if truth.dependence.is_on_demand() || ["no cores", "set-up"].contains(&situation(report)) {
+    if truth.dependence.is_on_demand() || ["no cores", "set-up"].contains(&answer_kind(report)) {
         return Ok(Answer::NotMade);
     }
     let sentence = sentence(report);

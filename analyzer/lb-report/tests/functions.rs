@@ -18,7 +18,7 @@ use lbprof_collector::{CoreState, Definition};
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::call_tree::CallTreeNodeKind;
 use lbprof_report::functions::{FunctionNode, FunctionNodeKind, FunctionRow, FunctionTable, RegionFunctions};
-use lbprof_report::{Report, json, text};
+use lbprof_report::{Report, findings, json, text};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::md::{Program, run_of, run_on, speed_of, step_of};
 use lbprof_test_runs::{marked, written};
@@ -171,7 +171,7 @@ fn the_verdict_names_the_function() {
     let program = Program::new(&["-g"]);
     let dir = written(run_of(&program, 1000));
     let report = report(dir.path(), &Selection::default());
-    let verdict = text::answer_in_words(&report);
+    let verdict = findings::answer_in_words(&report);
     assert!(verdict.contains("of the extra work is in force (md.c:"), "{verdict}");
     assert!(verdict.contains(") (region step/pair)."), "{verdict}");
     let document = json::document(&report, &ListBounds::default());
@@ -210,7 +210,7 @@ fn the_verdict_names_the_function_of_nearly_all_time_where_few_samples_show_no_e
         }));
         let report = report(dir.path(), &Selection::default());
         assert!(report.functions.as_ref().unwrap().regions.iter().all(|row| row.explained.functions.is_empty()));
-        let verdict = text::answer_in_words(&report);
+        let verdict = findings::answer_in_words(&report);
         assert!(verdict.contains("Where: mostly in force (md.c:"), "{verdict}");
     }
 }
@@ -341,20 +341,20 @@ fn ranks_besides(off_core: Option<CoreState>, page_faults: u64) -> Report {
 #[test]
 fn time_outside_of_user_space_is_called_what_it_is() {
     let kernel = ranks_besides(None, 150_000);
-    let says = text::answer_in_words(&kernel);
+    let says = findings::answer_in_words(&kernel);
     assert!(says.contains("most of that in the kernel (page faults), and"), "{says}");
     assert!(says.contains("reuse large arrays") && !says.contains("sleep") && !says.contains("I/O"), "{says}");
     let states = kernel.core_states.as_ref().unwrap();
     assert!((states.user_space.unwrap() - 0.683).abs() < 0.02, "{states:?}");
     assert_eq!((states.with_core, states.awake), (Some(1.0), Some(1.0)));
-    let calls = text::answer_in_words(&ranks_besides(None, 10));
+    let calls = findings::answer_in_words(&ranks_besides(None, 10));
     assert!(calls.contains("in the kernel (system calls)") && calls.contains("strace"), "{calls}");
-    let asleep = text::answer_in_words(&ranks_besides(Some(CoreState::Asleep), 10));
+    let asleep = findings::answer_in_words(&ranks_besides(Some(CoreState::Asleep), 10));
     assert!(asleep.contains("most of that asleep or waiting for I/O"), "{asleep}");
     let report = ranks_besides(Some(CoreState::NoCore), 10);
     let rank_1 = report.ranks[1].core_states.unwrap();
     assert!((rank_1.get(CoreState::NoCore) - 0.2).abs() < 0.01, "{rank_1:?}");
-    let without = text::answer_in_words(&report);
+    let without = findings::answer_in_words(&report);
     assert!(!without.contains("asleep") && without.contains("core"), "{without}");
 }
 
@@ -381,10 +381,10 @@ fn a_rank_that_sleeps_or_is_preempted_does_not_run() {
     assert_eq!((busy.not_running_rank, busy.explained.not_running_s), (None, None), "{busy:?}");
     assert!(busy.not_running_s.abs() <= 2.0 * busy.cpu_error_s);
     assert!(
-        text::answer_in_words(&report)
+        findings::answer_in_words(&report)
             .contains("rank 1 takes 1.4 times the average time, 106.7 ms more, most of that asleep or waiting for I/O"),
         "{}",
-        text::answer_in_words(&report)
+        findings::answer_in_words(&report)
     );
 }
 

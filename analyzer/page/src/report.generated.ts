@@ -22,10 +22,6 @@ export type LossKind = ("imbalance" | "slow in turn" | "slow in parts" | "depend
  */
 export type UndividedReason = ("no iterations" | "unsure loop")
 /**
- * The largest loss.
- */
-export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow in turn" | "slow in parts" | "dependency chains" | "serialization" | "communication" | "threads")
-/**
  * The iterations in which slow ranks have nearly all of their excess.
  */
 export type ExcessIterations = ({
@@ -55,14 +51,6 @@ slow: number
  */
 all: number
 })
-/**
- * The answer to what a run loses most by.
- */
-export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "master and workers" | "last task" | "uneven groups" | "balanced" | "static excess" | "serial code" | "asleep rank" | "kernel rank" | "file access" | "called by MPI" | "moving rank" | "slow in turn" | "slow in parts" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "busy target" | "held lock" | "communication")
-/**
- * The subject of a line after the answer.
- */
-export type AnswerLabel = ("where" | "gain" | "try" | "look at" | "note")
 /**
  * The kind of a loss of core time.
  */
@@ -156,6 +144,18 @@ selection: (SelectionRow | null)
  * The answer of the first screen, as figures and words.
  */
 verdict: VerdictInWords
+/**
+ * What the run loses time by: the answer first, then the largest.
+ */
+findings: FindingRow[]
+/**
+ * What is lost: elapsed time minus the mean rank's computation.
+ */
+lost_s: number
+/**
+ * Part of it that no finding explains.
+ */
+not_explained_s: number
 /**
  * The losses of at least 1 % of the elapsed time, the largest first.
  */
@@ -688,10 +688,6 @@ recorder_s: number
  */
 communication_s: number
 /**
- * The largest loss.
- */
-kind: VerdictKind
-/**
  * The rank that computes longest; null on one rank.
  */
 worst: (LongestRank | null)
@@ -703,10 +699,6 @@ slow_parts: SlowPart[]
  * The function from which ranks spend most time in MPI, or the call site where none is known.
  */
 waits_at: (WaitsAt | null)
-/**
- * The situation that the answer is about.
- */
-situation: RunSituation
 /**
  * The answer of the first screen in words.
  */
@@ -966,9 +958,9 @@ lines: AnswerLine[]
  */
 export interface AnswerLine {
 /**
- * Subject of the line.
+ * Subject of the line: `where`: places in the program, and calls; `gain`: that of a change, by replay; `try`: a change that helps for sure; `look at`: changes that may help; `note`: a doubt, or what else must be known.
  */
-label: AnswerLabel
+label: string
 /**
  * Its words.
  */
@@ -986,6 +978,90 @@ kind: string
  * The doubt in words.
  */
 text: string
+}
+/**
+ * A thing that the run loses time by, or a condition because of which its figures are not the answer.
+ */
+export interface FindingRow {
+/**
+ * Conditions: `still running`, `ended early`: ranks have not ended, or not by themselves; `few calls`: too few to judge; `no cores`: ranks had none of their own; `one rank`; `set-up`: most of the run lies outside of `MPI_Init` … `MPI_Finalize`. Statements about all that is lost: `nothing`: no rank computes; `threads`: more is lost to idle threads; `master and workers`, `balanced`: little is lost; `unclear polls`, `asleep`: little, if that is computation. Parts of the loss: `static excess`: a rank has more work than the others; `serial code`: it works alone; `asleep rank`, `kernel rank`: it takes longer asleep, or in the kernel; `last task`: the others wait for its last one; `uneven groups`: a group with other code computes longer; `control of parallelism`; `moving rank`: first one rank has more work, then another; `slow in turn`: another in each iteration; `slow in parts`: another in each part of one; `chains`: ranks wait in chains; `serialization`: it is not known how; `busy target`, `held lock`: they wait in calls on windows; `rank in calls`: for the calls of one rank; `small messages`, `large messages`, `late progress`, `communication`; `called by MPI`: functions of the program; `file access`; `recorder`.
+ */
+kind: string
+/**
+ * Seconds of the mean rank's time that it explains; 0 for conditions, and statements about all of the loss. Those of all findings and `not_explained_s` add up to `lost_s`.
+ */
+seconds: number
+/**
+ * `seconds` / recorded elapsed time.
+ */
+share: number
+/**
+ * The ranks that cause it, ascending, at most 1,000; empty if none stands out.
+ */
+ranks: number[]
+/**
+ * Their hosts.
+ */
+hosts: string[]
+/**
+ * Its place in the program; null if it has none that is known.
+ */
+place: (FindingPlace | null)
+/**
+ * Seconds by which the run would be shorter without it, by replay; null if that is not known, or little.
+ */
+gain_s: (number | null)
+/**
+ * `gain_s` / elapsed time.
+ */
+gain_share: (number | null)
+/**
+ * The finding in words.
+ */
+sentence: string
+/**
+ * Advice: a change, or a place to look at; empty if the evidence supports no advice.
+ */
+advice: string[]
+/**
+ * Figures behind the words, by name.
+ */
+evidence: {
+[k: string]: number
+}
+}
+/**
+ * The place of a finding in the program.
+ */
+export interface FindingPlace {
+/**
+ * The place in words.
+ */
+text: string
+/**
+ * Name of the function; null if it is not known.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line.
+ */
+line: (number | null)
+/**
+ * The function that calls it.
+ */
+caller: (string | null)
+/**
+ * Path of the region; null if the place is a call, or the whole program.
+ */
+region: (string | null)
+/**
+ * The MPI function that ranks call there, without `MPI_`; null if the place is no call.
+ */
+operation: (string | null)
 }
 /**
  * A loss and its words.

@@ -26,12 +26,13 @@ pub mod dispersion;
 pub mod doubts;
 pub mod efficiency;
 pub mod excess_iterations;
+pub mod finding;
+pub mod findings;
 pub mod functions;
 pub mod idle_master;
 pub mod iteration;
 pub mod iteration_groups;
 pub mod iterations;
-mod kernel_work;
 pub mod last_task;
 pub mod lifetime;
 pub mod loops;
@@ -39,13 +40,13 @@ pub mod loss_kind;
 pub mod losses;
 mod numbers;
 pub mod overheads;
+pub mod phrases;
 pub mod problems;
 pub mod ranks;
 pub mod ranks_by_cluster;
 pub mod regions;
 pub mod run;
 pub mod selection;
-pub mod situation;
 pub mod slow_parts;
 pub mod thread_pools;
 pub mod threads;
@@ -86,6 +87,7 @@ pub use data::DataFacts;
 pub use dispersion::DispersionRows;
 pub use doubts::ReportDoubt;
 pub use efficiency::EfficiencyRow;
+use finding::Finding;
 pub use functions::FunctionTable;
 use functions::SampledFunctions;
 use idle_master::IdleMaster;
@@ -107,7 +109,8 @@ pub use regions::RegionRow;
 pub use thread_pools::ThreadPoolRow;
 pub use threads::ThreadTable;
 pub use uneven_groups::UnevenGroups;
-pub use verdict::{Verdict, VerdictKind};
+pub use verdict::Verdict;
+use verdict::VerdictInputs;
 pub use what_if::WhatIfTable;
 pub use windows::{BlockRow, WindowRow};
 
@@ -132,6 +135,8 @@ pub struct Report {
     pub awaited_task: Option<AwaitedTask>,
     /// Groups of ranks with different code, or `None` if they are not why ranks compute longest.
     pub uneven_groups: Option<UnevenGroups>,
+    /// What the run loses time by: the answer first, then the largest.
+    pub findings: Vec<Finding>,
     /// The losses of at least 1 % of the elapsed time, the largest first.
     pub losses: Vec<EfficiencyLoss>,
     /// The run's efficiencies.
@@ -212,15 +217,27 @@ impl Report {
         let loops = LoopTable::new(model, places);
         let ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
         let is_sure = loops.are_sure_of(&ranks);
-        let mut verdict = Verdict::of_cluster(model, places, &clusters, &loops)
-            .unwrap_or_else(|| Verdict::new(model, &efficiency, &regions, &call_sites, is_sure));
         let overheads = OverheadTable::new(model, &efficiency, is_sure);
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
         let what_if = WhatIfTable::new(model, &clusters);
-        verdict.divide_chains(&what_if);
+        let functions = SampledFunctions::new(model, &names.sampled);
+        let most_rows = if choices.all_iterations { usize::MAX } else { iteration_groups::MOST_ROWS };
+        let iterations = IterationTable::new(model, most_rows);
+        let verdict = Verdict::from_tables(&VerdictInputs {
+            model,
+            places,
+            clusters: &clusters,
+            loops: &loops,
+            efficiency: &efficiency,
+            regions: &regions,
+            call_sites: &call_sites,
+            what_if: &what_if,
+            iterations: iterations.as_ref(),
+            code: &names.sampled,
+            functions: functions.as_ref(),
+        });
         let idle_master = IdleMaster::find(model, &clusters, &verdict);
         let awaited_task = AwaitedTask::find(model.followed.as_ref(), &verdict);
-        let functions = SampledFunctions::new(model, &names.sampled);
         let called_by_mpi = functions.as_ref().map(SampledFunctions::called_by_mpi).unwrap_or_default();
         let mut losses = losses::rows(&losses::LossInputs {
             model,
@@ -234,17 +251,7 @@ impl Report {
             has_idle_master: idle_master.is_some(),
             called_by_mpi: &called_by_mpi,
         });
-        verdict.explain(model, &names.sampled);
-        let most_rows = if choices.all_iterations { usize::MAX } else { iteration_groups::MOST_ROWS };
-        let iterations = IterationTable::new(model, most_rows);
-        if let Some(iterations) = &iterations {
-            verdict.find_excess_iterations(iterations);
-        }
-        if verdict.parts.iter().any(|part| part.kind == loss_kind::LossKind::SlowInParts) {
-            verdict.slow_parts = slow_parts::slow_parts(model, &regions, functions.as_ref());
-        }
         let threads = ThreadTable::new(model, names);
-        verdict.judge_threads(threads.as_ref());
         let uneven_groups = UnevenGroups::find(&clusters, &verdict);
         for loss in losses.iter_mut() {
             loss.explain(functions.as_ref());
@@ -301,9 +308,10 @@ impl Report {
             blocks: windows::blocks(model),
             functions,
             counters: counters::rows(model),
+            findings: Vec::new(),
         };
         report.withhold_advice();
-        report
+        report.with_findings()
     }
 
     /// Returns whether the recorded ranks may have waited for processes that were not recorded.
@@ -311,6 +319,11 @@ impl Report {
         let are_calls_missing = self.blocking.as_ref().is_some_and(|table| table.counts.not_recorded > 0);
         let are_ranks_missing = self.facts.selected.ranks.is_none() && self.ranks.len() < self.facts.n_ranks as usize;
         are_calls_missing || are_ranks_missing || self.problems.iter().any(|row| row.kind == ProblemKind::Spawned)
+    }
+
+    /// Returns whether ranks had no core for much of their time.
+    pub fn has_crowded_cores(&self) -> bool {
+        self.doubts.iter().any(ReportDoubt::is_of_cores)
     }
 
     /// Returns whether the run is described without advice: it failed, was interrupted, or is too short.

@@ -14,7 +14,8 @@ use lbprof_collector::definition::{EndReason, RegionKind};
 use lbprof_collector::record::NONE;
 use lbprof_thresholds::metrics::MIN_TIME_WITHOUT_CORE;
 use lbprof_thresholds::verdict::{
-    MIN_CAUSE_OF_MAJOR_RANK, MIN_FACTOR_OF_OTHER_CHANGE, MIN_LOSS, MIN_LOSS_TO_CALLBACKS, MIN_LOSS_TO_ONE_RANKS_CALLS,
+    MIN_CAUSE_OF_MAJOR_RANK, MIN_FACTOR_OF_OTHER_CHANGE, MIN_LOSS, MIN_LOSS_OF_ONE_RANK, MIN_LOSS_TO_CALLBACKS,
+    MIN_LOSS_TO_ONE_RANKS_CALLS,
 };
 use serde::Serialize;
 
@@ -119,6 +120,11 @@ impl EfficiencyLoss {
         if let (Some(&(rank, _)), Some(region)) = (self.ranks.first(), self.region.as_deref()) {
             self.explained = functions.explained_in(rank, Some(region));
         }
+    }
+
+    /// Returns the one rank that causes it, if there is one.
+    pub fn single_cause(&self) -> Option<u32> {
+        self.ranks.first().filter(|(_, share)| *share >= MIN_LOSS_OF_ONE_RANK).map(|&(rank, _)| rank)
     }
 
     /// Removes the predicted gain.

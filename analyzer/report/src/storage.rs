@@ -34,6 +34,14 @@ pub fn of_slowest_rank(report: &Report) -> Option<SoleStorageRank> {
     sole_rank(&report.ranks).filter(|sole| sole.rank == slowest)
 }
 
+/// Returns the verb for the access of the rank that computes longest, "write" or "read", where it accesses storage nearly alone.
+pub fn access_of_slowest(report: &Report) -> Option<&'static str> {
+    of_slowest_rank(report).map(|sole| match sole.access {
+        StorageAccess::Write => "write",
+        StorageAccess::Read => "read",
+    })
+}
+
 /// The rank that writes or reads much, and nearly all that the ranks do together, by the system's counts; `None` where there is no such rank, or the
 /// counts of one are missing.
 fn sole_rank(ranks: &[RankRow]) -> Option<SoleStorageRank> {

@@ -15,11 +15,10 @@ use super::loss_kind::LossKind;
 use super::serial;
 use super::slow_parts::SlowPart;
 use super::{
-    ClusterRow, ClusterTable, EfficiencyRow, IterationTable, LoopTable, RegionRow, SiteRow, ThreadTable, WhatIfTable,
-    call_sites, fraction, largest, regions,
+    ClusterRow, ClusterTable, EfficiencyRow, IterationTable, LoopTable, RegionRow, SiteRow, WhatIfTable, call_sites,
+    fraction, largest, regions, slow_parts,
 };
 use lbprof_analysis::metrics::blocking::pairs;
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption};
 use lbprof_analysis::metrics::serialization::SerializationTimes;
 use lbprof_analysis::model::Model;
@@ -68,8 +67,6 @@ pub struct Verdict {
     pub recorder_s: f64,
     /// The rest. `imbalance_s`, `serialization_s`, `recorder_s` and this add up to `lost_s`.
     pub communication_s: f64,
-    /// The largest loss.
-    pub kind: VerdictKind,
     /// The rank that computes longest; null on one rank.
     pub worst: Option<LongestRank>,
     /// The regions in which a rank exceeds the mean, the largest excess first, at most 4; empty unless different ranks are slow in different parts of
@@ -103,63 +100,6 @@ pub enum ClusterChoice {
     LosesMostByItself,
     /// In none is much lost besides waiting for others, and its ranks compute most.
     ComputesMost,
-}
-
-/// The largest loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum VerdictKind {
-    /// There is no time at all, or no computation.
-    #[serde(rename = "nothing")]
-    Nothing,
-    /// At least 95 % of the time is computation.
-    #[serde(rename = "good")]
-    Good,
-    /// By the figures at least 95 % of the time is computation, but there are doubts about them, or the run is only to be described.
-    #[serde(rename = "doubtful")]
-    Doubtful,
-    /// Imbalance of the ranks' computation.
-    #[serde(rename = "imbalance")]
-    Imbalance,
-    /// Serialization: different ranks are slow in turn.
-    #[serde(rename = "slow in turn")]
-    SlowInTurn,
-    /// Serialization: different ranks are slow in different parts of an iteration.
-    #[serde(rename = "slow in parts")]
-    SlowInParts,
-    /// Serialization: ranks depend on each other in chains.
-    #[serde(rename = "dependency chains")]
-    DependencyChains,
-    /// Serialization whose kind is unknown.
-    #[serde(rename = "serialization")]
-    Serialization,
-    /// Communication.
-    #[serde(rename = "communication")]
-    Communication,
-    /// Threads of ranks that idle outside of MPI: at most 95 % of the time of all cores is work, and more is lost to threads than to MPI.
-    #[serde(rename = "threads")]
-    Threads,
-}
-
-impl VerdictKind {
-    /// Returns whether ranks wait for one another, or for messages.
-    pub fn is_of_waiting(self) -> bool {
-        use VerdictKind::{Communication, DependencyChains, Imbalance, Serialization, SlowInParts, SlowInTurn};
-        matches!(self, Communication | DependencyChains | Imbalance | Serialization | SlowInParts | SlowInTurn)
-    }
-
-    /// The verdict if losses of this kind are the largest, or `None` if they are not the program's fault.
-    fn from_loss(kind: LossKind) -> Option<VerdictKind> {
-        match kind {
-            LossKind::Imbalance | LossKind::Control => Some(VerdictKind::Imbalance),
-            LossKind::SlowInTurn => Some(VerdictKind::SlowInTurn),
-            LossKind::SlowInParts => Some(VerdictKind::SlowInParts),
-            LossKind::DependencyChains => Some(VerdictKind::DependencyChains),
-            LossKind::Serialization => Some(VerdictKind::Serialization),
-            LossKind::Communication | LossKind::FileAccess | LossKind::CalledByMpi => Some(VerdictKind::Communication),
-            LossKind::Recorder => None,
-        }
-    }
 }
 
 /// A part of what is lost.
@@ -322,40 +262,73 @@ impl<'a> From<&'a Option<WorstRegion>> for RegionOfWorst<'a> {
     }
 }
 
+/// The tables that a verdict follows from.
+#[derive(Clone, Copy)]
+pub(super) struct VerdictInputs<'a> {
+    pub(super) model: &'a Model,
+    pub(super) places: &'a [CodePlace],
+    pub(super) clusters: &'a ClusterTable,
+    pub(super) loops: &'a LoopTable,
+    pub(super) efficiency: &'a EfficiencyRow,
+    pub(super) regions: &'a [RegionRow],
+    pub(super) call_sites: &'a [SiteRow],
+    pub(super) what_if: &'a WhatIfTable,
+    pub(super) iterations: Option<&'a IterationTable>,
+    pub(super) code: &'a SampledCode,
+    /// The functions of all ranks.
+    pub(super) functions: Option<&'a SampledFunctions<'a>>,
+}
+
 impl Verdict {
-    /// Adds in which functions the rank that computes longest does so, by samples of the ranks that the verdict is on.
-    pub(super) fn explain(&mut self, model: &Model, code: &SampledCode) {
-        let Some(worst) = &mut self.worst else { return };
-        let part = self.cluster.as_ref().map(|cluster| model.sums_of(&cluster.ranks));
-        let functions = SampledFunctions::new(part.as_ref().unwrap_or(model), code);
-        worst.explained = functions.and_then(|functions| match &worst.region {
-            Some(region) => functions.explained_in(worst.rank, Some(&region.path)),
-            None => functions.explained_in(worst.rank, None),
+    /// Judges a run: the cluster of its ranks that loses most, or all of them.
+    pub(super) fn from_tables(inputs: &VerdictInputs) -> Verdict {
+        let &VerdictInputs { model, places, clusters, loops, .. } = inputs;
+        let ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
+        let judged = Verdict::of_cluster(model, places, clusters, loops).unwrap_or_else(|| {
+            let is_sure = loops.are_sure_of(&ranks);
+            let verdict = Verdict::new(model, inputs.efficiency, inputs.regions, inputs.call_sites, is_sure);
+            verdict.with_divided_chains(inputs.what_if)
         });
+        let are_slow_in_parts = judged.parts.iter().any(|part| part.kind == LossKind::SlowInParts);
+        let slow_parts = match are_slow_in_parts {
+            true => slow_parts::slow_parts(model, inputs.regions, inputs.functions),
+            false => Vec::new(),
+        };
+        Verdict { worst: judged.explained_worst(inputs), slow_parts, ..judged }
     }
 
-    /// Adds in which iterations the rank that computes longest has its excess.
-    pub(super) fn find_excess_iterations(&mut self, table: &IterationTable) {
-        if let Some(worst) = self.worst.as_mut().filter(|_| self.cluster.is_none()) {
-            worst.iterations = ExcessIterations::find(&table.rows, &worst.with_equals(), worst.over_mean_s);
-        }
+    /// Returns whether there is no time at all, or no computation.
+    pub fn is_of_nothing(&self) -> bool {
+        !self.efficiency.times.parallel().is_some_and(|parallel| parallel > 0.0)
     }
 
-    /// Takes into account the losses of all cores, if ranks have several threads.
-    pub(super) fn judge_threads(&mut self, threads: Option<&ThreadTable>) {
-        let Some(table) = threads.filter(|table| !table.is_good()) else { return };
-        if self.kind == VerdictKind::Good || self.kind != VerdictKind::Nothing && table.is_lost_to_threads() {
-            self.kind = VerdictKind::Threads;
-        }
+    /// Returns whether at least 95 % of the time is computation.
+    pub fn is_good(&self) -> bool {
+        self.efficiency.times.parallel().is_some_and(|parallel| parallel >= GOOD_CORE_EFFICIENCY)
+    }
+
+    /// Returns whether this is the largest part of what is lost besides writing the log.
+    pub fn is_mostly(&self, kind: LossKind) -> bool {
+        let largest = self.parts.iter().find(|part| part.kind != LossKind::Recorder);
+        !self.is_good() && !self.is_of_nothing() && largest.is_some_and(|part| part.kind == kind)
+    }
+
+    /// Returns the rank that computes longest, with the functions and the iterations in which it does.
+    fn explained_worst(&self, inputs: &VerdictInputs) -> Option<LongestRank> {
+        let worst = self.worst.clone()?;
+        let part = self.cluster.as_ref().map(|cluster| inputs.model.sums_of(&cluster.ranks));
+        let functions = SampledFunctions::new(part.as_ref().unwrap_or(inputs.model), inputs.code);
+        let path = worst.region.as_ref().map(|region| region.path.as_str());
+        let rows = inputs.iterations.filter(|_| self.cluster.is_none()).map(|table| &table.rows);
+        Some(LongestRank {
+            explained: functions.and_then(|functions| functions.explained_in(worst.rank, path)),
+            iterations: rows.and_then(|rows| ExcessIterations::find(rows, &worst.with_equals(), worst.over_mean_s)),
+            ..worst
+        })
     }
 
     /// The verdict on the cluster of a run that loses most, or `None` if its ranks share one work.
-    pub fn of_cluster(
-        model: &Model,
-        places: &[CodePlace],
-        clusters: &ClusterTable,
-        loops: &LoopTable,
-    ) -> Option<Verdict> {
+    fn of_cluster(model: &Model, places: &[CodePlace], clusters: &ClusterTable, loops: &LoopTable) -> Option<Verdict> {
         if !clusters.are_apart() {
             return None;
         }
@@ -385,8 +358,8 @@ impl Verdict {
         Some(Verdict { cluster: Some(cluster), ..verdict })
     }
 
-    /// The verdict on all ranks of a run. `is_sure` is true if known iterations are certain.
-    pub fn new(
+    /// The verdict on all ranks of a model. `is_sure` is true if known iterations are certain.
+    fn new(
         model: &Model,
         efficiency: &EfficiencyRow,
         regions: &[RegionRow],
@@ -406,7 +379,7 @@ impl Verdict {
         let recorder = model.inclusive_s(0, Activity::Recorder);
         let recorder_s = (recorder.iter().sum::<f64>() / recorder.len().max(1) as f64).min(rest_s).max(0.0);
         let communication_s = (rest_s - recorder_s).max(0.0);
-        let mut verdict = Verdict {
+        let verdict = Verdict {
             cluster: None,
             efficiency: *efficiency,
             elapsed_s,
@@ -419,18 +392,16 @@ impl Verdict {
             undivided: is_undivided.then_some(undivided),
             recorder_s,
             communication_s,
-            kind: VerdictKind::Nothing,
             parts: Vec::new(),
             worst: worst(model, mean_s, regions),
             slow_parts: Vec::new(),
             waits_at: waits_at(model, call_sites),
         };
-        verdict.add_parts();
-        verdict
+        verdict.with_parts()
     }
 
-    /// Adds the parts of the loss, and which kind is the largest.
-    fn add_parts(&mut self) {
+    /// Adds the parts of the loss.
+    fn with_parts(self) -> Verdict {
         let divided = self.serialization.unwrap_or_default();
         // Of equals the first comes first.
         let parts = [
@@ -445,19 +416,19 @@ impl Verdict {
         let parts = parts.into_iter().filter(|&(_, lost_s)| lost_s > 0.0);
         let elapsed_s = self.elapsed_s;
         let parts = parts.map(|(kind, lost_s)| VerdictPart { kind, lost_s, share: fraction(lost_s, elapsed_s) });
-        self.parts = parts.collect();
-        self.parts.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s));
-        self.kind = kind(&self.efficiency.times, &self.parts);
+        let mut parts: Vec<VerdictPart> = parts.collect();
+        parts.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s));
+        Verdict { parts, ..self }
     }
 
     /// Subtracts from the chains the saving by even work in every region: there, different ranks are slow in different parts of an iteration.
-    pub(super) fn divide_chains(&mut self, what_if: &WhatIfTable) {
-        let Some(serialization) = self.serialization.as_mut().filter(|_| self.cluster.is_none()) else { return };
+    fn with_divided_chains(self, what_if: &WhatIfTable) -> Verdict {
+        let Some(serialization) = self.serialization else { return self };
         let mut rows = what_if.rows.iter().filter(|row| row.scenario == WhatIfScenario::RegionsBalanced);
-        let Some(row) = rows.find(|row| what_if.is_gain(row)) else { return };
-        *serialization =
-            serialization.with_parts(row.saved_s, self.imbalance_s, MIN_IMBALANCE_IN_PARTS * self.elapsed_s);
-        self.add_parts();
+        let Some(row) = rows.find(|row| what_if.is_gain(row)) else { return self };
+        let least_s = MIN_IMBALANCE_IN_PARTS * self.elapsed_s;
+        let divided = serialization.with_parts(row.saved_s, self.imbalance_s, least_s);
+        Verdict { serialization: Some(divided), ..self }.with_parts()
     }
 }
 
@@ -487,15 +458,6 @@ impl ClusterWaits {
         let (times, n_ranks) = (&row.efficiency.times, row.ranks.len() as f64);
         let lost_s = (times.elapsed_s - times.avg_computation_s) * n_ranks - self.for_others_s(row);
         if lost_s > (1.0 - GOOD_CORE_EFFICIENCY) * times.elapsed_s * n_ranks { lost_s } else { 0.0 }
-    }
-}
-
-/// The largest loss besides writing the log.
-fn kind(times: &EfficiencyTimes, parts: &[VerdictPart]) -> VerdictKind {
-    match times.parallel().filter(|parallel| *parallel > 0.0) {
-        None => VerdictKind::Nothing,
-        Some(parallel) if parallel >= GOOD_CORE_EFFICIENCY => VerdictKind::Good,
-        Some(_) => parts.iter().find_map(|part| VerdictKind::from_loss(part.kind)).unwrap_or(VerdictKind::Imbalance),
     }
 }
 

@@ -387,12 +387,12 @@ impl WhatIfTable {
         self.rows.iter().any(|row| row.scenario.is_redistribution() && self.is_gain(row) && row.saved_s > least_s)
     }
 
-    /// The prediction that gains most, among scenarios about regions, ranks and real networks; of faster code only what was asked for. One that asks for balance
+    /// Returns the prediction that gains most of those that are meant, among scenarios about regions, ranks and real networks; of faster code only what was asked for. One that asks for balance
     /// in each iteration, which is harder to have, only if it gains considerably more than the others.
-    pub fn best(&self) -> Option<&PredictionRow> {
+    pub fn best_of(&self, is_meant: impl Fn(&PredictionRow) -> bool) -> Option<&PredictionRow> {
         let predictions = self.shown_rows().filter(|row| {
             let is_offered = row.is_asked || !matches!(row.scenario, WhatIfScenario::Faster(..));
-            place(row).0 == LAST && is_offered && self.is_gain(row)
+            place(row).0 == LAST && is_offered && self.is_gain(row) && is_meant(row)
         });
         let (each, once): (Vec<&PredictionRow>, Vec<&PredictionRow>) = predictions
             .partition(|row| matches!(row.scenario, WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach));

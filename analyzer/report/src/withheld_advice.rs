@@ -1,11 +1,11 @@
 //! Advice that the data do not justify is not given.
 
+use crate::Report;
+use crate::findings::may_compute;
 use crate::loss_kind::LossKind;
-use crate::situation::may_compute;
-use crate::{Report, ReportDoubt, VerdictKind};
 
 impl Report {
-    /// Removes predicted gains and praise that the data do not justify.
+    /// Removes predicted gains that the data do not justify.
     pub(crate) fn withhold_advice(&mut self) {
         if self.is_only_described() {
             for loss in &mut self.losses {
@@ -13,7 +13,7 @@ impl Report {
             }
         }
         // What a network without costs would save is then mostly that ranks have no core, or that others are late of which nothing is known.
-        if self.doubts.iter().any(ReportDoubt::is_of_cores) || self.has_unrecorded_partners() {
+        if self.has_crowded_cores() || self.has_unrecorded_partners() {
             let of_network = self.losses.iter_mut().filter(|loss| loss.kind == LossKind::Communication);
             for loss in of_network {
                 loss.take_remedy();
@@ -22,9 +22,6 @@ impl Report {
         let computing: Vec<bool> = self.losses.iter().map(|loss| may_compute(self, loss)).collect();
         for (loss, _) in self.losses.iter_mut().zip(computing).filter(|(_, computes)| *computes) {
             loss.take_remedy();
-        }
-        if self.verdict.kind == VerdictKind::Good && (!self.doubts.is_empty() || self.is_only_described()) {
-            self.verdict.kind = VerdictKind::Doubtful;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the report says before any figure, and that it does not advise where it cannot.
 
 use lbprof_report::bounds::ListBounds;
-use lbprof_report::{Report, ReportDoubt, json, text};
+use lbprof_report::{Report, ReportDoubt, findings, json, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::{report, usage};
 
@@ -24,7 +24,7 @@ fn a_run_without_cores_is_not_judged_by_its_times() {
         steps(rank, before)
     }));
     assert_eq!(kinds(&report), ["no core to compute"]);
-    let words = text::answer_in_words(&report);
+    let words = findings::answer_in_words(&report);
     assert!(
         words.starts_with("Ranks had no cores of their own, so the times say little about the program. Try: "),
         "{words}"
@@ -48,7 +48,7 @@ fn ranks_that_wait_in_mpi_without_a_core_are_reported_first_too() {
         script.repeat(10, |_, script| script.compute(10.0).barrier(90.0))
     }));
     assert_eq!(kinds(&report), ["no core"]);
-    let words = text::answer_in_words(&report);
+    let words = findings::answer_in_words(&report);
     assert!(words.starts_with("Ranks had no cores of their own"), "{words}");
     assert!(
         words.contains("Note: ranks shared cores: on average they had none for 50.0 % of the time. Give"),
@@ -66,7 +66,7 @@ fn ranks_without_a_core_in_mpi_do_not_overturn_that_they_wait_for_a_slow_rank() 
         script.repeat(10, |_, script| script.compute(own).barrier(100.0 - own))
     }));
     assert_eq!(kinds(&report), ["no core"]);
-    let words = text::answer_in_words(&report);
+    let words = findings::answer_in_words(&report);
     assert!(words.contains("rank 0 has 1.8 times the average work, and the others wait for it"), "{words}");
     assert!(words.contains("Note: ranks shared cores"), "{words}");
 }
@@ -94,7 +94,7 @@ fn ranks_that_spin_in_mpi_without_cores_for_all_do_not_wait_for_a_network() {
     };
     let report = spinning(220, 300);
     assert_eq!(kinds(&report), ["no core"]);
-    assert!(text::answer_in_words(&report).starts_with("Ranks had no cores of their own"));
+    assert!(findings::answer_in_words(&report).starts_with("Ranks had no cores of their own"));
     // Less of it, or an MPI that yields.
     assert!(kinds(&spinning(120, 300)).is_empty() && kinds(&spinning(220, 100_000)).is_empty());
 }
@@ -130,12 +130,12 @@ fn ranks_that_sleep_are_said_to() {
         script.repeat(10, |_, script| script.compute(99.0).barrier(1.0))
     }));
     assert_eq!(kinds(&report), ["asleep"]);
-    let words = text::answer_in_words(&report);
+    let words = findings::answer_in_words(&report);
     let first = "Little is lost in MPI: 99 % of the time is spent outside of it, but most of it asleep or waiting for I/O. Look at: ";
     assert!(words.starts_with(first), "{words}");
     let note = "Note: ranks 0, 2 slept or waited for I/O in most of what counts as computation (at least 0.89 s of rank 0's 0.99 s used no CPU); others less, as far as is known.";
     assert!(words.ends_with(note), "{words}");
-    assert_eq!(json::document(&report, &ListBounds::default())["verdict"]["kind"], "doubtful");
+    assert_eq!(json::document(&report, &ListBounds::default())["findings"][0]["kind"], "asleep");
 }
 
 #[test]
@@ -145,29 +145,29 @@ fn a_run_that_failed_is_described() {
     };
     let run = report(Scenario::ranks(4).each(failed));
     assert_eq!(kinds(&run), ["failed"]);
-    let words = text::answer_in_words(&run);
+    let words = findings::answer_in_words(&run);
     assert!(words.starts_with("10 % of the time is lost: ranks 0, 2, 3 have 1.1 times the average work"), "{words}");
     assert!(words.ends_with("Note: rank 1 ended with exit status 3."), "{words}");
     assert!(!words.contains("Gain: ") && !words.contains("Look at: "), "{words}");
     // A rank that ended with 0 did not fail.
     let fine = report(Scenario::ranks(4).each(|rank, script| steps(rank, script).exit_status(0)));
     assert_eq!(kinds(&fine), [""; 0]);
-    assert!(text::answer_in_words(&fine).contains("Gain: "), "{}", text::answer_in_words(&fine));
+    assert!(findings::answer_in_words(&fine).contains("Gain: "), "{}", findings::answer_in_words(&fine));
 }
 
 #[test]
 fn a_run_with_hardly_a_call_is_not_praised() {
     let silent = report(Scenario::ranks(4).each(|_, script| script.compute(100.0).barrier(0.1)));
     assert_eq!(kinds(&silent), ["few calls"]);
-    let words = text::answer_in_words(&silent);
+    let words = findings::answer_in_words(&silent);
     assert_eq!(words, "The ranks made 4 calls of MPI in 100.1 ms: too few to say how they depend on each other.");
     // The same with two calls a rank is judged, and one rank depends on nobody.
     let judged = report(Scenario::ranks(4).each(|_, script| script.compute(100.0).barrier(0.1).barrier(0.1)));
     assert!(
-        text::answer_in_words(&judged)
+        findings::answer_in_words(&judged)
             .starts_with("Well balanced: 100 % of the time is computation, nothing to gain above 0.2 %."),
         "{}",
-        text::answer_in_words(&judged)
+        findings::answer_in_words(&judged)
     );
     assert_eq!(kinds(&report(Scenario::ranks(1).each(|_, script| script.compute(100.0)))), [""; 0]);
     // 5 ms that are mostly start and end.

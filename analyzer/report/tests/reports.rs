@@ -407,6 +407,9 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
             &mut produced,
         );
     }
+    // Names of figures, which differ by kind of finding.
+    produced.retain(|key| !key.contains(".evidence."));
+    produced.insert("findings[].evidence.*".to_owned());
     let schema: serde_json::Value = serde_json::from_str(include_str!("../../../docs/report.schema.json")).unwrap();
     let mut published = std::collections::BTreeSet::new();
     keys_of_schema(&schema, &schema, "", &mut published);

@@ -432,7 +432,7 @@ fn a_run_that_hung_is_reported_where() {
         1 => script.compute(100.0).at("solve").kill_in(Operation::Recv, 3),
         _ => script.compute(100.0).at("end").kill_in(Operation::Barrier, 3),
     }));
-    let verdict = lbprof_report::text::answer_in_words(&report);
+    let verdict = lbprof_report::findings::answer_in_words(&report);
     let expected = "The run did not end by MPI_Finalize or exit; last seen: rank 1 in MPI_Recv at scenario+0x";
     assert!(verdict.starts_with(expected) && verdict.contains("ranks 0, 2 in MPI_Barrier at scenario+0x"), "{verdict}");
     assert!(!verdict.contains("Nothing to gain"), "{verdict}");
@@ -441,14 +441,15 @@ fn a_run_that_hung_is_reported_where() {
 #[test]
 fn the_rank_that_crashed_is_named_before_those_that_the_launcher_ended() {
     // Rank 0 crashes outside of MPI after 110 ms. The launcher notices, and ends the others 10 and 20 ms later.
-    let mut report = report(Scenario::ranks(3).each(|rank, script| {
+    let mut model = model(Scenario::ranks(3).each(|rank, script| {
         let script = script.compute(100.0).at("start").barrier(10.0);
         if rank == 0 { script.kill(2) } else { script.at("end").kill_in(Operation::Barrier, 3) }
     }));
     for (rank, end_s) in [(1, 0.12), (2, 0.13)] {
-        (report.ranks[rank].lifetime.is_killed, report.ranks[rank].end_s) = (true, end_s);
+        (model.ranks[rank].lifetime.is_killed, model.ranks[rank].end_s) = (true, end_s);
     }
-    let verdict = lbprof_report::text::answer_in_words(&report);
+    let report = report_on(&model);
+    let verdict = lbprof_report::findings::answer_in_words(&report);
     let expected = "The run did not end by MPI_Finalize or exit: rank 0 ended first, by a crash as it seems (last seen outside of MPI after 110.0 ms), \
                     then ranks 1, 2 were ended by signals, rank 1 first, after 120.0 ms, the last after 130.0 ms";
     assert!(verdict.starts_with(expected), "{verdict}");

@@ -11,7 +11,7 @@
 // expect: loss[slow in turn] = 8 * 0.080 - (8 + 8/P) * 0.040
 // expect: loss[dependency chains] = 8 * (P-1) * 0.040
 // says: wait for one another in chains
-// says: slow in turn
+// says: in each iteration another rank is the slowest
 #include "lbprof.h"
 #include "work.h"
 

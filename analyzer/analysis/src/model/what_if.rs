@@ -36,6 +36,16 @@ pub enum WhatIfScenario {
 }
 
 impl WhatIfScenario {
+    /// Returns whether messages would take another time.
+    pub fn is_network(self) -> bool {
+        matches!(self, WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded | WhatIfScenario::Network(..))
+    }
+
+    /// Returns whether threads would do other parts of their rank's work.
+    pub fn is_of_threads(self) -> bool {
+        matches!(self, WhatIfScenario::ThreadsBalanced(_) | WhatIfScenario::Spread(_))
+    }
+
     /// Returns whether ranks would do other parts of the work.
     pub fn is_redistribution(self) -> bool {
         match self {

@@ -7,7 +7,7 @@ import { linkMentions } from "../mentions";
 import { overview } from "../overview";
 import { SERIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import type { AnswerLabel, ClusterRow, EfficiencyRow, Report, RunSituation } from "../report.generated";
+import type { ClusterRow, EfficiencyRow, Report } from "../report.generated";
 import { csvButton } from "../save";
 import { bar, table } from "../table";
 import { term } from "../tip";
@@ -54,7 +54,7 @@ function answer(data: Data): HTMLElement {
 }
 
 /** The view that shows what a line says; null where a line shows nothing that is in a picture. */
-function labelTarget(label: AnswerLabel, data: Data): Target | null {
+function labelTarget(label: string, data: Data): Target | null {
     const { report } = data;
     if (label === "gain") {
         return report.predictions.length > 0 ? { panel: "whatif" } : null;
@@ -64,18 +64,9 @@ function labelTarget(label: AnswerLabel, data: Data): Target | null {
     return label === "where" ? ((views.find(({ target }) => target.panel === "functions") ?? views[0])?.target ?? null) : null;
 }
 
-/** Situations in which no rank stands out in the sum. */
-const WITHOUT_SLOW_RANK: RunSituation[] = ["balanced", "master and workers", "nothing", "moving rank", "slow in turn", "slow in parts", "chains", "serialization"];
-
-/** The ranks that stand out: the one that computes longest, else those that cause the largest loss. */
-function slowRanks({ verdict, losses }: Report): number[] {
-    if (losses.length === 0 || WITHOUT_SLOW_RANK.includes(verdict.situation)) {
-        return [];
-    }
-    if (verdict.worst && verdict.imbalance_s > 0) {
-        return [verdict.worst.rank];
-    }
-    return losses.find((loss) => loss.ranks.length > 0)?.ranks.slice(0, 4).map(({ rank }) => rank) ?? [];
+/** The ranks that the answer is about. */
+function slowRanks({ findings }: Report): number[] {
+    return findings[0]?.ranks.slice(0, 4) ?? [];
 }
 
 /** Parts below it are not worth a word: 0.0 %. */

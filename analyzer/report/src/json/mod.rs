@@ -14,17 +14,17 @@ use serde_json::Value;
 
 use super::bounds::ListBounds;
 use super::clusters::ClusteringFacts;
+use super::findings::{AnswerText, FindingRow, not_explained_s};
 use super::iterations::IterationTable;
 use super::overheads::OverheadFigures;
 use super::ranks_by_cluster::{self, RanksOfCluster};
 use super::run::RunRow;
 use super::selection::SelectionRow;
-use super::situation::RunSituation;
 use super::what_if::{CriticalPathRow, PredictionRow};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CoreStateTable, CounterRow,
     DispersionRows, EfficiencyLoss, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, ProblemRow, RankRow,
-    RegionRow, Report, SiteRow, ThreadPoolRow, ThreadTable, Verdict, WindowRow, text,
+    RegionRow, Report, SiteRow, ThreadPoolRow, ThreadTable, Verdict, WindowRow, phrases, text,
 };
 pub use summary::{MAX_BYTES, RunSummary};
 pub use write::write;
@@ -54,6 +54,12 @@ pub(crate) struct ReportDocument<'a> {
     selection: Option<SelectionRow<'a>>,
     /// The answer of the first screen, as figures and words.
     verdict: VerdictInWords<'a>,
+    /// What the run loses time by: the answer first, then the largest.
+    findings: Vec<FindingRow>,
+    /// What is lost: elapsed time minus the mean rank's computation.
+    lost_s: f64,
+    /// Part of it that no finding explains.
+    not_explained_s: f64,
     /// The losses of at least 1 % of the elapsed time, the largest first.
     losses: Vec<LossInWords<'a>>,
     /// Efficiencies of the whole run.
@@ -127,10 +133,8 @@ struct VerdictInWords<'a> {
     /// The figures.
     #[serde(flatten)]
     verdict: &'a Verdict,
-    /// The situation that the answer is about.
-    situation: RunSituation,
     /// The answer of the first screen in words.
-    answer: text::AnswerText,
+    answer: AnswerText,
     /// The doubt as a text.
     text: String,
     /// Doubts about the figures; their words are also in `text`.
@@ -184,14 +188,15 @@ struct LossInWords<'a> {
 /// The report as a JSON value. `bounds` limits the parts that grow with the ranks.
 pub fn document(report: &Report, bounds: &ListBounds) -> Value {
     let doubts = report.doubts.iter();
-    let doubts = doubts.map(|doubt| DoubtInWords { kind: doubt.name(), text: text::doubt(report, doubt) });
+    let doubts =
+        doubts.map(|doubt| DoubtInWords { kind: doubt.name(), text: phrases::doubts::sentence(report, doubt) });
     let notes = report.what_if.notes.iter();
     let notes = notes.map(|note| NoteInWords { kind: note.name(), text: text::what_if_note(note) });
     let none = IterationTable::default();
     let clusters: FxHashMap<u32, u32> = report.ranks.iter().filter_map(|row| Some((row.rank, row.cluster?))).collect();
     let blocking = report.blocking.as_ref();
     let ranks = ranks_by_cluster::listed(&report.ranks, bounds);
-    let answer = text::AnswerText::new(report);
+    let answer = AnswerText::new(report);
     let document = ReportDocument {
         schema: SCHEMA,
         generator: GENERATOR,
@@ -200,12 +205,14 @@ pub fn document(report: &Report, bounds: &ListBounds) -> Value {
         selection: SelectionRow::new(&report.facts.selected, bounds),
         verdict: VerdictInWords {
             verdict: &report.verdict,
-            situation: RunSituation::new(report),
             text: answer.in_one_line(),
             answer,
             doubts: doubts.collect(),
             advised: !report.is_only_described(),
         },
+        findings: report.findings.iter().map(|finding| FindingRow::new(report, finding)).collect(),
+        lost_s: report.verdict.lost_s,
+        not_explained_s: not_explained_s(report),
         losses: report.losses.iter().map(|loss| LossInWords { loss, text: text::loss(report, loss) }).collect(),
         efficiency: &report.efficiency,
         threads: report.threads.as_ref(),

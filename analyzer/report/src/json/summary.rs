@@ -4,9 +4,7 @@ use serde::Serialize;
 
 use crate::Report;
 use crate::efficiency::EfficiencyRow;
-use crate::loss_kind::LossKind;
-use crate::situation::RunSituation;
-use crate::text::{self, AnswerText};
+use crate::findings::{AnswerText, FindingRow};
 use crate::words::shorten;
 
 /// Name and version of the schema.
@@ -15,8 +13,11 @@ const SCHEMA: &str = "lbprof-summary/1";
 /// Most bytes of the document.
 pub const MAX_BYTES: usize = 4096;
 
-/// Most losses.
-const MAX_LOSSES: usize = 3;
+/// Most findings.
+const MAX_FINDINGS: usize = 3;
+
+/// Most ranks and hosts of a finding.
+const MAX_LISTED: usize = 8;
 
 /// Most columns of a text.
 const MAX_COLUMNS: usize = 300;
@@ -34,11 +35,10 @@ pub struct RunSummary {
     mpi: String,
     elapsed_s: f64,
     complete: bool,
-    situation: RunSituation,
     answer: AnswerText,
     lost_share: Option<f64>,
     efficiency: SummaryEfficiency,
-    losses: Vec<SummaryLoss>,
+    findings: Vec<FindingRow>,
 }
 
 /// Efficiencies of the ranks that the answer judges, 0 to 1; null where they are not known.
@@ -49,15 +49,6 @@ struct SummaryEfficiency {
     communication: Option<f64>,
     micro_load_balance: Option<f64>,
     transfer: Option<f64>,
-}
-
-/// A loss.
-#[derive(Debug, Serialize)]
-struct SummaryLoss {
-    kind: LossKind,
-    lost_s: f64,
-    share: Option<f64>,
-    text: String,
 }
 
 impl RunSummary {
@@ -79,11 +70,16 @@ impl RunSummary {
         for line in &mut answer.lines {
             line.text = shorten(&line.text, columns);
         }
-        let losses = report.losses.iter().take(MAX_LOSSES).map(|loss| SummaryLoss {
-            kind: loss.kind,
-            lost_s: loss.lost_s,
-            share: loss.share,
-            text: shorten(&text::loss(report, loss), columns),
+        let findings = report.findings.iter().take(MAX_FINDINGS).map(|finding| {
+            let mut row = FindingRow::new(report, finding);
+            row.sentence = shorten(&row.sentence, columns);
+            row.advice = row.advice.iter().map(|advice| shorten(advice, columns)).collect();
+            if let Some(place) = &mut row.place {
+                place.text = shorten(&place.text, columns);
+            }
+            row.ranks.truncate(MAX_LISTED);
+            row.hosts.truncate(MAX_LISTED);
+            row
         });
         let EfficiencyRow { parallel, load_balance, communication, micro_load_balance, transfer, .. } =
             report.verdict.efficiency;
@@ -96,7 +92,6 @@ impl RunSummary {
             mpi: shorten(crate::words::mpi_name(&report.facts.mpi), MAX_COMMAND.min(columns)),
             elapsed_s: report.data.elapsed_s,
             complete: report.data.complete,
-            situation: RunSituation::new(report),
             answer,
             lost_share: report.verdict.lost_share,
             efficiency: SummaryEfficiency {
@@ -106,7 +101,7 @@ impl RunSummary {
                 micro_load_balance: micro_load_balance.filter(|_| is_known),
                 transfer: transfer.filter(|_| is_known),
             },
-            losses: losses.collect(),
+            findings: findings.collect(),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The user's counters.
 
-use super::{DIM, LONGEST_NAME, TextOptions, title};
+use super::{DIM, TextOptions, title};
 use crate::Report;
+use crate::phrases::names::LONGEST_NAME;
 use crate::table::TextTable;
 use crate::words::{clean, count, quantity, shorten};
 

@@ -3,9 +3,10 @@
 use lbprof_collector::Activity;
 use lbprof_thresholds::verdict::MIN_DEVIATION_OF_RANK;
 
-use super::{BOLD, DIM, LONGEST_NAME, TextOptions, WIDE, title};
+use super::{BOLD, DIM, TextOptions, WIDE, title};
 use crate::dispersion::GroupRows;
 use crate::fold::fold;
+use crate::phrases::names::LONGEST_NAME;
 use crate::table::TextTable;
 use crate::words::{clean, count, or_dash, percent, plural, seconds_like, shorten, wrap};
 use crate::{DispersionRows, RegionRow, Report};

@@ -1,7 +1,8 @@
 //! The head: what ran, on how many ranks, how long.
 
-use super::{BOLD, DIM, LONGEST_NAME, TextOptions};
+use super::{BOLD, DIM, TextOptions};
 use crate::Report;
+use crate::phrases::names::LONGEST_NAME;
 use crate::words::{clean, count, mpi_name, plural, seconds, shorten, width, wrap};
 use lbprof_analysis::read::open::ranges;
 

@@ -1,10 +1,8 @@
-//! The options, styles and widths that all sections of the text share, and names within sentences.
+//! The options, styles and widths that all sections of the text share.
 
 use anstyle::Style;
-use lbprof_analysis::structure::code_place::CodePlace;
 
-use crate::losses::LossAt;
-use crate::words::{clean, count, short_path, shorten};
+use crate::words::count;
 
 /// Amount of detail, and width in columns.
 #[derive(Clone, Copy, Debug)]
@@ -35,44 +33,11 @@ impl TextOptions<'_> {
 pub(super) const BOLD: Style = Style::new().bold();
 pub(super) const DIM: Style = Style::new().dimmed();
 
-/// Most columns that a name takes within a sentence: whole, but for names that no reader could use.
-pub(super) const LONGEST_NAME: usize = 160;
-
-/// Most columns that a call site takes within a sentence, with the calls by which the program gets there.
-const LONGEST_PLACE: usize = 240;
-
 /// Columns from which on formulas have room for their numbers.
 pub(super) const NARROW: usize = 76;
 
 /// Columns from which on there is room for what is good to know but not needed.
 pub(super) const WIDE: usize = 96;
-
-/// A region's name in a sentence.
-pub(super) fn region_name(path: &str) -> String {
-    shorten(&clean(short_path(path)), LONGEST_NAME)
-}
-
-/// Returns code between calls in a sentence: `main, from the call of forces (h.c:9) to the call of fields (h.c:10)`.
-pub(super) fn code_in_words(name: &str, between: Option<&str>) -> String {
-    let function = name.rsplit_once(" (").map_or(name, |(function, _)| function);
-    match between {
-        Some(between) => format!("{}, {}", shorten(&clean(function), LONGEST_NAME), clean(between)),
-        None => region_name(name),
-    }
-}
-
-/// A call site in a sentence.
-pub(super) fn place_name(place: &CodePlace) -> String {
-    shorten(&clean(&place.label()), LONGEST_PLACE)
-}
-
-/// A call and its site in a sentence: `MPI_Allreduce at residual (solver.c:41)`, or its name alone where there is no site.
-pub(super) fn call_in_words(at: &LossAt) -> String {
-    match at.place == CodePlace::default() {
-        true => format!("MPI_{}", at.operation),
-        false => format!("MPI_{} at {}", at.operation, place_name(&at.place)),
-    }
-}
 
 /// The head of a table of which `shown` of `all` rows are shown.
 pub(super) fn title(name: &str, shown: usize, all: usize) -> String {

@@ -1,8 +1,9 @@
 //! The loops that were found.
 
-use super::{DIM, LONGEST_NAME, TextOptions, title};
+use super::{DIM, TextOptions, title};
 use crate::Report;
 use crate::loops::{LoopConfidence, LoopDoubt, LoopRow};
+use crate::phrases::names::LONGEST_NAME;
 use crate::table::TextTable;
 use crate::words::{clean, count, percent, plural, shorten, wrap};
 use lbprof_analysis::model::loops::NoLoopReason;

@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
-use super::{BOLD, DIM, TextOptions, call_in_words, code_in_words, functions, region_name};
+use super::{BOLD, DIM, TextOptions};
 use crate::doubts::ReportDoubt;
+use crate::findings::may_compute;
 use crate::loss_kind::LossKind;
 use crate::losses::{EfficiencyLoss, LossAt};
-use crate::situation::may_compute;
+use crate::phrases::functions;
+use crate::phrases::names::{call_in_words, code_in_words, region_name};
 use crate::verdict::UndividedReason;
 use crate::what_if::PredictionRow;
 use crate::words::{percent, percent_or_dash, seconds_like, short_path, shorten, wrap};
@@ -157,7 +159,7 @@ fn is_in_answer(report: &Report, loss: &EfficiencyLoss, rank: u32) -> bool {
 }
 
 /// Returns whether a predicted saving is large enough to be reported.
-pub(super) fn gains(row: &PredictionRow) -> bool {
+fn gains(row: &PredictionRow) -> bool {
     row.saved_share > MIN_GAIN_AT_ALL
 }
 

@@ -1,7 +1,7 @@
 //! The report as Markdown: answer, efficiencies, losses, and the ranks as a picture of text.
 
-use super::answer::AnswerText;
 use super::losses;
+use crate::findings::AnswerText;
 use crate::words::{clean, mpi_name, percent, plural, seconds};
 use crate::{RankRow, Report};
 
@@ -28,7 +28,7 @@ pub fn markdown(report: &Report) -> String {
     let answer = AnswerText::new(report);
     text.push_str(&format!("**{}**\n\n", escape(&answer.sentence)));
     for line in &answer.lines {
-        text.push_str(&format!("- *{}*: {}\n", line.label.word(), escape(&line.text)));
+        text.push_str(&format!("- *{}*: {}\n", line.label, escape(&line.text)));
     }
     text.push_str(&efficiencies(report));
     for (number, loss) in (1..).zip(report.losses.iter().take(MAX_LOSSES)) {

@@ -7,7 +7,6 @@ use wildmatch::WildMatch;
 use super::{BOLD, DIM, TextOptions};
 use crate::loss_kind::LossKind;
 use crate::short_name::without_template_arguments;
-use crate::verdict::VerdictKind;
 use crate::words::{clean, width};
 use crate::{ProblemRow, Report};
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
@@ -32,7 +31,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
 /// Options of lb-report that show more details of this run, with their descriptions.
 fn commands(report: &Report) -> Vec<(String, &'static str)> {
     let mut commands = Vec::new();
-    let good = matches!(report.verdict.kind, VerdictKind::Good | VerdictKind::Doubtful | VerdictKind::Nothing);
+    let good = report.verdict.is_good() || report.verdict.is_of_nothing();
     let first = report.losses.first().filter(|_| !good);
     if report.blocking.is_some()
         && is_on_hosts(report)

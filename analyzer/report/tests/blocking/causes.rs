@@ -6,8 +6,8 @@
 use lbprof_analysis::metrics::blocking::{CauseClass, WaitsByClass};
 use lbprof_report::loops::LoopConfidence;
 use lbprof_report::loss_kind::LossKind;
-use lbprof_report::text;
 use lbprof_report::verdict::UndividedReason;
+use lbprof_report::{findings, text};
 
 use super::run::Run;
 use CauseClass::{Communication, Control, Imbalance, MessageDelay};
@@ -243,7 +243,7 @@ fn what_depends_on_a_loop_that_is_unsure_is_not_divided() {
     assert!(parts.temporal_s.is_none() && (parts.unsplit_s.unwrap() - 0.120).abs() < 1e-6, "{parts:?}");
     let loss = text::loss(&unsure, &unsure.losses[0]);
     assert!(loss.contains("serialization (slow in turn or dependency chains: the loop found is unsure)"), "{loss}");
-    let words = text::answer_in_words(&unsure);
+    let words = findings::answer_in_words(&unsure);
     assert!(words.contains("Look at: which loop is the main one: mark its iterations"), "{words}");
     // The tables, the page and JSON say the same.
     let json: serde_json::Value = serde_json::from_str(&json(&unsure)).unwrap();

@@ -6,7 +6,7 @@ use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::record::{CallFlags, NONE};
 use lbprof_collector::{Operation, ProblemKind};
 use lbprof_report::blocking::WaitRow;
-use lbprof_report::{ReportDoubt, text};
+use lbprof_report::{ReportDoubt, findings, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_simulator::script::Script;
 
@@ -164,7 +164,7 @@ fn the_user_says_what_doubtful_time_is() {
         let is_reported = run.model.found.iter().any(|one| one.kind == ProblemKind::PollingUnclear);
         assert_eq!(is_reported, doubtful_ms > 0.0, "{polling}: {:?}", run.model.found);
         // The doubt is a note after the answer, with the parallel efficiency of both extremes: 10 + 3 ms and 10 + 8 ms of 2 × 10 ms.
-        let words = text::answer_in_words(&report_on(&run.model));
+        let words = findings::answer_in_words(&report_on(&run.model));
         let note = "Note: ranks poll, and it is not clear what 5.00 ms of their time between polls is, waiting or computation: parallel \
                      efficiency is from 65.0 % to 90.0 %. If you know which it is, use --polling waiting or --polling computation.";
         assert_eq!(words.contains(note), doubtful_ms > 0.0, "{polling}: {words}");
@@ -183,7 +183,7 @@ fn time_between_polls_may_be_waiting_though_ranks_sleep_in_it() {
     let report = report(Script::parse(text).unwrap().scenario().unwrap().each(asleep));
     let doubts: Vec<_> = report.doubts.iter().map(ReportDoubt::name).collect();
     assert_eq!(doubts, ["asleep", "polling"]);
-    let words = text::answer_in_words(&report);
+    let words = findings::answer_in_words(&report);
     let first = "It is not clear whether ranks compute or wait between their polls: 51 % to 100 % of the time is computation. Look at: ";
     assert!(words.starts_with(first), "{words}");
 }

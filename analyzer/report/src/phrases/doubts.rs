@@ -81,16 +81,16 @@ pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
 }
 
 /// Returns the amount of a rank's computation that is sleep: `most of it asleep or waiting for I/O`.
-pub(super) fn asleep_in_words(found: &SleepTime) -> String {
+pub fn asleep_in_words(found: &SleepTime) -> String {
     format!("{} of it {}", asleep_amount(found), idle_state(found.is_stopped()))
 }
 
 /// Returns the state of a rank that neither runs nor wants a core.
-pub(super) fn idle_state(is_stopped: bool) -> &'static str {
+pub fn idle_state(is_stopped: bool) -> &'static str {
     if is_stopped { "stopped from outside" } else { "asleep or waiting for I/O" }
 }
 
-/// How much of a rank's computation is sleep, in a word.
+/// Returns the amount of a rank's computation that is sleep, in a word.
 fn asleep_amount(found: &SleepTime) -> &'static str {
     match found.asleep_s / found.computation_s {
         share if share >= MIN_NEARLY_ALL_ASLEEP => "nearly all",

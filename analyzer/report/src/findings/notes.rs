@@ -1,52 +1,56 @@
 //! Notes after the answer: doubts about the figures, and what they leave out, one each.
 
-use super::phrases::{capitalized_ranks, members, named_ranks, uncapitalized};
-use super::sentence::{factor_in_words, judged};
-use crate::situation::RunSituation;
+use crate::Report;
+use crate::finding::{Finding, FindingCause, FindingSubject, FindingTone};
+use crate::phrases::ranks::{capitalized_ranks, factor_in_words, members, named_ranks, uncapitalized};
+use crate::phrases::{doubts, lifetime, threads};
 use crate::storage::{self, StorageAccess};
-use crate::text::{doubts, lifetime, threads};
 use crate::verdict::ClusterChoice;
 use crate::words::{bytes, plural, seconds_like};
-use crate::{Report, ReportDoubt};
 use lbprof_thresholds::wording::{
     MAX_DIFFERENCE_OF_AVERAGE_WORK, MAX_FEW_ITERATIONS, MIN_LONG_ITERATION_S, MIN_WAITING_FOR_OTHER_GROUPS,
 };
 
-/// Returns the notes, those that touch the answer most first.
-pub(super) fn lines(report: &Report, situation: RunSituation) -> Vec<String> {
+/// Returns the notes on an answer, those that touch it most first. `figures`: what the figures say, whatever the run's condition.
+pub fn lines(report: &Report, answer: &Finding, figures: &str) -> Vec<String> {
     let mut notes = Vec::new();
-    notes.extend(as_measured(report, situation));
-    notes.extend(of_groups(report, situation));
-    notes.extend(doubts(report, situation));
+    notes.extend(as_measured(report, answer, figures));
+    notes.extend(of_groups(report, answer));
+    notes.extend(report.doubts.iter().map(|doubt| uncapitalized(&doubts::sentence(report, doubt))));
     notes.extend(not_recorded(report));
-    notes.extend(sole_storage_rank(report, situation));
-    notes.extend(preempted(report, situation));
-    notes.extend(of_threads(report, situation));
-    notes.extend(few_iterations(report, situation));
-    let has_ended = !matches!(situation, RunSituation::StillRunning | RunSituation::EndedEarly);
-    notes.extend(lifetime::sentence(report).filter(|_| has_ended && situation != RunSituation::SetUp));
+    notes.extend(sole_storage_rank(report, answer));
+    notes.extend(preempted(report, answer));
+    notes.extend(Some(threads::sentence(report)).filter(|sentence| !sentence.is_empty() && sentence != figures));
+    notes.extend(few_iterations(report, answer));
+    let is_of_lifetime = matches!(answer.subject, FindingSubject::End | FindingSubject::SetUp);
+    notes.extend(lifetime::sentence(report).filter(|_| !is_of_lifetime));
+    notes.retain(|note| !is_said(answer, note));
     notes
 }
 
-/// The judgment by the figures, if they are not the answer.
-fn as_measured(report: &Report, situation: RunSituation) -> Option<String> {
-    let sentence = judged(report, RunSituation::from_figures(report));
-    let first = match (situation, report.facts.seen_at_s) {
-        (RunSituation::StillRunning | RunSituation::EndedEarly, Some(_)) => "up to the last calls that ended, ",
-        (RunSituation::StillRunning | RunSituation::EndedEarly, None) => "up to there, ",
-        // The sentence of a balanced run says so itself.
-        (RunSituation::SetUp, _) if sentence.contains("between MPI_Init") => "",
-        (RunSituation::SetUp, _) => "between MPI_Init and MPI_Finalize, ",
-        (RunSituation::NoCores, _) => "as measured, ",
-        _ => return None,
+/// Returns whether the answer's sentence or advice is that of a note.
+fn is_said(answer: &Finding, note: &str) -> bool {
+    let sentence = match &answer.cause {
+        FindingCause::Sentence(sentence) => Some(sentence.as_str()),
+        _ => None,
     };
-    (report.verdict.elapsed_s > 0.0).then(|| format!("{first}{}", uncapitalized(&sentence)))
+    let advice = answer.advice.as_ref().map(|advice| advice.label_and_text().1);
+    [sentence, advice].into_iter().flatten().any(|text| uncapitalized(text) == note)
+}
+
+/// The judgment by the figures, if they are not the answer.
+fn as_measured(report: &Report, answer: &Finding, figures: &str) -> Option<String> {
+    let before = answer.before_figures.filter(|_| report.verdict.elapsed_s > 0.0)?;
+    // The sentence of a balanced run may say so itself.
+    let before = if figures.contains("between MPI_Init") { "" } else { before };
+    Some(format!("{before}{}", uncapitalized(figures)))
 }
 
 /// The note that ranks run different code, with the ranks that the answer is about.
-fn of_groups(report: &Report, situation: RunSituation) -> Option<String> {
+fn of_groups(report: &Report, answer: &Finding) -> Option<String> {
     let clusters = &report.clusters;
-    if !clusters.are_apart() || situation == RunSituation::MasterAndWorkers {
+    let is_said = report.idle_master.is_some() && answer.tone == FindingTone::Good;
+    if !clusters.are_apart() || is_said {
         return None;
     }
     let groups: Vec<String> = clusters.rows.iter().map(|row| named_ranks(&row.ranks)).collect();
@@ -89,16 +93,6 @@ fn of_groups(report: &Report, situation: RunSituation) -> Option<String> {
     Some(format!("{who}, so they are judged separately{chosen}{waits}"))
 }
 
-/// The doubts that are not the answer itself.
-fn doubts(report: &Report, situation: RunSituation) -> Vec<String> {
-    let others = report.doubts.iter().filter(|doubt| match doubt {
-        ReportDoubt::FewCalls { .. } => situation != RunSituation::FewCalls,
-        ReportDoubt::FewerCores { .. } => situation != RunSituation::NoCores,
-        _ => true,
-    });
-    others.map(|doubt| uncapitalized(&doubts::sentence(report, doubt))).collect()
-}
-
 /// The note that part of the run has no records.
 fn not_recorded(report: &Report) -> Option<String> {
     let verdict = &report.verdict;
@@ -108,8 +102,8 @@ fn not_recorded(report: &Report) -> Option<String> {
 }
 
 /// The note that the rank with most work writes or reads nearly all that the run does.
-fn sole_storage_rank(report: &Report, situation: RunSituation) -> Option<String> {
-    let sole = storage::of_slowest_rank(report).filter(|_| situation.is_of_losses())?;
+fn sole_storage_rank(report: &Report, answer: &Finding) -> Option<String> {
+    let sole = storage::of_slowest_rank(report).filter(|_| answer.is_part())?;
     let (did, from) = match sole.access {
         StorageAccess::Write => ("wrote", "to"),
         StorageAccess::Read => ("read", "from"),
@@ -122,10 +116,8 @@ fn sole_storage_rank(report: &Report, situation: RunSituation) -> Option<String>
 }
 
 /// The note that the rank with most work also waited for a core.
-fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
-    use RunSituation::{AsleepRank, KernelRank, LastTask, SerialCode, StaticExcess, UnevenGroups};
-    let is_named = matches!(situation, StaticExcess | SerialCode | AsleepRank | KernelRank | LastTask | UnevenGroups);
-    let worst = report.verdict.worst.as_ref().filter(|_| is_named)?;
+fn preempted(report: &Report, answer: &Finding) -> Option<String> {
+    let worst = report.verdict.worst.as_ref().filter(|_| answer.subject == FindingSubject::SlowRank)?;
     let lost = worst.preempted?;
     let elapsed_s = report.verdict.elapsed_s;
     let how = if lost.certain { "at least" } else { "about" };
@@ -152,17 +144,9 @@ fn excess_by_cpu_time(report: &Report, rank: u32) -> Option<f64> {
     (mean_s > 0.0).then(|| cpu_times[position] / mean_s)
 }
 
-/// The note on the use of cores by ranks with threads.
-fn of_threads(report: &Report, situation: RunSituation) -> Option<String> {
-    let sentence = threads::sentence(report);
-    // As the answer, or as what was measured.
-    let is_said = situation.beside_figures(report) == RunSituation::Threads;
-    (!is_said && !sentence.is_empty()).then_some(sentence)
-}
-
 /// The note that there are few iterations.
-fn few_iterations(report: &Report, situation: RunSituation) -> Option<String> {
-    let iterations = report.iterations.as_ref().filter(|_| situation.is_of_losses())?;
+fn few_iterations(report: &Report, answer: &Finding) -> Option<String> {
+    let iterations = report.iterations.as_ref().filter(|_| answer.is_part())?;
     let each_s = report.verdict.elapsed_s / iterations.count.max(1) as f64;
     let is_few = (1..=MAX_FEW_ITERATIONS).contains(&iterations.count) && each_s >= MIN_LONG_ITERATION_S;
     is_few.then(|| {

@@ -1,54 +1,32 @@
-//! Writes the places of the answer: functions, code between calls, and the call in which ranks wait.
+//! The places of findings: functions, code between calls, and the call in which ranks wait.
 
-use super::{AnswerLabel, AnswerLine};
+use super::loss_parts::loss_of;
+use crate::finding::FindingPlace;
 use crate::loss_kind::LossKind;
-use crate::situation::RunSituation;
+use crate::phrases::functions;
+use crate::phrases::names::{LONGEST_NAME, call_in_words, code_in_words, region_name};
 use crate::slow_parts::SlowPart;
-use crate::text::{LONGEST_NAME, call_in_words, code_in_words, functions, place_name, region_name};
 use crate::verdict::{LongestRank, WorstRegion};
 use crate::words::{BEFORE_FIRST_CALL, clean, short_path, shorten};
 use crate::{Report, Verdict};
-use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_thresholds::wording::{MIN_EXCESS_OF_NAMED_PLACE, MIN_FUNCTION_OF_WHOLE_REGION, MIN_SAMPLES_OF_PLACE};
 
-/// The place that the answer is about, or `None` if there is none to name.
-pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
-    let verdict = &report.verdict;
-    let is_by_cpu_time = situation == RunSituation::NoCores && verdict.worst.as_ref().is_some_and(has_function);
-    // Where ranks are has been said, or the times say little.
-    if matches!(situation, RunSituation::StillRunning | RunSituation::EndedEarly | RunSituation::NoCores)
-        && !is_by_cpu_time
-    {
-        return None;
-    }
-    let situation = situation.beside_figures(report);
-    let text = match situation {
-        // Samples count CPU time, which a rank without a core does not take.
-        _ if is_by_cpu_time => of_excess(report, &by_cpu_time(verdict)),
-        RunSituation::StaticExcess
-        | RunSituation::SerialCode
-        | RunSituation::AsleepRank
-        | RunSituation::KernelRank
-        | RunSituation::LastTask
-        | RunSituation::UnevenGroups
-        | RunSituation::Threads => of_excess(report, verdict),
-        RunSituation::MovingRank | RunSituation::SlowInTurn => of_serialization(report, LossKind::SlowInTurn),
-        RunSituation::SlowInParts => of_parts(report),
-        RunSituation::Chains => of_serialization(report, LossKind::DependencyChains),
-        RunSituation::Serialization => of_serialization(report, LossKind::Serialization),
-        RunSituation::FileAccess => call_and_place(report, LossKind::FileAccess),
-        RunSituation::CalledByMpi => call_and_place(report, LossKind::CalledByMpi),
-        RunSituation::BusyTarget => longest_wait(report, WaitState::Target),
-        RunSituation::HeldLock => longest_wait(report, WaitState::Lock),
-        _ if situation.is_of_network() => call_and_place(report, LossKind::Communication),
-        _ => None,
-    };
-    text.map(|text| AnswerLine::new(AnswerLabel::Where, text))
+/// Returns where the rank that computes longest exceeds the mean: its functions, then the code between calls.
+pub fn of_excess(report: &Report) -> Option<FindingPlace> {
+    excess_in(report, &report.verdict)
 }
 
-/// The places where the rank that computes longest exceeds the mean: its functions, then the code between calls.
-fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
+/// Returns the functions in which the rank that computes longest does so by CPU time, which a rank without a core does not take.
+pub fn by_cpu_time(report: &Report) -> Option<FindingPlace> {
+    let mut verdict = report.verdict.clone();
+    let excess = verdict.worst.as_mut()?.explained.as_mut()?;
+    (excess.not_running_share, excess.states) = (None, None);
+    let is_known = !excess.functions.is_empty();
+    excess_in(report, &verdict).filter(|_| is_known)
+}
+
+fn excess_in(report: &Report, verdict: &Verdict) -> Option<FindingPlace> {
     let worst =
         verdict.worst.as_ref().filter(|_| verdict.imbalance_s > MIN_EXCESS_OF_NAMED_PLACE * verdict.elapsed_s)?;
     // Where a rank is asleep the sentence has said it.
@@ -56,9 +34,8 @@ fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
         .explained
         .as_ref()
         .filter(|excess| !excess.functions.is_empty())
-        .map(|excess| functions::explained(excess, "of the extra work", functions::idle_in_words(report)));
+        .map(|excess| functions::explained(excess, "of the extra work is", functions::idle_in_words(report)));
     let explained = explained.filter(|text| !text.is_empty());
-    let explained = explained.map(|text| text.replacen("of the extra work", "of the extra work is", 1));
     let has_cores = !functions::may_lack_cores(report);
     let asleep = worst.explained.as_ref().and_then(|excess| excess.certain_asleep_share(has_cores));
     let is_asleep = asleep >= Some(MIN_FUNCTION_OF_WHOLE_REGION);
@@ -67,8 +44,15 @@ fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
         let path = worst.region.as_ref().map(|region| region.path.as_str());
         principal_function(report, path).filter(|_| !is_asleep)
     });
-    let place = worst.region.as_ref().map(|region| region_in_words(worst, region));
-    function_and_place(function, place)
+    let text = function_and_place(function, worst.region.as_ref().map(|region| region_in_words(worst, region)))?;
+    let place = FindingPlace {
+        region: worst.region.as_ref().map(|region| region.path.clone()),
+        ..FindingPlace::in_words(text)
+    };
+    Some(match worst.explained.as_ref().and_then(functions::decisive) {
+        Some(one) => place.with_function(&one.name, one.caller.as_deref()),
+        None => place,
+    })
 }
 
 /// Returns a function with the code between calls in brackets, or the one of them that is known.
@@ -100,9 +84,9 @@ fn principal_function(report: &Report, path: Option<&str>) -> Option<String> {
 }
 
 /// Returns which rank is slow in which part: its function where samples show one, else the code between calls.
-fn of_parts(report: &Report) -> Option<String> {
+pub fn of_parts(report: &Report) -> Option<FindingPlace> {
     let parts: Vec<String> = report.verdict.slow_parts.iter().map(|part| part_in_words(report, part)).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
+    (!parts.is_empty()).then(|| FindingPlace::in_words(parts.join("; ")))
 }
 
 /// Returns `rank 0 in forces (md.c:12)`.
@@ -126,20 +110,6 @@ fn place_of_region(report: &Report, path: &str) -> String {
         None if between.is_some() => format!("in {}", code_in_words(name, between)),
         None => format!("in {}", region_name(path)),
     }
-}
-
-/// Returns a verdict whose slow rank computes longer in functions alone: how long it had no core says nothing.
-fn by_cpu_time(verdict: &Verdict) -> Verdict {
-    let mut verdict = verdict.clone();
-    if let Some(excess) = verdict.worst.as_mut().and_then(|worst| worst.explained.as_mut()) {
-        (excess.not_running_share, excess.states) = (None, None);
-    }
-    verdict
-}
-
-/// Returns whether samples show a function in which the rank computes longer than the others.
-fn has_function(worst: &LongestRank) -> bool {
-    worst.explained.as_ref().is_some_and(|excess| !excess.functions.is_empty())
 }
 
 /// Returns a region as a place: `in main, after the MPI call on line 19`.
@@ -174,7 +144,7 @@ fn region_in_words(worst: &LongestRank, region: &WorstRegion) -> String {
 }
 
 /// Returns code after the one call of a function, `main (spin.c:19)`, as `in main, after the MPI call on line 19`.
-pub(super) fn after_one_call(name: &str) -> Option<String> {
+fn after_one_call(name: &str) -> Option<String> {
     let (function, place) = name.strip_suffix(')')?.rsplit_once(" (")?;
     let (file, line) = place.rsplit_once(':')?;
     let is_one = !name.contains(" → ") && !file.contains(' ') && line.bytes().all(|byte| byte.is_ascii_digit());
@@ -183,32 +153,20 @@ pub(super) fn after_one_call(name: &str) -> Option<String> {
     })
 }
 
-/// The call of a loss of this kind, and its place.
-fn call_and_place(report: &Report, kind: LossKind) -> Option<String> {
-    let at = report.losses.iter().find(|loss| loss.kind == kind)?.at.as_ref()?;
-    Some(call_in_words(at))
-}
-
-/// Returns the call in which ranks wait longest in a state.
-fn longest_wait(report: &Report, state: WaitState) -> Option<String> {
-    let places = &report.blocking.as_ref()?.places;
-    let longest = places.iter().find(|row| row.state == state)?;
-    Some(format!("ranks wait in MPI_{} at {}", longest.operation, place_name(&longest.place)))
-}
-
-/// The places of a kind of serialization: where ranks compute for which others wait, and where these wait.
-fn of_serialization(report: &Report, kind: LossKind) -> Option<String> {
-    let loss = report.losses.iter().find(|loss| loss.kind == kind)?;
+/// Returns the places of a kind of serialization: where ranks compute for which others wait, and where these wait.
+pub fn of_serialization(report: &Report, kind: LossKind) -> Option<FindingPlace> {
+    let loss = loss_of(report, kind)?;
     let path = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
     let region = path.and_then(|path| match principal_function(report, Some(path)) {
         Some(function) => function_and_place(Some(function), Some(place_of_region(report, path))),
         None => Some(format!("mostly {}", place_of_region(report, path))),
     });
     let at = loss.at.as_ref().map(|at| format!("ranks wait in {}", call_in_words(at)));
-    match (region, at) {
-        (Some(region), Some(at)) => Some(format!("{region}; {at}")),
-        (region, at) => region.or(at),
-    }
+    let text = match (region, at) {
+        (Some(region), Some(at)) => format!("{region}; {at}"),
+        (region, at) => region.or(at)?,
+    };
+    Some(FindingPlace { region: path.map(str::to_owned), ..FindingPlace::in_words(text) })
 }
 
 #[cfg(test)]

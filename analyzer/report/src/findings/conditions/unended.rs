@@ -1,11 +1,12 @@
-//! The answer to a run that has not ended, or did not end by itself: where its ranks are.
+//! The run has not ended, or did not end by itself: where its ranks are.
 
 use std::collections::BTreeMap;
 
 use lbprof_collector::definition::EndReason;
 
-use super::phrases::{capitalized, named_ranks};
-use crate::text::place_name;
+use crate::finding::{Finding, FindingSubject, FindingTone};
+use crate::phrases::names::place_name;
+use crate::phrases::ranks::{capitalized, named_ranks};
 use crate::words::{plural, seconds};
 use crate::{RankRow, Report};
 use lbprof_analysis::read::open::ranges;
@@ -13,8 +14,24 @@ use lbprof_analysis::read::open::ranges;
 /// Most groups of ranks that are named.
 const MAX_GROUPS: usize = 3;
 
+/// Detects that ranks have not ended by themselves.
+pub fn detect(report: &Report, _: &[Finding]) -> Option<Finding> {
+    let ranks: Vec<u32> = report.ranks.iter().filter(|row| row.end_reason.is_none()).map(|row| row.rank).collect();
+    let (kind, tone, before_figures) = match report.facts.seen_at_s {
+        Some(_) => ("still running", FindingTone::Unclear, "up to the last calls that ended, "),
+        None => ("ended early", FindingTone::Bad, "up to there, "),
+    };
+    (!ranks.is_empty()).then(|| Finding {
+        tone,
+        subject: FindingSubject::End,
+        ranks,
+        before_figures: Some(before_figures),
+        ..Finding::condition(kind, ending(report))
+    })
+}
+
 /// The progress of a run or its end, and the calls in which its ranks are.
-pub(super) fn ending(report: &Report) -> String {
+fn ending(report: &Report) -> String {
     let places = places(report);
     let text = match report.facts.seen_at_s {
         Some(now_s) => format!("Still running, {} so far", seconds(now_s)),

@@ -1,6 +1,6 @@
-//! Phrases that several parts of the answer use: ranks and shares.
+//! Ranks and shares in sentences.
 
-use crate::text::doubts::asleep_in_words;
+use crate::phrases::doubts::asleep_in_words;
 use crate::verdict::VerdictCluster;
 use crate::words::percent;
 use crate::{Report, ReportDoubt};
@@ -9,25 +9,59 @@ use lbprof_analysis::read::open::ranges;
 use lbprof_thresholds::verdict::MIN_EXCESS_ASLEEP;
 
 /// Returns the ranks of a cluster: `ranks 1-3`.
-pub(super) fn members(cluster: &VerdictCluster) -> String {
+pub fn members(cluster: &VerdictCluster) -> String {
     named_ranks(&cluster.ranks)
 }
 
 /// Returns the same at the begin of a sentence.
-pub(super) fn capitalized_ranks(cluster: &VerdictCluster) -> String {
+pub fn capitalized_ranks(cluster: &VerdictCluster) -> String {
     capitalized(&members(cluster))
 }
 
 /// Returns `rank 3`, or `ranks 1-3`.
-pub(super) fn named_ranks(ranks: &[u32]) -> String {
+pub fn named_ranks(ranks: &[u32]) -> String {
     match ranks {
         [one] => format!("rank {one}"),
         many => format!("ranks {}", ranges(many)),
     }
 }
 
+/// Returns the ranks that wait for slow ranks, and the verb: `rank 1`, `waits`; `the others`, `wait`.
+pub fn waiting_ranks(report: &Report, slow: &[u32]) -> (String, &'static str) {
+    let all: Vec<u32> = match &report.verdict.cluster {
+        Some(cluster) => cluster.ranks.clone(),
+        None => report.ranks.iter().map(|row| row.rank).collect(),
+    };
+    match all.iter().copied().filter(|one| !slow.contains(one)).collect::<Vec<u32>>().as_slice() {
+        [one] => (format!("rank {one}"), "waits"),
+        _ => ("the others".to_owned(), "wait"),
+    }
+}
+
+/// Returns that ranks wait for slow ranks: `rank 1 waits for it`, `the others wait for them`.
+pub fn who_waits(report: &Report, slow: &[u32]) -> String {
+    let (ranks, wait) = waiting_ranks(report, slow);
+    format!("{ranks} {wait} for {}", if slow.len() > 1 { "them" } else { "it" })
+}
+
+/// Returns a multiple of the mean: `twice`, `1.6 times`.
+pub fn factor_in_words(factor: f64) -> String {
+    match factor {
+        two if (two - 2.0).abs() < 0.05 => "twice".to_owned(),
+        three if (three - 3.0).abs() < 0.05 => "three times".to_owned(),
+        large if large >= 9.95 => format!("{large:.0} times"),
+        near if near < 1.1 => format!("{near:.2} times"),
+        other => format!("{other:.1} times"),
+    }
+}
+
+/// Returns what to look at where ranks are stopped from outside.
+pub fn stopper(ranks: &str) -> String {
+    format!("what stops {ranks} (SIGSTOP: cpulimit, a batch system that suspends jobs, a debugger)")
+}
+
 /// Returns a share without digits that nobody needs: `50 %`, `7.3 %`.
-pub(super) fn short_percent(share: f64) -> String {
+pub fn short_percent(share: f64) -> String {
     match 100.0 * share {
         small if small.abs() < 9.95 => percent(share),
         large => format!("{large:.0} %"),
@@ -35,7 +69,7 @@ pub(super) fn short_percent(share: f64) -> String {
 }
 
 /// Returns two shares: `10 % to 72 %`; one if both are written alike.
-pub(super) fn percent_range(least: f64, most: f64) -> String {
+pub fn percent_range(least: f64, most: f64) -> String {
     match [least, most].map(short_percent) {
         [least, most] if least == most => least,
         [least, most] => format!("{least} to {most}"),
@@ -44,7 +78,7 @@ pub(super) fn percent_range(least: f64, most: f64) -> String {
 
 /// Returns between which values the parallel efficiency of all ranks is, where it is not clear whether they compute or wait between polls, and the
 /// verdict is about them all.
-pub(super) fn efficiency_of_unclear_polls(report: &Report) -> Option<(f64, f64)> {
+pub fn efficiency_of_unclear_polls(report: &Report) -> Option<(f64, f64)> {
     let is_of_all = report.verdict.cluster.is_none();
     report.doubts.iter().find_map(|doubt| match doubt {
         ReportDoubt::Polling { efficiency, .. } if is_of_all => Some(*efficiency),
@@ -53,7 +87,7 @@ pub(super) fn efficiency_of_unclear_polls(report: &Report) -> Option<(f64, f64)>
 }
 
 /// Returns the share of the time that is computation, or between which shares it is.
-pub(super) fn computing_share(report: &Report) -> String {
+pub fn computing_share(report: &Report) -> String {
     match efficiency_of_unclear_polls(report) {
         Some((least, most)) => percent_range(least, most),
         None => short_percent(report.verdict.efficiency.times.parallel().unwrap_or(0.0)),
@@ -61,24 +95,24 @@ pub(super) fn computing_share(report: &Report) -> String {
 }
 
 /// Returns a text that begins with a capital.
-pub(super) fn capitalized(text: &str) -> String {
+pub fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Returns a text that begins with a small letter.
-pub(super) fn uncapitalized(text: &str) -> String {
+pub fn uncapitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
 /// Returns how much of their computation ranks sleep or are stopped, `most of it asleep or waiting for I/O`, by the one that does so longest.
-pub(super) fn asleep_part(report: &Report) -> String {
+pub fn asleep_part(report: &Report) -> String {
     sleep_of_ranks(report).map_or_else(|| "much of it asleep or waiting for I/O".to_owned(), asleep_in_words)
 }
 
 /// Returns the sleep of the rank that sleeps longest, if ranks sleep for much of their computation.
-pub(super) fn sleep_of_ranks(report: &Report) -> Option<&SleepTime> {
+pub fn sleep_of_ranks(report: &Report) -> Option<&SleepTime> {
     report.doubts.iter().find_map(|doubt| match doubt {
         ReportDoubt::Asleep { found, .. } => Some(found),
         _ => None,
@@ -86,9 +120,9 @@ pub(super) fn sleep_of_ranks(report: &Report) -> Option<&SleepTime> {
 }
 
 /// Returns whether ranks are asleep for most of what the slowest one has more than the mean, or for much of all that counts as computation: that is time, not work.
-pub(super) fn is_mostly_asleep(report: &Report) -> bool {
+pub fn is_mostly_asleep(report: &Report) -> bool {
     let excess = report.verdict.worst.as_ref().and_then(|worst| worst.explained.as_ref());
-    let has_cores = !report.doubts.iter().any(ReportDoubt::is_of_cores);
+    let has_cores = !report.has_crowded_cores();
     let asleep = excess.and_then(|excess| excess.certain_asleep_share(has_cores));
     let is_of_all = report.doubts.iter().any(ReportDoubt::is_of_sleep);
     asleep >= Some(MIN_EXCESS_ASLEEP) || is_of_all && (has_cores || asleep.is_some())

@@ -6,7 +6,7 @@ use crate::words::{percent, seconds};
 use lbprof_thresholds::wording::MIN_PHASE_OF_LIFETIME;
 
 /// The share of the run that the efficiencies describe, and the use of the remaining time, or `None` if that is short.
-pub(super) fn sentence(report: &Report) -> Option<String> {
+pub fn sentence(report: &Report) -> Option<String> {
     let table = report.lifetime.as_ref().filter(|table| table.is_worth_a_line())?;
     Some(format!(
         "the efficiencies describe {} of the run, which takes {}; of the rest: {}",
@@ -17,7 +17,7 @@ pub(super) fn sentence(report: &Report) -> Option<String> {
 }
 
 /// Returns the phases outside of the window that are long.
-pub(super) fn phases_in_words(table: &LifetimeTable) -> Vec<String> {
+pub fn phases_in_words(table: &LifetimeTable) -> Vec<String> {
     table.parts.iter().filter_map(|part| part_in_words(part, table)).collect()
 }
 

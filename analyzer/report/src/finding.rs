@@ -1,0 +1,210 @@
+//! A finding: a thing that a run loses time by, or that makes a run not worth judging.
+
+use serde::Serialize;
+
+use crate::functions::FunctionName;
+use crate::losses::LossAt;
+use crate::phrases::names::call_in_words;
+
+/// The standing of a finding: findings with an earlier one come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FindingStanding {
+    /// A condition of the run, because of which its figures are not the answer.
+    Condition,
+    /// A statement about all that is lost.
+    Whole,
+    /// A part of what is lost.
+    Part,
+}
+
+/// The tone of an answer, which decides its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindingTone {
+    /// Nothing to be done.
+    Good,
+    /// A doubt comes first.
+    Unclear,
+    /// Time is lost.
+    Bad,
+}
+
+/// The subject of a finding: notes on it are added to the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindingSubject {
+    /// The rank that computes longest.
+    SlowRank,
+    /// Messages, which a rank without a core delays.
+    Messages,
+    /// The end of the run.
+    End,
+    /// The time before and after the run's work.
+    SetUp,
+    /// The recorder, which comes last.
+    Recorder,
+    /// A subject without notes.
+    Other,
+}
+
+/// The cause of a loss in words.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FindingCause {
+    /// A whole sentence, with its full stop.
+    Sentence(String),
+    /// A clause: `rank 1 has twice the average work, and the others wait for it`.
+    Because(String),
+    /// A noun with `to` before it: `communication`; then what is known of it, a clause of its own or empty.
+    To(&'static str, String),
+}
+
+/// The place of a finding in the program.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FindingPlace {
+    /// The place in words.
+    pub text: String,
+    /// Name of the function; null if it is not known.
+    pub function: Option<String>,
+    /// Its source file.
+    pub file: Option<String>,
+    /// The line.
+    pub line: Option<u32>,
+    /// The function that calls it.
+    pub caller: Option<String>,
+    /// Path of the region; null if the place is a call, or the whole program.
+    pub region: Option<String>,
+    /// The MPI function that ranks call there, without `MPI_`; null if the place is no call.
+    pub operation: Option<String>,
+}
+
+impl FindingPlace {
+    /// A place of which only words are known.
+    pub fn in_words(text: String) -> FindingPlace {
+        FindingPlace { text, ..FindingPlace::default() }
+    }
+
+    /// The place of a call.
+    pub fn from_call(at: &LossAt) -> FindingPlace {
+        FindingPlace {
+            text: call_in_words(at),
+            function: at.place.function.clone(),
+            file: at.place.file.clone(),
+            line: at.place.line,
+            operation: Some(at.operation.clone()),
+            ..FindingPlace::default()
+        }
+    }
+
+    /// Adds the function of a place in words.
+    pub fn with_function(self, name: &FunctionName, caller: Option<&str>) -> FindingPlace {
+        FindingPlace {
+            function: name.function.clone(),
+            file: name.file.clone(),
+            line: name.line,
+            caller: caller.map(str::to_owned),
+            ..self
+        }
+    }
+}
+
+/// The gain of removing the loss of a finding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FindingGain {
+    /// Seconds that are saved.
+    pub seconds: f64,
+    /// Seconds / elapsed time.
+    pub share: f64,
+    /// The change and its gain in words.
+    pub text: String,
+}
+
+/// Advice that the evidence of a finding supports.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FindingAdvice {
+    /// A change that helps for sure.
+    Try(String),
+    /// A place to look at, for a change that may help.
+    LookAt(String),
+}
+
+impl FindingAdvice {
+    /// Returns the word before the advice, and the advice.
+    pub fn label_and_text(&self) -> (&'static str, &str) {
+        match self {
+            FindingAdvice::Try(text) => ("try", text),
+            FindingAdvice::LookAt(text) => ("look at", text),
+        }
+    }
+}
+
+/// A thing that a run loses time by, or that makes a run not worth judging.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Its name in JSON.
+    pub kind: &'static str,
+    /// Its standing.
+    pub standing: FindingStanding,
+    /// The tone of an answer that it is.
+    pub tone: FindingTone,
+    /// Its subject.
+    pub subject: FindingSubject,
+    /// Seconds of the mean rank's time that it explains.
+    pub seconds: f64,
+    /// The ranks that cause it, ascending; empty if no rank stands out.
+    pub ranks: Vec<u32>,
+    /// Its cause.
+    pub cause: FindingCause,
+    /// Its place in the program.
+    pub place: Option<FindingPlace>,
+    /// The gain of removing it, by replay.
+    pub gain: Option<FindingGain>,
+    /// Advice on it.
+    pub advice: Option<FindingAdvice>,
+    /// Figures behind the words, by name.
+    pub evidence: Vec<(&'static str, f64)>,
+    /// Of a condition: the words before what the figures say nevertheless; `None`: that is not said.
+    pub before_figures: Option<&'static str>,
+}
+
+impl Finding {
+    /// A condition of the run, as a sentence.
+    pub fn condition(kind: &'static str, sentence: String) -> Finding {
+        Finding {
+            standing: FindingStanding::Condition,
+            tone: FindingTone::Unclear,
+            ..Finding::part(kind, 0.0, FindingCause::Sentence(sentence))
+        }
+    }
+
+    /// A statement about all that is lost, as a sentence.
+    pub fn of_whole(kind: &'static str, tone: FindingTone, sentence: String) -> Finding {
+        Finding { standing: FindingStanding::Whole, tone, ..Finding::part(kind, 0.0, FindingCause::Sentence(sentence)) }
+    }
+
+    /// A part of what is lost.
+    pub fn part(kind: &'static str, seconds: f64, cause: FindingCause) -> Finding {
+        Finding {
+            kind,
+            standing: FindingStanding::Part,
+            tone: FindingTone::Bad,
+            subject: FindingSubject::Other,
+            seconds,
+            ranks: Vec::new(),
+            cause,
+            place: None,
+            gain: None,
+            advice: None,
+            evidence: Vec::new(),
+            before_figures: None,
+        }
+    }
+
+    /// Returns whether messages cost the time.
+    pub fn is_of_messages(&self) -> bool {
+        self.subject == FindingSubject::Messages
+    }
+
+    /// Returns whether it is a part of what is lost.
+    pub fn is_part(&self) -> bool {
+        self.standing == FindingStanding::Part
+    }
+}

@@ -1,0 +1,34 @@
+//! Ranks wait for access to the memory of a rank that computes meanwhile.
+
+use lbprof_analysis::model::waits::WaitState;
+
+use crate::Report;
+use crate::finding::{Finding, FindingAdvice, FindingCause};
+use crate::findings::loss_parts::LossParts;
+use crate::findings::windows::{WindowWait, longest_wait, most_awaited};
+use crate::phrases::ranks::waiting_ranks;
+
+/// Detects that ranks wait for busy targets.
+pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+    if parts.windows != Some(WindowWait::Target) || parts.windows_s <= 0.0 {
+        return None;
+    }
+    let target = most_awaited(report);
+    let because = match target {
+        Some(rank) => {
+            let (ranks, wait) = waiting_ranks(report, &[rank]);
+            format!("rank {rank} computes while {ranks} {wait} for access to a window of its memory")
+        }
+        None => "ranks compute while others wait for access to a window of their memory".to_owned(),
+    };
+    Some(Finding {
+        ranks: target.into_iter().collect(),
+        place: longest_wait(report, WaitState::Target),
+        advice: Some(FindingAdvice::Try(
+            "let MPI answer while that rank computes: call MPI there more often, or use the library's asynchronous progress (MPICH_ASYNC_PROGRESS=1); \
+             or keep the window on a rank that does not compute"
+                .to_owned(),
+        )),
+        ..Finding::part("busy target", parts.windows_s, FindingCause::Because(because))
+    })
+}

@@ -1,0 +1,24 @@
+//! MPI calls functions of the program, as for a user-defined reduction.
+
+use crate::Report;
+use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace};
+use crate::findings::loss_parts::{LossParts, loss_of};
+use crate::loss_kind::LossKind;
+use crate::phrases::functions::called_by_mpi;
+
+/// Detects that the program's own code runs within MPI.
+pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+    let seconds = parts.called_by_mpi_s;
+    if seconds <= 0.0 {
+        return None;
+    }
+    let called = called_by_mpi(report).unwrap_or_default();
+    let loss = loss_of(report, LossKind::CalledByMpi);
+    Some(Finding {
+        place: loss.and_then(|loss| loss.at.as_ref()).map(FindingPlace::from_call),
+        advice: Some(FindingAdvice::Try(
+            "make that function faster, or reduce less often; a better network saves nothing".to_owned(),
+        )),
+        ..Finding::part("called by MPI", seconds, FindingCause::To("the program's own code within MPI", called))
+    })
+}

@@ -1,0 +1,76 @@
+//! Parts that findings about messages share: the call with most of them, in words, and what an ideal network would save.
+
+use crate::Report;
+use crate::finding::{Finding, FindingAdvice, FindingCause, FindingGain, FindingPlace, FindingSubject};
+use crate::findings::amounts::CallAmounts;
+use crate::findings::gain;
+use crate::findings::loss_parts::{LossParts, loss_of};
+use crate::loss_kind::LossKind;
+use crate::losses::EfficiencyLoss;
+use crate::phrases::ranks::named_ranks;
+use crate::words::{bytes, plural, seconds, seconds_like};
+
+/// Returns the calls with most of the time besides waiting, if they are known.
+pub fn amounts(report: &Report) -> Option<CallAmounts> {
+    CallAmounts::new(report, loss_of(report, LossKind::Communication)?)
+}
+
+/// Returns a finding about messages, in the calls that take longest.
+pub fn finding(report: &Report, parts: &LossParts, kind: &'static str, to: &'static str) -> Finding {
+    let loss = loss_of(report, LossKind::Communication);
+    let amounts = loss.and_then(|loss| CallAmounts::new(report, loss));
+    let words = loss.zip(amounts.as_ref()).map(|(loss, amounts)| calls_in_words(report, loss, amounts));
+    let evidence = amounts.as_ref().map(|amounts| {
+        vec![
+            ("calls_each", amounts.calls_each as f64),
+            ("bytes_each", amounts.bytes_each as f64),
+            ("seconds_each", amounts.seconds_each),
+        ]
+    });
+    Finding {
+        subject: FindingSubject::Messages,
+        place: loss.and_then(|loss| loss.at.as_ref()).map(FindingPlace::from_call),
+        gain: gain_of_network(report),
+        evidence: evidence.unwrap_or_default(),
+        ..Finding::part(kind, parts.calls_s, FindingCause::To(to, words.unwrap_or_default()))
+    }
+}
+
+/// Returns advice, unless the time may not be that of messages.
+pub fn advice(report: &Report, advice: FindingAdvice) -> Option<FindingAdvice> {
+    let is_doubtful = report.has_crowded_cores() || report.has_unrecorded_partners();
+    (!is_doubtful).then_some(advice)
+}
+
+/// Returns what messages that take no time would save.
+pub fn gain_of_network(report: &Report) -> Option<FindingGain> {
+    gain::of_prediction(report, |row| row.is_asked && row.scenario.is_network()).or_else(|| {
+        let row = loss_of(report, LossKind::Communication)?.remedy.as_ref()?;
+        let seconds = row.saved_share * report.data.elapsed_s;
+        gain::at_most(report, seconds, "if messages took no time")
+    })
+}
+
+/// Describes the call with most communication: how often it is made, the size of its messages and its time.
+fn calls_in_words(report: &Report, loss: &EfficiencyLoss, amounts: &CallAmounts) -> String {
+    let operation = loss.at.as_ref().map(|at| format!("MPI_{}", at.operation)).unwrap_or_default();
+    let size = match amounts.carries_data {
+        true => format!(" of {}", bytes(amounts.bytes_each)),
+        false => String::new(),
+    };
+    let calls = plural(amounts.calls_each.max(1), "call");
+    let each = seconds(amounts.seconds_each);
+    let spent = match amounts.calls_each {
+        0 | 1 => format!("which takes {each}"),
+        n => {
+            let in_all = seconds_like(amounts.seconds_each * n as f64, report.verdict.elapsed_s);
+            format!("which take {each} each, {in_all} in all")
+        }
+    };
+    let is_all = amounts.callers.len() == report.ranks.len();
+    match amounts.callers.as_slice() {
+        [one] if !is_all => format!("rank {one} makes {calls} of {operation}{size}, {spent}"),
+        some if !is_all => format!("{} each make {calls} of {operation}{size}, {spent}", named_ranks(some)),
+        _ => format!("each rank makes {calls} of {operation}{size}, {spent}"),
+    }
+}

@@ -1,0 +1,30 @@
+//! Ranks wait for the calls of one rank.
+
+use super::messages;
+use crate::Report;
+use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace, FindingSubject};
+use crate::findings::loss_parts::{LossParts, loss_of};
+use crate::loss_kind::LossKind;
+use crate::phrases::ranks::waiting_ranks;
+
+/// Detects that most of the time in calls is waiting for the calls of one rank.
+pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+    let loss = loss_of(report, LossKind::Communication).filter(|_| parts.calls_s > 0.0)?;
+    let (at, &(rank, _)) = loss.at.as_ref().zip(loss.ranks.first())?;
+    let (ranks, wait) = waiting_ranks(report, &[rank]);
+    let because = format!("{ranks} {wait} for rank {rank}, which is mostly in MPI_{}", at.operation);
+    (!report.has_unrecorded_partners()).then(|| Finding {
+        subject: FindingSubject::Messages,
+        ranks: vec![rank],
+        place: Some(FindingPlace::from_call(at)),
+        gain: messages::gain_of_network(report),
+        advice: messages::advice(
+            report,
+            FindingAdvice::LookAt(
+                "whether other ranks can take a part of what that rank sends and receives, or go on meanwhile"
+                    .to_owned(),
+            ),
+        ),
+        ..Finding::part("rank in calls", parts.calls_s, FindingCause::Because(because))
+    })
+}

@@ -1,0 +1,80 @@
+//! The gain of removing the loss of a finding, by replay of the change that removes it.
+
+use crate::Report;
+use crate::finding::FindingGain;
+use crate::phrases::names::region_name;
+use crate::phrases::ranks::{is_mostly_asleep, short_percent};
+use crate::what_if::{PredictionNote, PredictionRow};
+use crate::words::{BEFORE_FIRST_CALL, seconds_like};
+use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
+use lbprof_thresholds::wording::MIN_NAMED_GAIN;
+
+/// Returns the gain if the ranks that compute longest had less work: by the change that saves most.
+pub fn of_balance(report: &Report) -> Option<FindingGain> {
+    let slow = report.verdict.worst.as_ref().map(|worst| worst.with_equals()).unwrap_or_default();
+    of_prediction(report, |row| match row.scenario {
+        WhatIfScenario::RankAsMean(_) => row.rank.is_some_and(|rank| slow.contains(&rank)),
+        WhatIfScenario::RegionsBalanced => false,
+        other => other.is_redistribution(),
+    })
+}
+
+/// Returns the gain of even work in each iteration.
+pub fn of_each_iteration(report: &Report) -> Option<FindingGain> {
+    of_prediction(report, |row| {
+        matches!(row.scenario, WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach)
+    })
+}
+
+/// Returns the gain of the change that saves most of those that are meant, or `None` if it is little, or advice is withheld.
+pub fn of_prediction(report: &Report, is_meant: impl Fn(&PredictionRow) -> bool) -> Option<FindingGain> {
+    if report.clusters.are_apart() || report.is_only_described() {
+        return None;
+    }
+    let base_s = report.what_if.base_s.filter(|base_s| *base_s > 0.0)?;
+    let best = report.what_if.best_of(is_meant).filter(|row| row.saved_s > MIN_NAMED_GAIN * base_s)?;
+    // A replay takes a little more or less than the run took. Work that is only divided in another way saves no more than is lost.
+    let is_left_out = report.what_if.notes.contains(&PredictionNote::RecorderLeftOut);
+    let lost_share = report.verdict.lost_share.filter(|_| best.scenario.is_redistribution() && !is_left_out);
+    let share = best.saved_share.min(lost_share.unwrap_or(1.0));
+    let from_s = if is_left_out { base_s } else { report.data.elapsed_s };
+    let (from, to) = (seconds_like(from_s, from_s), seconds_like((1.0 - share) * from_s, from_s));
+    let without = if is_left_out { " without the recorder" } else { "" };
+    let text = format!("{}: {from} → {to} (−{}){without}", change(report, best), short_percent(share));
+    Some(FindingGain { seconds: share * from_s, share, text })
+}
+
+/// Returns an upper bound of a gain, if it is worth naming.
+pub fn at_most(report: &Report, seconds: f64, condition: &str) -> Option<FindingGain> {
+    let elapsed_s = report.data.elapsed_s;
+    let share = seconds / elapsed_s.max(f64::MIN_POSITIVE);
+    (share > MIN_NAMED_GAIN && !report.is_only_described()).then(|| {
+        let most = seconds_like(seconds, elapsed_s);
+        FindingGain { seconds, share, text: format!("at most {most} ({}), {condition}", short_percent(share)) }
+    })
+}
+
+/// Returns a change in words: `even work on all ranks`.
+fn change(report: &Report, row: &PredictionRow) -> String {
+    match (row.scenario, row.region.as_deref(), row.rank) {
+        (WhatIfScenario::Faster(_, times), Some(region), _) => format!("{} {times} times as fast", region_name(region)),
+        (WhatIfScenario::ThreadsBalanced(_), None, _) => "even work on the threads of each parallel region".to_owned(),
+        (WhatIfScenario::ThreadsBalanced(_), Some(region), _) => format!("even work on the threads of {region}"),
+        (WhatIfScenario::Spread(_), Some(function), _) => format!("{function} on all threads"),
+        (WhatIfScenario::Network(..), ..) => "the other network".to_owned(),
+        (WhatIfScenario::RegionsBalanced, ..) => "even work in every region".to_owned(),
+        (WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach, ..) => {
+            "even work in each iteration".to_owned()
+        }
+        (_, Some(WHOLE_PROGRAM), _) => "even work on all ranks".to_owned(),
+        (_, Some(region), _) if region_name(region).starts_with(BEFORE_FIRST_CALL) => {
+            "even work before the first MPI call".to_owned()
+        }
+        (_, Some(region), _) => format!("even work in {}", region_name(region)),
+        (_, None, rank) => {
+            let what = if is_mostly_asleep(report) { "time" } else { "work" };
+            format!("only average {what} on rank {}", rank.unwrap_or(0))
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A rank sleeps, waits for I/O or is stopped, while the others wait for it.
+
+use super::slowest;
+use crate::Report;
+use crate::finding::{Finding, FindingAdvice};
+use crate::findings::loss_parts::LossParts;
+use crate::functions::ExplainedExcess;
+use crate::phrases::doubts::idle_state;
+use crate::phrases::ranks::{named_ranks, stopper};
+use crate::storage;
+
+/// Detects that the rank that computes longest does not run for most of what it takes longer.
+pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+    let worst = report.verdict.worst.as_ref().filter(|_| parts.imbalance_s > 0.0)?;
+    if !slowest::is_most(slowest::asleep_share(report)) {
+        return None;
+    }
+    let is_stopped = worst.explained.as_ref().is_some_and(ExplainedExcess::is_stopped);
+    let because = slowest::in_state(report, worst, idle_state(is_stopped));
+    Some(Finding {
+        advice: Some(FindingAdvice::LookAt(advice(report, &worst.with_equals(), is_stopped))),
+        ..slowest::finding(report, "asleep rank", parts.imbalance_s, because)
+    })
+}
+
+fn advice(report: &Report, slow: &[u32], is_stopped: bool) -> String {
+    let (wait, have) = if slow.len() > 1 { ("wait", "have") } else { ("waits", "has") };
+    let named = named_ranks(slow);
+    match storage::access_of_slowest(report) {
+        _ if is_stopped => stopper(&named),
+        Some(verb) => format!(
+            "whether {named} {wait} for files: then {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks \
+             compute"
+        ),
+        None => format!(
+            "what {named} {wait} for outside of MPI (files, sleep(), locks, devices), and whether {named} {have} more of it to do than the others"
+        ),
+    }
+}

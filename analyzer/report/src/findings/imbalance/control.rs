@@ -1,0 +1,20 @@
+//! A rank computes longer than the mean in the control of parallelism.
+
+use crate::Report;
+use crate::finding::{Finding, FindingCause, FindingPlace};
+use crate::findings::loss_parts::{LossParts, loss_of};
+use crate::loss_kind::LossKind;
+use crate::phrases::names::region_name;
+
+/// Detects that ranks wait for the control of parallelism by others.
+pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+    let loss = loss_of(report, LossKind::Control).filter(|_| parts.control_s > 0.0)?;
+    let place = loss.region.as_ref().map(|path| FindingPlace {
+        region: Some(path.clone()),
+        ..FindingPlace::in_words(format!("in region {}", region_name(path)))
+    });
+    let mut ranks: Vec<u32> = loss.ranks.iter().map(|&(rank, _)| rank).collect();
+    ranks.sort_unstable();
+    let cause = FindingCause::To("waiting for the control of parallelism", String::new());
+    Some(Finding { ranks, place, ..Finding::part("control of parallelism", parts.control_s, cause) })
+}

@@ -1,0 +1,32 @@
+//! Workers wait for the last tasks of one of them, because no tasks are left.
+
+use super::slowest;
+use crate::Report;
+use crate::finding::{Finding, FindingAdvice};
+use crate::findings::gain;
+use crate::findings::loss_parts::LossParts;
+use crate::phrases::ranks::{factor_in_words, waiting_ranks};
+use crate::words::seconds_like;
+
+/// Detects that no tasks are left while a rank still works on its last one.
+pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+    let task = report.awaited_task.filter(|_| parts.imbalance_s > 0.0)?;
+    let when = if task.rounds > 1 { "each time that no tasks are left" } else { "at the end" };
+    let long = match task.is_long() {
+        true => format!(", {} as long as the average task", factor_in_words(task.task_s / task.mean_task_s)),
+        false => String::new(),
+    };
+    let length = seconds_like(task.task_s, report.verdict.elapsed_s);
+    let (ranks, wait) = waiting_ranks(report, &[task.rank]);
+    let because = format!("{when} {ranks} {wait} for the last task of rank {}, which takes {length}{long}", task.rank);
+    let advice = match task.is_long() {
+        true => "start the longest tasks first, or divide them into smaller ones",
+        false => "divide the work into more and smaller tasks",
+    };
+    Some(Finding {
+        // No replay predicts it: tasks would be handed out in another order.
+        gain: gain::at_most(report, report.verdict.imbalance_s, "if all workers ended together"),
+        advice: Some(FindingAdvice::Try(advice.to_owned())),
+        ..slowest::finding(report, "last task", parts.imbalance_s, because)
+    })
+}

@@ -1,0 +1,11 @@
+//! A rank computes longer than the mean.
+
+pub mod asleep_rank;
+pub mod control;
+pub mod kernel_rank;
+mod kernel_work;
+pub mod last_task;
+pub mod serial_code;
+mod slowest;
+pub mod static_excess;
+pub mod uneven_groups;

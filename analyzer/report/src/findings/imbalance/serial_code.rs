@@ -1,0 +1,59 @@
+//! A rank works while the others have nothing to do.
+
+use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
+use lbprof_collector::Activity;
+use lbprof_thresholds::verdict::MAX_WORK_OF_OTHERS;
+
+use super::slowest;
+use crate::Report;
+use crate::finding::{Finding, FindingAdvice};
+use crate::findings::loss_parts::LossParts;
+use crate::phrases::ranks::who_waits;
+use crate::storage;
+use crate::verdict::LongestRank;
+use crate::words::seconds_like;
+
+/// Detects that the rank that computes longest works alone where its excess lies.
+pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+    let worst = report.verdict.worst.as_ref().filter(|_| parts.imbalance_s > 0.0)?;
+    if !is_working_alone(report, worst) {
+        return None;
+    }
+    let when = slowest::when(report, worst);
+    let how_long = seconds_like(time_of(report, worst), report.verdict.elapsed_s);
+    let others = who_waits(report, &[worst.rank]);
+    let because = format!("rank {} works alone for {how_long}{when}, and {others}", worst.rank);
+    let advice = match storage::access_of_slowest(report) {
+        Some(verb) => format!(
+            "if this time goes to files, {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks compute; else \
+             share this code among the ranks"
+        ),
+        None => "share this code among the ranks, or let the others work meanwhile".to_owned(),
+    };
+    Some(Finding {
+        advice: Some(FindingAdvice::Try(advice)),
+        ..slowest::finding(report, "serial code", parts.imbalance_s, because)
+    })
+}
+
+/// Returns whether the rank that computes longest has nearly all of the computation where most of its excess lies.
+fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
+    let Some(region) = worst.region.as_ref().filter(|region| region.path != WHOLE_PROGRAM) else { return false };
+    let row = report.regions.iter().find(|row| row.path == region.path);
+    let means = row.map(|row| row.mean_in_s(Activity::Computation));
+    let n_ranks = report.verdict.cluster.as_ref().map_or(report.ranks.len(), |cluster| cluster.ranks.len()) as f64;
+    // What it has more than the mean is all but its own part of the mean, if it has all.
+    let is_most = region.excess_s >= 0.5 * worst.over_mean_s;
+    // Others may work elsewhere meanwhile.
+    let is_alone = report.overheads.figures.alone.as_ref().is_none_or(|alone| alone.alone_s >= 0.5 * region.excess_s);
+    is_most
+        && is_alone
+        && means.is_some_and(|mean_s| mean_s * (n_ranks - 1.0) <= region.excess_s * (1.0 + MAX_WORK_OF_OTHERS))
+}
+
+/// The computation of a rank in the region with most of its excess.
+fn time_of(report: &Report, worst: &LongestRank) -> f64 {
+    let Some(region) = &worst.region else { return worst.computation_s };
+    let row = report.regions.iter().find(|row| row.path == region.path);
+    region.excess_s + row.map_or(0.0, |row| row.mean_in_s(Activity::Computation))
+}

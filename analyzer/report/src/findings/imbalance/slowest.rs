@@ -1,0 +1,69 @@
+//! Parts that findings about the rank that computes longest share.
+
+use lbprof_thresholds::verdict::MIN_EXCESS_ASLEEP;
+
+use crate::Report;
+use crate::excess_iterations::ExcessIterations;
+use crate::finding::{Finding, FindingCause, FindingSubject};
+use crate::findings::{gain, place};
+use crate::functions::ExplainedExcess;
+use crate::phrases::functions::may_lack_cores;
+use crate::phrases::ranks::{factor_in_words, named_ranks, who_waits};
+use crate::verdict::LongestRank;
+use crate::words::seconds_like;
+
+/// Returns a finding about the rank that computes longest, and those that compute as long.
+pub fn finding(report: &Report, kind: &'static str, seconds: f64, because: String) -> Finding {
+    let worst = report.verdict.worst.as_ref();
+    let evidence = worst.map(|worst| vec![("computation_s", worst.computation_s), ("mean_s", worst.mean_s)]);
+    Finding {
+        subject: FindingSubject::SlowRank,
+        ranks: worst.map(LongestRank::with_equals).unwrap_or_default(),
+        place: place::of_excess(report),
+        gain: gain::of_balance(report),
+        evidence: evidence.unwrap_or_default(),
+        ..Finding::part(kind, seconds, FindingCause::Because(because))
+    }
+}
+
+/// Returns the parts of the slowest rank's excess, if nothing doubts that they are what they seem.
+pub fn certain_excess(report: &Report) -> Option<&ExplainedExcess> {
+    report.verdict.worst.as_ref()?.explained.as_ref()
+}
+
+/// Returns whether a part of an excess is most of it.
+pub fn is_most(share: Option<f64>) -> bool {
+    share.is_some_and(|share| share >= MIN_EXCESS_ASLEEP)
+}
+
+/// Returns the share of the excess for which the slowest rank was certainly asleep or stopped.
+pub fn asleep_share(report: &Report) -> Option<f64> {
+    certain_excess(report)?.certain_asleep_share(!may_lack_cores(report))
+}
+
+/// Says how much longer slow ranks take, and in which state: `rank 1 takes 1.6 times the average time, 200 ms more, most of that asleep, and rank 0 waits for it`.
+pub fn in_state(report: &Report, worst: &LongestRank, state: &str) -> String {
+    let slow = worst.with_equals();
+    let (take, each) = if slow.len() > 1 { ("take", " each") } else { ("takes", "") };
+    let (named, others) = (named_ranks(&slow), who_waits(report, &slow));
+    let factor = factor_in_words(worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE));
+    let more = seconds_like(worst.over_mean_s, report.verdict.elapsed_s);
+    let when = when(report, worst);
+    format!("{named} {take} {factor} the average time{each}, {more} more{when}, most of that {state}, and {others}")
+}
+
+/// Returns the iterations in which a rank has its excess, unless they are most of them: `, from iteration 50 on`.
+pub fn when(report: &Report, worst: &LongestRank) -> String {
+    let rows = report.iterations.as_ref().map_or(&[][..], |iterations| &iterations.rows);
+    match worst.iterations {
+        None => String::new(),
+        Some(ExcessIterations::Range { first, last }) if rows.iter().all(|row| row.iteration <= last + 1) => {
+            format!(", from iteration {first} on")
+        }
+        Some(ExcessIterations::Range { first, last }) => format!(", in iterations {first}-{last}"),
+        Some(ExcessIterations::Periodic { distance: 2 }) => ", in every second iteration".to_owned(),
+        Some(ExcessIterations::Periodic { distance: 3 }) => ", in every third iteration".to_owned(),
+        Some(ExcessIterations::Periodic { distance }) => format!(", in every {distance}th iteration"),
+        Some(ExcessIterations::Scattered { slow, all }) => format!(", in {slow} of {all} iterations"),
+    }
+}

@@ -1,0 +1,106 @@
+//! The parts of what a run loses, which the findings explain: seconds of the mean rank's time.
+
+use crate::Report;
+use crate::loss_kind::LossKind;
+use crate::losses::EfficiencyLoss;
+
+use super::windows::{self, WindowWait};
+
+/// The parts of what is lost. They add up to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LossParts {
+    /// A rank computes longer than the mean.
+    pub imbalance_s: f64,
+    /// A rank computes longer than the mean in the control of parallelism.
+    pub control_s: f64,
+    /// In different iterations different ranks are the slowest.
+    pub slow_in_turn_s: f64,
+    /// In different parts of an iteration different ranks are the slowest; with the imbalance of the totals, if that is less.
+    pub slow_in_parts_s: f64,
+    /// Ranks wait in chains.
+    pub chains_s: f64,
+    /// Ranks wait for one another; it is not known how.
+    pub undivided_s: f64,
+    /// Waiting for targets or locks of windows.
+    pub windows_s: f64,
+    /// The reason for `windows_s`.
+    pub windows: Option<WindowWait>,
+    /// Calls of MPI besides all that.
+    pub calls_s: f64,
+    /// Functions of the program that MPI calls.
+    pub called_by_mpi_s: f64,
+    /// Access to files.
+    pub files_s: f64,
+    /// The recorder.
+    pub recorder_s: f64,
+}
+
+impl LossParts {
+    /// Divides what the ranks lose that the verdict is about.
+    pub fn new(report: &Report) -> LossParts {
+        let verdict = &report.verdict;
+        let serialization = verdict.serialization.unwrap_or_default();
+        let [imbalance_s, control_s] = [LossKind::Imbalance, LossKind::Control].map(|kind| lost_to_s(report, kind));
+        let of_control = if imbalance_s + control_s > 0.0 { control_s / (imbalance_s + control_s) } else { 0.0 };
+        let files_s = lost_to_s(report, LossKind::FileAccess).min(verdict.communication_s);
+        let called_by_mpi_s = lost_to_s(report, LossKind::CalledByMpi).min(verdict.communication_s - files_s);
+        let mut parts = LossParts {
+            imbalance_s: verdict.imbalance_s * (1.0 - of_control),
+            control_s: verdict.imbalance_s * of_control,
+            slow_in_turn_s: serialization.slow_in_turn_s.unwrap_or(0.0),
+            slow_in_parts_s: serialization.slow_in_parts_s.unwrap_or(0.0),
+            chains_s: serialization.chains_s.unwrap_or(0.0),
+            undivided_s: serialization.undivided_s(),
+            calls_s: verdict.communication_s - files_s - called_by_mpi_s,
+            called_by_mpi_s,
+            files_s,
+            recorder_s: verdict.recorder_s,
+            windows: None,
+            windows_s: 0.0,
+        };
+        // What is lost in the parts has the total of each rank in it.
+        if parts.slow_in_parts_s > verdict.imbalance_s {
+            parts.slow_in_parts_s += verdict.imbalance_s;
+            (parts.imbalance_s, parts.control_s) = (0.0, 0.0);
+        }
+        if let Some((wait, seconds)) = windows::find(report) {
+            parts.windows = Some(wait);
+            parts.take_for_windows(seconds);
+        }
+        parts
+    }
+
+    /// Takes what ranks wait in calls on windows from the other parts: it is measured, and they follow from sums. Who waits for a lock, or for access to a window, waits for
+    /// another in turn, and mostly for one that computes longer.
+    fn take_for_windows(&mut self, seconds: f64) {
+        let mut rest_s = seconds;
+        for part in [
+            &mut self.calls_s,
+            &mut self.chains_s,
+            &mut self.undivided_s,
+            &mut self.slow_in_turn_s,
+            &mut self.slow_in_parts_s,
+            &mut self.imbalance_s,
+        ] {
+            let taken_s = part.min(rest_s);
+            *part -= taken_s;
+            rest_s -= taken_s;
+            self.windows_s += taken_s;
+        }
+    }
+}
+
+/// Returns the first loss of a kind.
+pub fn loss_of(report: &Report, kind: LossKind) -> Option<&EfficiencyLoss> {
+    report.losses.iter().find(|loss| loss.kind == kind)
+}
+
+fn lost_to_s(report: &Report, kind: LossKind) -> f64 {
+    report.losses.iter().filter(|loss| loss.kind == kind).map(|loss| loss.lost_s).sum()
+}
+
+/// Returns the seconds of the mean rank's time that are lost to nothing that was found.
+pub fn not_explained_s(report: &Report) -> f64 {
+    let explained_s: f64 = report.findings.iter().filter(|one| one.is_part()).map(|one| one.seconds).sum();
+    (report.verdict.lost_s - explained_s).max(0.0)
+}

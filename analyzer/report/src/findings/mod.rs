@@ -1,0 +1,131 @@
+//! Findings: the things that a run loses time by, or that make a run not worth judging. Each is a file: how it is detected, its seconds, ranks, place, gain, advice and words.
+//!
+//! ```text
+//!   conditions/     the run has not ended, or its figures are not the answer: at most one holds
+//!   whole/          statements about all that is lost: little, or by threads
+//!   imbalance/      a rank has more work than others: at most one of them explains it
+//!   serialization/  ranks wait for one another though none has that much more work
+//!   calls/          time in MPI calls besides that
+//! ```
+//!
+//! Findings do not overlap: those that are parts add up to what is lost. The largest one is the answer of the first screen, with its own share, place, gain and advice, unless a
+//! condition or a statement about all of the loss comes before it. To add one: its file, and its line in a list below.
+
+mod amounts;
+mod answer;
+mod calls;
+mod conditions;
+mod gain;
+mod imbalance;
+mod loss_parts;
+mod notes;
+mod place;
+mod row;
+mod serialization;
+mod whole;
+mod windows;
+
+pub use crate::finding::{
+    Finding, FindingAdvice, FindingCause, FindingGain, FindingPlace, FindingStanding, FindingSubject, FindingTone,
+};
+pub use amounts::may_compute;
+pub use answer::{AnswerLine, AnswerText, answer_in_words};
+use loss_parts::LossParts;
+pub use loss_parts::not_explained_s;
+pub use row::FindingRow;
+
+use crate::Report;
+
+/// Detects a condition of a run; the findings by its figures are known.
+type DetectCondition = fn(&Report, &[Finding]) -> Option<Finding>;
+
+/// Detects a statement about all that a run loses.
+type DetectWhole = fn(&Report) -> Option<Finding>;
+
+/// Detects a part of what a run loses.
+type DetectPart = fn(&Report, &LossParts) -> Option<Finding>;
+
+/// The first that holds counts.
+const CONDITIONS: &[DetectCondition] = &[
+    conditions::unended::detect,
+    conditions::few_calls::detect,
+    conditions::no_cores::detect,
+    conditions::one_rank::detect,
+    conditions::set_up::detect,
+];
+
+/// The first that holds counts.
+const WHOLE: &[DetectWhole] = &[
+    whole::nothing::detect,
+    whole::threads::detect,
+    whole::master_and_workers::detect,
+    whole::unclear_polls::detect,
+    whole::asleep::detect,
+    whole::balanced::detect,
+];
+
+/// The first that holds explains that a rank computes longer than the mean.
+const IMBALANCE: &[DetectPart] = &[
+    imbalance::last_task::detect,
+    imbalance::uneven_groups::detect,
+    imbalance::asleep_rank::detect,
+    imbalance::kernel_rank::detect,
+    imbalance::serial_code::detect,
+    imbalance::static_excess::detect,
+];
+
+/// The first that holds explains time in MPI calls.
+const CALLS: &[DetectPart] = &[
+    calls::rank_in_calls::detect,
+    calls::small_messages::detect,
+    calls::late_progress::detect,
+    calls::large_messages::detect,
+    calls::communication::detect,
+];
+
+/// Each that holds is a part of what is lost.
+const OTHERS: &[DetectPart] = &[
+    imbalance::control::detect,
+    serialization::moving_rank::detect,
+    serialization::slow_in_turn::detect,
+    serialization::slow_in_parts::detect,
+    serialization::chains::detect,
+    serialization::undivided::detect,
+    calls::busy_target::detect,
+    calls::held_lock::detect,
+    calls::called_by_mpi::detect,
+    calls::file_access::detect,
+    calls::recorder::detect,
+];
+
+impl Report {
+    /// Adds what the run loses time by: the answer first. There is at least one finding.
+    pub(crate) fn with_findings(self) -> Report {
+        let mut findings = by_figures(&self);
+        if let Some(condition) = CONDITIONS.iter().find_map(|detect| detect(&self, &findings)) {
+            findings.insert(0, condition);
+        }
+        Report { findings, ..self }
+    }
+}
+
+/// Finds what the figures of a run say, whatever its conditions.
+fn by_figures(report: &Report) -> Vec<Finding> {
+    let parts = LossParts::new(report);
+    let firsts = [IMBALANCE, CALLS].map(|list| list.iter().find_map(|detect| detect(report, &parts)));
+    let mut findings: Vec<Finding> = firsts.into_iter().flatten().collect();
+    findings.extend(OTHERS.iter().filter_map(|detect| detect(report, &parts)));
+    // What the recorder takes is no fault of the program.
+    findings.sort_by(|a, b| {
+        let [a_s, b_s] = [a, b].map(|one| (one.subject == FindingSubject::Recorder, -one.seconds));
+        a_s.0.cmp(&b_s.0).then(a_s.1.total_cmp(&b_s.1))
+    });
+    if let Some(whole) = WHOLE.iter().find_map(|detect| detect(report)) {
+        findings.insert(0, whole);
+    }
+    if findings.is_empty() {
+        // Nothing is lost to anything that has a name.
+        findings.push(whole::nothing::unknown());
+    }
+    findings
+}

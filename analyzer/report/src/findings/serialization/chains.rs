@@ -1,0 +1,26 @@
+//! Ranks wait for one another in chains.
+
+use lbprof_thresholds::verdict::GOOD_LOAD_BALANCE;
+use lbprof_thresholds::wording::MIN_GAIN_OF_BALANCE;
+
+use crate::Report;
+use crate::finding::{Finding, FindingAdvice, FindingCause};
+use crate::findings::loss_parts::LossParts;
+use crate::findings::place;
+use crate::loss_kind::LossKind;
+
+/// Detects that ranks depend on each other in chains within iterations.
+pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+    let balance = report.verdict.efficiency.times.load_balance();
+    let is_balanced = balance.is_some_and(|balance| balance >= GOOD_LOAD_BALANCE);
+    let though = if is_balanced { ", though all have about the same work" } else { "" };
+    let because = format!("within iterations ranks wait for one another in chains{though}");
+    let more = if report.what_if.balance_gains(MIN_GAIN_OF_BALANCE) { "" } else { "; even work will not help" };
+    (parts.chains_s > 0.0).then(|| Finding {
+        place: place::of_serialization(report, LossKind::DependencyChains),
+        advice: Some(FindingAdvice::Try(format!(
+            "shorten the chains, or let their steps overlap (smaller blocks, the next sweep before the last one ends){more}"
+        ))),
+        ..Finding::part("chains", parts.chains_s, FindingCause::Because(because))
+    })
+}

@@ -1,0 +1,26 @@
+//! In each part of an iteration another rank is the slowest.
+
+use lbprof_analysis::model::what_if::WhatIfScenario;
+
+use crate::Report;
+use crate::finding::{Finding, FindingAdvice, FindingCause};
+use crate::findings::loss_parts::LossParts;
+use crate::findings::{gain, place};
+
+/// Detects that different ranks are slow in different parts of an iteration.
+pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+    let because = "in each part of an iteration another rank is the slowest, and the others wait for it";
+    let mut ranks: Vec<u32> = report.verdict.slow_parts.iter().map(|part| part.rank).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    (parts.slow_in_parts_s > 0.0).then(|| Finding {
+        ranks,
+        place: place::of_parts(report),
+        gain: gain::of_prediction(report, |row| row.scenario == WhatIfScenario::RegionsBalanced),
+        advice: Some(FindingAdvice::Try(
+            "divide the work of each of these parts evenly by itself: even totals alone leave ranks waiting in each part"
+                .to_owned(),
+        )),
+        ..Finding::part("slow in parts", parts.slow_in_parts_s, FindingCause::Because(because.to_owned()))
+    })
+}

@@ -1,0 +1,28 @@
+//! Ranks wait for one another; it is not known how.
+
+use crate::Report;
+use crate::finding::{Finding, FindingAdvice, FindingCause};
+use crate::findings::loss_parts::LossParts;
+use crate::findings::place;
+use crate::loss_kind::LossKind;
+use crate::verdict::UndividedReason;
+
+/// Detects serialization of which the kind is not known.
+pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+    let because = "ranks wait for one another more than the work of any of them explains";
+    let advice = match report.verdict.undivided {
+        Some(UndividedReason::UnsureLoop) => {
+            "which loop is the main one: mark its iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE); then \
+             the report says whether ranks are slow in turn or wait in chains"
+        }
+        _ => {
+            "which loop is the main one: mark its iterations (LBPROF_ITERATION_BEGIN); then the report says whether ranks are slow in \
+             turn or wait in chains"
+        }
+    };
+    (parts.undivided_s > 0.0).then(|| Finding {
+        place: place::of_serialization(report, LossKind::Serialization),
+        advice: Some(FindingAdvice::LookAt(advice.to_owned())),
+        ..Finding::part("serialization", parts.undivided_s, FindingCause::Because(because.to_owned()))
+    })
+}

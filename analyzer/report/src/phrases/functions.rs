@@ -1,0 +1,129 @@
+//! The functions in which a rank computes longer than the others, and those that MPI calls, in sentences.
+
+use crate::Report;
+use crate::functions::{CalledBackRow, ExcessIn, ExplainedExcess};
+use crate::phrases::names::LONGEST_NAME;
+use crate::words::{clean, seconds, seconds_like, shorten};
+use lbprof_analysis::structure::code_place::short;
+use lbprof_thresholds::wording::{
+    MAX_DIFFERENCE_OF_EVEN_FUNCTION, MIN_EXCESS_OF_FIRST_FUNCTION, MIN_EXCESS_OF_NAMED_FUNCTION,
+};
+
+/// Most functions in a sentence.
+const MOST_NAMED: usize = 2;
+
+/// Returns a function that MPI calls: `MPI_Allreduce runs add (sums.c:7) for 1.20 s on rank 0, 0.30 s on average`.
+pub fn in_mpi_call(row: &CalledBackRow) -> String {
+    let name = shorten(&clean(&row.name.label()), LONGEST_NAME);
+    let on_average = seconds_like(row.mean_s, row.max_s);
+    let how_long = match row.max_s - row.min_s <= MAX_DIFFERENCE_OF_EVEN_FUNCTION * row.max_s {
+        true => format!("{on_average} on each rank"),
+        false => format!("{} on rank {}, {on_average} on average", seconds(row.max_s), row.max_rank),
+    };
+    format!("MPI_{} runs {name} for {how_long}", row.operation)
+}
+
+/// The function that MPI calls longest, or `None` if MPI calls none.
+pub fn called_by_mpi(report: &Report) -> Option<String> {
+    report.functions.as_ref()?.called_by_mpi.first().map(in_mpi_call)
+}
+
+/// The state of a rank that computes by its calls but uses no CPU, as far as it is known.
+pub fn idle_in_words(report: &Report) -> &'static str {
+    match may_lack_cores(report) {
+        true => "asleep, or waiting for a core or I/O",
+        false => "asleep or waiting for I/O",
+    }
+}
+
+/// Returns whether computation without samples may have waited for a core.
+pub fn may_lack_cores(report: &Report) -> bool {
+    let is_preempted = report.verdict.worst.as_ref().is_some_and(|worst| worst.preempted.is_some());
+    is_preempted || report.has_crowded_cores()
+}
+
+/// The functions of an excess: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, with `whole` for `of it`. Empty if samples do not show it.
+pub fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> String {
+    let functions = excess.functions.iter().take(MOST_NAMED);
+    let named = functions.map(|one| (one.share, format!("in {}", shorten(&clean(&one.name.label()), LONGEST_NAME))));
+    let states = match excess.states {
+        Some(states) => vec![
+            (Some(states.kernel_share), "in the kernel (page faults, system calls)".to_owned()),
+            (Some(states.asleep_share), "asleep".to_owned()),
+            (Some(states.stopped_share), "stopped from outside".to_owned()),
+            (Some(states.no_core_share), "waiting for a core".to_owned()),
+        ],
+        None => vec![(excess.not_running_share, idle.to_owned())],
+    };
+    let mut shares: Vec<(f64, String)> = named
+        .chain(states)
+        .filter_map(|(share, what)| Some((share.filter(|&share| share >= MIN_EXCESS_OF_NAMED_FUNCTION)?, what)))
+        .collect();
+    shares.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut parts: Vec<String> =
+        shares.into_iter().map(|(share, what)| format!("{} {what}", share_of_it(share))).collect();
+    match parts.split_first_mut() {
+        Some((first, _)) => {
+            *first = first.replacen('%', &format!("% {whole}"), 1);
+            parts.join(", ")
+        }
+        None => String::new(),
+    }
+}
+
+/// Returns the function that has most of an excess, if one has.
+pub fn decisive(excess: &ExplainedExcess) -> Option<&ExcessIn> {
+    excess.functions.first().filter(|one| one.share.is_some_and(|share| share >= MIN_EXCESS_OF_FIRST_FUNCTION))
+}
+
+/// Returns the function with file and line.
+pub fn label(function: &ExcessIn) -> String {
+    shorten(&clean(&function.name.label()), LONGEST_NAME)
+}
+
+/// Returns ", called from main" for a function that main called, as samples say, or which lies in code between calls of main, of which `region` is the
+/// name; empty where that is its own code, or not known.
+pub fn called_from(function: &ExcessIn, region: Option<&str>) -> String {
+    let around = region.and_then(|name| name.split_once(" (")).map(|(caller, _)| caller);
+    let caller = function.caller.as_deref().map(short).or(around);
+    let own = function.name.function.as_deref().unwrap_or_default();
+    match caller {
+        Some(caller) if caller.contains(" → ") || own.starts_with(caller) => String::new(),
+        Some(caller) if own.ends_with(&format!("::{caller}")) => String::new(),
+        Some(caller) => format!(", called from {}", clean(caller)),
+        None => String::new(),
+    }
+}
+
+/// A share by samples, which does not say more than whole percents, and no more than all.
+fn share_of_it(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share.min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::functions::{ExcessIn, FunctionName};
+
+    #[test]
+    fn an_excess_is_laid_to_its_functions() {
+        let function = |name: &str, share: f64| ExcessIn {
+            name: FunctionName {
+                function: Some(name.into()),
+                file: Some("/src/f.c".into()),
+                line: Some(7),
+                module: None,
+            },
+            excess_s: share,
+            excess_error_s: 0.01,
+            share: Some(share),
+            caller: None,
+        };
+        let functions = vec![function("force", 0.92), function("tiny", 0.02)];
+        let excess = ExplainedExcess { functions, ..ExplainedExcess::default() };
+        assert_eq!(explained(&excess, "of it", "asleep"), "92 % of it in force (f.c:7)");
+        let excess = ExplainedExcess { not_running_share: Some(0.4), not_running_s: Some(0.4), ..excess };
+        assert_eq!(explained(&excess, "of it", "asleep"), "92 % of it in force (f.c:7), 40 % asleep");
+        assert_eq!(explained(&ExplainedExcess::default(), "of it", "asleep"), "");
+    }
+}

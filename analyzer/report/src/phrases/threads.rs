@@ -1,0 +1,66 @@
+//! The losses of the cores' time on ranks with threads, in a sentence.
+
+use crate::Report;
+use crate::phrases::names::place_name;
+use crate::threads::{CoreLoss, CoreLossKind, MutexRow, MutexWord};
+use crate::words::{clean, percent, percent_or_dash, plural};
+
+/// Losses that are named in the first sentence.
+const MAX_NAMED: usize = 5;
+
+/// The use of the cores, as a sentence. Empty if each rank has one core.
+pub fn sentence(report: &Report) -> String {
+    let Some(table) = &report.threads else { return String::new() };
+    let cores = plural(table.cores, "core");
+    if table.is_good() {
+        return format!("{} of the time of {cores} is work.", percent_or_dash(table.parallel));
+    }
+    let lost = table.parallel.map(|parallel| percent(1.0 - parallel));
+    let parts: Vec<String> = table.losses.iter().take(MAX_NAMED).map(loss).collect();
+    let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    format!("{} of the time of {cores} is lost{parts}.", lost.unwrap_or_default())
+}
+
+/// A loss as a part of the sentence.
+fn loss(loss: &CoreLoss) -> String {
+    let share = percent(loss.share);
+    let at = loss.at.as_ref().map(place_name).unwrap_or_default();
+    match loss.kind {
+        CoreLossKind::Mpi => format!("{share} in MPI, where threads wait for other ranks or for messages"),
+        CoreLossKind::Serial => {
+            let function = loss.function.as_ref();
+            let within = function.map(|one| format!(", {} of it in {}", percent(one.share), clean(&one.name)));
+            let within = within.unwrap_or_default();
+            format!("{share} where only one thread of a rank computes, outside of parallel regions{within}")
+        }
+        CoreLossKind::ThreadImbalance => match loss.heavy_thread {
+            Some(heavy) => {
+                let long = heavy.against_others.map(|factor| format!("{factor:.1} times as long as"));
+                let long = long.unwrap_or_else(|| "and not".to_owned());
+                format!("{share} because thread {} works {long} the others in {at}", heavy.thread)
+            }
+            None => {
+                format!("{share} because threads work for different times in {at}, not always the same one longest")
+            }
+        },
+        CoreLossKind::Mutex => format!("{share} waiting for {} in {at}", mutex_name(loss.mutex.as_ref())),
+        CoreLossKind::Ordered => format!("{share} waiting for an ordered section in {at}"),
+        CoreLossKind::Tasks => format!("{share} waiting for tasks in {at}"),
+        CoreLossKind::ForkJoin => format!("{share} starting and ending parallel regions"),
+    }
+}
+
+/// Names the mutex that threads wait for.
+fn mutex_name(mutex: Option<&MutexRow>) -> String {
+    let Some(mutex) = mutex else { return "a critical section or lock".to_owned() };
+    match (mutex.kind, &mutex.name) {
+        (MutexWord::Critical, Some(name)) => format!("critical section {}", clean(name)),
+        (MutexWord::Critical, None) => "a critical section".to_owned(),
+        (MutexWord::Lock, name) => match (mutex.at.as_ref().and_then(|at| at.line), name) {
+            (Some(line), _) => format!("the lock of line {line}"),
+            (None, Some(name)) => format!("lock {}", clean(name)),
+            (None, None) => "a lock".to_owned(),
+        },
+        (MutexWord::Atomic, _) => "an atomic operation".to_owned(),
+    }
+}

@@ -143,7 +143,7 @@ fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
         "{slow}: {excess_s} s more, {share} of it in user space, {explained:#}"
     );
     let verdict = report["verdict"]["text"].as_str().unwrap_or_default();
-    let named = slow.strip_prefix("module ").map_or_else(|| format!("in {slow} ("), str::to_owned);
+    let named = slow.strip_prefix("module ").map_or_else(|| format!(" {slow} ("), str::to_owned);
     // On crowded cores most of what it computes longer is waiting for one, and where that doubts all figures, the verdict says it first.
     let doubts = report["verdict"]["doubts"].as_array().context("doubts")?;
     let is_crowded = doubts.iter().any(|doubt| doubt["kind"] == "no core to compute");

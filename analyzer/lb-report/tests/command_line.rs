@@ -463,11 +463,11 @@ fn the_first_screen_is_the_default_and_tables_are_asked_for() {
         String::from_utf8(lb_report(&all).assert().code(0).get_output().stdout.clone()).unwrap()
     };
     let (first, some, full) = (text(&[]), text(&["--top", "1", "--expert"]), text(&["--full"]));
-    assert!(first.contains("Largest losses") && first.contains("Data:") && !first.contains("Call sites"), "{first}");
-    let proposed = format!("lb-report {} --html report.html", text_of(dir.path()));
+    assert!(first.contains("Also lost") && first.contains("Data:") && !first.contains("Call sites"), "{first}");
+    let proposed = format!("lb-report {} --top 8", text_of(dir.path()));
     assert!(first.contains(&proposed), "{first}");
     let part = text(&["--ranks", "0", "--color", "never", "--what-if", "rank=0"]);
-    let proposed = format!("lb-report {} --ranks 0 --what-if 'rank=0' --html report.html", text_of(dir.path()));
+    let proposed = format!("lb-report {} --ranks 0 --what-if 'rank=0' --top 8", text_of(dir.path()));
     assert!(part.contains(&proposed.replace('\'', "")) || part.contains(&proposed), "{part}");
     let asked = text(&["--what-if", "faster=work:2"]);
     assert!(asked.contains("work were 2 times as fast"), "{asked}");

@@ -172,8 +172,7 @@ fn the_verdict_names_the_function() {
     let dir = written(run_of(&program, 1000));
     let report = report(dir.path(), &Selection::default());
     let verdict = findings::answer_in_words(&report);
-    assert!(verdict.contains("of the extra work is in force (md.c:"), "{verdict}");
-    assert!(verdict.contains(") (region step/pair)."), "{verdict}");
+    assert!(verdict.contains("Where: force (md.c:") && verdict.contains(" % of the extra work."), "{verdict}");
     let document = json::document(&report, &ListBounds::default());
     assert_eq!(document["verdict"]["worst"]["explained"]["functions"][0]["function"], "force");
     assert_eq!(document["functions"]["delaying_ranks"][0]["rank"], 0);

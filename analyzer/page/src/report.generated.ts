@@ -106,7 +106,7 @@ export type CauseClass = ("communication" | "message delay" | "control of parall
 /**
  * The kinds of what-if scenarios.
  */
-export type ScenarioKind = ("as measured" | "without the recorder" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "regions balanced" | "rank as the mean" | "region faster" | "threads balanced" | "function on all threads")
+export type ScenarioKind = ("as measured" | "without the recorder" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "regions balanced" | "rank as the mean" | "region faster" | "function faster" | "rank faster" | "threads balanced" | "function on all threads")
 /**
  * The kind of a node of the tree.
  */
@@ -984,7 +984,7 @@ text: string
  */
 export interface FindingRow {
 /**
- * Conditions: `still running`, `ended early`: ranks have not ended, or not by themselves; `few calls`: too few to judge; `no cores`: ranks had none of their own; `one rank`; `set-up`: most of the run lies outside of `MPI_Init` … `MPI_Finalize`. Statements about all that is lost: `nothing`: no rank computes; `threads`: more is lost to idle threads; `master and workers`, `balanced`: little is lost; `unclear polls`, `asleep`: little, if that is computation. Parts of the loss: `static excess`: a rank has more work than the others; `serial code`: it works alone; `asleep rank`, `kernel rank`: it takes longer asleep, or in the kernel; `last task`: the others wait for its last one; `uneven groups`: a group with other code computes longer; `control of parallelism`; `moving rank`: first one rank has more work, then another; `slow in turn`: another in each iteration; `slow in parts`: another in each part of one; `chains`: ranks wait in chains; `serialization`: it is not known how; `busy target`, `held lock`: they wait in calls on windows; `rank in calls`: for the calls of one rank; `small messages`, `large messages`, `late progress`, `communication`; `called by MPI`: functions of the program; `file access`; `recorder`.
+ * Conditions: `still running`, `ended early`: ranks have not ended, or not by themselves; `few calls`: too few to judge; `no cores`: ranks had none of their own; `one rank`; `set-up`: most of the run lies outside of `MPI_Init` … `MPI_Finalize`. Statements about all that is lost: `nothing`: no rank computes; `threads`: more is lost to idle threads; `master and workers`, `balanced`: little is lost; `unclear polls`, `asleep`: little, if that is computation. Parts of the loss: `static excess`: a rank has more work than the others; `serial code`: it works alone; `asleep rank`, `kernel rank`: it takes longer asleep, or in the kernel; `last task`: the others wait for its last one; `uneven groups`: a group with other code computes longer; `control of parallelism`; `moving rank`: first one rank has more work, then another; `slow in turn`: another in each iteration; `slow in parts`: another in each part of one; `chains`: ranks wait in chains; `serialization`: it is not known how; `busy coordinator`, `sleeping coordinator`: workers wait for a rank that is none of them; `busy target`, `held lock`: ranks wait in calls on windows; `rank in calls`: for the calls of one rank; `small messages`, `large messages`, `late progress`, `communication`; `called by MPI`: functions of the program; `file access`; `recorder`.
  */
 kind: string
 /**
@@ -3231,7 +3231,7 @@ export interface PredictionRow {
  */
 scenario: ScenarioKind
 /**
- * Of `region faster`: how many times as fast.
+ * Of `region faster`, `function faster` and `rank faster`: how many times as fast; of the last one null: computation takes no time.
  */
 times: (number | null)
 /**
@@ -3243,7 +3243,7 @@ latency_s: (number | null)
  */
 bytes_per_s: (number | null)
 /**
- * Path of the region that it is about; of `threads balanced` the parallel region, null: all; of `function on all threads` the function.
+ * Path of the region that it is about; of `threads balanced` the parallel region, null: all; of `function on all threads` and `function faster` the function.
  */
 region: (string | null)
 /**

@@ -22,7 +22,8 @@ pub struct PredictionRow {
     #[serde(flatten, serialize_with = "serial::written_as::<_, ScenarioRow, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "ScenarioRow"))]
     pub scenario: WhatIfScenario,
-    /// Path of the region that it is about; of `threads balanced` the parallel region, null: all; of `function on all threads` the function.
+    /// Path of the region that it is about; of `threads balanced` the parallel region, null: all; of `function on all threads` and `function faster` the
+    /// function.
     pub region: Option<String>,
     /// The rank that it is about.
     pub rank: Option<u32>,
@@ -72,6 +73,12 @@ enum ScenarioKind {
     /// A region computed several times as fast.
     #[serde(rename = "region faster")]
     RegionFaster,
+    /// A function computed several times as fast, with what it calls.
+    #[serde(rename = "function faster")]
+    FunctionFaster,
+    /// A rank that computes several times as fast: the one with which all others exchange messages.
+    #[serde(rename = "rank faster")]
+    RankFaster,
     /// Threads that work equally long in each instance of parallel regions.
     #[serde(rename = "threads balanced")]
     ThreadsBalanced,
@@ -86,7 +93,7 @@ enum ScenarioKind {
 struct ScenarioRow {
     /// The what-if scenario. Some may be missing: `prediction_notes` says why.
     scenario: ScenarioKind,
-    /// Of `region faster`: how many times as fast.
+    /// Of `region faster`, `function faster` and `rank faster`: how many times as fast; of the last one null: computation takes no time.
     times: Option<f64>,
     /// Of `network`: its latency.
     latency_s: Option<f64>,
@@ -109,13 +116,19 @@ impl From<&WhatIfScenario> for ScenarioRow {
             WhatIfScenario::ThreadsBalanced(_) => ScenarioKind::ThreadsBalanced,
             WhatIfScenario::Spread(_) => ScenarioKind::FunctionOnAllThreads,
             WhatIfScenario::Faster(..) => ScenarioKind::RegionFaster,
+            WhatIfScenario::RankFaster(..) => ScenarioKind::RankFaster,
+            WhatIfScenario::FunctionFaster(..) => ScenarioKind::FunctionFaster,
         };
         let mut row = ScenarioRow { scenario: kind, times: None, latency_s: None, bytes_per_s: None };
         match *scenario {
             WhatIfScenario::Network(latency_s, bytes_per_s) => {
                 (row.latency_s, row.bytes_per_s) = (Some(latency_s), Some(bytes_per_s));
             }
-            WhatIfScenario::Faster(_, times) => row.times = Some(times),
+            WhatIfScenario::Faster(_, times)
+            | WhatIfScenario::RankFaster(_, times)
+            | WhatIfScenario::FunctionFaster(_, times) => {
+                row.times = Some(times).filter(|times| times.is_finite());
+            }
             _ => {}
         }
         row
@@ -299,7 +312,8 @@ impl WhatIfTable {
         let error_s = self.replay_error.unwrap_or(0.0).abs() * base_s;
         let least_s = error_s.max(MIN_SHOWN_SAVING * base_s);
         self.rows.iter().filter(move |row| {
-            let is_change = row.scenario.is_redistribution() || matches!(row.scenario, WhatIfScenario::Faster(..));
+            let is_change = row.scenario.is_redistribution()
+                || matches!(row.scenario, WhatIfScenario::Faster(..) | WhatIfScenario::RankFaster(..));
             row.is_asked || !is_change || row.saved_s > least_s
         })
     }
@@ -446,13 +460,15 @@ impl PredictionRow {
             WhatIfScenario::ThreadsBalanced(region) => {
                 region.and_then(|region| model.asked_threads.regions.get(region as usize)).map(|region| &region.name)
             }
-            WhatIfScenario::Spread(function) => {
+            WhatIfScenario::Spread(function) | WhatIfScenario::FunctionFaster(function, _) => {
                 model.asked_threads.functions.get(function as usize).map(|function| &function.name)
             }
             _ => None,
         };
         let rank = match scenario {
-            WhatIfScenario::RankAsMean(rank) => model.ranks.get(rank as usize).map(|rank| rank.rank),
+            WhatIfScenario::RankAsMean(rank) | WhatIfScenario::RankFaster(rank, _) => {
+                model.ranks.get(rank as usize).map(|rank| rank.rank)
+            }
             _ => None,
         };
         let saved_s = base_s.unwrap_or(time_s) - time_s;

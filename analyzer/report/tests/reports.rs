@@ -53,7 +53,7 @@ fn the_first_screen_is_the_answer() {
     insta::assert_snapshot!("first_screen_80", first_screen(&report, 80));
     insta::assert_snapshot!("first_screen_120", first_screen(&report, 120));
     insta::assert_snapshot!("first_screen_coloured", coloured_first_screen(&report, 100).replace('\u{1b}', "<ESC>"));
-    assert!(first_screen(&report, 80).lines().count() <= 40, "it fits on a screen");
+    assert!(first_screen(&report, 80).lines().count() <= 24, "it fits on a screen");
 }
 
 #[test]

@@ -4,11 +4,12 @@
 
 use std::path::Path;
 
+use lbprof_analysis::model::samples::OffCoreSums;
 use lbprof_analysis::structure::code_place::CodePlace;
 use lbprof_analysis::structure::symbols;
 use lbprof_collector::definition::{LifetimePoint, MpiObject, ObjectKind, ResourceUsage};
 use lbprof_collector::record::CallFlags;
-use lbprof_collector::{Definition, Operation, Record};
+use lbprof_collector::{Activity, CoreState, Definition, Operation, Record};
 use lbprof_report::findings::AnswerText;
 use lbprof_report::loss_kind::LossKind;
 use lbprof_report::{Report, ReportChoices, json, text};
@@ -264,6 +265,70 @@ fn master_and_workers() -> Report {
         }),
     });
     named(scenario, "farm tasks.txt")
+}
+
+/// Three workers with tasks of 12 ms ask rank 0 for the next one, which needs 6 ms for each request: it is busy all the time, and each worker waits a third of it.
+fn coordinated() -> Report {
+    const TASKS: u32 = 30;
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => script.repeat(TASKS, |_, script| {
+            (1..4).fold(script, |script, worker| {
+                script.at("receive").recv(worker, 0, 8, 0.1).compute(5.8).at("send").send(worker, 1, 8, 0.1)
+            })
+        }),
+        worker => script.repeat(TASKS, move |task, script| {
+            let wait = if task == 0 { 6.0 * f64::from(worker) - 0.1 } else { 5.9 };
+            script.at("halo").send(0, 0, 8, 0.1).at("end").recv(0, 1, 8, wait).compute(12.0)
+        }),
+    });
+    named(scenario, "farm tasks.txt")
+}
+
+#[test]
+fn workers_that_wait_for_a_busy_coordinator_say_so() {
+    let report = coordinated();
+    let [answer, ..] = report.findings.as_slice() else { panic!("no answer") };
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!((answer.kind, answer.ranks.as_slice()), ("busy coordinator", &[0][..]), "{words}");
+    assert!(words.contains("ranks 1-3 wait for rank 0, which needs 5.80 ms for each request"), "{words}");
+    // With half the time per request a worker waits for 3 of 15 ms.
+    let gain = answer.gain.as_ref().unwrap_or_else(|| panic!("no gain: {words}"));
+    assert!((0.1..0.2).contains(&gain.share), "{gain:?}");
+    assert!(gain.text.starts_with("half the time per request on rank 0"), "{gain:?}");
+}
+
+/// Rank 0 serves three workers, then finds no message and sleeps for 30 ms. Their tasks take 10 ms: what they ask for next lies there for 20 ms.
+fn sleeping_coordinator() -> Report {
+    const ROUNDS: u32 = 30;
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => script.repeat(ROUNDS, |_, script| {
+            let served = (1..4).fold(script, |script, worker| {
+                script.at("receive").recv(worker, 0, 8, 0.1).at("send").send(worker, 1, 8, 0.1)
+            });
+            let nothing = |record: &mut Record| record.flags |= CallFlags::NOTHING;
+            served.at("halo").call(Operation::Iprobe, 0.01, nothing).compute(30.0).call(Operation::Iprobe, 0.01, |_| {})
+        }),
+        worker => script.repeat(ROUNDS, move |round, script| {
+            let first = 0.2 * f64::from(worker);
+            let wait = if round == 0 { first - 0.1 } else { 20.52 };
+            script.at("write").send(0, 0, 8, 0.1).at("end").recv(0, 1, 8, wait).compute(10.0)
+        }),
+    });
+    let dir = written(called(scenario, "farm tasks.txt"));
+    let mut model = model_in(dir.path());
+    let places = vec![((0, Activity::Computation, CoreState::Asleep), 0.9)];
+    model.ranks[0].samples.off_core = Some(OffCoreSums { places, known_s: 1.0 });
+    Report::with(&model, &symbols::unnamed(&model.sites), &ReportChoices::default())
+}
+
+#[test]
+fn workers_that_wait_for_a_sleeping_coordinator_say_so() {
+    let report = sleeping_coordinator();
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!(report.findings[0].kind, "sleeping coordinator", "{words}");
+    assert!(words.contains("rank 0 sleeps between its polls while messages lie there"), "{words}");
+    let gain = report.findings[0].gain.as_ref().unwrap_or_else(|| panic!("no gain: {words}"));
+    assert!((0.5..0.7).contains(&gain.share), "{gain:?}");
 }
 
 /// The master hands out 36 tasks of 10 ms to three workers, and then one of 150 ms to rank 2.
@@ -618,7 +683,9 @@ fn check(example: &Example) {
         let from = before.rsplit(": ").next().unwrap_or_default();
         assert!(screen.lines().next().is_some_and(|head| head.contains(&format!(" · {from}"))), "{from}: {screen}");
     }
-    assert!(screen.lines().count() <= 45, "{} lines: {screen}", screen.lines().count());
+    let small = first_screen(&report, 80);
+    assert!(small.lines().count() <= 24, "{} lines: {small}", small.lines().count());
+    assert!(small.lines().all(|line| line.chars().count() <= 80), "{small}");
     let mut summary = Vec::new();
     json::write_pretty(&json::RunSummary::new(&report), &mut summary).expect("writing to memory");
     assert!(summary.len() <= json::MAX_BYTES, "{} bytes", summary.len());

@@ -35,6 +35,9 @@ thresholds! {
     /// Maximum length of a rank's shortest iteration, as a multiple of an edge: an edge may be one phase of several.
     MAX_ITERATION_TO_EDGE: f64 = 4.0, unit "factor", validated "tests/laboratory";
 
+    /// Share of the calls of all other ranks together that a rank must make to be the one with which they all exchange messages.
+    MIN_CALLS_OF_STAR_CENTER: f64 = 0.8, unit "of the others' calls", validated "report/tests/situations.rs";
+
     /// Minimum potential gain, as a share of the elapsed time, for a default scenario.
     MIN_GAIN_OF_SCENARIO: f64 = 0.005, unit "of the elapsed time", validated "report/tests/reports.rs";
 

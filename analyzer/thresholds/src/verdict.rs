@@ -31,8 +31,20 @@ thresholds! {
     /// Share of a loss from which on one rank causes it.
     MIN_LOSS_OF_ONE_RANK: f64 = 0.9, unit "of a loss", validated "report/tests/situations.rs";
 
+    /// Share of what the judged ranks lose that waiting for a coordinator's computation must have for that to be the answer.
+    MIN_LOSS_TO_COORDINATOR: f64 = 0.3, unit "of what is lost", validated "report/tests/situations.rs";
+
+    /// Share of the elapsed time for which a coordinator must wait between polls, to be one that sleeps.
+    MIN_POLLING_OF_COORDINATOR: f64 = 0.5, unit "of the elapsed time", validated "report/tests/situations.rs";
+
+    /// Seconds between two polls, on average, from which on a rank sleeps between them: less is the time of other work.
+    MIN_SLEEP_BETWEEN_POLLS_S: f64 = 1e-3, unit "s", validated "report/tests/situations.rs";
+
     /// Bytes a call up to which messages are small.
     MAX_BYTES_OF_SMALL_MESSAGE: u64 = 4096, unit "bytes", validated "report/tests/situations.rs";
+
+    /// Seconds that a small message costs at most, besides waiting for other ranks: a slow network takes tens of microseconds, a collective of many ranks several times that.
+    MAX_TIME_OF_SMALL_MESSAGE_S: f64 = 3e-4, unit "s", validated "report/tests/situations.rs";
 
     /// Calls of a rank from which on they are many.
     MIN_MANY_CALLS: u64 = 500, unit "calls of a rank", validated "report/tests/situations.rs";

@@ -13,6 +13,12 @@ thresholds! {
     /// Share of the computation of a region from which on it is reported that a rank did not run.
     MIN_TIME_NOT_RUNNING: f64 = 0.05, unit "of a region's computation", validated "report/src/text/functions.rs";
 
+    /// Share of an iteration from which on imbalance that changes over the run is said to.
+    MIN_CHANGED_IMBALANCE: f64 = 0.1, unit "of an iteration", validated "report/tests/situations.rs";
+
+    /// Share of the larger imbalance, of those at the start and at the end, up to which the smaller one is another.
+    MAX_UNCHANGED_IMBALANCE: f64 = 0.5, unit "of the larger imbalance", validated "report/tests/situations.rs";
+
     /// Share of an excess from which on a function is named for it.
     MIN_EXCESS_OF_NAMED_FUNCTION: f64 = 0.1, unit "of an excess", validated "report/src/text/functions.rs";
 
@@ -60,6 +66,9 @@ thresholds! {
 
     /// Share of a loss from which on most of it is in one place.
     MIN_LOSS_IN_ONE_PLACE: f64 = 0.5, unit "of a loss", validated "report/tests/losses.rs";
+
+    /// Share of the elapsed time from which on the savings of two changes differ, so that each has a row.
+    MIN_DIFFERENCE_OF_CHANGES: f64 = 0.005, unit "of the elapsed time", validated "report/tests/blocking";
 
     /// Share of the elapsed time below which nothing is gained, as far as words go.
     MIN_GAIN_AT_ALL: f64 = 0.001, unit "of the elapsed time", validated "report/tests/losses.rs";

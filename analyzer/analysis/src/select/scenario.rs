@@ -16,7 +16,7 @@ pub enum AskedScenario {
     Balanced(String),
     /// With this rank computing no more than the mean.
     Rank(u32),
-    /// With this region so many times as fast.
+    /// With this region, or this function where no region has the name, so many times as fast.
     Faster(String, f64),
     /// On a network with this latency in seconds and this bandwidth in bytes per second.
     Network(f64, f64),
@@ -29,7 +29,7 @@ pub enum AskedScenario {
 /// Why a text is no scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected balanced=REGION, rank=N, faster=REGION:2 (times as fast), network=1.5us,10GB/s (latency, bandwidth), threads-balanced, \
+    "expected balanced=REGION, rank=N, faster=REGION:2 or faster=FUNCTION:2 (times as fast), network=1.5us,10GB/s (latency, bandwidth), threads-balanced, \
      threads-balanced=PARALLEL-REGION or parallel=FUNCTION"
 )]
 pub struct AskedError;
@@ -92,7 +92,16 @@ impl AskedScenario {
     pub fn scenario(&self, model: &mut Model, names: &ResolvedNames) -> Result<WhatIfScenario, SelectionError> {
         Ok(match self {
             AskedScenario::Balanced(name) => WhatIfScenario::Balanced(region::find_asked(model, name)?),
-            AskedScenario::Faster(name, times) => WhatIfScenario::Faster(region::find_asked(model, name)?, *times),
+            AskedScenario::Faster(name, times) => match region::find_asked(model, name) {
+                Ok(region) => WhatIfScenario::Faster(region, *times),
+                // No region has the name, but a function may.
+                Err(no_region) => {
+                    let function = threads::faster_function(model, &names.sampled, name, *times);
+                    let known = &mut model.asked_threads.functions;
+                    known.push(function.map_err(|_| no_region)?);
+                    WhatIfScenario::FunctionFaster(known.len() as u32 - 1, *times)
+                }
+            },
             AskedScenario::Network(latency_s, bytes_per_s) => WhatIfScenario::Network(*latency_s, *bytes_per_s),
             AskedScenario::ThreadsBalanced(None) => WhatIfScenario::ThreadsBalanced(None),
             AskedScenario::ThreadsBalanced(Some(name)) => {
@@ -102,7 +111,7 @@ impl AskedScenario {
                 WhatIfScenario::ThreadsBalanced(Some(known.len() as u32 - 1))
             }
             AskedScenario::Parallel(name) => {
-                let function = threads::function_named(model, &names.sampled, name)?;
+                let function = threads::spread_function(model, &names.sampled, name)?;
                 let known = &mut model.asked_threads.functions;
                 known.push(function);
                 WhatIfScenario::Spread(known.len() as u32 - 1)

@@ -34,10 +34,32 @@ pub fn regions_named(model: &Model, places: &[CodePlace], name: &str) -> Result<
     Ok(AskedRegion { name: name.to_owned(), is_meant })
 }
 
-/// Returns the function of a name, as samples of ranks' first threads outside of parallel regions have it, with what it calls.
+/// Returns the function of a name that runs on all threads of a rank, in place of one.
 ///
-/// Errors: none hit it there.
-pub fn function_named(model: &Model, code: &SampledCode, name: &str) -> Result<AskedFunction, SelectionError> {
+/// Errors: no sample outside of parallel regions hit it.
+pub fn spread_function(model: &Model, code: &SampledCode, name: &str) -> Result<AskedFunction, SelectionError> {
+    function_named(model, code, name, |rank| 1.0 - 1.0 / f64::from(cores(rank)))
+}
+
+/// Returns the function of a name that takes so many times as short.
+///
+/// Errors: as of [`spread_function`].
+pub fn faster_function(
+    model: &Model,
+    code: &SampledCode,
+    name: &str,
+    times: f64,
+) -> Result<AskedFunction, SelectionError> {
+    function_named(model, code, name, |_| 1.0 - 1.0 / times)
+}
+
+/// Returns the function of a name, as samples of ranks' first threads outside of parallel regions have it, with what it calls. `saved`: the part of its time that each rank saves.
+fn function_named(
+    model: &Model,
+    code: &SampledCode,
+    name: &str,
+    saved: impl Fn(&RankModel) -> f64,
+) -> Result<AskedFunction, SelectionError> {
     let mut saved_shares = vec![Vec::new(); model.regions.len()];
     let mut seconds: BTreeMap<&str, f64> = BTreeMap::new();
     for (place, rank) in model.ranks.iter().enumerate() {
@@ -46,7 +68,7 @@ pub fn function_named(model: &Model, code: &SampledCode, name: &str) -> Result<A
                 continue;
             };
             shares.resize(model.ranks.len(), 0.0);
-            shares[place] = serial.of_function_s / serial.all_s * (1.0 - 1.0 / f64::from(cores(rank)));
+            shares[place] = serial.of_function_s / serial.all_s * saved(rank);
         }
     }
     if saved_shares.iter().all(Vec::is_empty) {

@@ -24,8 +24,12 @@ export function scenario(replay: PredictionRow): string {
             return "every region were balanced";
         case "rank as the mean":
             return `rank ${replay.rank} computed no more than the mean`;
+        case "rank faster":
+            return replay.times === null ? `rank ${replay.rank} computed in no time` : `rank ${replay.rank} computed ${replay.times} times as fast`;
         case "region faster":
             return `${shortPath(replay.region ?? "main")} were ${replay.times} times as fast`;
+        case "function faster":
+            return `${replay.region} were ${replay.times} times as fast`;
         case "threads balanced":
             return replay.region === null ? "threads worked equally long in each parallel region" : `threads worked equally long in ${replay.region}`;
         case "function on all threads":

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::notes;
 use crate::Report;
-use crate::finding::{Finding, FindingCause};
+use crate::finding::{Finding, FindingCause, FindingSubject};
 use crate::phrases::ranks::{capitalized, efficiency_of_unclear_polls, members, percent_range, short_percent};
 use crate::words::{percent, plural};
 use lbprof_thresholds::wording::{MIN_ONLY_PART_OF_LOSS, MIN_SECOND_PART_OF_LOSS};
@@ -45,9 +45,8 @@ impl AnswerText {
         let notes = notes::lines(report, answer, &figures).into_iter().map(|text| ("note", text));
         let lines = place.into_iter().chain(gain).chain(advice).chain(notes);
         let sentence = match &answer.cause {
-            FindingCause::Sentence(sentence) if answer.before_figures.is_some() && !answer.ranks.is_empty() => {
-                sentence.clone()
-            }
+            // It says itself what is missing.
+            FindingCause::Sentence(sentence) if answer.subject == FindingSubject::End => sentence.clone(),
             FindingCause::Sentence(sentence) => format!("{}{sentence}", of_what(report)),
             _ => format!("{}{figures}", of_what(report)),
         };
@@ -69,22 +68,28 @@ pub fn answer_in_words(report: &Report) -> String {
     AnswerText::new(report).in_one_line()
 }
 
-/// Returns the sentence that the figures give, whatever the run's condition: the total once, and each part as a part.
-fn figures_in_words(report: &Report) -> String {
+/// Returns the findings that the answer names, whatever the run's condition: the first one, and the next if that is a part worth naming.
+pub fn named_findings(report: &Report) -> (Option<&Finding>, Option<&Finding>) {
     let mut findings = report.findings.iter().filter(|one| one.before_figures.is_none());
-    let Some(first) = findings.next() else { return String::new() };
+    let Some(first) = findings.next() else { return (None, None) };
     let second = findings.find(|one| one.is_part()).filter(|second| {
         let is_all = first.seconds >= MIN_ONLY_PART_OF_LOSS * report.verdict.lost_s;
-        !is_all && share(report, second) >= MIN_SECOND_PART_OF_LOSS
+        first.is_part() && !is_all && share_of_time(report, second) >= MIN_SECOND_PART_OF_LOSS
     });
+    (Some(first), second)
+}
+
+/// Returns the sentence that the figures give, whatever the run's condition: the total once, and each part as a part.
+fn figures_in_words(report: &Report) -> String {
+    let (Some(first), second) = named_findings(report) else { return String::new() };
     match (&first.cause, second) {
         (FindingCause::Sentence(sentence), _) => sentence.clone(),
         (_, Some(second)) => format!(
             "{}: {} {}; {} {}.",
             how_much(report),
-            short_percent(share(report, first)),
+            short_percent(share_of_time(report, first)),
             part_in_words(first, true),
-            short_percent(share(report, second)),
+            short_percent(share_of_time(report, second)),
             part_in_words(second, false)
         ),
         (FindingCause::Because(because), None) => format!("{}: {because}.", how_much(report)),
@@ -93,17 +98,18 @@ fn figures_in_words(report: &Report) -> String {
     }
 }
 
-/// A part of what is lost after its share: `because rank 1 has twice the average work`, `to communication`.
-fn part_in_words(finding: &Finding, is_first: bool) -> String {
+/// Returns a part of what is lost after its share: `because rank 1 has twice the average work`, `to communication`; `is_whole`: with what is known of it.
+pub fn part_in_words(finding: &Finding, is_whole: bool) -> String {
     match &finding.cause {
         FindingCause::Sentence(sentence) => sentence.clone(),
         FindingCause::Because(because) => format!("because {because}"),
-        FindingCause::To(what, how) if is_first && !how.is_empty() => format!("to {what} ({how})"),
+        FindingCause::To(what, how) if is_whole && !how.is_empty() => format!("to {what} ({how})"),
         FindingCause::To(what, _) => format!("to {what}"),
     }
 }
 
-fn share(report: &Report, finding: &Finding) -> f64 {
+/// Returns the share of the recorded time that a finding explains.
+pub fn share_of_time(report: &Report, finding: &Finding) -> f64 {
     crate::fraction(finding.seconds, report.verdict.elapsed_s)
 }
 
@@ -111,7 +117,11 @@ fn share(report: &Report, finding: &Finding) -> f64 {
 pub fn finding_in_words(report: &Report, finding: &Finding) -> String {
     match &finding.cause {
         FindingCause::Sentence(sentence) => sentence.clone(),
-        _ => format!("{} of the time is lost {}.", short_percent(share(report, finding)), part_in_words(finding, true)),
+        _ => format!(
+            "{} of the time is lost {}.",
+            short_percent(share_of_time(report, finding)),
+            part_in_words(finding, true)
+        ),
     }
 }
 

@@ -29,18 +29,28 @@ pub fn of_each_iteration(report: &Report) -> Option<FindingGain> {
 
 /// Returns the gain of the change that saves most of those that are meant, or `None` if it is little, or advice is withheld.
 pub fn of_prediction(report: &Report, is_meant: impl Fn(&PredictionRow) -> bool) -> Option<FindingGain> {
-    if report.clusters.are_apart() || report.is_only_described() {
+    if report.is_only_described() {
         return None;
     }
     let base_s = report.what_if.base_s.filter(|base_s| *base_s > 0.0)?;
-    let best = report.what_if.best_of(is_meant).filter(|row| row.saved_s > MIN_NAMED_GAIN * base_s)?;
+    // Ranks that run different code cannot take over each other's work.
+    let are_apart = report.clusters.are_apart();
+    let best = report.what_if.best_of(|row| !(row.scenario.is_redistribution() && are_apart) && is_meant(row));
+    let best = best.filter(|row| row.saved_s > MIN_NAMED_GAIN * base_s)?;
     // A replay takes a little more or less than the run took. Work that is only divided in another way saves no more than is lost.
     let is_left_out = report.what_if.notes.contains(&PredictionNote::RecorderLeftOut);
     let lost_share = report.verdict.lost_share.filter(|_| best.scenario.is_redistribution() && !is_left_out);
+    // Predictions for a region are of the whole run.
+    let is_of_region = report.facts.selected.region.is_some();
+    let from_s = if is_left_out || is_of_region { base_s } else { report.data.elapsed_s };
+    let lost_share = lost_share.filter(|_| !is_of_region);
     let share = best.saved_share.min(lost_share.unwrap_or(1.0));
-    let from_s = if is_left_out { base_s } else { report.data.elapsed_s };
     let (from, to) = (seconds_like(from_s, from_s), seconds_like((1.0 - share) * from_s, from_s));
-    let without = if is_left_out { " without the recorder" } else { "" };
+    let without = match (is_left_out, is_of_region) {
+        (true, _) => " without the recorder",
+        (false, true) => " of the whole run",
+        (false, false) => "",
+    };
     let text = format!("{}: {from} → {to} (−{}){without}", change(report, best), short_percent(share));
     Some(FindingGain { seconds: share * from_s, share, text })
 }
@@ -58,7 +68,9 @@ pub fn at_most(report: &Report, seconds: f64, condition: &str) -> Option<Finding
 /// Returns a change in words: `even work on all ranks`.
 fn change(report: &Report, row: &PredictionRow) -> String {
     match (row.scenario, row.region.as_deref(), row.rank) {
-        (WhatIfScenario::Faster(_, times), Some(region), _) => format!("{} {times} times as fast", region_name(region)),
+        (WhatIfScenario::Faster(_, times) | WhatIfScenario::FunctionFaster(_, times), Some(region), _) => {
+            format!("{} {times} times as fast", region_name(region))
+        }
         (WhatIfScenario::ThreadsBalanced(_), None, _) => "even work on the threads of each parallel region".to_owned(),
         (WhatIfScenario::ThreadsBalanced(_), Some(region), _) => format!("even work on the threads of {region}"),
         (WhatIfScenario::Spread(_), Some(function), _) => format!("{function} on all threads"),
@@ -67,6 +79,10 @@ fn change(report: &Report, row: &PredictionRow) -> String {
         (WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach, ..) => {
             "even work in each iteration".to_owned()
         }
+        (WhatIfScenario::RankFaster(_, times), _, Some(rank)) if times.is_finite() => {
+            format!("half the time per request on rank {rank}")
+        }
+        (WhatIfScenario::RankFaster(..), _, Some(rank)) => format!("no sleep on rank {rank}"),
         (_, Some(WHOLE_PROGRAM), _) => "even work on all ranks".to_owned(),
         (_, Some(region), _) if region_name(region).starts_with(BEFORE_FIRST_CALL) => {
             "even work before the first MPI call".to_owned()

@@ -4,10 +4,11 @@ use crate::Report;
 use crate::loss_kind::LossKind;
 use crate::losses::EfficiencyLoss;
 
+use super::coordinator::{self, AwaitedCoordinator};
 use super::windows::{self, WindowWait};
 
 /// The parts of what is lost. They add up to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LossParts {
     /// A rank computes longer than the mean.
     pub imbalance_s: f64,
@@ -25,6 +26,10 @@ pub struct LossParts {
     pub windows_s: f64,
     /// The reason for `windows_s`.
     pub windows: Option<WindowWait>,
+    /// Waiting for a coordinator that is none of the judged ranks.
+    pub coordinator_s: f64,
+    /// That coordinator.
+    pub coordinator: Option<AwaitedCoordinator>,
     /// Calls of MPI besides all that.
     pub calls_s: f64,
     /// Functions of the program that MPI calls.
@@ -55,24 +60,26 @@ impl LossParts {
             called_by_mpi_s,
             files_s,
             recorder_s: verdict.recorder_s,
-            windows: None,
-            windows_s: 0.0,
+            ..LossParts::default()
         };
         // What is lost in the parts has the total of each rank in it.
         if parts.slow_in_parts_s > verdict.imbalance_s {
             parts.slow_in_parts_s += verdict.imbalance_s;
             (parts.imbalance_s, parts.control_s) = (0.0, 0.0);
         }
-        if let Some((wait, seconds)) = windows::find(report) {
+        if let Some(found) = coordinator::find(report) {
+            parts.coordinator_s = parts.take(found.waited_s);
+            parts.coordinator = Some(found);
+        } else if let Some((wait, seconds)) = windows::find(report) {
+            parts.windows_s = parts.take(seconds);
             parts.windows = Some(wait);
-            parts.take_for_windows(seconds);
         }
         parts
     }
 
-    /// Takes what ranks wait in calls on windows from the other parts: it is measured, and they follow from sums. Who waits for a lock, or for access to a window, waits for
-    /// another in turn, and mostly for one that computes longer.
-    fn take_for_windows(&mut self, seconds: f64) {
+    /// Takes measured waiting from the parts that follow from sums, and returns how much of it they had. Who waits for a lock, for access to a window or for a coordinator, waits
+    /// for another in turn, and mostly for one that computes longer.
+    fn take(&mut self, seconds: f64) -> f64 {
         let mut rest_s = seconds;
         for part in [
             &mut self.calls_s,
@@ -85,8 +92,8 @@ impl LossParts {
             let taken_s = part.min(rest_s);
             *part -= taken_s;
             rest_s -= taken_s;
-            self.windows_s += taken_s;
         }
+        seconds - rest_s
     }
 }
 

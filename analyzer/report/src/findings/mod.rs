@@ -5,6 +5,7 @@
 //!   whole/          statements about all that is lost: little, or by threads
 //!   imbalance/      a rank has more work than others: at most one of them explains it
 //!   serialization/  ranks wait for one another though none has that much more work
+//!   outside/        ranks wait for a rank whose work is not judged with theirs
 //!   calls/          time in MPI calls besides that
 //! ```
 //!
@@ -15,10 +16,12 @@ mod amounts;
 mod answer;
 mod calls;
 mod conditions;
+mod coordinator;
 mod gain;
 mod imbalance;
 mod loss_parts;
 mod notes;
+mod outside;
 mod place;
 mod row;
 mod serialization;
@@ -29,7 +32,7 @@ pub use crate::finding::{
     Finding, FindingAdvice, FindingCause, FindingGain, FindingPlace, FindingStanding, FindingSubject, FindingTone,
 };
 pub use amounts::may_compute;
-pub use answer::{AnswerLine, AnswerText, answer_in_words};
+pub use answer::{AnswerLine, AnswerText, answer_in_words, named_findings, part_in_words, share_of_time};
 use loss_parts::LossParts;
 pub use loss_parts::not_explained_s;
 pub use row::FindingRow;
@@ -91,6 +94,8 @@ const OTHERS: &[DetectPart] = &[
     serialization::slow_in_parts::detect,
     serialization::chains::detect,
     serialization::undivided::detect,
+    outside::busy_coordinator::detect,
+    outside::sleeping_coordinator::detect,
     calls::busy_target::detect,
     calls::held_lock::detect,
     calls::called_by_mpi::detect,

@@ -29,22 +29,20 @@ pub fn by_cpu_time(report: &Report) -> Option<FindingPlace> {
 fn excess_in(report: &Report, verdict: &Verdict) -> Option<FindingPlace> {
     let worst =
         verdict.worst.as_ref().filter(|_| verdict.imbalance_s > MIN_EXCESS_OF_NAMED_PLACE * verdict.elapsed_s)?;
-    // Where a rank is asleep the sentence has said it.
-    let explained = worst
-        .explained
-        .as_ref()
-        .filter(|excess| !excess.functions.is_empty())
-        .map(|excess| functions::explained(excess, "of the extra work is", functions::idle_in_words(report)));
-    let explained = explained.filter(|text| !text.is_empty());
+    let explained = worst.explained.as_ref().and_then(functions::excess_in_words);
     let has_cores = !functions::may_lack_cores(report);
     let asleep = worst.explained.as_ref().and_then(|excess| excess.certain_asleep_share(has_cores));
     let is_asleep = asleep >= Some(MIN_FUNCTION_OF_WHOLE_REGION);
+    // The code between calls says more than a function without a name.
+    let first = worst.explained.as_ref().and_then(|excess| excess.functions.first());
+    let is_explained = explained.is_some() && first.is_some_and(|one| one.name.function.is_some());
     // Few samples do not show an excess, but where the code is in which it must be.
     let function = explained.or_else(|| {
         let path = worst.region.as_ref().map(|region| region.path.as_str());
         principal_function(report, path).filter(|_| !is_asleep)
     });
-    let text = function_and_place(function, worst.region.as_ref().map(|region| region_in_words(worst, region)))?;
+    let region = worst.region.as_ref().map(|region| region_in_words(worst, region));
+    let text = if is_explained { function } else { function_and_place(function, region) }?;
     let place = FindingPlace {
         region: worst.region.as_ref().map(|region| region.path.clone()),
         ..FindingPlace::in_words(text)

@@ -20,7 +20,8 @@ pub struct FindingRow {
     /// `master and workers`, `balanced`: little is lost; `unclear polls`, `asleep`: little, if that is computation. Parts of the loss: `static excess`: a rank has more work than the
     /// others; `serial code`: it works alone; `asleep rank`, `kernel rank`: it takes longer asleep, or in the kernel; `last task`: the others wait for its last one; `uneven groups`:
     /// a group with other code computes longer; `control of parallelism`; `moving rank`: first one rank has more work, then another; `slow in turn`: another in each iteration; `slow in
-    /// parts`: another in each part of one; `chains`: ranks wait in chains; `serialization`: it is not known how; `busy target`, `held lock`: they wait in calls on windows; `rank in calls`:
+    /// parts`: another in each part of one; `chains`: ranks wait in chains; `serialization`: it is not known how; `busy coordinator`, `sleeping coordinator`: workers
+    /// wait for a rank that is none of them; `busy target`, `held lock`: ranks wait in calls on windows; `rank in calls`:
     /// for the calls of one rank; `small messages`, `large messages`, `late progress`, `communication`; `called by MPI`: functions of the program; `file access`; `recorder`.
     pub kind: &'static str,
     /// Seconds of the mean rank's time that it explains; 0 for conditions, and statements about all of the loss. Those of all findings and `not_explained_s` add up to `lost_s`.

@@ -46,17 +46,8 @@ pub fn may_lack_cores(report: &Report) -> bool {
 pub fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> String {
     let functions = excess.functions.iter().take(MOST_NAMED);
     let named = functions.map(|one| (one.share, format!("in {}", shorten(&clean(&one.name.label()), LONGEST_NAME))));
-    let states = match excess.states {
-        Some(states) => vec![
-            (Some(states.kernel_share), "in the kernel (page faults, system calls)".to_owned()),
-            (Some(states.asleep_share), "asleep".to_owned()),
-            (Some(states.stopped_share), "stopped from outside".to_owned()),
-            (Some(states.no_core_share), "waiting for a core".to_owned()),
-        ],
-        None => vec![(excess.not_running_share, idle.to_owned())],
-    };
     let mut shares: Vec<(f64, String)> = named
-        .chain(states)
+        .chain(states_in_words(excess, idle))
         .filter_map(|(share, what)| Some((share.filter(|&share| share >= MIN_EXCESS_OF_NAMED_FUNCTION)?, what)))
         .collect();
     shares.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -68,6 +59,39 @@ pub fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> String {
             parts.join(", ")
         }
         None => String::new(),
+    }
+}
+
+/// Returns where an excess lies, in functions or in states of the thread: `force (md.c:12) ← step: 92 % of the extra work`. `None` if samples show no function.
+pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
+    let functions = excess.functions.iter().take(MOST_NAMED).map(|one| {
+        let caller = called_from(one, None);
+        let caller = caller.strip_prefix(", called from ").map_or_else(String::new, |caller| format!(" ← {caller}"));
+        (one.share, format!("{}{caller}", label(one)))
+    });
+    let mut shares: Vec<(f64, String)> = functions
+        .chain(states_in_words(excess, "asleep or waiting for I/O"))
+        .filter_map(|(share, what)| Some((share.filter(|&share| share >= MIN_EXCESS_OF_NAMED_FUNCTION)?, what)))
+        .collect();
+    shares.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let is_named = !excess.functions.is_empty() && !shares.is_empty();
+    let parts = shares.iter().enumerate().map(|(at, (share, what))| {
+        let of = if at == 0 { " of the extra work" } else { "" };
+        format!("{what}: {}{of}", share_of_it(*share))
+    });
+    is_named.then(|| parts.collect::<Vec<_>>().join(", "))
+}
+
+/// Returns the states that an excess lies in, with their shares.
+fn states_in_words(excess: &ExplainedExcess, idle: &str) -> Vec<(Option<f64>, String)> {
+    match excess.states {
+        Some(states) => vec![
+            (Some(states.kernel_share), "in the kernel (page faults, system calls)".to_owned()),
+            (Some(states.asleep_share), "asleep".to_owned()),
+            (Some(states.stopped_share), "stopped from outside".to_owned()),
+            (Some(states.no_core_share), "waiting for a core".to_owned()),
+        ],
+        None => vec![(excess.not_running_share, idle.to_owned())],
     }
 }
 

@@ -10,6 +10,9 @@ use crate::words::wrap;
 /// Columns of a line's label, the margin included.
 const LABEL: usize = 11;
 
+/// Most lines of notes on the first screen; the tables have them all.
+const MAX_NOTE_LINES: usize = 2;
+
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let colour = match report.findings.first().map(|answer| answer.tone) {
         Some(FindingTone::Good) => AnsiColor::Green,
@@ -20,11 +23,32 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let answer = AnswerText::new(report);
     let sentence = wrap(&answer.sentence, options.columns, 0);
     let mut text = format!("{style}{sentence}{style:#}\n");
+    let mut note_lines = 0;
     for line in &answer.lines {
         let label = format!("{:<width$}", line.label, width = LABEL - 2);
-        let words = wrap(&line.text, options.columns - LABEL, 0).replace('\n', &format!("\n{:LABEL$}", ""));
+        let mut words = wrap(&line.text, options.columns - LABEL, 0);
+        if line.label == "note" && options.first_screen {
+            words = first_lines(&words, options.columns - LABEL);
+            note_lines += words.lines().count();
+            if note_lines > MAX_NOTE_LINES {
+                continue;
+            }
+        }
+        let words = words.replace('\n', &format!("\n{:LABEL$}", ""));
         text.push_str(&format!("  {DIM}{label}{DIM:#}{words}\n"));
     }
     text.push('\n');
     text
+}
+
+/// Returns the first two lines of a note, cut where it goes on.
+fn first_lines(words: &str, columns: usize) -> String {
+    let lines: Vec<&str> = words.lines().collect();
+    match lines.as_slice() {
+        [first, second, _, ..] => {
+            let kept: String = second.chars().take(columns.saturating_sub(2)).collect();
+            format!("{first}\n{} …", kept.trim_end())
+        }
+        _ => words.to_owned(),
+    }
 }

@@ -5,7 +5,7 @@ use lbprof_collector::ProblemKind;
 use super::{DIM, TextOptions};
 use crate::Report;
 use crate::data::DataFacts;
-use crate::words::{count, plural, seconds, wrap};
+use crate::words::{count, plural, seconds, shorten, wrap};
 use lbprof_analysis::model::PollTimes;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
@@ -17,12 +17,20 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     } else if data.ranks_recorded < n_ranks {
         parts.push(format!("{} recorded (LBPROF_RANKS)", data.ranks_recorded));
     }
-    parts.push(format!("{}, {} of MPI", plural(data.events, "event"), plural(data.calls, "call")));
+    if options.first_screen {
+        parts.push(plural(data.events, "event"));
+    } else {
+        parts.push(format!("{}, {} of MPI", plural(data.events, "event"), plural(data.calls, "call")));
+    }
     parts.push(match data.dropped_events {
         0 => "none dropped".to_owned(),
         n => format!("{} dropped", count(n)),
     });
     let (took, share) = (seconds(data.recorder_s), 100.0 * data.recorder_share);
+    if options.first_screen {
+        parts.push(format!("writing the logs took {share:.2} %"));
+        return format!("{DIM}{}{DIM:#}\n", shorten(&format!("Data: {}", parts.join("; ")), options.columns));
+    }
     parts.push(format!("writing the logs took {took} ({share:.2} %)"));
     parts.extend(cost_in_calls(data));
     parts.push(match (report.facts.common_clock, report.facts.clock_error_s) {

@@ -28,6 +28,10 @@ struct EfficiencyLine {
 }
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+    // The efficiencies of all cores have what is lost to MPI in them.
+    if options.first_screen && report.threads.is_some() {
+        return String::new();
+    }
     // The answer is about these ranks, too.
     let row = &report.verdict.efficiency;
     let certain = row.t_ideal_certain;
@@ -61,6 +65,9 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     if report.verdict.cluster.is_some() && report.idle_master.is_none() {
         let all = percent_or_dash(report.efficiency.parallel);
         writeln!(text, "  {DIM}parallel efficiency of all ranks: {all}{DIM:#}").ok();
+    }
+    if options.first_screen {
+        return text + "\n";
     }
     if options.columns < ROOM_FOR_WORDS && !missing.is_empty() {
         let words = missing.join("; ");

@@ -14,6 +14,7 @@ mod course;
 mod data;
 mod dispersion;
 mod efficiency;
+mod findings;
 mod first_look;
 mod function_parts;
 mod functions;
@@ -57,8 +58,7 @@ const FIRST_SCREEN: &[Section] = &[
     problems::section,
     threads::efficiency,
     efficiency::section,
-    loops::nest_section,
-    losses::section,
+    findings::section,
     what_if::predictions,
     next_commands::section,
     data::section,

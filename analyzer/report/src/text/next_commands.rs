@@ -11,20 +11,23 @@ use crate::words::{clean, width};
 use crate::{ProblemRow, Report};
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 
-/// Columns of a command beside which there is room for what it shows.
-const SHORT: usize = 52;
+/// Most commands.
+const MAX_COMMANDS: usize = 2;
+
+/// Columns before a command.
+const LABEL: usize = 6;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
-    let mut text = format!("{BOLD}Next{BOLD:#}\n");
+    let mut text = String::new();
     let run = clean(options.command);
-    for (more, what) in commands(report) {
-        let command = format!("{run} {more}");
-        match width(&command) <= SHORT && SHORT + 4 + width(what) <= options.columns {
-            true => writeln!(text, "  {command:<SHORT$}  {DIM}{what}{DIM:#}").ok(),
-            false => writeln!(text, "  {command}\n      {DIM}{what}{DIM:#}").ok(),
-        };
+    let commands: Vec<(String, &str)> =
+        commands(report).into_iter().take(MAX_COMMANDS).map(|(more, what)| (format!("{run} {more}"), what)).collect();
+    let longest = commands.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
+    for (at, (command, what)) in commands.iter().enumerate() {
+        let head = if at == 0 { "Next" } else { "" };
+        let what = if LABEL + longest + 2 + width(what) <= options.columns { *what } else { "" };
+        writeln!(text, "{BOLD}{head:<LABEL$}{BOLD:#}{command:<longest$}  {DIM}{what}{DIM:#}").ok();
     }
-    text.push('\n');
     text
 }
 

@@ -13,7 +13,11 @@ use lbprof_analysis::read::open::ranges;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let mut text = String::new();
-    for problem in report.problems.iter().filter(|problem| !options.is_for_all() || !is_in_answer(report, problem)) {
+    let shown = report.problems.iter().filter(|problem| {
+        let is_minor = options.first_screen && problem.kind.severity() == Severity::Note;
+        !is_minor && (!options.is_for_all() || !is_in_answer(report, problem))
+    });
+    for problem in shown {
         let (colour, mark) = match problem.kind.severity() {
             Severity::Note => (Style::new().dimmed(), "note"),
             Severity::Partial => (AnsiColor::Yellow.on_default().bold(), "incomplete"),

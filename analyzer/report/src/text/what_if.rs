@@ -8,7 +8,9 @@ use crate::table::TextTable;
 use crate::what_if::{PredictionNote, PredictionRow};
 use crate::words::{TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done, wrap};
 use lbprof_analysis::model::what_if::WhatIfScenario;
-use lbprof_thresholds::wording::{MIN_ERROR_OF_REPLAY, MIN_PART_OF_CRITICAL_PATH};
+use lbprof_thresholds::wording::{
+    MIN_DIFFERENCE_OF_CHANGES, MIN_ERROR_OF_REPLAY, MIN_GAIN_AT_ALL, MIN_PART_OF_CRITICAL_PATH,
+};
 
 /// Predictions that are shown where not all are, beside those that were asked for.
 const FEW: usize = 5;
@@ -37,10 +39,10 @@ fn predictions_of(report: &Report, options: &TextOptions) -> String {
     let (run, saved) = (format!("run\n[{}]", unit.symbol), format!("saved\n[{}]", unit.symbol));
     let mut rows = TextTable::new(&["<if", &run, &saved, "share"], 0);
     let most = if options.is_for_all() { FEW } else { usize::MAX };
-    let worth_showing = what_if.shown_rows().filter(|row| row.scenario != WhatIfScenario::Measured).enumerate();
-    for (_, row) in worth_showing.filter(|(at, row)| *at < most || row.is_asked) {
+    let changes = distinct_changes(what_if.shown_rows());
+    for (_, (row, if_so)) in changes.into_iter().enumerate().filter(|(at, (row, _))| *at < most || row.is_asked) {
         rows.row(vec![
-            scenario(row),
+            if_so,
             unit.number(row.time_s),
             unit.number(row.saved_s).replace('-', "−"),
             percent(row.saved_share).replace('-', "−"),
@@ -64,6 +66,27 @@ fn predictions_of(report: &Report, options: &TextOptions) -> String {
     }
     text.push('\n');
     text
+}
+
+/// Returns the changes with their predictions, without those that save next to nothing. Changes that save the same are one.
+fn distinct_changes<'a>(rows: impl Iterator<Item = &'a PredictionRow>) -> Vec<(&'a PredictionRow, String)> {
+    let mut changes: Vec<(&PredictionRow, String)> = Vec::new();
+    for row in rows.filter(|row| row.scenario != WhatIfScenario::Measured) {
+        let is_balance = row.scenario.is_redistribution();
+        let is_change = is_balance || matches!(row.scenario, WhatIfScenario::RankFaster(..));
+        if is_change && !row.is_asked && row.saved_share.abs() < MIN_GAIN_AT_ALL {
+            continue;
+        }
+        let same = changes.last_mut().filter(|(before, _)| {
+            let is_same = (before.saved_share - row.saved_share).abs() < MIN_DIFFERENCE_OF_CHANGES;
+            is_balance && before.scenario.is_redistribution() && is_same
+        });
+        match same {
+            Some((_, if_so)) => *if_so = format!("{if_so}, or {}", scenario(row)),
+            None => changes.push((row, scenario(row))),
+        }
+    }
+    changes
 }
 
 /// A note on predictions as a sentence without its stop.
@@ -132,7 +155,13 @@ fn scenario(row: &PredictionRow) -> String {
         WhatIfScenario::RunBalancedEach => "every iteration were balanced".to_owned(),
         WhatIfScenario::RegionsBalanced => "every region were balanced".to_owned(),
         WhatIfScenario::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
-        WhatIfScenario::Faster(_, times) => format!("{region} were {times} times as fast"),
+        WhatIfScenario::Faster(_, times) | WhatIfScenario::FunctionFaster(_, times) => {
+            format!("{region} were {times} times as fast")
+        }
+        WhatIfScenario::RankFaster(_, times) if times.is_finite() => {
+            format!("rank {rank} computed {times} times as fast")
+        }
+        WhatIfScenario::RankFaster(..) => format!("rank {rank} computed in no time"),
         WhatIfScenario::ThreadsBalanced(None) => "threads worked equally long in each parallel region".to_owned(),
         WhatIfScenario::ThreadsBalanced(Some(_)) => format!("threads worked equally long in {region}"),
         WhatIfScenario::Spread(_) => format!("{region} ran on all threads"),

@@ -118,7 +118,7 @@ fn the_time_between_polls_is_reported_as_sums_of_waiting_and_of_computation() {
         &text::TextOptions {
             command: "lb-report",
             columns: 1000,
-            first_screen: true,
+            first_screen: false,
             expert: true,
             asked: false,
             top: 8,

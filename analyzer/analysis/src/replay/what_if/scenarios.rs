@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::what_if::WhatIfScenario;
 use lbprof_collector::Activity;
-use lbprof_thresholds::replay::MIN_GAIN_OF_SCENARIO;
+use lbprof_thresholds::replay::{MIN_CALLS_OF_STAR_CENTER, MIN_GAIN_OF_SCENARIO};
 
 use super::alignment;
 use super::balance::{
@@ -15,7 +15,7 @@ use super::conditions::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
 use super::mean::{factors, mean_of_who_computes};
 use super::threads::ThreadChange;
 use crate::model::threads::ParallelRegion;
-use crate::model::{Model, OwnLoops, RegionIdx};
+use crate::model::{Model, OwnLoops, RankModel, RegionIdx};
 
 /// Most regions, and most ranks, that default scenarios are about.
 const MOST: usize = 4;
@@ -45,13 +45,16 @@ pub(super) fn condition(scenario: WhatIfScenario, model: &Model) -> ScenarioCond
         WhatIfScenario::RankAsMean(rank) => {
             with_work(ScenarioWork::Rank(rank, rank_as_mean(model, &BranchGroups::from_model(model), rank)))
         }
+        WhatIfScenario::RankFaster(rank, times) => {
+            with_work(ScenarioWork::Rank(rank, vec![1.0 / times; model.regions.len()]))
+        }
         WhatIfScenario::ThreadsBalanced(asked) => {
             let meant = asked.and_then(|asked| model.asked_threads.regions.get(asked as usize));
             with_work(ScenarioWork::Threads(ThreadChange::Balanced(
                 meant.map(|region| Arc::from(region.is_meant.as_slice())),
             )))
         }
-        WhatIfScenario::Spread(asked) => {
+        WhatIfScenario::Spread(asked) | WhatIfScenario::FunctionFaster(asked, _) => {
             let function = model.asked_threads.functions.get(asked as usize);
             let shares = function.map(|function| function.saved_shares.clone()).unwrap_or_default();
             with_work(ScenarioWork::Threads(ThreadChange::Spread(shares)))
@@ -123,11 +126,34 @@ pub(super) fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenari
     ranks.retain(|&(over, _)| together && over > least);
     ranks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     scenarios.extend(ranks.into_iter().take(MOST).map(|(_, rank)| WhatIfScenario::RankAsMean(rank)));
+    if let Some(rank) = star_center(model) {
+        scenarios.extend([2.0, f64::INFINITY].map(|times| WhatIfScenario::RankFaster(rank, times)));
+    }
     if threads_excess_s(model) > least {
         scenarios.push(WhatIfScenario::ThreadsBalanced(None));
     }
     scenarios.extend(asked.iter().filter(|scenario| !scenarios.contains(scenario)).copied().collect::<Vec<_>>());
     scenarios
+}
+
+/// Returns the place of the rank that exchanges messages with all others, which exchange next to none among each other: it makes about as many calls of point-to-point
+/// communication as they do together.
+fn star_center(model: &Model) -> Option<u32> {
+    let calls: Vec<u64> = model.ranks.iter().map(messages_of).collect();
+    let all: u64 = calls.iter().sum();
+    let (center, &most) = (0..).zip(&calls).max_by_key(|&(_, calls)| calls)?;
+    let others = (all - most) as f64;
+    let is_busy = model.ranks.len() > 2 && others > 0.0 && most as f64 >= MIN_CALLS_OF_STAR_CENTER * others;
+    is_busy.then_some(center)
+}
+
+/// Returns the number of messages that a rank sends and receives, by its calls.
+fn messages_of(rank: &RankModel) -> u64 {
+    let calls = rank
+        .sites
+        .iter()
+        .filter(|(at, totals)| at.activity == Activity::PointToPoint && (totals.sent > 0 || totals.received > 0));
+    calls.map(|(_, totals)| totals.calls).sum()
 }
 
 /// The scenarios that are worth knowing of a region, then those of the user: the measured run first; the region, and those in it, balanced, and the region

@@ -1,5 +1,8 @@
 //! Ranks access files through MPI, or wait for those that do.
 
+use lbprof_collector::Activity;
+use lbprof_thresholds::wording::MIN_LOSS_IN_ONE_PLACE;
+
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace};
 use crate::findings::loss_parts::{LossParts, loss_of};
@@ -12,7 +15,8 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
         return None;
     }
     let loss = loss_of(report, LossKind::FileAccess)?;
-    let only = loss.single_cause();
+    // Where all ranks access files alike, few wait for the last of them.
+    let only = loss.single_cause().filter(|_| waited_s(report) >= MIN_LOSS_IN_ONE_PLACE * parts.files_s);
     let cause = match only {
         Some(rank) => FindingCause::Because(format!("rank {rank} accesses files, and {}", who_waits(report, &[rank]))),
         None => FindingCause::To("access to files", String::new()),
@@ -32,4 +36,11 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
         advice: Some(advice),
         ..Finding::part("file access", parts.files_s, cause)
     })
+}
+
+/// Returns how long the mean rank waits for others that access files.
+fn waited_s(report: &Report) -> f64 {
+    let causes = report.blocking.iter().flat_map(|table| &table.causes);
+    let of_files = causes.filter(|row| row.activity == Some(Activity::Io));
+    of_files.map(|row| row.cause.caused_s).sum::<f64>() / report.ranks.len().max(1) as f64
 }

@@ -20,7 +20,9 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
         return None;
     }
     let when = slowest::when(report, worst);
-    let how_long = seconds_like(time_of(report, worst), report.verdict.elapsed_s);
+    // Never for longer than no other rank computes.
+    let alone_s = report.overheads.figures.alone.as_ref().map_or(f64::INFINITY, |alone| alone.alone_s);
+    let how_long = seconds_like(time_of(report, worst).min(alone_s), report.verdict.elapsed_s);
     let others = who_waits(report, &[worst.rank]);
     let because = format!("rank {} works alone for {how_long}{when}, and {others}", worst.rank);
     let advice = match storage::access_of_slowest(report) {

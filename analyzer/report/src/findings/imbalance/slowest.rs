@@ -1,14 +1,16 @@
 //! Parts that findings about the rank that computes longest share.
 
 use lbprof_thresholds::verdict::MIN_EXCESS_ASLEEP;
+use lbprof_thresholds::wording::{MAX_UNCHANGED_IMBALANCE, MIN_CHANGED_IMBALANCE};
 
 use crate::Report;
 use crate::excess_iterations::ExcessIterations;
 use crate::finding::{Finding, FindingCause, FindingSubject};
 use crate::findings::{gain, place};
+use crate::fraction;
 use crate::functions::ExplainedExcess;
 use crate::phrases::functions::may_lack_cores;
-use crate::phrases::ranks::{factor_in_words, named_ranks, who_waits};
+use crate::phrases::ranks::{factor_in_words, named_ranks, short_percent, who_waits};
 use crate::verdict::LongestRank;
 use crate::words::seconds_like;
 
@@ -56,7 +58,7 @@ pub fn in_state(report: &Report, worst: &LongestRank, state: &str) -> String {
 pub fn when(report: &Report, worst: &LongestRank) -> String {
     let rows = report.iterations.as_ref().map_or(&[][..], |iterations| &iterations.rows);
     match worst.iterations {
-        None => String::new(),
+        None => growth(report).unwrap_or_default(),
         Some(ExcessIterations::Range { first, last }) if rows.iter().all(|row| row.iteration <= last + 1) => {
             format!(", from iteration {first} on")
         }
@@ -66,4 +68,18 @@ pub fn when(report: &Report, worst: &LongestRank) -> String {
         Some(ExcessIterations::Periodic { distance }) => format!(", in every {distance}th iteration"),
         Some(ExcessIterations::Scattered { slow, all }) => format!(", in {slow} of {all} iterations"),
     }
+}
+
+/// Returns by how much the imbalance of an iteration grows or shrinks over the run: `, growing from 0 % to 65 % of an iteration`. `None` if it stays about the same.
+fn growth(report: &Report) -> Option<String> {
+    let course = &report.iterations.as_ref()?.course;
+    let trends = course.trends.as_ref()?;
+    let trend = trends.imbalance.trend?;
+    let longest_s = trends.max.trend.map_or([course.slowest_mean_s; 2], |max| [max.first, max.last]);
+    let [first, last] = [(trend.first, longest_s[0]), (trend.last, longest_s[1])]
+        .map(|(part_s, all_s)| fraction(part_s.max(0.0), all_s).min(1.0));
+    let (least, most) = (first.min(last), first.max(last));
+    let how = if last > first { "growing" } else { "shrinking" };
+    let is_much = most >= MIN_CHANGED_IMBALANCE && least <= MAX_UNCHANGED_IMBALANCE * most;
+    is_much.then(|| format!(", {how} from {} to {} of an iteration", short_percent(first), short_percent(last)))
 }

@@ -20,7 +20,7 @@ thresholds! {
     MIN_EXCESS_ASLEEP: f64 = 0.5, unit "of an excess", validated "report/tests/situations.rs";
 
     /// Seconds that a page fault takes at most: a page of 4 KiB is cleared in less than a microsecond, in a virtual machine in a few.
-    MAX_TIME_OF_PAGE_FAULT_S: f64 = 1e-5, unit "s", validated "report/src/kernel_work.rs";
+    MAX_TIME_OF_PAGE_FAULT_S: f64 = 1e-5, unit "s", validated "report/src/findings/imbalance/kernel_work.rs";
 
     /// Bytes from which on a rank accesses storage enough to name it: more than the logs of most runs.
     MIN_BYTES_OF_SOLE_RANK: u64 = 16_000_000, unit "bytes", validated "report/src/storage.rs";

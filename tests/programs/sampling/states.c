@@ -1,7 +1,7 @@
 // link: -pthread
 // ranks: 2
 // states: their shares of computation
-// truth: in each of 60 steps, or as many as its argument says, a rank computes for 10 ms, has new memory cleared by the kernel for 10 ms, reads a file for 10 ms, sleeps
+// truth: in each of 60 steps, or as many as its first argument says, for at most as many seconds as its second says, a rank computes for 10 ms, has new memory cleared by the kernel for 10 ms, reads a file for 10 ms, sleeps
 // truth: for 10 ms, is stopped by another process for 10 ms, and computes for 10 ms beside another thread on the same core; between them both meet. The program
 // truth: measures each by its CPU time and the scheduler's figures
 #define _GNU_SOURCE
@@ -142,16 +142,22 @@ static void *be_busy(void *nothing)
 
 int main(int argc, char **argv)
 {
-    int rank, steps = argc > 1 ? atoi(argv[1]) : 60;
+    int rank, steps = argc > 1 ? atoi(argv[1]) : 60, goes_on = 1;
+    double limit_s = argc > 2 ? atof(argv[2]) : 0;
     pthread_t other;
-    cpu_set_t own;
+    cpu_set_t allowed, own;
     start_stopper();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    /* Each rank has another core, as far as there are. */
+    sched_getaffinity(0, sizeof allowed, &allowed);
     CPU_ZERO(&own);
-    CPU_SET((size_t)(sched_getcpu() < 0 ? 0 : sched_getcpu()), &own);
+    for (int cpu = 0, nth = rank % CPU_COUNT(&allowed); cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET((size_t)cpu, &allowed) && nth-- == 0)
+            CPU_SET((size_t)cpu, &own);
     pthread_create(&other, NULL, be_busy, NULL);
-    for (int i = 0; i < steps; i++) {
+    double begin_s = now_s(CLOCK_MONOTONIC);
+    for (int i = 0; i < steps && goes_on; i++) {
         cpu_set_t all;
         part(compute, &useful_s, &asleep_s);
         part(clear, &kernel_s, &asleep_s);
@@ -165,6 +171,10 @@ int main(int argc, char **argv)
         part(compute, &useful_s, &asleep_s);
         is_busy = 0;
         sched_setaffinity(0, sizeof all, &all);
+        if (limit_s > 0) {
+            goes_on = now_s(CLOCK_MONOTONIC) - begin_s < limit_s;
+            MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        }
     }
     is_over = 1;
     pthread_join(other, NULL);

@@ -145,11 +145,11 @@ selection: (SelectionRow | null)
  */
 verdict: VerdictInWords
 /**
- * What the run loses time by: the answer first, then the largest.
+ * The findings: the answer first, then the largest.
  */
 findings: FindingRow[]
 /**
- * What is lost: elapsed time minus the mean rank's computation.
+ * The loss: elapsed time minus the mean rank's computation.
  */
 lost_s: number
 /**

@@ -6,17 +6,6 @@ use crate::functions::FunctionName;
 use crate::losses::LossAt;
 use crate::phrases::names::call_in_words;
 
-/// The standing of a finding: findings with an earlier one come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FindingStanding {
-    /// A condition of the run, because of which its figures are not the answer.
-    Condition,
-    /// A statement about all that is lost.
-    Whole,
-    /// A part of what is lost.
-    Part,
-}
-
 /// The tone of an answer, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingTone {
@@ -141,8 +130,6 @@ impl FindingAdvice {
 pub struct Finding {
     /// Its name in JSON.
     pub kind: &'static str,
-    /// Its standing.
-    pub standing: FindingStanding,
     /// The tone of an answer that it is.
     pub tone: FindingTone,
     /// Its subject.
@@ -168,23 +155,18 @@ pub struct Finding {
 impl Finding {
     /// A condition of the run, as a sentence.
     pub fn condition(kind: &'static str, sentence: String) -> Finding {
-        Finding {
-            standing: FindingStanding::Condition,
-            tone: FindingTone::Unclear,
-            ..Finding::part(kind, 0.0, FindingCause::Sentence(sentence))
-        }
+        Finding { tone: FindingTone::Unclear, ..Finding::part(kind, 0.0, FindingCause::Sentence(sentence)) }
     }
 
     /// A statement about all that is lost, as a sentence.
     pub fn of_whole(kind: &'static str, tone: FindingTone, sentence: String) -> Finding {
-        Finding { standing: FindingStanding::Whole, tone, ..Finding::part(kind, 0.0, FindingCause::Sentence(sentence)) }
+        Finding { tone, ..Finding::part(kind, 0.0, FindingCause::Sentence(sentence)) }
     }
 
     /// A part of what is lost.
     pub fn part(kind: &'static str, seconds: f64, cause: FindingCause) -> Finding {
         Finding {
             kind,
-            standing: FindingStanding::Part,
             tone: FindingTone::Bad,
             subject: FindingSubject::Other,
             seconds,
@@ -203,8 +185,8 @@ impl Finding {
         self.subject == FindingSubject::Messages
     }
 
-    /// Returns whether it is a part of what is lost.
+    /// Returns whether it is a part of what is lost, and no sentence about the run or all of the loss.
     pub fn is_part(&self) -> bool {
-        self.standing == FindingStanding::Part
+        !matches!(self.cause, FindingCause::Sentence(_))
     }
 }

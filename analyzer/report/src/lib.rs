@@ -135,7 +135,7 @@ pub struct Report {
     pub awaited_task: Option<AwaitedTask>,
     /// Groups of ranks with different code, or `None` if they are not why ranks compute longest.
     pub uneven_groups: Option<UnevenGroups>,
-    /// What the run loses time by: the answer first, then the largest.
+    /// The findings: the answer first, then the largest.
     pub findings: Vec<Finding>,
     /// The losses of at least 1 % of the elapsed time, the largest first.
     pub losses: Vec<EfficiencyLoss>,
@@ -228,6 +228,7 @@ impl Report {
             places,
             clusters: &clusters,
             loops: &loops,
+            is_sure,
             efficiency: &efficiency,
             regions: &regions,
             call_sites: &call_sites,

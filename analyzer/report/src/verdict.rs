@@ -269,6 +269,8 @@ pub(super) struct VerdictInputs<'a> {
     pub(super) places: &'a [CodePlace],
     pub(super) clusters: &'a ClusterTable,
     pub(super) loops: &'a LoopTable,
+    /// True if the iterations of all ranks are certain.
+    pub(super) is_sure: bool,
     pub(super) efficiency: &'a EfficiencyRow,
     pub(super) regions: &'a [RegionRow],
     pub(super) call_sites: &'a [SiteRow],
@@ -283,10 +285,8 @@ impl Verdict {
     /// Judges a run: the cluster of its ranks that loses most, or all of them.
     pub(super) fn from_tables(inputs: &VerdictInputs) -> Verdict {
         let &VerdictInputs { model, places, clusters, loops, .. } = inputs;
-        let ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
         let judged = Verdict::of_cluster(model, places, clusters, loops).unwrap_or_else(|| {
-            let is_sure = loops.are_sure_of(&ranks);
-            let verdict = Verdict::new(model, inputs.efficiency, inputs.regions, inputs.call_sites, is_sure);
+            let verdict = Verdict::new(model, inputs.efficiency, inputs.regions, inputs.call_sites, inputs.is_sure);
             verdict.with_divided_chains(inputs.what_if)
         });
         let are_slow_in_parts = judged.parts.iter().any(|part| part.kind == LossKind::SlowInParts);
@@ -316,12 +316,15 @@ impl Verdict {
     /// Returns the rank that computes longest, with the functions and the iterations in which it does.
     fn explained_worst(&self, inputs: &VerdictInputs) -> Option<LongestRank> {
         let worst = self.worst.clone()?;
-        let part = self.cluster.as_ref().map(|cluster| inputs.model.sums_of(&cluster.ranks));
-        let functions = SampledFunctions::new(part.as_ref().unwrap_or(inputs.model), inputs.code);
         let path = worst.region.as_ref().map(|region| region.path.as_str());
         let rows = inputs.iterations.filter(|_| self.cluster.is_none()).map(|table| &table.rows);
+        let explained = match &self.cluster {
+            Some(cluster) => SampledFunctions::new(&inputs.model.sums_of(&cluster.ranks), inputs.code)
+                .and_then(|functions| functions.explained_in(worst.rank, path)),
+            None => inputs.functions.and_then(|functions| functions.explained_in(worst.rank, path)),
+        };
         Some(LongestRank {
-            explained: functions.and_then(|functions| functions.explained_in(worst.rank, path)),
+            explained,
             iterations: rows.and_then(|rows| ExcessIterations::find(rows, &worst.with_equals(), worst.over_mean_s)),
             ..worst
         })

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_thresholds::verdict::{MIN_DIFFERENCE_OF_PREDICTIONS, MIN_FACTOR_OF_EACH_ITERATION, MIN_SHOWN_SAVING};
+use lbprof_thresholds::wording::MIN_GAIN_AT_ALL;
 use serde::Serialize;
 
 use super::bounds::{ListBounds, truncate};
@@ -451,6 +452,11 @@ fn replayed_s(followed: &ReplayResults, scenario: WhatIfScenario) -> Option<f64>
 }
 
 impl PredictionRow {
+    /// Returns whether the predicted saving is large enough to be reported.
+    pub fn has_gain(&self) -> bool {
+        self.saved_share > MIN_GAIN_AT_ALL
+    }
+
     /// The prediction that the run takes `time_s` in a scenario, and `base_s` without its change.
     fn new(model: &Model, scenario: WhatIfScenario, time_s: f64, base_s: Option<f64>) -> PredictionRow {
         let region = match scenario {

@@ -29,9 +29,9 @@ pub enum WhatIfScenario {
     RankAsMean(u32),
     /// With a region that is computed so many times as fast, inner regions included.
     Faster(RegionIdx, f64),
-    /// With a rank, by its place in the model, that computes so many times as fast; infinite: its computation takes no time.
+    /// With a rank, by its place in the model, that computes several times as fast; infinite: its computation takes no time.
     RankFaster(u32, f64),
-    /// With a function that takes so many times as short, and what it calls: its index in [`super::Model::asked_threads`].
+    /// With a function, and what it calls, that computes several times as fast: its index in [`super::Model::asked_threads`].
     FunctionFaster(u32, f64),
     /// With threads that work equally long in each instance of all parallel regions, or of those with this index in [`super::Model::asked_threads`].
     ThreadsBalanced(Option<u32>),

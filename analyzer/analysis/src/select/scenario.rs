@@ -85,6 +85,12 @@ fn bytes_per_s(text: &str) -> Option<f64> {
     BANDWIDTHS.iter().find_map(|(unit, factor)| Some(text.strip_suffix(unit)?.trim().parse::<f64>().ok()? * factor))
 }
 
+/// Appends an item to a list, and returns its index.
+fn append<T>(list: &mut Vec<T>, item: T) -> u32 {
+    list.push(item);
+    list.len() as u32 - 1
+}
+
 impl AskedScenario {
     /// The scenario with the regions and ranks of `model`, which gets what it is about of ranks' threads. `names`: those of its code.
     ///
@@ -97,24 +103,19 @@ impl AskedScenario {
                 // No region has the name, but a function may.
                 Err(no_region) => {
                     let function = threads::faster_function(model, &names.sampled, name, *times);
-                    let known = &mut model.asked_threads.functions;
-                    known.push(function.map_err(|_| no_region)?);
-                    WhatIfScenario::FunctionFaster(known.len() as u32 - 1, *times)
+                    let function = function.map_err(|_| no_region)?;
+                    WhatIfScenario::FunctionFaster(append(&mut model.asked_threads.functions, function), *times)
                 }
             },
             AskedScenario::Network(latency_s, bytes_per_s) => WhatIfScenario::Network(*latency_s, *bytes_per_s),
             AskedScenario::ThreadsBalanced(None) => WhatIfScenario::ThreadsBalanced(None),
             AskedScenario::ThreadsBalanced(Some(name)) => {
                 let region = threads::regions_named(model, &names.places, name)?;
-                let known = &mut model.asked_threads.regions;
-                known.push(region);
-                WhatIfScenario::ThreadsBalanced(Some(known.len() as u32 - 1))
+                WhatIfScenario::ThreadsBalanced(Some(append(&mut model.asked_threads.regions, region)))
             }
             AskedScenario::Parallel(name) => {
                 let function = threads::spread_function(model, &names.sampled, name)?;
-                let known = &mut model.asked_threads.functions;
-                known.push(function);
-                WhatIfScenario::Spread(known.len() as u32 - 1)
+                WhatIfScenario::Spread(append(&mut model.asked_threads.functions, function))
             }
             AskedScenario::Rank(rank) => {
                 let found = model.ranks.binary_search_by_key(rank, |one| one.rank);

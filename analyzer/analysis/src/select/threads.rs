@@ -41,7 +41,7 @@ pub fn spread_function(model: &Model, code: &SampledCode, name: &str) -> Result<
     function_named(model, code, name, |rank| 1.0 - 1.0 / f64::from(cores(rank)))
 }
 
-/// Returns the function of a name that takes so many times as short.
+/// Returns the function of a name that computes `times` times as fast.
 ///
 /// Errors: as of [`spread_function`].
 pub fn faster_function(

@@ -37,8 +37,7 @@ impl AnswerText {
         let Some(answer) = report.findings.first() else { return AnswerText { sentence: figures, lines: Vec::new() } };
         let place = answer.place.as_ref().map(|place| ("where", place.text.clone()));
         let gain = answer.gain.as_ref().map(|gain| ("gain", gain.text.clone()));
-        let is_withheld = answer.is_part() && report.is_only_described();
-        let advice = answer.advice.as_ref().filter(|_| !is_withheld).map(|advice| {
+        let advice = answer.advice.as_ref().map(|advice| {
             let (label, text) = advice.label_and_text();
             (label, text.to_owned())
         });

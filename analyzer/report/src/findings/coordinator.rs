@@ -32,7 +32,7 @@ pub struct AwaitedCoordinator {
 }
 
 /// Finds the coordinator for which the judged ranks wait for most of what they lose.
-pub fn find(report: &Report) -> Option<AwaitedCoordinator> {
+pub fn find_coordinator(report: &Report) -> Option<AwaitedCoordinator> {
     by_computation(report).or_else(|| by_polls(report))
 }
 
@@ -105,7 +105,7 @@ fn is_asleep(report: &Report, rank: u32) -> bool {
 }
 
 /// Returns where a coordinator computes.
-pub fn place(report: &Report, found: &AwaitedCoordinator) -> FindingPlace {
+pub fn coordinator_place(report: &Report, found: &AwaitedCoordinator) -> FindingPlace {
     let functions = report.functions.iter().flat_map(|table| &table.delaying_ranks);
     let sampled = functions.filter(|one| one.rank == found.rank).flat_map(|one| &one.functions).next();
     let region = FindingPlace {

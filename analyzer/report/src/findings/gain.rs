@@ -39,11 +39,11 @@ pub fn of_prediction(report: &Report, is_meant: impl Fn(&PredictionRow) -> bool)
     let best = best.filter(|row| row.saved_s > MIN_NAMED_GAIN * base_s)?;
     // A replay takes a little more or less than the run took. Work that is only divided in another way saves no more than is lost.
     let is_left_out = report.what_if.notes.contains(&PredictionNote::RecorderLeftOut);
-    let lost_share = report.verdict.lost_share.filter(|_| best.scenario.is_redistribution() && !is_left_out);
     // Predictions for a region are of the whole run.
     let is_of_region = report.facts.selected.region.is_some();
-    let from_s = if is_left_out || is_of_region { base_s } else { report.data.elapsed_s };
-    let lost_share = lost_share.filter(|_| !is_of_region);
+    let is_of_head = !is_left_out && !is_of_region;
+    let from_s = if is_of_head { report.data.elapsed_s } else { base_s };
+    let lost_share = report.verdict.lost_share.filter(|_| best.scenario.is_redistribution() && is_of_head);
     let share = best.saved_share.min(lost_share.unwrap_or(1.0));
     let (from, to) = (seconds_like(from_s, from_s), seconds_like((1.0 - share) * from_s, from_s));
     let without = match (is_left_out, is_of_region) {

@@ -4,6 +4,7 @@ use crate::Report;
 use crate::loss_kind::LossKind;
 use crate::losses::EfficiencyLoss;
 
+use super::amounts::CallAmounts;
 use super::coordinator::{self, AwaitedCoordinator};
 use super::windows::{self, WindowWait};
 
@@ -28,10 +29,12 @@ pub struct LossParts {
     pub windows: Option<WindowWait>,
     /// Waiting for a coordinator that is none of the judged ranks.
     pub coordinator_s: f64,
-    /// That coordinator.
+    /// The coordinator of `coordinator_s`.
     pub coordinator: Option<AwaitedCoordinator>,
     /// Calls of MPI besides all that.
     pub calls_s: f64,
+    /// The calls with most of `calls_s`, if they are known.
+    pub amounts: Option<CallAmounts>,
     /// Functions of the program that MPI calls.
     pub called_by_mpi_s: f64,
     /// Access to files.
@@ -57,20 +60,21 @@ impl LossParts {
             chains_s: serialization.chains_s.unwrap_or(0.0),
             undivided_s: serialization.undivided_s(),
             calls_s: verdict.communication_s - files_s - called_by_mpi_s,
+            amounts: loss_of(report, LossKind::Communication).and_then(|loss| CallAmounts::new(report, loss)),
             called_by_mpi_s,
             files_s,
             recorder_s: verdict.recorder_s,
             ..LossParts::default()
         };
-        // What is lost in the parts has the total of each rank in it.
+        // The loss in the parts contains the imbalance of the totals.
         if parts.slow_in_parts_s > verdict.imbalance_s {
             parts.slow_in_parts_s += verdict.imbalance_s;
             (parts.imbalance_s, parts.control_s) = (0.0, 0.0);
         }
-        if let Some(found) = coordinator::find(report) {
+        if let Some(found) = coordinator::find_coordinator(report) {
             parts.coordinator_s = parts.take(found.waited_s);
             parts.coordinator = Some(found);
-        } else if let Some((wait, seconds)) = windows::find(report) {
+        } else if let Some((wait, seconds)) = windows::find_window_wait(report) {
             parts.windows_s = parts.take(seconds);
             parts.windows = Some(wait);
         }

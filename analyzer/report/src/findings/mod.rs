@@ -29,7 +29,7 @@ mod whole;
 mod windows;
 
 pub use crate::finding::{
-    Finding, FindingAdvice, FindingCause, FindingGain, FindingPlace, FindingStanding, FindingSubject, FindingTone,
+    Finding, FindingAdvice, FindingCause, FindingGain, FindingPlace, FindingSubject, FindingTone,
 };
 pub use amounts::may_compute;
 pub use answer::{AnswerLine, AnswerText, answer_in_words, named_findings, part_in_words, share_of_time};
@@ -45,7 +45,7 @@ type DetectCondition = fn(&Report, &[Finding]) -> Option<Finding>;
 /// Detects a statement about all that a run loses.
 type DetectWhole = fn(&Report) -> Option<Finding>;
 
-/// Detects a part of what a run loses.
+/// Detects a part of what a run loses. A part of 0 s is no finding.
 type DetectPart = fn(&Report, &LossParts) -> Option<Finding>;
 
 /// The first that holds counts.
@@ -120,7 +120,11 @@ fn by_figures(report: &Report) -> Vec<Finding> {
     let firsts = [IMBALANCE, CALLS].map(|list| list.iter().find_map(|detect| detect(report, &parts)));
     let mut findings: Vec<Finding> = firsts.into_iter().flatten().collect();
     findings.extend(OTHERS.iter().filter_map(|detect| detect(report, &parts)));
-    // What the recorder takes is no fault of the program.
+    findings.retain(|one| one.seconds > 0.0);
+    if report.is_only_described() {
+        findings = findings.into_iter().map(|one| Finding { advice: None, ..one }).collect();
+    }
+    // The recorder's time is no fault of the program.
     findings.sort_by(|a, b| {
         let [a_s, b_s] = [a, b].map(|one| (one.subject == FindingSubject::Recorder, -one.seconds));
         a_s.0.cmp(&b_s.0).then(a_s.1.total_cmp(&b_s.1))

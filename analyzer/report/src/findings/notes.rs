@@ -28,7 +28,7 @@ pub fn lines(report: &Report, answer: &Finding, figures: &str) -> Vec<String> {
     notes
 }
 
-/// Returns whether the answer's sentence or advice is that of a note.
+/// Returns whether the answer's sentence or advice says the same as a note.
 fn is_said(answer: &Finding, note: &str) -> bool {
     let sentence = match &answer.cause {
         FindingCause::Sentence(sentence) => Some(sentence.as_str()),

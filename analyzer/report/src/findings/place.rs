@@ -1,6 +1,7 @@
 //! The places of findings: functions, code between calls, and the call in which ranks wait.
 
 use super::loss_parts::loss_of;
+use crate::Report;
 use crate::finding::FindingPlace;
 use crate::loss_kind::LossKind;
 use crate::phrases::functions;
@@ -8,33 +9,33 @@ use crate::phrases::names::{LONGEST_NAME, call_in_words, code_in_words, region_n
 use crate::slow_parts::SlowPart;
 use crate::verdict::{LongestRank, WorstRegion};
 use crate::words::{BEFORE_FIRST_CALL, clean, short_path, shorten};
-use crate::{Report, Verdict};
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_thresholds::wording::{MIN_EXCESS_OF_NAMED_PLACE, MIN_FUNCTION_OF_WHOLE_REGION, MIN_SAMPLES_OF_PLACE};
 
 /// Returns where the rank that computes longest exceeds the mean: its functions, then the code between calls.
 pub fn of_excess(report: &Report) -> Option<FindingPlace> {
-    excess_in(report, &report.verdict)
+    place_of_rank(report, report.verdict.worst.as_ref()?)
 }
 
 /// Returns the functions in which the rank that computes longest does so by CPU time, which a rank without a core does not take.
 pub fn by_cpu_time(report: &Report) -> Option<FindingPlace> {
-    let mut verdict = report.verdict.clone();
-    let excess = verdict.worst.as_mut()?.explained.as_mut()?;
+    let mut worst = report.verdict.worst.clone()?;
+    let excess = worst.explained.as_mut().filter(|excess| !excess.functions.is_empty())?;
     (excess.not_running_share, excess.states) = (None, None);
-    let is_known = !excess.functions.is_empty();
-    excess_in(report, &verdict).filter(|_| is_known)
+    place_of_rank(report, &worst)
 }
 
-fn excess_in(report: &Report, verdict: &Verdict) -> Option<FindingPlace> {
-    let worst =
-        verdict.worst.as_ref().filter(|_| verdict.imbalance_s > MIN_EXCESS_OF_NAMED_PLACE * verdict.elapsed_s)?;
-    let explained = worst.explained.as_ref().and_then(functions::excess_in_words);
-    let has_cores = !functions::may_lack_cores(report);
-    let asleep = worst.explained.as_ref().and_then(|excess| excess.certain_asleep_share(has_cores));
+fn place_of_rank(report: &Report, worst: &LongestRank) -> Option<FindingPlace> {
+    let verdict = &report.verdict;
+    if verdict.imbalance_s <= MIN_EXCESS_OF_NAMED_PLACE * verdict.elapsed_s {
+        return None;
+    }
+    let excess = worst.explained.as_ref();
+    let explained = excess.and_then(functions::excess_in_words);
+    let asleep = excess.and_then(|excess| functions::certain_asleep_share(report, excess));
     let is_asleep = asleep >= Some(MIN_FUNCTION_OF_WHOLE_REGION);
     // The code between calls says more than a function without a name.
-    let first = worst.explained.as_ref().and_then(|excess| excess.functions.first());
+    let first = excess.and_then(|excess| excess.functions.first());
     let is_explained = explained.is_some() && first.is_some_and(|one| one.name.function.is_some());
     // Few samples do not show an excess, but where the code is in which it must be.
     let function = explained.or_else(|| {
@@ -47,7 +48,7 @@ fn excess_in(report: &Report, verdict: &Verdict) -> Option<FindingPlace> {
         region: worst.region.as_ref().map(|region| region.path.clone()),
         ..FindingPlace::in_words(text)
     };
-    Some(match worst.explained.as_ref().and_then(functions::decisive) {
+    Some(match excess.and_then(functions::decisive) {
         Some(one) => place.with_function(&one.name, one.caller.as_deref()),
         None => place,
     })

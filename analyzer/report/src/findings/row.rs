@@ -58,8 +58,7 @@ impl FindingRow {
             .collect();
         hosts.sort_unstable();
         hosts.dedup();
-        let is_withheld = finding.is_part() && report.is_only_described();
-        let advice = finding.advice.iter().filter(|_| !is_withheld);
+        let advice = finding.advice.iter();
         FindingRow {
             kind: finding.kind,
             seconds: finding.seconds,

@@ -23,7 +23,7 @@ pub enum WindowWait {
 }
 
 /// Returns what ranks wait for in calls on windows, if that is most of what they lose, and how much of the mean rank's time that is.
-pub fn find(report: &Report) -> Option<(WindowWait, f64)> {
+pub fn find_window_wait(report: &Report) -> Option<(WindowWait, f64)> {
     let n_ranks = report.ranks.len().max(1) as f64;
     match () {
         () if waits_for_targets(report) => Some((WindowWait::Target, in_calls_s(report) / n_ranks)),

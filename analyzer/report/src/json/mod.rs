@@ -54,9 +54,9 @@ pub(crate) struct ReportDocument<'a> {
     selection: Option<SelectionRow<'a>>,
     /// The answer of the first screen, as figures and words.
     verdict: VerdictInWords<'a>,
-    /// What the run loses time by: the answer first, then the largest.
+    /// The findings: the answer first, then the largest.
     findings: Vec<FindingRow>,
-    /// What is lost: elapsed time minus the mean rank's computation.
+    /// The loss: elapsed time minus the mean rank's computation.
     lost_s: f64,
     /// Part of it that no finding explains.
     not_explained_s: f64,

@@ -42,17 +42,19 @@ pub fn may_lack_cores(report: &Report) -> bool {
     is_preempted || report.has_crowded_cores()
 }
 
+/// Returns the fraction of an excess for which the rank was asleep or stopped, if no lack of cores can be behind it.
+pub fn certain_asleep_share(report: &Report, excess: &ExplainedExcess) -> Option<f64> {
+    excess.certain_asleep_share(!may_lack_cores(report))
+}
+
 /// The functions of an excess: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, with `whole` for `of it`. Empty if samples do not show it.
 pub fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> String {
     let functions = excess.functions.iter().take(MOST_NAMED);
     let named = functions.map(|one| (one.share, format!("in {}", shorten(&clean(&one.name.label()), LONGEST_NAME))));
-    let mut shares: Vec<(f64, String)> = named
-        .chain(states_in_words(excess, idle))
-        .filter_map(|(share, what)| Some((share.filter(|&share| share >= MIN_EXCESS_OF_NAMED_FUNCTION)?, what)))
+    let mut parts: Vec<String> = largest_parts(named, excess, idle)
+        .into_iter()
+        .map(|(share, what)| format!("{} {what}", share_of_it(share)))
         .collect();
-    shares.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut parts: Vec<String> =
-        shares.into_iter().map(|(share, what)| format!("{} {what}", share_of_it(share))).collect();
     match parts.split_first_mut() {
         Some((first, _)) => {
             *first = first.replacen('%', &format!("% {whole}"), 1);
@@ -69,11 +71,7 @@ pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
         let caller = caller.strip_prefix(", called from ").map_or_else(String::new, |caller| format!(" ← {caller}"));
         (one.share, format!("{}{caller}", label(one)))
     });
-    let mut shares: Vec<(f64, String)> = functions
-        .chain(states_in_words(excess, "asleep or waiting for I/O"))
-        .filter_map(|(share, what)| Some((share.filter(|&share| share >= MIN_EXCESS_OF_NAMED_FUNCTION)?, what)))
-        .collect();
-    shares.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let shares = largest_parts(functions, excess, "asleep or waiting for I/O");
     let is_named = !excess.functions.is_empty() && !shares.is_empty();
     let parts = shares.iter().enumerate().map(|(at, (share, what))| {
         let of = if at == 0 { " of the extra work" } else { "" };
@@ -82,9 +80,13 @@ pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
     is_named.then(|| parts.collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the states that an excess lies in, with their shares.
-fn states_in_words(excess: &ExplainedExcess, idle: &str) -> Vec<(Option<f64>, String)> {
-    match excess.states {
+/// Returns the functions and the states that an excess lies in, with their shares, the largest first. `idle`: the state of a rank without samples, if no other is known.
+fn largest_parts(
+    functions: impl Iterator<Item = (Option<f64>, String)>,
+    excess: &ExplainedExcess,
+    idle: &str,
+) -> Vec<(f64, String)> {
+    let states = match excess.states {
         Some(states) => vec![
             (Some(states.kernel_share), "in the kernel (page faults, system calls)".to_owned()),
             (Some(states.asleep_share), "asleep".to_owned()),
@@ -92,7 +94,13 @@ fn states_in_words(excess: &ExplainedExcess, idle: &str) -> Vec<(Option<f64>, St
             (Some(states.no_core_share), "waiting for a core".to_owned()),
         ],
         None => vec![(excess.not_running_share, idle.to_owned())],
-    }
+    };
+    let mut parts: Vec<(f64, String)> = functions
+        .chain(states)
+        .filter_map(|(share, what)| Some((share.filter(|&share| share >= MIN_EXCESS_OF_NAMED_FUNCTION)?, what)))
+        .collect();
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    parts
 }
 
 /// Returns the function that has most of an excess, if one has.

@@ -16,8 +16,7 @@ use crate::{ProblemRow, Report};
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_thresholds::wording::{
-    MIN_EXPLAINED_GAIN, MIN_GAIN_AT_ALL, MIN_GAIN_OF_BALANCE, MIN_LOSS_BY_ONE_RANK, MIN_LOSS_IN_ONE_PLACE,
-    MIN_LOSS_OF_NAMED_RANK,
+    MIN_EXPLAINED_GAIN, MIN_GAIN_OF_BALANCE, MIN_LOSS_BY_ONE_RANK, MIN_LOSS_IN_ONE_PLACE, MIN_LOSS_OF_NAMED_RANK,
 };
 
 /// Losses on the first screen.
@@ -140,7 +139,7 @@ fn remedy(loss: &EfficiencyLoss, row: &PredictionRow, elapsed_s: f64) -> Option<
     let more = if is_more { ", with what it saves of other losses" } else { "" };
     let saved = format!("{} ({}){more}", seconds_like(row.saved_s, elapsed_s), percent(row.saved_share));
     match (row.scenario, row.rank) {
-        _ if !gains(row) => None,
+        _ if !row.has_gain() => None,
         (WhatIfScenario::Ideal, _) => Some(format!(" At most {saved} could be saved here, if messages took no time.")),
         (WhatIfScenario::RankAsMean(_), Some(rank)) => {
             Some(format!(" Average work on rank {rank} would save {saved}."))
@@ -156,11 +155,6 @@ fn is_in_answer(report: &Report, loss: &EfficiencyLoss, rank: u32) -> bool {
     let worst = report.verdict.worst.as_ref().filter(|worst| worst.rank == rank);
     let region = worst.and_then(|worst| worst.region.as_ref()).map(|region| region.path.as_str());
     region.is_some() && region == loss.region.as_deref()
-}
-
-/// Returns whether a predicted saving is large enough to be reported.
-fn gains(row: &PredictionRow) -> bool {
-    row.saved_share > MIN_GAIN_AT_ALL
 }
 
 /// The cause of a loss and the ranks that are responsible.
@@ -234,7 +228,7 @@ fn region_in_words(report: &Report, path: &str) -> String {
 fn advice(report: &Report, loss: &EfficiencyLoss) -> &'static str {
     match loss.kind {
         // A replay says that it would gain nothing.
-        LossKind::SlowInTurn if loss.remedy.as_ref().is_some_and(|row| !gains(row)) => "",
+        LossKind::SlowInTurn if loss.remedy.as_ref().is_some_and(|row| !row.has_gain()) => "",
         LossKind::SlowInTurn => " Balance the work within each iteration; a better static partition will not help.",
         LossKind::DependencyChains if report.what_if.balance_gains(MIN_GAIN_OF_BALANCE) => {
             " Shorten the chains or let their steps overlap."

@@ -10,7 +10,7 @@ use crate::phrases::ranks::waiting_ranks;
 
 /// Detects that ranks wait for busy targets.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    if parts.windows != Some(WindowWait::Target) || parts.windows_s <= 0.0 {
+    if parts.windows != Some(WindowWait::Target) {
         return None;
     }
     let target = most_awaited(report);

@@ -8,10 +8,6 @@ use crate::phrases::functions::called_by_mpi;
 
 /// Detects that the program's own code runs within MPI.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let seconds = parts.called_by_mpi_s;
-    if seconds <= 0.0 {
-        return None;
-    }
     let called = called_by_mpi(report).unwrap_or_default();
     let loss = loss_of(report, LossKind::CalledByMpi);
     Some(Finding {
@@ -19,6 +15,10 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
         advice: Some(FindingAdvice::Try(
             "make that function faster, or reduce less often; a better network saves nothing".to_owned(),
         )),
-        ..Finding::part("called by MPI", seconds, FindingCause::To("the program's own code within MPI", called))
+        ..Finding::part(
+            "called by MPI",
+            parts.called_by_mpi_s,
+            FindingCause::To("the program's own code within MPI", called),
+        )
     })
 }

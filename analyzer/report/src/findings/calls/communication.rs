@@ -8,19 +8,16 @@ use crate::findings::loss_parts::LossParts;
 
 /// Detects that time is lost to communication.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    if parts.calls_s <= 0.0 {
-        return None;
-    }
     let advice = match report.losses.iter().any(|loss| may_compute(report, loss)) {
         true => {
             "whether the reduction is a function of the program (MPI_Op_create): it computes within the call, and no network saves that"
         }
         false => "how often this call is needed, and whether ranks could compute meanwhile (nonblocking calls)",
     };
-    let found = messages::finding(report, parts, "communication", "communication");
+    let found = messages::message_finding(report, parts, "communication", "communication");
     let cause = match report.has_unrecorded_partners() {
         true => FindingCause::To("communication, and to waiting for processes that were not recorded", String::new()),
         false => found.cause.clone(),
     };
-    Some(Finding { cause, advice: messages::advice(report, FindingAdvice::LookAt(advice.to_owned())), ..found })
+    Some(Finding { cause, advice: messages::certain_advice(report, FindingAdvice::LookAt(advice.to_owned())), ..found })
 }

@@ -11,9 +11,6 @@ use crate::phrases::ranks::who_waits;
 
 /// Detects that time is lost to access to files.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    if parts.files_s <= 0.0 {
-        return None;
-    }
     let loss = loss_of(report, LossKind::FileAccess)?;
     // Where all ranks access files alike, few wait for the last of them.
     let only = loss.single_cause().filter(|_| waited_s(report) >= MIN_LOSS_IN_ONE_PLACE * parts.files_s);

@@ -10,7 +10,7 @@ use crate::phrases::ranks::who_waits;
 
 /// Detects that ranks wait for locks that are held while their holders compute.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    if parts.windows != Some(WindowWait::Lock) || parts.windows_s <= 0.0 {
+    if parts.windows != Some(WindowWait::Lock) {
         return None;
     }
     let holder = most_awaited(report);

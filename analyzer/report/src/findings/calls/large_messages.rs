@@ -7,18 +7,18 @@ use crate::Report;
 use crate::finding::{Finding, FindingAdvice};
 use crate::findings::loss_parts::LossParts;
 
-/// Detects that time in calls is that of large messages.
+/// Detects that ranks spend their time in calls on large messages.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let amounts = messages::amounts(report).filter(|_| parts.calls_s > 0.0)?;
+    let amounts = parts.amounts.as_ref()?;
     let is_large = amounts.bytes_each >= MIN_BYTES_OF_LARGE_MESSAGE;
     (is_large && !report.has_unrecorded_partners()).then(|| Finding {
-        advice: messages::advice(
+        advice: messages::certain_advice(
             report,
             FindingAdvice::LookAt(
                 "whether less data would do, and whether it can move while ranks compute (MPI_Isend, MPI_Irecv, nonblocking collectives)"
                     .to_owned(),
             ),
         ),
-        ..messages::finding(report, parts, "large messages", "moving large messages")
+        ..messages::message_finding(report, parts, "large messages", "moving large messages")
     })
 }

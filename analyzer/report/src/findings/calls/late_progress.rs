@@ -9,10 +9,10 @@ use crate::findings::loss_parts::LossParts;
 
 /// Detects that ranks wait for large messages that were started before.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let amounts = messages::amounts(report).filter(|_| parts.calls_s > 0.0)?;
+    let amounts = parts.amounts.as_ref()?;
     let is_large = amounts.bytes_each >= MIN_BYTES_OF_LARGE_MESSAGE;
     (is_large && amounts.completes && !report.has_unrecorded_partners()).then(|| Finding {
-        advice: messages::advice(
+        advice: messages::certain_advice(
             report,
             FindingAdvice::LookAt(
                 "whether messages move while ranks compute: many MPI libraries move large ones in MPI calls alone; an MPI_Test in the middle of the \
@@ -20,6 +20,6 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
                     .to_owned(),
             ),
         ),
-        ..messages::finding(report, parts, "late progress", "waiting for large messages that were started before")
+        ..messages::message_finding(report, parts, "late progress", "waiting for large messages that were started before")
     })
 }

@@ -10,17 +10,12 @@ use crate::losses::EfficiencyLoss;
 use crate::phrases::ranks::named_ranks;
 use crate::words::{bytes, plural, seconds, seconds_like};
 
-/// Returns the calls with most of the time besides waiting, if they are known.
-pub fn amounts(report: &Report) -> Option<CallAmounts> {
-    CallAmounts::new(report, loss_of(report, LossKind::Communication)?)
-}
-
 /// Returns a finding about messages, in the calls that take longest.
-pub fn finding(report: &Report, parts: &LossParts, kind: &'static str, to: &'static str) -> Finding {
+pub fn message_finding(report: &Report, parts: &LossParts, kind: &'static str, to: &'static str) -> Finding {
     let loss = loss_of(report, LossKind::Communication);
-    let amounts = loss.and_then(|loss| CallAmounts::new(report, loss));
-    let words = loss.zip(amounts.as_ref()).map(|(loss, amounts)| calls_in_words(report, loss, amounts));
-    let evidence = amounts.as_ref().map(|amounts| {
+    let amounts = parts.amounts.as_ref();
+    let words = loss.zip(amounts).map(|(loss, amounts)| calls_in_words(report, loss, amounts));
+    let evidence = amounts.map(|amounts| {
         vec![
             ("calls_each", amounts.calls_each as f64),
             ("bytes_each", amounts.bytes_each as f64),
@@ -36,8 +31,8 @@ pub fn finding(report: &Report, parts: &LossParts, kind: &'static str, to: &'sta
     }
 }
 
-/// Returns advice, unless the time may not be that of messages.
-pub fn advice(report: &Report, advice: FindingAdvice) -> Option<FindingAdvice> {
+/// Returns advice, unless ranks may spend the time on something else than messages.
+pub fn certain_advice(report: &Report, advice: FindingAdvice) -> Option<FindingAdvice> {
     let is_doubtful = report.has_crowded_cores() || report.has_unrecorded_partners();
     (!is_doubtful).then_some(advice)
 }

@@ -9,7 +9,7 @@ use crate::phrases::ranks::waiting_ranks;
 
 /// Detects that most of the time in calls is waiting for the calls of one rank.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let loss = loss_of(report, LossKind::Communication).filter(|_| parts.calls_s > 0.0)?;
+    let loss = loss_of(report, LossKind::Communication)?;
     let (at, &(rank, _)) = loss.at.as_ref().zip(loss.ranks.first())?;
     let (ranks, wait) = waiting_ranks(report, &[rank]);
     let because = format!("{ranks} {wait} for rank {rank}, which is mostly in MPI_{}", at.operation);
@@ -18,7 +18,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
         ranks: vec![rank],
         place: Some(FindingPlace::from_call(at)),
         gain: messages::gain_of_network(report),
-        advice: messages::advice(
+        advice: messages::certain_advice(
             report,
             FindingAdvice::LookAt(
                 "whether other ranks can take a part of what that rank sends and receives, or go on meanwhile"

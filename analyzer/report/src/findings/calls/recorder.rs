@@ -7,6 +7,5 @@ use crate::findings::loss_parts::LossParts;
 /// Detects that time is lost to the recorder.
 pub fn detect(_: &Report, parts: &LossParts) -> Option<Finding> {
     let cause = FindingCause::To("writing the log", String::new());
-    (parts.recorder_s > 0.0)
-        .then(|| Finding { subject: FindingSubject::Recorder, ..Finding::part("recorder", parts.recorder_s, cause) })
+    Some(Finding { subject: FindingSubject::Recorder, ..Finding::part("recorder", parts.recorder_s, cause) })
 }

@@ -7,19 +7,19 @@ use crate::Report;
 use crate::finding::{Finding, FindingAdvice};
 use crate::findings::loss_parts::LossParts;
 
-/// Detects that time in calls is that of many small messages.
+/// Detects that ranks spend their time in calls on many small messages.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let amounts = messages::amounts(report).filter(|_| parts.calls_s > 0.0)?;
+    let amounts = parts.amounts.as_ref()?;
     let is_small = amounts.bytes_each < MAX_BYTES_OF_SMALL_MESSAGE;
     let is_many = amounts.calls_each >= MIN_MANY_CALLS;
-    // Besides waiting for other ranks. What takes longer is no matter of the message itself.
+    // Time besides waiting for other ranks. A message itself takes no longer.
     let each_s = parts.calls_s / amounts.calls_each as f64;
     let is_many = is_many && each_s <= MAX_TIME_OF_SMALL_MESSAGE_S;
     (is_small && is_many && amounts.carries_data && !report.has_unrecorded_partners()).then(|| Finding {
-        advice: messages::advice(
+        advice: messages::certain_advice(
             report,
             FindingAdvice::Try("put several messages into one, so that there are fewer calls".to_owned()),
         ),
-        ..messages::finding(report, parts, "small messages", "many small messages")
+        ..messages::message_finding(report, parts, "small messages", "many small messages")
     })
 }

@@ -4,22 +4,23 @@ use super::slowest;
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice};
 use crate::findings::loss_parts::LossParts;
-use crate::functions::ExplainedExcess;
 use crate::phrases::doubts::idle_state;
+use crate::phrases::functions::certain_asleep_share;
 use crate::phrases::ranks::{named_ranks, stopper};
 use crate::storage;
 
 /// Detects that the rank that computes longest does not run for most of what it takes longer.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let worst = report.verdict.worst.as_ref().filter(|_| parts.imbalance_s > 0.0)?;
-    if !slowest::is_most(slowest::asleep_share(report)) {
+    let worst = report.verdict.worst.as_ref()?;
+    let excess = worst.explained.as_ref()?;
+    if !slowest::is_most(certain_asleep_share(report, excess)) {
         return None;
     }
-    let is_stopped = worst.explained.as_ref().is_some_and(ExplainedExcess::is_stopped);
+    let is_stopped = excess.is_stopped();
     let because = slowest::in_state(report, worst, idle_state(is_stopped));
     Some(Finding {
         advice: Some(FindingAdvice::LookAt(advice(report, &worst.with_equals(), is_stopped))),
-        ..slowest::finding(report, "asleep rank", parts.imbalance_s, because)
+        ..slowest::slow_rank_finding(report, "asleep rank", parts.imbalance_s, because)
     })
 }
 

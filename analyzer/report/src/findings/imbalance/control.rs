@@ -8,7 +8,7 @@ use crate::phrases::names::region_name;
 
 /// Detects that ranks wait for the control of parallelism by others.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let loss = loss_of(report, LossKind::Control).filter(|_| parts.control_s > 0.0)?;
+    let loss = loss_of(report, LossKind::Control)?;
     let place = loss.region.as_ref().map(|path| FindingPlace {
         region: Some(path.clone()),
         ..FindingPlace::in_words(format!("in region {}", region_name(path)))

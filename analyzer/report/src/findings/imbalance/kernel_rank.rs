@@ -9,14 +9,14 @@ use crate::functions::ExplainedExcess;
 
 /// Detects that the rank that computes longest is in the kernel for most of what it takes longer.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let worst = report.verdict.worst.as_ref().filter(|_| parts.imbalance_s > 0.0)?;
+    let worst = report.verdict.worst.as_ref()?;
     let is_kernels = slowest::is_most(worst.explained.as_ref().and_then(ExplainedExcess::kernel_share));
     is_kernels.then(|| {
         let work = kernel_work_of_slowest(report);
         let because = slowest::in_state(report, worst, &format!("in the kernel ({})", work.name()));
         Finding {
             advice: Some(FindingAdvice::LookAt(work.advice().to_owned())),
-            ..slowest::finding(report, "kernel rank", parts.imbalance_s, because)
+            ..slowest::slow_rank_finding(report, "kernel rank", parts.imbalance_s, because)
         }
     })
 }

@@ -10,7 +10,7 @@ use crate::words::seconds_like;
 
 /// Detects that no tasks are left while a rank still works on its last one.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let task = report.awaited_task.filter(|_| parts.imbalance_s > 0.0)?;
+    let task = report.awaited_task?;
     let when = if task.rounds > 1 { "each time that no tasks are left" } else { "at the end" };
     let long = match task.is_long() {
         true => format!(", {} as long as the average task", factor_in_words(task.task_s / task.mean_task_s)),
@@ -27,6 +27,6 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
         // No replay predicts it: tasks would be handed out in another order.
         gain: gain::at_most(report, report.verdict.imbalance_s, "if all workers ended together"),
         advice: Some(FindingAdvice::Try(advice.to_owned())),
-        ..slowest::finding(report, "last task", parts.imbalance_s, because)
+        ..slowest::slow_rank_finding(report, "last task", parts.imbalance_s, because)
     })
 }

@@ -15,11 +15,11 @@ use crate::words::seconds_like;
 
 /// Detects that the rank that computes longest works alone where its excess lies.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let worst = report.verdict.worst.as_ref().filter(|_| parts.imbalance_s > 0.0)?;
+    let worst = report.verdict.worst.as_ref()?;
     if !is_working_alone(report, worst) {
         return None;
     }
-    let when = slowest::when(report, worst);
+    let when = slowest::slow_iterations(report, worst);
     // Never for longer than no other rank computes.
     let alone_s = report.overheads.figures.alone.as_ref().map_or(f64::INFINITY, |alone| alone.alone_s);
     let how_long = seconds_like(time_of(report, worst).min(alone_s), report.verdict.elapsed_s);
@@ -34,7 +34,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     };
     Some(Finding {
         advice: Some(FindingAdvice::Try(advice)),
-        ..slowest::finding(report, "serial code", parts.imbalance_s, because)
+        ..slowest::slow_rank_finding(report, "serial code", parts.imbalance_s, because)
     })
 }
 
@@ -44,7 +44,7 @@ fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
     let row = report.regions.iter().find(|row| row.path == region.path);
     let means = row.map(|row| row.mean_in_s(Activity::Computation));
     let n_ranks = report.verdict.cluster.as_ref().map_or(report.ranks.len(), |cluster| cluster.ranks.len()) as f64;
-    // What it has more than the mean is all but its own part of the mean, if it has all.
+    // Its excess over the mean is all but its own part of the mean, if it has all.
     let is_most = region.excess_s >= 0.5 * worst.over_mean_s;
     // Others may work elsewhere meanwhile.
     let is_alone = report.overheads.figures.alone.as_ref().is_none_or(|alone| alone.alone_s >= 0.5 * region.excess_s);

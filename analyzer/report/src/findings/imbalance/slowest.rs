@@ -8,14 +8,12 @@ use crate::excess_iterations::ExcessIterations;
 use crate::finding::{Finding, FindingCause, FindingSubject};
 use crate::findings::{gain, place};
 use crate::fraction;
-use crate::functions::ExplainedExcess;
-use crate::phrases::functions::may_lack_cores;
 use crate::phrases::ranks::{factor_in_words, named_ranks, short_percent, who_waits};
 use crate::verdict::LongestRank;
 use crate::words::seconds_like;
 
 /// Returns a finding about the rank that computes longest, and those that compute as long.
-pub fn finding(report: &Report, kind: &'static str, seconds: f64, because: String) -> Finding {
+pub fn slow_rank_finding(report: &Report, kind: &'static str, seconds: f64, because: String) -> Finding {
     let worst = report.verdict.worst.as_ref();
     let evidence = worst.map(|worst| vec![("computation_s", worst.computation_s), ("mean_s", worst.mean_s)]);
     Finding {
@@ -28,19 +26,9 @@ pub fn finding(report: &Report, kind: &'static str, seconds: f64, because: Strin
     }
 }
 
-/// Returns the parts of the slowest rank's excess, if nothing doubts that they are what they seem.
-pub fn certain_excess(report: &Report) -> Option<&ExplainedExcess> {
-    report.verdict.worst.as_ref()?.explained.as_ref()
-}
-
 /// Returns whether a part of an excess is most of it.
 pub fn is_most(share: Option<f64>) -> bool {
     share.is_some_and(|share| share >= MIN_EXCESS_ASLEEP)
-}
-
-/// Returns the share of the excess for which the slowest rank was certainly asleep or stopped.
-pub fn asleep_share(report: &Report) -> Option<f64> {
-    certain_excess(report)?.certain_asleep_share(!may_lack_cores(report))
 }
 
 /// Says how much longer slow ranks take, and in which state: `rank 1 takes 1.6 times the average time, 200 ms more, most of that asleep, and rank 0 waits for it`.
@@ -50,15 +38,15 @@ pub fn in_state(report: &Report, worst: &LongestRank, state: &str) -> String {
     let (named, others) = (named_ranks(&slow), who_waits(report, &slow));
     let factor = factor_in_words(worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE));
     let more = seconds_like(worst.over_mean_s, report.verdict.elapsed_s);
-    let when = when(report, worst);
+    let when = slow_iterations(report, worst);
     format!("{named} {take} {factor} the average time{each}, {more} more{when}, most of that {state}, and {others}")
 }
 
 /// Returns the iterations in which a rank has its excess, unless they are most of them: `, from iteration 50 on`.
-pub fn when(report: &Report, worst: &LongestRank) -> String {
+pub fn slow_iterations(report: &Report, worst: &LongestRank) -> String {
     let rows = report.iterations.as_ref().map_or(&[][..], |iterations| &iterations.rows);
     match worst.iterations {
-        None => growth(report).unwrap_or_default(),
+        None => growing_imbalance(report).unwrap_or_default(),
         Some(ExcessIterations::Range { first, last }) if rows.iter().all(|row| row.iteration <= last + 1) => {
             format!(", from iteration {first} on")
         }
@@ -71,7 +59,7 @@ pub fn when(report: &Report, worst: &LongestRank) -> String {
 }
 
 /// Returns by how much the imbalance of an iteration grows or shrinks over the run: `, growing from 0 % to 65 % of an iteration`. `None` if it stays about the same.
-fn growth(report: &Report) -> Option<String> {
+fn growing_imbalance(report: &Report) -> Option<String> {
     let course = &report.iterations.as_ref()?.course;
     let trends = course.trends.as_ref()?;
     let trend = trends.imbalance.trend?;

@@ -11,9 +11,6 @@ use crate::phrases::ranks::{factor_in_words, is_mostly_asleep, named_ranks, who_
 /// Detects that a rank computes longer than the mean.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let seconds = parts.imbalance_s;
-    if seconds <= 0.0 {
-        return None;
-    }
     let Some(worst) = &report.verdict.worst else {
         return Some(Finding::part("static excess", seconds, FindingCause::To("load imbalance", String::new())));
     };
@@ -25,9 +22,12 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
         (true, true) => format!("takes {factor} the average time"),
         (true, false) => format!("take {factor} the average time each"),
     };
-    let when = slowest::when(report, worst);
+    let when = slowest::slow_iterations(report, worst);
     let because = format!("{} {takes}{when}, and {}", named_ranks(&slow), who_waits(report, &slow));
-    Some(Finding { advice: Some(advice(report, &slow)), ..slowest::finding(report, "static excess", seconds, because) })
+    Some(Finding {
+        advice: Some(advice(report, &slow)),
+        ..slowest::slow_rank_finding(report, "static excess", seconds, because)
+    })
 }
 
 /// Returns advice on the excess of slow ranks, by what hardware counters say of it.

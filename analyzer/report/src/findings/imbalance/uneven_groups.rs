@@ -10,9 +10,9 @@ use crate::phrases::ranks::{factor_in_words, named_ranks};
 use crate::uneven_groups::CodeGroup;
 use crate::words::clean;
 
-/// Detects that one group of ranks has code that takes longer than that of the others.
+/// Detects that one group of ranks runs code that takes longer than the code of the others.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let groups = report.uneven_groups.as_ref().filter(|_| parts.imbalance_s > 0.0)?;
+    let groups = report.uneven_groups.as_ref()?;
     let mean_s = report.verdict.worst.as_ref().map_or(0.0, |worst| worst.mean_s);
     let factor = factor_in_words(groups.slow.mean_s / mean_s.max(f64::MIN_POSITIVE));
     let others: Vec<String> = groups.others.iter().map(group_in_words).collect();
@@ -29,7 +29,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
         advice: Some(FindingAdvice::LookAt(format!(
             "how ranks are divided among these codes: give that of {slow} more ranks, or less work"
         ))),
-        ..slowest::finding(report, "uneven groups", parts.imbalance_s, because)
+        ..slowest::slow_rank_finding(report, "uneven groups", parts.imbalance_s, because)
     })
 }
 

@@ -6,20 +6,20 @@ use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause};
 use crate::findings::loss_parts::LossParts;
 use crate::findings::{coordinator, gain};
-use crate::phrases::ranks::named_ranks;
+use crate::phrases::ranks::members;
 use crate::words::seconds;
 
 /// Detects that the judged ranks wait for the work of a coordinator.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let found = parts.coordinator.as_ref().filter(|found| !found.sleeps_between_polls)?;
-    let waiting = report.verdict.cluster.as_ref().map(|cluster| named_ranks(&cluster.ranks)).unwrap_or_default();
+    let waiting = report.verdict.cluster.as_ref().map(members).unwrap_or_default();
     let each = match found.messages {
         0 => String::new(),
         n => format!(", which needs {} for each request", seconds(found.computation_s / n as f64)),
     };
     Some(Finding {
         ranks: vec![found.rank],
-        place: Some(coordinator::place(report, found)),
+        place: Some(coordinator::coordinator_place(report, found)),
         gain: gain::of_prediction(report, |row| {
             row.rank == Some(found.rank)
                 && matches!(row.scenario, WhatIfScenario::RankFaster(_, times) if times.is_finite())

@@ -6,17 +6,17 @@ use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause, FindingGain};
 use crate::findings::loss_parts::LossParts;
 use crate::findings::{coordinator, gain};
-use crate::phrases::ranks::named_ranks;
+use crate::phrases::ranks::members;
 
 /// Detects that the judged ranks wait for a coordinator that sleeps.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let found = parts.coordinator.as_ref().filter(|found| found.sleeps_between_polls)?;
-    let waiting = report.verdict.cluster.as_ref().map(|cluster| named_ranks(&cluster.ranks)).unwrap_or_default();
+    let waiting = report.verdict.cluster.as_ref().map(members).unwrap_or_default();
     let because =
         format!("rank {} sleeps between its polls while messages lie there, and {waiting} wait for it", found.rank);
     Some(Finding {
         ranks: vec![found.rank],
-        place: Some(coordinator::place(report, found)),
+        place: Some(coordinator::coordinator_place(report, found)),
         gain: gain::of_prediction(report, |row| {
             row.rank == Some(found.rank)
                 && matches!(row.scenario, WhatIfScenario::RankFaster(_, times) if !times.is_finite())
@@ -30,7 +30,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     })
 }
 
-/// Returns the gain if messages did not lie there. The replay takes the time in which they do for that of a network.
+/// Returns the gain if messages did not lie there. The replay takes that time for the network's.
 fn of_prompt_answers(report: &Report) -> Option<FindingGain> {
     let ideal = report.what_if.rows.iter().find(|row| row.scenario == WhatIfScenario::Ideal)?;
     gain::at_most(report, ideal.saved_share * report.data.elapsed_s, "if each message were taken at once")

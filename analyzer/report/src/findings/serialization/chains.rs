@@ -22,7 +22,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     };
     let because = format!("within iterations ranks wait for one another in chains{mostly}{though}");
     let more = if report.what_if.balance_gains(MIN_GAIN_OF_BALANCE) { "" } else { "; even work will not help" };
-    (parts.chains_s > 0.0).then(|| Finding {
+    Some(Finding {
         ranks,
         place: place::of_serialization(report, LossKind::DependencyChains),
         advice: Some(FindingAdvice::Try(format!(

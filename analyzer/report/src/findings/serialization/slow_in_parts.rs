@@ -13,7 +13,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let mut ranks: Vec<u32> = report.verdict.slow_parts.iter().map(|part| part.rank).collect();
     ranks.sort_unstable();
     ranks.dedup();
-    (parts.slow_in_parts_s > 0.0).then(|| Finding {
+    Some(Finding {
         ranks,
         place: place::of_parts(report),
         gain: gain::of_prediction(report, |row| row.scenario == WhatIfScenario::RegionsBalanced),

@@ -1,18 +1,22 @@
 //! In each iteration another rank is the slowest.
 
-use super::turns::{each_gains, is_lasting};
+use super::turns::{advice_on_turns, is_lasting, turns_of_slowest};
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause};
+use crate::finding::{Finding, FindingCause};
 use crate::findings::loss_parts::{LossParts, loss_of};
 use crate::findings::{gain, place};
 use crate::loss_kind::LossKind;
+
+/// The change that helps where balance in each iteration gains.
+const CHANGE: &str = "balance the work within each iteration (dynamic scheduling, smaller tasks), or let ranks wait for each other less often; a better \
+                      static partition will not help";
 
 /// Most ranks that are named.
 const MAX_RANKS: usize = 3;
 
 /// Detects that ranks are slow in turn.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    if parts.slow_in_turn_s <= 0.0 || is_lasting(report) {
+    if is_lasting(&turns_of_slowest(report)) {
         return None;
     }
     let ranks = first_ranks(report);
@@ -20,7 +24,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     Some(Finding {
         place: place::of_serialization(report, LossKind::SlowInTurn),
         gain: gain::of_each_iteration(report),
-        advice: Some(advice(report)),
+        advice: Some(advice_on_turns(report, CHANGE)),
         ..Finding::part("slow in turn", parts.slow_in_turn_s, FindingCause::Because(because))
     })
 }
@@ -35,21 +39,5 @@ fn first_ranks(report: &Report) -> String {
         0 | 1 => String::new(),
         n if n <= MAX_RANKS => format!(" (ranks {})", shown.join(", ")),
         _ => format!(" (most often ranks {} …)", shown[..MAX_RANKS].join(", ")),
-    }
-}
-
-fn advice(report: &Report) -> FindingAdvice {
-    match each_gains(report) {
-        Some(true) => FindingAdvice::Try(
-            "balance the work within each iteration (dynamic scheduling, smaller tasks), or let ranks wait for each other less often; a better \
-             static partition will not help"
-                .to_owned(),
-        ),
-        None => FindingAdvice::LookAt(
-            "how the work could be balanced within each iteration; a better static partition will not help".to_owned(),
-        ),
-        Some(false) => FindingAdvice::LookAt(
-            "how ranks depend on each other: balancing each iteration alone would save nothing".to_owned(),
-        ),
     }
 }

@@ -1,16 +1,16 @@
-//! The turns in which ranks are the slowest, and what balance in each iteration gains.
+//! The turns in which ranks are the slowest, and advice on them.
 
 use lbprof_thresholds::verdict::MIN_ITERATIONS_OF_TURN;
-use lbprof_thresholds::wording::MIN_GAIN_AT_ALL;
 
 use crate::Report;
+use crate::finding::FindingAdvice;
 use crate::findings::loss_parts::loss_of;
 use crate::iteration::IterationRow;
 use crate::loss_kind::LossKind;
+use crate::what_if::PredictionRow;
 
 /// Returns whether the slowest rank usually stays the same for several iterations.
-pub fn is_lasting(report: &Report) -> bool {
-    let turns = turns_of_slowest(report);
+pub fn is_lasting(turns: &[SlowestTurn]) -> bool {
     let known: usize = turns.iter().map(|turn| turn.iterations).sum();
     !turns.is_empty() && known >= MIN_ITERATIONS_OF_TURN * turns.len()
 }
@@ -66,10 +66,18 @@ fn without_interruptions(turns: Vec<SlowestTurn>) -> Vec<SlowestTurn> {
     joined
 }
 
-/// Returns whether a replay predicts a gain from balance in each iteration, or `None` if there is no such replay.
-pub fn each_gains(report: &Report) -> Option<bool> {
-    let in_turn = loss_of(report, LossKind::SlowInTurn)?;
-    Some(in_turn.remedy.as_ref()?.saved_share > MIN_GAIN_AT_ALL)
+/// Returns advice by the replay of balance in each iteration: `change` if that gains.
+pub fn advice_on_turns(report: &Report, change: &str) -> FindingAdvice {
+    let remedy = loss_of(report, LossKind::SlowInTurn).and_then(|loss| loss.remedy.as_ref());
+    match remedy.map(PredictionRow::has_gain) {
+        Some(true) => FindingAdvice::Try(change.to_owned()),
+        None => FindingAdvice::LookAt(
+            "how the work could be balanced within each iteration; a better static partition will not help".to_owned(),
+        ),
+        Some(false) => FindingAdvice::LookAt(
+            "how ranks depend on each other: balancing each iteration alone would save nothing".to_owned(),
+        ),
+    }
 }
 
 #[cfg(test)]

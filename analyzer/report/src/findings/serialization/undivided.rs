@@ -20,7 +20,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
              turn or wait in chains"
         }
     };
-    (parts.undivided_s > 0.0).then(|| Finding {
+    Some(Finding {
         place: place::of_serialization(report, LossKind::Serialization),
         advice: Some(FindingAdvice::LookAt(advice.to_owned())),
         ..Finding::part("serialization", parts.undivided_s, FindingCause::Because(because.to_owned()))

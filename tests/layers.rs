@@ -27,7 +27,7 @@ const ANALYSIS: [&str; 12] = [
 ];
 
 /// The recorder's modules, likewise.
-const INTERPOSE: [&str; 18] = [
+const INTERPOSE: [&str; 19] = [
     "word",
     "processor",
     "system",
@@ -43,6 +43,7 @@ const INTERPOSE: [&str; 18] = [
     "handles",
     "markers",
     "forward",
+    "sources",
     "lifecycle",
     "verbs",
     "wrappers",

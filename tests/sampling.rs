@@ -85,7 +85,9 @@ fn samples_say_what_the_program_does(case: &Case) -> anyhow::Result<()> {
     let of = |kind: &str| dump.others.get(kind).map(Vec::as_slice).unwrap_or_default();
     let definitions: Vec<_> = of("definition").iter().filter(|line| line["definition"] == "sampling").collect();
     ensure!(definitions.iter().all(|line| line["value"]["sampled"] == true), "not sampled: {definitions:?}");
-    ensure!(!of("problem").iter().any(|line| line["kind"] == "SamplesLost"), "samples were lost");
+    // A rank that waits for a core in an MPI that spins does not come to take its samples over: the shares of states show whether that matters.
+    let may_lose = case.program.value("states").is_some();
+    ensure!(may_lose || !of("problem").iter().any(|line| line["kind"] == "SamplesLost"), "samples were lost");
     if let Some(completed) = case.program.value("waitall") {
         let completed: u32 = completed.parse()?;
         let of = |name| dump.records.iter().filter(move |one| one.operation == name);

@@ -210,7 +210,7 @@ impl<'a> RankDump<'a> {
         let is_part =
             matches!(record.operation(), Some(Operation::Completed | Operation::Received | Operation::Started));
         let is_call = record.is_call() || is_part;
-        let has_site = is_call || record.marks_parallel_region();
+        let has_site = is_part || record.has_call_site();
         // Of folded calls, fields hold what the time between them was.
         let is_spin = FoldedCalls::new(record).is_some();
         let has_bytes = is_call && !is_unsuccessful_poll(record);
@@ -283,6 +283,7 @@ impl<'a> RankDump<'a> {
             Operation::Counter => {
                 json!({ "name": self.definitions.counters.get(&record.request), "value": number(record.sent) })
             }
+            Operation::InState => json!(record.core_state()?.name()),
             Operation::Memory => json!({ "resident": record.sent, "swapped": record.received }),
             Operation::ParallelWaits => {
                 let kind = ["mpi", "mutex", "ordered", "tasks"].get(usize::try_from(record.tag).ok()?)?;

@@ -26,8 +26,8 @@ mod used_names;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use lbprof_collector::Activity;
 use lbprof_collector::record::{NO_PEER, NONE};
+use lbprof_collector::{Activity, CoreState};
 
 use self::call_filter::CallFilter;
 use self::counters::{CounterTrack, counters};
@@ -165,7 +165,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
     /// Begins a call, whose category is the state of the thread in it.
     fn begin_call(&mut self, track: u64, state: &StateInterval, name: &str) {
         let facts = self.facts(state);
-        let category = state.kind.activity().map(|activity| self.names.category(activity.name()));
+        let category = state.kind.name().map(|name| self.names.category(name));
         let begun = TrackEvent { categories: category.into_iter().collect(), ..self.slice(track, name, facts) };
         self.event(state.interval.begin, begun);
     }
@@ -369,7 +369,8 @@ impl<W: Write + Send> PerfettoWriter<W> {
         let waited = TimeInterval::new(interval.begin, wait.awaited.clamp(interval.begin, end));
         for (did, time) in wait.by.map(|by| self.last_intervals.within(by, waited)).unwrap_or_default() {
             let what = match (did.kind.activity(), did.operation) {
-                (Some(Activity::Computation), _) | (Some(_), 0) => "computation".to_owned(),
+                (Some(Activity::Computation), _) => did.kind.name().unwrap_or_default().to_owned(),
+                (Some(_), 0) => "computation".to_owned(),
                 (None, _) => "not recorded".to_owned(),
                 (Some(Activity::Recorder), _) => "lbprof".to_owned(),
                 (Some(_), operation) => format!("MPI_{}", operation_name(operation)),
@@ -393,10 +394,14 @@ impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
         if let Some(&(rank, _)) = self.ranks.get(thread.rank_idx as usize).filter(|_| thread.number == 0) {
             self.last_intervals.add(rank, state);
         }
-        if kind.is_computation() || !self.filter.as_mut().is_none_or(|filter| filter.keeps(state)) {
+        let core_state = kind.core_state();
+        if kind.is_computation() && core_state.is_none()
+            || !self.filter.as_mut().is_none_or(|filter| filter.keeps(state))
+        {
             return;
         }
         let name = match (kind.activity(), operation) {
+            (Some(Activity::Computation), _) => core_state.map_or("", CoreState::name).to_owned(),
             (None, _) => "not recorded".to_owned(),
             // Before the rank's window, or after it.
             (Some(_), 0) => "outside of its window".to_owned(),

@@ -791,9 +791,9 @@ not_running_s: (number | null)
  */
 not_running_share: (number | null)
 /**
- * The parts of that by the thread's state, if the kernel noted when it had a core.
+ * The parts of that by the thread's state, if the kernel noted when it had a core, or states were recorded.
  */
-states: (ExcessByState | null)
+states: (ExcessInState[] | null)
 }
 /**
  * A part of an excess.
@@ -833,25 +833,17 @@ share: (number | null)
 caller: (string | null)
 }
 /**
- * Parts of an excess that lie outside of the program's own code, as fractions of the whole excess; negative where the rank has less than the mean.
+ * A part of an excess in a state of the thread other than in the program's own code.
  */
-export interface ExcessByState {
+export interface ExcessInState {
 /**
- * In the kernel.
+ * The state.
  */
-kernel_share: number
+name: string
 /**
- * Asleep.
+ * Fraction of the whole excess; negative where the rank has less than the mean.
  */
-asleep_share: number
-/**
- * Stopped from outside.
- */
-stopped_share: number
-/**
- * Ready to run, without a core.
- */
-no_core_share: number
+share: number
 }
 /**
  * A region in which one rank computes longer than the others.
@@ -2985,9 +2977,9 @@ callsite: (number | null)
  */
 operation: (string | null)
 /**
- * The rank's activity there; null: a message's delay, or unknown.
+ * The rank's state there: an activity, or a state of computation that was recorded; null: a message's delay, or unknown.
  */
-activity: (ActivityName | null)
+activity: (string | null)
 /**
  * The rank.
  */
@@ -3310,7 +3302,7 @@ export interface PathRow {
  */
 region: string
 /**
- * State there: an activity, or `message delay`: messages were in transit; null: not known.
+ * State there: an activity, a state of computation that was recorded, or `message delay`: messages were in transit; null: not known.
  */
 activity: (string | null)
 /**
@@ -4047,7 +4039,7 @@ states: StateTimeRow[]
  */
 export interface StateTimeRow {
 /**
- * An activity, without what is waited in it, or `waiting`.
+ * An activity, without what is waited in it, `waiting`, or a state of computation that was recorded.
  */
 state: string
 /**

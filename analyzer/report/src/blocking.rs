@@ -112,10 +112,12 @@ pub struct CauseRow {
     #[serde(flatten, serialize_with = "serial::written_as::<_, CallOfCause, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "CallOfCause"))]
     pub call: Option<(Option<u32>, String)>,
-    /// The rank's activity there; null: a message's delay, or unknown.
-    #[serde(serialize_with = "serial::known_activity")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<serial::ActivityName>"))]
+    /// The rank's activity there, or `None`: a message's delay, or unknown.
+    #[serde(skip)]
     pub activity: Option<Activity>,
+    /// The rank's state there: an activity, or a state of computation that was recorded; null: a message's delay, or unknown.
+    #[serde(rename = "activity")]
+    pub state: Option<&'static str>,
     /// The cause and its cost.
     #[serde(flatten)]
     pub cause: WaitCause,
@@ -291,6 +293,7 @@ impl BlockingTable {
                 .call
                 .map(|(site, operation)| (site.map(|site| site_of_line(&first, site)), operation_name(operation))),
             activity: cause.activity,
+            state: cause.state,
             cause,
             share: sums.share(cause.caused_s),
             beta: cause.own_s.filter(|&own_s| own_s > 0.0).map(|own_s| cause.caused_s / own_s),

@@ -158,13 +158,10 @@ pub(super) struct CriticalPathRow<'a> {
 pub struct PathRow {
     /// Path of the region.
     pub region: String,
-    /// Activity there, or `None`: messages were in transit, or it is not known.
-    #[serde(skip)]
-    pub activity: Option<Activity>,
     /// True if messages were in transit.
     #[serde(skip)]
     pub is_delay: bool,
-    /// State there: an activity, or `message delay`: messages were in transit; null: not known.
+    /// State there: an activity, a state of computation that was recorded, or `message delay`: messages were in transit; null: not known.
     #[serde(rename = "activity")]
     pub what: Option<&'static str>,
     /// Time on the path.
@@ -207,9 +204,8 @@ fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
             let longest = ranks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or((0, 0.0), |(&rank, &s)| (rank, s));
             PathRow {
                 region: followed.regions.get(state.region() as usize).map_or_else(String::new, |one| one.path.clone()),
-                activity: state.activity(),
                 is_delay: state.is_delay(),
-                what: if state.is_delay() { Some("message delay") } else { state.activity().map(Activity::name) },
+                what: if state.is_delay() { Some("message delay") } else { state.name() },
                 time_s,
                 share: 0.0,
                 rank: longest.0,

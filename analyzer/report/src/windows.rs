@@ -36,7 +36,7 @@ impl WindowRow {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StateTimeRow {
-    /// An activity, without what is waited in it, or `waiting`.
+    /// An activity, without what is waited in it, `waiting`, or a state of computation that was recorded.
     pub state: &'static str,
     /// Time in it.
     pub time_s: f64,
@@ -106,7 +106,7 @@ pub(super) fn windows(model: &Model) -> Vec<WindowRow> {
             end_s,
             efficiency: PartEfficiency::from_model(model, &computation, end_s - begin_s),
             states: states
-                .map(|(number, &ns)| StateTimeRow { state: state_name(number as u8), time_s: ns_to_s(ns) })
+                .map(|(number, &ns)| StateTimeRow { state: state_name(number), time_s: ns_to_s(ns) })
                 .collect(),
         }
     });

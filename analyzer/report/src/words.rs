@@ -1,6 +1,5 @@
 //! Numbers and names as a reader wants them: three or four digits with a unit, names without surprises.
 
-use lbprof_collector::Activity;
 use lbprof_collector::words::{CountedNoun, GroupedNumber};
 pub use lbprof_collector::words::{TimeUnit, bytes, seconds, seconds_like};
 use unicode_width::UnicodeWidthStr;
@@ -83,11 +82,11 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The activity of a rank in some time that others waited for, or that was on the critical path.
-pub fn what_was_done(activity: Option<Activity>, is_delay: bool) -> &'static str {
-    match activity {
-        Some(activity) => activity.name(),
-        None if is_delay => "messages in transit",
+/// Returns the name of a rank's state in some time that others waited for, or that was on the critical path.
+pub fn what_was_done(state: Option<&'static str>, is_delay: bool) -> &'static str {
+    match state {
+        _ if is_delay => "messages in transit",
+        Some(name) => name,
         None => "not recorded",
     }
 }

@@ -11,4 +11,5 @@ mod losses;
 mod reports;
 mod selection;
 mod situations;
+mod states;
 mod truth;

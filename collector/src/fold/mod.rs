@@ -156,6 +156,8 @@ pub struct ProfileFold<T: IterationTimes = ()> {
     kinds: Box<[CallSums; KINDS]>,
     regions: FxHashMap<u32, RegionTotals>,
     counters: FxHashMap<(u32, u32), CounterTotals>,
+    /// By region and number of the state.
+    states: FxHashMap<(u32, u8), u64>,
     /// The rest of the sums; its lists but `iterations` are filled when it is taken.
     rest: ThreadProfile,
     /// Number of times that a region was entered with the maximum number open: never in a log of the recorder.
@@ -197,6 +199,7 @@ impl<T: IterationTimes> ProfileFold<T> {
             kinds: Box::new([NO_KIND; KINDS]),
             regions: FxHashMap::default(),
             counters: FxHashMap::default(),
+            states: FxHashMap::default(),
             rest: ThreadProfile::default(),
             too_deep: 0,
             times: T::default(),
@@ -314,11 +317,15 @@ impl<T: IterationTimes> ProfileFold<T> {
         for (key, totals) in &profile.counters {
             self.counters.entry(*key).or_default().add(totals);
         }
+        for (key, ticks) in &profile.states {
+            self.add_state(*key, *ticks);
+        }
         self.rest = std::mem::take(&mut self.rest).merge(ThreadProfile {
             cells: Vec::new(),
             sites: Vec::new(),
             regions: Vec::new(),
             counters: Vec::new(),
+            states: Vec::new(),
             ..profile.clone()
         });
         self.place(&batch.next, &batch.entered);
@@ -371,6 +378,8 @@ impl<T: IterationTimes> ProfileFold<T> {
         profile.regions.sort_unstable_by_key(|(region, _)| *region);
         profile.counters = self.counters.drain().collect();
         profile.counters.sort_unstable_by_key(|(key, _)| *key);
+        profile.states = self.states.drain().collect();
+        profile.states.sort_unstable();
         profile.iterations.sort_unstable_by_key(|iteration| (iteration.region, iteration.iteration, iteration.begin));
 
         self.row_of.clear();
@@ -697,7 +706,7 @@ impl<T: IterationTimes> ProfileFold<T> {
     fn marker(&mut self, record: &Record, reached: RecordTimes, site: &mut impl FnMut(&Record) -> u64) {
         let (begin, ticks) = (reached.begin, reached.own_ticks());
         if ticks > 0 {
-            // Of those that this version knows only a flush has time.
+            // Of those that this version knows only a flush and an interval in a state have time.
             let cell = ProfileCell { ticks, calls: 1, sent: 0, received: 0 };
             self.cell(record.activity()).add(&cell);
             self.add_time(record.activity(), ticks);
@@ -715,6 +724,11 @@ impl<T: IterationTimes> ProfileFold<T> {
                 totals.operations += sent;
                 totals.quanta += received;
             }
+            Some(Operation::InState) => {
+                if let Some(state) = record.core_state() {
+                    self.add_state((self.region, state as u8), ticks);
+                }
+            }
             Some(Operation::Counter) => {
                 let one = CounterTotals { n: 1, sum: sent, min: sent, max: sent };
                 self.counters.entry((self.region, record.request)).or_default().add(&one);
@@ -727,6 +741,11 @@ impl<T: IterationTimes> ProfileFold<T> {
             }
             _ => {}
         }
+    }
+
+    fn add_state(&mut self, key: (u32, u8), ticks: u64) {
+        let sum = self.states.entry(key).or_default();
+        *sum = sum.saturating_add(ticks);
     }
 
     /// A part of the call before it: only its bytes count, those by call site in the call's own entry.

@@ -104,6 +104,8 @@ pub struct ThreadProfile {
     pub regions: Vec<(u32, RegionTotals)>,
     /// Totals by (region, counter).
     pub counters: Vec<((u32, u32), CounterTotals)>,
+    /// Ticks of computation by (region, number of the state), as far as the recorder has seen states begin and end.
+    pub states: Vec<((u32, u8), u64)>,
     /// Records folded, markers and parts included.
     pub records: u64,
     /// Calls folded.
@@ -179,6 +181,7 @@ impl ThreadProfile {
         self.sites = merged(self.sites, other.sites, ProfileCell::add);
         self.regions = merged(self.regions, other.regions, RegionTotals::add);
         self.counters = merged(self.counters, other.counters, CounterTotals::add);
+        self.states = merged(self.states, other.states, |sum, ticks| *sum = sum.saturating_add(*ticks));
         self.iterations.extend(other.iterations);
         self.iterations.sort_unstable_by_key(|iteration| (iteration.region, iteration.iteration, iteration.begin));
         self.records = self.records.saturating_add(other.records);

@@ -23,7 +23,7 @@ pub mod starter;
 pub mod states;
 
 use crate::operation::Operation;
-use crate::states::Activity;
+use crate::states::{Activity, CoreState};
 
 /// "No iteration", "no request", "no communicator": the absent value of every 32-bit id.
 pub const NONE: u32 = u32::MAX;
@@ -53,6 +53,7 @@ pub const NO_PEER: i32 = i32::MIN;
 /// | [`Operation::Counter`] | – | value as `f64` bits | counter id | 0 |
 /// | [`Operation::Memory`] | – | resident bytes, swapped bytes | region id just left, or NONE | 0 |
 /// | [`Operation::Flush`] | – | – | NONE | records written |
+/// | [`Operation::InState`] | –; tag: number of the [`CoreState`] | – | NONE | 0 |
 /// | [`Operation::ParallelBegin`] | – | – | NONE | 0 |
 /// | [`Operation::ParallelWaits`] | –; tag: 0 MPI, 1 mutexes, 2 ordered sections, 3 tasks | ticks of all threads together; of MPI also ticks idle because of it | NONE | 0 |
 /// | [`Operation::ParallelThread`] | –; tag: number of the thread | 0: ticks until it enters the region, ticks from then until it leaves it; 1: ticks of work, of its own waits for mutexes, turns and tasks; 2: ticks in MPI, 0 | NONE | which of these |
@@ -139,6 +140,17 @@ impl Record {
         }
     }
 
+    /// Creates the record of an interval in a state outside of MPI, called from the place with this id in a ring.
+    pub fn in_state(state: CoreState, begin: u64, end: u64, call_site: u64) -> Self {
+        Record { end, tag: state as i32, call_site, ..Record::new(Operation::InState, begin) }
+    }
+
+    /// Returns the state of the thread during the record, or `None` if the record is no [`Operation::InState`].
+    pub fn core_state(&self) -> Option<CoreState> {
+        let number = usize::try_from(self.tag).ok().filter(|_| self.operation == Operation::InState as u16)?;
+        CoreState::from_number(number)
+    }
+
     /// The operation, or `None` for a number that this version does not know.
     pub fn operation(&self) -> Option<Operation> {
         Operation::from_number(self.operation)
@@ -157,6 +169,11 @@ impl Record {
     /// Returns whether the record is a marker of a parallel region's instance, which has the region's call site.
     pub fn marks_parallel_region(&self) -> bool {
         (Operation::ParallelBegin as u16..=Operation::ParallelThread as u16).contains(&self.operation)
+    }
+
+    /// Returns whether the record has a call site: it is a call, or a marker of a parallel region's instance or of a state.
+    pub fn has_call_site(&self) -> bool {
+        self.is_call() || self.marks_parallel_region() || self.operation == Operation::InState as u16
     }
 
     /// Returns whether the record is a part of the call before it.

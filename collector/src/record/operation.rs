@@ -430,6 +430,8 @@ operations! {
     ParallelWaits = 1014,                Computation,     -,                                     -,        -,         -;
     /// The times of one thread in the instance that the next [`Operation::ParallelEnd`] ends.
     ParallelThread = 1015,               Computation,     -,                                     -,        -,         -;
+    /// An interval of computation in a state that the recorder has seen begin and end, as in a call of a library that is not MPI's.
+    InState = 1016,                      Computation,     -,                                     -,        -,         -;
 }
 
 impl Operation {

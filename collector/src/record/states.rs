@@ -23,8 +23,12 @@ pub enum StateGroup {
     NotKnown,
 }
 
+const fn first_of(phrases: &[&'static str]) -> Option<&'static str> {
+    if phrases.is_empty() { None } else { Some(phrases[0]) }
+}
+
 macro_rules! states {
-    ($states:ident $($name:ident = $number:tt, $group:ident, $label:literal, $head:literal, $colour:literal, $paraver:literal, $otf2:literal, $sentence:literal;)*) => {
+    ($states:ident $($name:ident = $number:tt, $group:ident, $label:literal, $head:literal, $colour:literal, $paraver:literal, $otf2:literal, $([$phrase:literal])? $sentence:literal;)*) => {
         /// A state of a thread's time (docs/metrics.md). The numbers are in every log: append, never renumber.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
         #[repr(u8)]
@@ -36,6 +40,11 @@ macro_rules! states {
 
             /// The states, each at the index of its number.
             pub const ALL: [$states; Self::COUNT] = [$($states::$name),*];
+
+            /// Returns the state of a number in a log, or `None` for one that this version does not know.
+            pub fn from_number(number: usize) -> Option<$states> {
+                $states::ALL.get(number).copied()
+            }
 
             /// The name in reports and JSON.
             pub const fn name(self) -> &'static str {
@@ -55,6 +64,11 @@ macro_rules! states {
             /// The sentence of the glossary.
             pub const fn sentence(self) -> &'static str {
                 match self { $($states::$name => $sentence,)* }
+            }
+
+            /// Returns how a sentence says that a rank is in this state, which others wait for: `waiting for a core`. `None`: that is no reason to wait for it.
+            pub const fn phrase(self) -> Option<&'static str> {
+                match self { $($states::$name => first_of(&[$($phrase)?]),)* }
             }
 
             /// The number of the state in Paraver's configurations.

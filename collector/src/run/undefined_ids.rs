@@ -132,7 +132,7 @@ impl UndefinedIds {
         if record.is_call() || record.is_part() {
             self.refer(IdKind::Communicator, record.comm);
         }
-        if (record.is_call() || record.marks_parallel_region())
+        if record.has_call_site()
             && let Ok(site) = u32::try_from(record.call_site)
         {
             self.refer(IdKind::CallSite, site);
@@ -160,6 +160,9 @@ impl UndefinedIds {
         self.refer_in_head(&batch.next);
         for (key, _) in &batch.profile.cells {
             self.refer_to_region(key.region);
+        }
+        for ((region, _), _) in &batch.profile.states {
+            self.refer_to_region(*region);
         }
         for (key, _) in &batch.profile.sites {
             self.refer_to_region(key.region);

@@ -6,11 +6,11 @@ use crate::lifecycle::process_state::{LEFT_INIT, MODELS, OPEN, PID, at_work};
 use crate::lifecycle::{end_line, exit_status, finalize, killed, mpi_not_started};
 use crate::log::{self, LOG, closed_log};
 use crate::mpi::world;
-use crate::openmp;
 use crate::recording::flush::{self, DROPPED};
 use crate::recording::{call_path, close, in_finalize};
 use crate::run::offsets;
 use crate::sampling;
+use crate::sources;
 use crate::state::stage::{self, RecordingState, set_state, state};
 use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::{self, ticks};
@@ -49,7 +49,7 @@ pub unsafe fn finalising(thread: *mut RecorderThread) {
             } else {
                 enter::cold(thread, || {
                     signals::critical(|| {
-                        openmp::end(LOG.lock().as_deref_mut());
+                        sources::drain(LOG.lock().as_deref_mut());
                         close::close_all(thread, window_end);
                         log::define(Definition::WindowEnd(end));
                         report_silence(end);
@@ -149,7 +149,7 @@ unsafe fn end_in_ring(thread: *mut RecorderThread, reason: EndReason, last: Reco
         set_state(RecordingState::Done);
         if whole {
             close::write_sums();
-            openmp::end(LOG.lock_at_end().as_deref_mut());
+            sources::drain(LOG.lock_at_end().as_deref_mut());
             sampling::end_at_exit();
             end_line::report(LOG.lock_at_end().as_deref().and_then(Option::as_ref), last.begin);
         }

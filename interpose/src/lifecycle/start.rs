@@ -1,6 +1,6 @@
 //! Recording starts: MPI_Init, MPI_Init_thread, MPI_Session_init.
 
-use crate::forward::{self, bypass, fortran_names, weak};
+use crate::forward::{bypass, weak};
 use crate::handles::comms::creation;
 use crate::handles::requests;
 use crate::harmless::{guard, memory, signals};
@@ -10,14 +10,14 @@ use crate::lifecycle::{exit_status, killed, thread_end};
 use crate::log::{self, LOG, OpenLog, rings};
 use crate::markers::marks;
 use crate::mpi::call::call2;
-use crate::mpi::{abi, detect, nesting, world};
-use crate::openmp;
+use crate::mpi::{abi, detect, world};
 use crate::recording::{call_path, close, registry};
 use crate::run::agreement::{self, Agreement, StartingRank};
 use crate::run::messages::RunDirectory;
 use crate::run::settings::RecorderSettings;
 use crate::run::{job, launcher, peers, report_request};
 use crate::sampling;
+use crate::sources;
 use crate::state::stage::{RecordingState, set_state, state};
 use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
@@ -166,9 +166,6 @@ unsafe fn open(
     let StartingRank { settings, rank, size, .. } = own;
     // SAFETY: the caller's promise: MPI is initialised.
     unsafe {
-        forward::resolve_c();
-        fortran_names::resolve_referenced();
-        nesting::find_mpi();
         stack::find_out();
         system::memory::find_out();
         system::objects::find_out();
@@ -229,7 +226,7 @@ unsafe fn open(
         exit_status::watch();
         killed::watch();
         sampling::start(settings.samples, settings.depth);
-        openmp::start(settings.openmp);
+        sources::install(settings);
         registry::at_thread_ends(thread_end::end);
         registry::attach(thread);
         if (*thread).log.is_null() {

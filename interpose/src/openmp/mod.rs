@@ -69,10 +69,8 @@ pub fn start(recording: RegionRecording) {
 }
 
 /// Recording ends: the log gets the sums that it lacks.
-pub fn end(log: Option<&mut Option<OpenLog>>) {
-    if let Some(log) = log.and_then(Option::as_mut)
-        && WANTED.swap(false, Relaxed)
-    {
+pub fn end(log: &mut OpenLog) {
+    if WANTED.swap(false, Relaxed) {
         written_sums::write(log);
     }
 }

@@ -21,13 +21,17 @@ pub mod special;
 mod thread_create;
 mod unload;
 
+use std::ptr::NonNull;
+
 use lbprof_collector::Operation;
 use lbprof_collector::record::{CallFlags, Record};
 
 use crate::forward::{self, NEXT, fortran_names};
 use crate::mpi::lang::{self, ArgumentLanguage};
 use crate::processor::{counter, entry, fortran_entry, marking_entry, rare_branch};
-use crate::recording::{nested, room, slot};
+use crate::recording::slot;
+use crate::sources::TimeSource;
+use crate::sources::mpi::MpiCalls;
 use crate::state::entered;
 use crate::state::thread::{self, Canary, UNSEEN};
 use crate::system::clock::ticks;
@@ -102,9 +106,7 @@ macro_rules! body {
         unsafe {
             let thread = thread::current();
             let mut canary = Canary::uninit();
-            let reserved =
-                if nested::nested(thread, &canary) { None } else { room::reserve(thread, &mut canary) };
-            let Some(slot) = reserved else {
+            let Some(slot) = MpiCalls::enter(thread, &mut canary) else {
                 entered::leave(thread);
                 let next: Next = std::mem::transmute($next);
                 return next($($argument),*);
@@ -163,7 +165,7 @@ macro_rules! c_body {
                 if const { Operation::folds_in_spin(Operation::$operation as u16) } && result as i32 == 0 {
                     verbs::fold_repetition(thread, slot);
                 }
-                nested::release(thread);
+                MpiCalls::leave(thread, &NonNull::new_unchecked(slot));
             }
             result
         }
@@ -272,7 +274,7 @@ macro_rules! fortran_wrapper {
                     if const { Operation::folds_in_spin(Operation::$operation as u16) } && ok {
                         verbs::fold_repetition(thread, slot);
                     }
-                    nested::release(thread);
+                    MpiCalls::leave(thread, &NonNull::new_unchecked(slot));
                 }
                 result
             }

@@ -10,6 +10,8 @@ use crate::openmp::team::{self, Outlined};
 use crate::openmp::waits::{WaitKind, wait, wait_for_mutex, wait_if};
 use crate::openmp::{ompt, reporting, started};
 use crate::processor::{entry, launch_entry};
+use crate::sources::TimeSource;
+use crate::sources::openmp::{OpenmpRegions, RegionStart};
 use crate::state::parallel::AwaitedMutex;
 use crate::state::{entered, thread};
 use crate::system::own_code::openmp_section;
@@ -59,7 +61,7 @@ macro_rules! launcher {
                             ompt::note_site(thread, function);
                             None
                         }
-                        _ => team::begin(thread, function, data, threads),
+                        _ => OpenmpRegions::enter(thread, RegionStart { function, data, threads }),
                     };
                     entered::leave(thread);
                     if address == 0 {
@@ -72,7 +74,7 @@ macro_rules! launcher {
                         Some(mut frame) => {
                             let member = team::member as *const () as Word;
                             let result = next(member, &raw mut frame as Word, threads, $($argument),*);
-                            team::end(thread, &frame);
+                            OpenmpRegions::leave(thread, &frame);
                             result
                         }
                     }

@@ -16,6 +16,8 @@ int main(int argc, char **argv)
 {
     signal(SIGALRM, give_up);
     start(&argc, &argv);
+    /* The launcher of MPICH ends with 1 where a rank aborts before that has come to itself. */
+    usleep(200000);
     struct itimerval when = {.it_value = {.tv_usec = 5000}};
     setitimer(ITIMER_REAL, &when, 0);
     for (;;)

@@ -22,11 +22,14 @@ static char where;
 
 static void call(void)
 {
+    /* A thread that has to wait long for its end does not make more communicators than a log may have. */
+    static __thread int n_made;
     int in = 1, out;
     MPI_Comm made;
     MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
-    if (where == 's')
+    if (where == 's' || n_made == 1500)
         return;
+    n_made++;
     MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &made);
     MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, made);
     MPI_Comm_free(&made);

@@ -641,6 +641,14 @@ impl RankScript {
         self
     }
 
+    /// Computation of `ms` in a state that the recorder sees begin and end.
+    pub fn in_state(mut self, state: CoreState, ms: impl Into<f64>) -> Self {
+        let (begin, call_site) = (self.now, self.address(Operation::InState));
+        self.now += ticks(ms);
+        self.records.push(Record::in_state(state, begin, self.now, call_site));
+        self
+    }
+
     /// Recording is paused while `script` runs; of what it does only the time counts.
     pub fn paused(mut self, script: impl FnOnce(Self) -> Self) -> Self {
         self = self.marker(Operation::Pause, |_| ());

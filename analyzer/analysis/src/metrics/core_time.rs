@@ -54,20 +54,28 @@ impl CoreTime {
 pub struct RankCoreTimes<'a> {
     rank: &'a RankModel,
     kernel_share: f64,
+    knows_switches: bool,
 }
 
 impl<'a> RankCoreTimes<'a> {
-    /// Looks at all computation of a rank. Returns `None` if the kernel noted no switches, or too many of them were lost.
+    /// Looks at all computation of a rank. Returns `None` if nothing is known of it: the kernel noted no switches, or too many of them were lost, and no state was recorded.
     pub fn new(rank: &'a RankModel) -> Option<Self> {
-        let all = KnownTime::new(rank, None)?;
-        let known_s = rank.samples.off_core.as_ref()?.known_s;
+        let all = KnownTime::new(rank, None, true)?;
+        let off_core = rank.samples.off_core.as_ref()?;
         let window_s = rank.inclusive(0).iter().sum::<f64>();
-        if known_s < MIN_KNOWN_SWITCHES * window_s || all.known_s() < MIN_KNOWN_SWITCHES * all.computation_s {
+        let knows_switches = off_core.known_s >= MIN_KNOWN_SWITCHES * window_s
+            && all.known_s() >= MIN_KNOWN_SWITCHES * all.computation_s;
+        if !knows_switches && all.is_nothing_recorded() {
             return None;
         }
         let system_s = rank.usage.as_ref().and_then(|usage| usage.thread_system_s).unwrap_or(0.0);
         let kernel_share = if system_s < all.not_user_s() { system_s / all.not_user_s() } else { 1.0 };
-        Some(RankCoreTimes { rank, kernel_share })
+        Some(RankCoreTimes { rank, kernel_share, knows_switches })
+    }
+
+    /// Returns the times if it is known when the thread was off its core.
+    pub fn with_switches(self) -> Option<Self> {
+        self.knows_switches.then_some(self)
     }
 
     /// Splits all of the rank's computation.
@@ -77,19 +85,12 @@ impl<'a> RankCoreTimes<'a> {
 
     /// Splits the computation in `region`, without inner ones, or in all.
     pub fn in_region(&self, region: Option<RegionIdx>) -> CoreTime {
-        let time = KnownTime::new(self.rank, region).unwrap_or_default();
+        let time = KnownTime::new(self.rank, region, self.knows_switches).unwrap_or_default();
         let kernel_s = self.kernel_share * time.not_user_s();
-        let mut seconds = [0.0; CoreState::COUNT];
-        for (state, s) in [
-            (CoreState::Useful, time.on_core_s() - time.not_user_s()),
-            (CoreState::Kernel, kernel_s),
-            (CoreState::Asleep, time.asleep_s),
-            (CoreState::Stopped, time.stopped_s),
-            (CoreState::NoCore, time.no_core_s),
-            (CoreState::NotKnown, time.lost_s + time.not_user_s() - kernel_s),
-        ] {
-            seconds[state as usize] = s;
-        }
+        let mut seconds = time.by_state;
+        seconds[CoreState::Useful as usize] = time.on_core_s() - time.not_user_s();
+        seconds[CoreState::Kernel as usize] = kernel_s;
+        seconds[CoreState::NotKnown as usize] += time.not_user_s() - kernel_s;
         CoreTime { seconds, error_s: time.user.error_s() }
     }
 }
@@ -98,42 +99,52 @@ impl<'a> RankCoreTimes<'a> {
 #[derive(Default)]
 struct KnownTime {
     computation_s: f64,
-    asleep_s: f64,
-    stopped_s: f64,
-    no_core_s: f64,
-    /// Computation while switches were lost.
-    lost_s: f64,
+    /// Seconds in the states other than in user space and in the kernel. Not known: computation while switches were lost.
+    by_state: [f64; CoreState::COUNT],
     /// In user space, lost switches or not.
     user: CpuTime,
 }
 
 impl KnownTime {
-    fn new(rank: &RankModel, region: Option<RegionIdx>) -> Option<KnownTime> {
+    fn new(rank: &RankModel, region: Option<RegionIdx>, knows_switches: bool) -> Option<KnownTime> {
         let off_core = rank.samples.off_core.as_ref()?;
         let wall = region.map_or_else(|| rank.inclusive(0), |region| rank.exclusive(region));
         let computation_s = wall[Activity::Computation as usize];
         let mut rest_s = computation_s;
-        let states = [CoreState::NotKnown, CoreState::Asleep, CoreState::Stopped, CoreState::NoCore];
-        let [lost_s, asleep_s, stopped_s, no_core_s] = states.map(|state| {
-            let seconds = off_core.in_computation_s(region, state).min(rest_s);
-            rest_s -= seconds;
-            seconds
-        });
+        let mut by_state = [0.0; CoreState::COUNT];
+        // Time of lost switches comes first: what else is known lies outside of it.
+        let first = [CoreState::NotKnown].into_iter().chain(CoreState::ALL);
+        for state in first.filter(|state| !matches!(state.group(), StateGroup::Useful | StateGroup::Kernel)) {
+            if by_state[state as usize] == 0.0 {
+                by_state[state as usize] = off_core.in_computation_s(region, state).min(rest_s);
+                rest_s -= by_state[state as usize];
+            }
+        }
+        if !knows_switches {
+            by_state[CoreState::NotKnown as usize] += rest_s;
+        }
         let mut user = CpuTime::default();
         for (_, time) in computing(rank, region) {
             user.add(time);
         }
-        Some(KnownTime { computation_s, asleep_s, stopped_s, no_core_s, lost_s, user })
+        Some(KnownTime { computation_s, by_state, user })
+    }
+
+    /// Returns whether no time was recorded in a state that the system does not know by itself.
+    fn is_nothing_recorded(&self) -> bool {
+        let is_systems =
+            |state: &CoreState| matches!(state.group(), StateGroup::Asleep | StateGroup::NoCore | StateGroup::NotKnown);
+        CoreState::ALL.iter().all(|state| is_systems(state) || self.by_state[*state as usize] == 0.0)
     }
 
     /// Seconds of computation for which switches are known.
     fn known_s(&self) -> f64 {
-        self.computation_s - self.lost_s
+        self.computation_s - self.by_state[CoreState::NotKnown as usize]
     }
 
     /// Seconds of that on a core.
     fn on_core_s(&self) -> f64 {
-        self.known_s() - self.asleep_s - self.stopped_s - self.no_core_s
+        self.computation_s - self.by_state.iter().sum::<f64>()
     }
 
     /// Seconds of that which no sample stands for. Samples are thought to be as dense while switches were lost.

@@ -49,7 +49,9 @@ pub struct PreemptionLoss {
 pub fn preemption(rank: &RankModel) -> Option<PreemptionLoss> {
     let computation_s = rank.inclusive(0)[Activity::Computation as usize];
     let usage = rank.usage.as_ref()?;
-    let Some(times) = RankCoreTimes::new(rank) else { return judge(usage, computation_s) };
+    let Some(times) = RankCoreTimes::new(rank).and_then(RankCoreTimes::with_switches) else {
+        return judge(usage, computation_s);
+    };
     let (delayed_s, switches_per_s) = (times.in_all().get(CoreState::NoCore), usage.switches_per_s());
     let found = PreemptionLoss { computation_s, delayed_s, certain: true, switches_per_s };
     (MIN_JUDGED_INTERVAL_S <= usage.elapsed_s && found.is_much(usage)).then_some(found)

@@ -41,7 +41,8 @@ impl SleepTime {
 /// Returns the minimum time that `rank` was asleep outside of MPI, by its CPU time; `None` where it is not known.
 pub fn asleep(rank: &RankModel) -> Option<SleepTime> {
     let elapsed_s = rank.usage.as_ref()?.elapsed_s;
-    if let Some(times) = RankCoreTimes::new(rank).filter(|_| MIN_JUDGED_INTERVAL_S <= elapsed_s) {
+    let times = RankCoreTimes::new(rank).and_then(RankCoreTimes::with_switches);
+    if let Some(times) = times.filter(|_| MIN_JUDGED_INTERVAL_S <= elapsed_s) {
         let computation_s = rank.inclusive(0)[Activity::Computation as usize];
         let time = times.in_all();
         let (asleep_s, stopped_s) = (time.in_group(StateGroup::Asleep), time.get(CoreState::Stopped));

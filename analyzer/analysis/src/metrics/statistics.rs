@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::statistics::{
-    CommunicatorCalls, MessageVolume, RunStatistics, STATES, TIME_WINDOWS, TimeWindows, WAITING,
+    CommunicatorCalls, MessageVolume, RunStatistics, STATES, TIME_WINDOWS, TimeWindows, WAITING, state_number,
 };
 use crate::replay::{MatchedMessage, ReplayObserver, SegmentObserver, StateInterval};
 
@@ -82,7 +82,7 @@ impl TimeWindows {
             let Some(states) = self.states.get_mut(at) else { return };
             let end = time.end.min((at as Ns + 1) * self.length);
             states[state] += end - begin;
-            if state == Activity::Computation as usize
+            if (state == Activity::Computation as usize || state > WAITING)
                 && let Some(own) = self.computation.get_mut(at).and_then(|ranks| ranks.get_mut(rank))
             {
                 *own += end - begin;
@@ -106,8 +106,8 @@ impl ReplayObserver for StatisticsObserver<'_> {
         if state.operation != 0 {
             self.found.time_windows.add(rank, WAITING, waiting);
         }
-        if let Some(activity) = state.kind.activity() {
-            self.found.time_windows.add(rank, activity as usize, TimeInterval::new(waiting.end, state.interval.end));
+        if let Some(number) = state_number(state.kind) {
+            self.found.time_windows.add(rank, number, TimeInterval::new(waiting.end, state.interval.end));
         }
     }
 

@@ -1,7 +1,7 @@
 //! The state of a thread in an interval.
 
 use bincode::{Decode, Encode};
-use lbprof_collector::Activity;
+use lbprof_collector::{Activity, CoreState};
 
 use super::region::RegionIdx;
 
@@ -10,13 +10,13 @@ pub type Ns = i64;
 
 /// The state of a thread in an interval: where it was, and what it did there.
 ///
-/// The number is region · 16 + what: an [`Activity`], or one of the two below.
+/// The number is region · 32 + what: an [`Activity`], one of the two below, or computation in a [`CoreState`] that was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub struct RegionState(pub u32);
 
 impl RegionState {
     /// Bits of what was done.
-    const BITS: u32 = 4;
+    const BITS: u32 = 5;
 
     /// Time that a message took from its send to its arrival, of who waited for it.
     const DELAY: u32 = 8;
@@ -24,9 +24,17 @@ impl RegionState {
     /// Time that no record covers: recording was stopped, or records are missing.
     const UNKNOWN: u32 = 9;
 
+    /// Computation in the state of number 0; the other states follow.
+    const IN_STATE: u32 = 10;
+
     /// An activity in a region.
     pub fn new(region: RegionIdx, activity: Activity) -> RegionState {
         RegionState(region << Self::BITS | activity as u32)
+    }
+
+    /// Computation in a region, in a state that was recorded.
+    pub fn in_state(region: RegionIdx, state: CoreState) -> RegionState {
+        RegionState(region << Self::BITS | (Self::IN_STATE + state as u32))
     }
 
     /// The delay of messages that are sent from a region.
@@ -41,7 +49,7 @@ impl RegionState {
 
     /// Returns the state in another region.
     pub fn in_region(self, region: RegionIdx) -> RegionState {
-        RegionState(region << Self::BITS | self.0 & ((1 << Self::BITS) - 1))
+        RegionState(region << Self::BITS | self.number())
     }
 
     /// The region.
@@ -51,16 +59,38 @@ impl RegionState {
 
     /// The activity; `None`: a message's delay, or time that no record covers.
     pub fn activity(self) -> Option<Activity> {
-        Activity::ALL.get((self.0 & ((1 << Self::BITS) - 1)) as usize).copied()
+        self.core_state().map(|_| Activity::Computation).or(Activity::ALL.get(self.number() as usize).copied())
+    }
+
+    /// The state of computation, where it was recorded.
+    pub fn core_state(self) -> Option<CoreState> {
+        CoreState::from_number(self.number().checked_sub(Self::IN_STATE)? as usize)
+    }
+
+    /// Returns the state without what was recorded of computation.
+    pub fn without_core_state(self) -> RegionState {
+        self.core_state().map_or(self, |_| RegionState::new(self.region(), Activity::Computation))
+    }
+
+    /// The name of the activity, or of the state of computation where it was recorded.
+    pub fn name(self) -> Option<&'static str> {
+        self.core_state().map(CoreState::name).or(self.activity().map(Activity::name))
     }
 
     /// Returns whether it is the delay of a message.
     pub fn is_delay(self) -> bool {
-        self.0 & ((1 << Self::BITS) - 1) == Self::DELAY
+        self.number() == Self::DELAY
     }
 
     /// Returns whether it is computation.
     pub fn is_computation(self) -> bool {
         self.activity() == Some(Activity::Computation)
     }
+
+    /// The number of what was done.
+    fn number(self) -> u32 {
+        self.0 & ((1 << Self::BITS) - 1)
+    }
 }
+
+const _: () = assert!(RegionState::IN_STATE as usize + CoreState::COUNT <= 1 << RegionState::BITS);

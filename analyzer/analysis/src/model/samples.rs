@@ -125,16 +125,16 @@ pub struct RankSamples {
     pub recorder_by_region: Vec<(RegionIdx, f64)>,
     /// CPU time of the first thread in functions of the program that MPI called, and in what these called; sorted.
     pub called_back: Vec<(CalledBackAt, CpuTime)>,
-    /// Time for which the first thread was off its core, if the log has it.
+    /// Time that the first thread was in states of computation, if the log has it.
     pub off_core: Option<OffCoreSums>,
 }
 
-/// The time for which a rank's first thread was off its core.
+/// The time for which a rank's first thread was off its core, or in a state of computation that the recorder has seen begin and end.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct OffCoreSums {
     /// Seconds by region, without inner ones, and activity; sorted.
     pub places: Vec<((RegionIdx, Activity, CoreState), f64)>,
-    /// Seconds for which all is known.
+    /// Seconds for which it is known when the thread was off its core.
     pub known_s: f64,
 }
 

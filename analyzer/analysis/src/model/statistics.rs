@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 use bincode::{Decode, Encode};
+use lbprof_collector::{Activity, CoreState};
 use rustc_hash::FxHashMap;
 
-use super::region_state::Ns;
+use super::region_state::{Ns, RegionState};
 
 /// Statistics of a run, or of a part of one, of all threads; what ranks do when is that of their first threads.
 #[derive(Clone, Debug, Default, Encode, Decode)]
@@ -170,17 +171,32 @@ impl AddAssign for CommunicatorCalls {
 pub const TIME_WINDOWS: usize = 50;
 
 /// The number of waiting among states: those before it are the activities.
-pub const WAITING: usize = lbprof_collector::Activity::COUNT;
+pub const WAITING: usize = Activity::COUNT;
 
-/// States in windows: the activities by number, and then waiting.
-pub const STATES: usize = WAITING + 1;
+/// States in windows and on timelines: the activities by number, waiting, and the states of computation that were recorded.
+pub const STATES: usize = WAITING + 1 + CoreState::COUNT;
+
+/// Returns the number of a thread's state among these; `None`: a message's delay, or time that no record covers.
+pub fn state_number(kind: RegionState) -> Option<usize> {
+    let of_computation = kind.core_state().map(|state| WAITING + 1 + state as usize);
+    of_computation.or(kind.activity().map(|activity| activity as usize))
+}
+
+/// Returns the name of a state by its number among these.
+pub fn state_name(number: usize) -> &'static str {
+    match number.checked_sub(WAITING) {
+        None => Activity::ALL[number].name(),
+        Some(0) => "waiting",
+        Some(after) => CoreState::from_number(after - 1).map_or("", CoreState::name),
+    }
+}
 
 /// Activities of ranks in windows of time, all equally long.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct TimeWindows {
     /// Length of each window.
     pub length: Ns,
-    /// By window, nanoseconds of all ranks in each state: activities without what they wait, and waiting.
+    /// By window, nanoseconds of all ranks in each state, by [`state_number`]: activities are without what they wait.
     pub states: Vec<[Ns; STATES]>,
     /// By window, and by rank as in the model, nanoseconds of computation.
     pub computation: Vec<Vec<Ns>>,

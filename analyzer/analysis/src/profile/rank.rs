@@ -294,24 +294,29 @@ impl<'a> RankBuilder<'a> {
         }
         self.rank.totals = totals.into_iter().collect();
         self.samples(&sums.samples);
-        self.off_core(&sums.samples);
+        self.core_states(&sums);
         self.any_thread(&sums, 0);
         self.iterations(sums);
     }
 
-    /// Adds the time for which the first thread was off its core.
-    fn off_core(&mut self, sums: &SampleSums) {
-        let coverage = sums.off_core_coverage;
-        if coverage.known == 0 {
+    /// Adds the time that the first thread was in states of computation: off its core, as the system says, and as records say.
+    fn core_states(&mut self, sums: &ThreadTotals) {
+        let coverage = sums.samples.off_core_coverage;
+        if coverage.known == 0 && sums.rest.states.is_empty() {
             return;
         }
         let mut places: BTreeMap<(RegionIdx, Activity, CoreState), f64> = BTreeMap::new();
-        let mut found: Vec<_> = sums.off_core.iter().collect();
+        let mut found: Vec<_> = sums.samples.off_core.iter().collect();
         // Sums of fractions depend on their order.
         found.sort_by_key(|(place, _)| **place);
         for (&(region, activity, state), &ticks) in found {
             let seconds = ticks * self.clock.tick_s();
             *places.entry((self.region(region), activity, state)).or_default() += seconds;
+        }
+        for &((region, number), ticks) in &sums.rest.states {
+            let Some(state) = CoreState::from_number(number.into()) else { continue };
+            let place = (self.region(in_found_loop(sums, region)), Activity::Computation, state);
+            *places.entry(place).or_default() += self.seconds(ticks);
         }
         self.rank.samples.off_core = Some(OffCoreSums {
             places: places.into_iter().collect(),

@@ -358,8 +358,13 @@ impl PlacedSamples {
     #[cold]
     fn take_in_call(&mut self, ticks: u64, record: &Record, region: u32) {
         while let Some(sample) = self.up_to(ticks) {
+            let is_first = self.samples.whose.get(sample.thread as usize) == Some(&SampledThreads::First);
+            if record.core_state().is_some() && (is_first || sample.off_core.is_some()) {
+                // What the thread does there is known already, as the record's state.
+                continue;
+            }
             self.add(Some((region, record.activity())), &sample);
-            if sample.off_core.is_none() && self.samples.whose[sample.thread as usize] == SampledThreads::First {
+            if sample.off_core.is_none() && is_first {
                 self.sums.in_calls.entry((record.operation, sample.stack)).or_default().add(&sample.time);
             }
         }

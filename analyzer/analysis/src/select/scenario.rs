@@ -16,7 +16,7 @@ pub enum AskedScenario {
     Balanced(String),
     /// With this rank computing no more than the mean.
     Rank(u32),
-    /// With this region, or this function where no region has the name, so many times as fast.
+    /// With this region, or what else has the name, several times as fast: a state of computation, a function.
     Faster(String, f64),
     /// On a network with this latency in seconds and this bandwidth in bytes per second.
     Network(f64, f64),
@@ -29,7 +29,7 @@ pub enum AskedScenario {
 /// Why a text is no scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected balanced=REGION, rank=N, faster=REGION:2 or faster=FUNCTION:2 (times as fast), network=1.5us,10GB/s (latency, bandwidth), threads-balanced, \
+    "expected balanced=REGION, rank=N, faster=REGION:2, faster=FUNCTION:2 or faster=STATE:2 (times as fast), network=1.5us,10GB/s (latency, bandwidth), threads-balanced, \
      threads-balanced=PARALLEL-REGION or parallel=FUNCTION"
 )]
 pub struct AskedError;
@@ -100,10 +100,12 @@ impl AskedScenario {
             AskedScenario::Balanced(name) => WhatIfScenario::Balanced(region::find_asked(model, name)?),
             AskedScenario::Faster(name, times) => match region::find_asked(model, name) {
                 Ok(region) => WhatIfScenario::Faster(region, *times),
-                // No region has the name, but a function may.
+                // No region has the name, but a state of computation or a function may.
                 Err(no_region) => {
-                    let function = threads::faster_function(model, &names.sampled, name, *times);
-                    let function = function.map_err(|_| no_region)?;
+                    let state = threads::shorter_state(model, name, *times).ok_or(no_region);
+                    let function = state.or_else(|no_region| {
+                        threads::faster_function(model, &names.sampled, name, *times).map_err(|_| no_region)
+                    })?;
                     WhatIfScenario::FunctionFaster(append(&mut model.asked_threads.functions, function), *times)
                 }
             },

@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lbprof_collector::{Activity, CoreState};
+
 use super::SelectionError;
 use super::names::some_of;
+use crate::metrics::core_time::RankCoreTimes;
 use crate::metrics::serial_code::serial_times;
 use crate::metrics::threads::RankCores;
 use crate::model::threads::{AskedFunction, AskedRegion};
@@ -51,6 +54,25 @@ pub fn faster_function(
     times: f64,
 ) -> Result<AskedFunction, SelectionError> {
     function_named(model, code, name, |_| 1.0 - 1.0 / times)
+}
+
+/// Returns the state of computation of a name, of which the ranks spend `times` times less, as if it were a function. `None`: no state has the name, or no rank is in it.
+pub fn shorter_state(model: &Model, name: &str, times: f64) -> Option<AskedFunction> {
+    let state = CoreState::ALL.into_iter().find(|state| state.name() == name)?;
+    let mut saved_shares = vec![Vec::new(); model.regions.len()];
+    for (place, rank) in model.ranks.iter().enumerate() {
+        let Some(core_times) = RankCoreTimes::new(rank) else { continue };
+        for (region, shares) in (0..).zip(&mut saved_shares) {
+            let (all_s, of_state_s) =
+                (rank.exclusive(region)[Activity::Computation as usize], core_times.in_region(Some(region)).get(state));
+            if all_s > 0.0 && of_state_s > 0.0 {
+                shares.resize(model.ranks.len(), 0.0);
+                shares[place] = of_state_s / all_s * (1.0 - 1.0 / times);
+            }
+        }
+    }
+    let is_any_in_it = saved_shares.iter().any(|shares| !shares.is_empty());
+    is_any_in_it.then(|| AskedFunction { name: name.to_owned(), saved_shares })
 }
 
 /// Returns the function of a name, as samples of ranks' first threads outside of parallel regions have it, with what it calls. `saved`: the part of its time that each rank saves.

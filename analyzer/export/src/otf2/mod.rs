@@ -312,7 +312,10 @@ impl ReplayObserver for Otf2Trace {
         }
         self.enter(location_of(thread), kind.region(), interval);
         let region = match kind.activity() {
-            Some(Activity::Computation) => return,
+            Some(Activity::Computation) => match kind.core_state() {
+                Some(core_state) => self.regions.core_state(core_state),
+                None => return,
+            },
             None => self.regions.not_recorded(),
             Some(Activity::Recorder) => self.regions.recorder(),
             Some(_) if operation == 0 => return,

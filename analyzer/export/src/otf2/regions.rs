@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
+use lbprof_collector::CoreState;
 use lbprof_report::words::clean;
 
 use super::library::Ref;
@@ -30,6 +31,7 @@ pub struct TraceRegions {
     /// The regions.
     pub regions: Vec<TraceRegion>,
     calls: HashMap<u16, Ref>,
+    core_states: HashMap<CoreState, Ref>,
     recorder: Option<Ref>,
     not_recorded: Option<Ref>,
 }
@@ -50,6 +52,15 @@ impl TraceRegions {
         *self.calls.entry(operation).or_insert_with(|| {
             let name = format!("MPI_{}", operation_name(operation));
             self.regions.push(TraceRegion { name, role: region_role(operation), paradigm: MPI });
+            self.regions.len() as Ref - 1
+        })
+    }
+
+    /// Returns the region of computation in a state that was recorded.
+    pub fn core_state(&mut self, state: CoreState) -> Ref {
+        *self.core_states.entry(state).or_insert_with(|| {
+            let name = state.name().to_owned();
+            self.regions.push(TraceRegion { name, role: state.otf2_role(), paradigm: USER });
             self.regions.len() as Ref - 1
         })
     }

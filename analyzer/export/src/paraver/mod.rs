@@ -23,8 +23,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use chrono::DateTime;
-use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
+use lbprof_collector::{Activity, CoreState};
 
 use self::config::{ConfigNames, write_rows};
 use self::event_types::{DELAY_SOURCE, ITERATION, PARALLEL, REGION, TEAM, WAIT_STATE};
@@ -253,7 +253,9 @@ impl ReplayObserver for ParaverWriter {
         }
         match kind.activity() {
             _ if is_outside => self.state(thread, begin, end, NOT_CREATED),
-            Some(Activity::Computation) => self.state(thread, begin, end, RUNNING),
+            Some(Activity::Computation) => {
+                self.state(thread, begin, end, kind.core_state().map_or(RUNNING, CoreState::paraver_state));
+            }
             None | Some(Activity::Recorder) => self.state(thread, begin, end, DISABLED),
             Some(_) if operation == 0 => self.state(thread, begin, end, RUNNING),
             Some(_) => self.call(state),

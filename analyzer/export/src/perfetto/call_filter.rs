@@ -69,7 +69,8 @@ impl CallFilter {
 }
 
 fn is_call(state: &StateInterval) -> bool {
-    state.operation != 0 && state.kind.activity().is_some_and(|activity| activity != Activity::Recorder)
+    state.kind.core_state().is_some()
+        || state.operation != 0 && state.kind.activity().is_some_and(|activity| activity != Activity::Recorder)
 }
 
 /// The class of a call: the larger, the longer it waits.

@@ -193,7 +193,7 @@ pub struct JudgingArguments {
     /// Predict the run with a change: balanced=REGION, rank=N, faster=REGION:2, network=1.5us,10GB/s, threads-balanced, parallel=FUNCTION.
     ///
     /// balanced=REGION: all ranks compute equally long in a region. rank=N: a rank computes no more than the mean. faster=REGION:2:
-    /// computation in a region is twice as fast. network=LATENCY,BANDWIDTH: another network. threads-balanced, or
+    /// computation in a region, in a function or in a state of the thread (kernel, asleep, no core) is twice as fast. network=LATENCY,BANDWIDTH: another network. threads-balanced, or
     /// threads-balanced=PARALLEL-REGION: threads work equally long. parallel=FUNCTION: a function that one thread of a rank runs outside of parallel
     /// regions runs on all of them. May be given several times; the
     /// predictions that the report makes by itself remain.

@@ -1,7 +1,9 @@
 //! The rows of the tables of functions, as they are written.
 
+use lbprof_collector::{CoreState, StateGroup};
 use serde::Serialize;
 
+use crate::serial;
 use lbprof_analysis::structure::code_place::{base_name, short};
 use lbprof_analysis::structure::frames::is_thread_runtime;
 use lbprof_analysis::structure::sampled_code::SampledFunction;
@@ -333,43 +335,43 @@ pub struct ExplainedExcess {
     pub not_running_s: Option<f64>,
     /// Fraction of the whole excess.
     pub not_running_share: Option<f64>,
-    /// The parts of that by the thread's state, if the kernel noted when it had a core.
-    pub states: Option<ExcessByState>,
+    /// The parts of that by the thread's state, if the kernel noted when it had a core, or states were recorded.
+    pub states: Option<Vec<ExcessInState>>,
 }
 
-/// Parts of an excess that lie outside of the program's own code, as fractions of the whole excess; negative where the rank has less than the mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+/// A part of an excess in a state of the thread other than in the program's own code.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ExcessByState {
-    /// In the kernel.
-    pub kernel_share: f64,
-    /// Asleep.
-    pub asleep_share: f64,
-    /// Stopped from outside.
-    pub stopped_share: f64,
-    /// Ready to run, without a core.
-    pub no_core_share: f64,
+pub struct ExcessInState {
+    /// The state.
+    #[serde(rename = "name", serialize_with = "serial::core_state")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub state: CoreState,
+    /// Fraction of the whole excess; negative where the rank has less than the mean.
+    pub share: f64,
 }
 
 impl ExplainedExcess {
+    /// Returns the fraction of the excess in the states of a group, if states are known.
+    pub fn group_share(&self, group: StateGroup) -> Option<f64> {
+        let states = self.states.as_ref()?.iter().filter(|one| one.state.group() == group);
+        Some(states.map(|one| one.share).sum())
+    }
+
     /// Returns the fraction of the excess for which the rank was asleep or stopped, as far as is known: where the kernel noted no switches, for which it was not running.
     pub fn asleep_share(&self) -> Option<f64> {
-        self.states.map_or(self.not_running_share, |states| Some(states.asleep_share + states.stopped_share))
+        self.group_share(StateGroup::Asleep).or(self.not_running_share)
     }
 
     /// Returns whether the rank was stopped from outside for most of that.
     pub fn is_stopped(&self) -> bool {
-        self.states.is_some_and(|states| states.stopped_share > states.asleep_share)
+        let states = self.states.iter().flatten().filter(|one| one.state.group() == StateGroup::Asleep);
+        states.max_by(|a, b| a.share.total_cmp(&b.share)).is_some_and(|longest| longest.state == CoreState::Stopped)
     }
 
     /// Returns that fraction if no lack of cores can be behind it: the kernel noted switches, or the ranks have cores of their own.
     pub fn certain_asleep_share(&self, has_cores: bool) -> Option<f64> {
         self.asleep_share().filter(|_| has_cores || self.states.is_some())
-    }
-
-    /// Returns the fraction of the excess in the kernel, if it is known.
-    pub fn kernel_share(&self) -> Option<f64> {
-        self.states.map(|states| states.kernel_share)
     }
 }
 

@@ -1,7 +1,7 @@
 //! In which functions a rank computes longer than the mean.
 
 use super::SampledFunctions;
-use super::data::{ExcessByState, ExcessIn, ExplainedExcess};
+use super::data::{ExcessIn, ExcessInState, ExplainedExcess};
 use lbprof_analysis::metrics::core_time::CoreTime;
 use lbprof_analysis::metrics::functions::{SampledEstimate, is_sampled};
 use lbprof_analysis::model::RegionIdx;
@@ -37,14 +37,17 @@ impl SampledFunctions<'_> {
     }
 
     /// Divides the excess of the rank at index `at` by the state of its thread. Returns `None` if that is not known of a rank.
-    fn by_state(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> Option<ExcessByState> {
+    fn by_state(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> Option<Vec<ExcessInState>> {
         let times = self.core_times.as_ref()?;
         let own = times.iter().find(|(rank, _)| *rank == at)?.1.in_region(region);
         let mean = CoreTime::mean(&times.iter().map(|(_, times)| times.in_region(region)).collect::<Vec<_>>());
-        let states = [CoreState::Kernel, CoreState::Asleep, CoreState::Stopped, CoreState::NoCore];
-        let [kernel_share, asleep_share, stopped_share, no_core_share] =
-            states.map(|state| (own.get(state) - mean.get(state)) / excess_s);
-        Some(ExcessByState { kernel_share, asleep_share, stopped_share, no_core_share })
+        let states = CoreState::ALL.into_iter().filter(|state| state.phrase().is_some());
+        Some(
+            states
+                .map(|state| ExcessInState { state, share: (own.get(state) - mean.get(state)) / excess_s })
+                .filter(|one| one.share != 0.0)
+                .collect(),
+        )
     }
 
     /// Explains the excess of a rank in the region of a path, inner regions excluded, or in the whole program. Returns `None` if it was not

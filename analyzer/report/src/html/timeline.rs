@@ -146,7 +146,8 @@ pub(super) struct TeamsData {
 pub(super) fn object(seen: &TimelineView, model: &Model, places: &[CodePlace]) -> io::Result<TimelineData> {
     let writer = TimelineWriter::new(seen);
     let mut names = TimelineNames::default();
-    let share = seen.shares.iter().map(|(state, bytes)| Ok((state_name(*state), small(bytes, 1.0 / 255.0)?)));
+    let share =
+        seen.shares.iter().map(|(state, bytes)| Ok((state_name(usize::from(*state)), small(bytes, 1.0 / 255.0)?)));
     let share = ByName(share.collect::<io::Result<Vec<_>>>()?);
     let course = &seen.regions;
     let region_course = RegionCourseData {
@@ -165,7 +166,7 @@ pub(super) fn object(seen: &TimelineView, model: &Model, places: &[CodePlace]) -
         begin_s: 0.0,
         end_s: seen.end as f64 * 1e-9,
         bins: seen.bins,
-        states: writer.states.iter().map(|&state| state_name(state)).collect(),
+        states: writer.states.iter().map(|&state| state_name(usize::from(state))).collect(),
         share,
         region_course,
         waits,

@@ -86,13 +86,10 @@ fn largest_parts(
     excess: &ExplainedExcess,
     idle: &str,
 ) -> Vec<(f64, String)> {
-    let states = match excess.states {
-        Some(states) => vec![
-            (Some(states.kernel_share), "in the kernel (page faults, system calls)".to_owned()),
-            (Some(states.asleep_share), "asleep".to_owned()),
-            (Some(states.stopped_share), "stopped from outside".to_owned()),
-            (Some(states.no_core_share), "waiting for a core".to_owned()),
-        ],
+    let states = match &excess.states {
+        Some(states) => {
+            states.iter().map(|one| (Some(one.share), one.state.phrase().unwrap_or_default().to_owned())).collect()
+        }
         None => vec![(excess.not_running_share, idle.to_owned())],
     };
     let mut parts: Vec<(f64, String)> = functions

@@ -156,7 +156,7 @@ fn causes(table: &BlockingTable, options: &TextOptions) -> String {
     let mut out = TextTable::new(&["<what a rank does", "rank", &caused, "share", &own, "for each\nsecond"], 0);
     for row in rows.into_iter().take(shown) {
         let cause = &row.cause;
-        let what = what_was_done(cause.activity, cause.class == CauseClass::MessageDelay);
+        let what = what_was_done(row.state, cause.class == CauseClass::MessageDelay);
         let own_s = cause.own_s.filter(|_| row.beta.is_some());
         out.row(vec![
             format!("{what} in {}", clean(short_path(&row.region))),

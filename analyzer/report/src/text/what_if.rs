@@ -182,7 +182,7 @@ pub(super) fn critical_path(report: &Report, options: &TextOptions) -> String {
     let time = format!("time\n[{}]", unit.symbol);
     let mut out = TextTable::new(&["<part", &time, "share", "most on\nrank", "its\nshare"], 0);
     for row in rows.into_iter().take(shown) {
-        let what = what_was_done(row.activity, row.is_delay);
+        let what = what_was_done(row.what, row.is_delay);
         out.row(vec![
             format!("{what} in {}", clean(short_path(&row.region))),
             unit.number(row.time_s),

@@ -34,6 +34,9 @@ pub struct WaitCause {
     /// The activity there; `None`: a message's delay, or time of which nothing is known.
     #[serde(skip)]
     pub activity: Option<Activity>,
+    /// Its name, or that of the state of computation where that was recorded.
+    #[serde(skip)]
+    pub state: Option<&'static str>,
     /// The class of the cause.
     pub class: CauseClass,
     /// Waiting that it causes.
@@ -136,7 +139,7 @@ pub fn sums(model: &Model, followed: &ReplayResults, split: &ImbalanceSplit) -> 
         let (region, activity) = (kind.region(), kind.activity());
         let own_s = activity.and_then(|_| own.seconds(rank, kind));
         let call = own.call(rank, kind).filter(|_| class == CauseClass::Communication);
-        sums.causes.push(WaitCause { rank, region, activity, class, caused_s, own_s, call });
+        sums.causes.push(WaitCause { rank, region, activity, state: kind.name(), class, caused_s, own_s, call });
     }
     sums.causes.sort_by(|a, b| b.caused_s.total_cmp(&a.caused_s));
     sums.by_class.split(split);

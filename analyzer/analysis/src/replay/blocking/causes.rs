@@ -164,8 +164,8 @@ mod tests {
 
     use super::*;
 
-    const X: RegionState = RegionState(1 << 4);
-    const Y: RegionState = RegionState(2 << 4);
+    const X: RegionState = RegionState(1 << 5);
+    const Y: RegionState = RegionState(2 << 5);
 
     fn history(states: &mut ThreadStates, thread: u32, intervals: &[(Ns, RegionState)]) -> ThreadHistory {
         let mut history = ThreadHistory::new(0);
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn excesses_are_reduced_in_proportion() {
         // b did 6 more of x and 3 more of y than a, which did 6 of z: a waits for 3.
-        let z = RegionState(3 << 4);
+        let z = RegionState(3 << 5);
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[(6, z)], &[(6, X), (9, Y)]]);
         assert_eq!(causes(states, &histories, TimeInterval::new(6, 9), &[source(1, 9)]), [(1, X, 2.0), (1, Y, 1.0)]);
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn the_smallest_of_very_many_are_shared_out() {
-        let intervals: Vec<_> = (1..=100).map(|i| (Ns::from(i) * 10, RegionState(i << 4))).collect();
+        let intervals: Vec<_> = (1..=100).map(|i| (Ns::from(i) * 10, RegionState(i << 5))).collect();
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[], &intervals]);
         let found = causes(states, &histories, TimeInterval::new(0, 1000), &[source(1, 1000)]);

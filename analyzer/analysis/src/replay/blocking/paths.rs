@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn the_own_path_stays_for_others_who_end_the_same_wait() {
         let mut states = ThreadStates::default();
-        let kinds = [RegionState(1 << 4), RegionState(2 << 4), RegionState(3 << 4)];
+        let kinds = [RegionState(1 << 5), RegionState(2 << 5), RegionState(3 << 5)];
         let mut history = |thread, parts: &[(Ns, usize)]| {
             let mut history = ThreadHistory::new(0);
             for &(end, kind) in parts.iter() {

@@ -368,6 +368,7 @@ impl<'a> RankSteps<'a> {
                 self.without_call(thread, reached, out);
                 self.settle_place(thread, None);
             }
+            Some(Operation::InState) => self.in_state(thread, record, out),
             _ if record.end > record.begin.max(thread.walk.time.current_ticks()) => {
                 let reached = thread.walk.step(record);
                 out.steps.push(self.step(thread, record, reached));
@@ -381,6 +382,21 @@ impl<'a> RankSteps<'a> {
                 WalkState::Computing | WalkState::Paused => {}
             },
         }
+    }
+
+    /// Adds an interval of computation in a state, as a step that ends without a call.
+    fn in_state(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut StepBatch) {
+        let before = thread.walk.time.advance(record.begin);
+        self.without_call(thread, before, out);
+        let reached = thread.walk.step(record);
+        let computation = thread.placed.1;
+        if let Some(state) = record.core_state() {
+            thread.placed.1 = RegionState::in_state(computation.region(), state);
+        }
+        let state = if reached.state == WalkState::Paused { WalkState::Paused } else { WalkState::Computing };
+        let inside = RecordTimes { state, from: reached.begin, begin: reached.end, ..reached };
+        self.without_call(thread, inside, out);
+        thread.placed.1 = computation;
     }
 
     /// The record as a step without events.

@@ -18,25 +18,19 @@ mod shares;
 use std::collections::HashMap;
 
 use bincode::{Decode, Encode};
-use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
 use super::Matrix;
 use crate::model::region_state::Ns;
 use crate::model::statistics;
-pub use crate::model::statistics::STATES;
+pub use crate::model::statistics::{STATES, state_name};
 use crate::model::{Model, RegionIdx};
 use crate::structure::symbols::CodePlace;
 use lbprof_collector::words::GroupedNumber;
 pub use observer::{TimelineObservations, TimelineObserver};
 
-/// The state of waiting; the others have the numbers of their activities.
+/// The state of waiting.
 pub const WAITING: u8 = statistics::WAITING as u8;
-
-/// The name of a state.
-pub fn state_name(state: u8) -> &'static str {
-    Activity::ALL.get(usize::from(state)).map_or("waiting", |activity| activity.name())
-}
 
 /// The observations of a replay for a timeline. Times are nanoseconds from the begin of the run's window.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -13,6 +13,7 @@ use super::{MessageSeen, STATES, SpanSeen, TeamSeen, TimelineView, WAITING, Wait
 use crate::model::Model;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
+use crate::model::statistics;
 use crate::replay::{
     InitialWait, MatchedMessage, ReplayObserver, SegmentObserver, StateInterval, TeamInterval, TeamThreadInterval,
 };
@@ -152,8 +153,8 @@ impl ReplayObserver for TimelineObserver<'_> {
         if let Some(blocked) = self.blocked.as_mut().filter(|_| !waiting.is_empty()) {
             blocked.add(spent.thread.rank_idx, waiting.begin, waiting.end);
         }
-        if let Some(activity) = spent.kind.activity() {
-            self.is_in(activity as u8, spent, TimeInterval::new(waiting.end, spent.interval.end));
+        if let Some(state) = statistics::state_number(spent.kind) {
+            self.is_in(state as u8, spent, TimeInterval::new(waiting.end, spent.interval.end));
         }
     }
 

@@ -18,7 +18,6 @@ use crate::output::CommonOptions;
 use crate::report::{self, ReportArguments};
 use crate::shell;
 use crate::study::{self, StudyArguments};
-use crate::thresholds;
 
 /// Reports how well a recorded MPI run was balanced: how much time was lost, where and why.
 #[derive(Parser)]
@@ -45,11 +44,6 @@ enum ReportCommand {
     /// Write a run in a format that other programs read.
     #[command(after_help = examples::MORE, after_long_help = examples::EXPORT)]
     Export(ExportArguments),
-    /// Print the values on which it depends what reports say, with their reasons.
-    Thresholds {
-        /// Only those with this word in their name or reason.
-        word: Option<String>,
-    },
     /// Print a shell's completion script.
     Completions {
         /// The shell.
@@ -70,7 +64,6 @@ pub fn run(arguments: &CommandLine) -> ReportExit {
         Some(ReportCommand::Study(study)) => study::run(study),
         Some(ReportCommand::Dump(dump)) => dump::run(dump),
         Some(ReportCommand::Export(export)) => export::run(export),
-        Some(ReportCommand::Thresholds { word }) => thresholds::run(word.as_deref()),
         Some(ReportCommand::Completions { shell }) => shell::completions(*shell, &mut CommandLine::command()),
         Some(ReportCommand::Man { dir }) => shell::manual(CommandLine::command(), dir.as_deref()),
         None => report::run(&arguments.report, &arguments.common, &CommandLine::command()),

@@ -42,9 +42,8 @@ EXAMPLES
       lb-report --from 1.5s --to 2.5s
       lb-report --from iteration=10 --to iteration=20
 
-  Report on one region; show only time in collective calls:
+  Report on one region:
       lb-report --region force
-      lb-report --activity collective
 
   Predict the run with a region twice as fast:
       lb-report --what-if faster=force:2

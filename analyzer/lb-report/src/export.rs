@@ -147,7 +147,7 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
     }
     let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
     let ExportArguments { ranks, from, to, region, .. } = arguments;
-    let selection = Selection { ranks: ranks.clone(), from: *from, to: *to, region: region.clone(), activities: None };
+    let selection = Selection { ranks: ranks.clone(), from: *from, to: *to, region: region.clone() };
     let traits = arguments.format.traits();
     if traits.needs_events {
         needs_events(&run)?;

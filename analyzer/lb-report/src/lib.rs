@@ -22,5 +22,4 @@ mod report;
 mod run;
 mod shell;
 mod study;
-mod thresholds;
 mod watch;

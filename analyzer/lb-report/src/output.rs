@@ -22,7 +22,7 @@ pub struct CommonOptions {
 
     /// Print only errors: no notes, no progress.
     ///
-    /// With --html, a report is not printed as text. With conditions it is printed only where --top, --full, --expert or --markdown asks for it,
+    /// With --html, a report is not printed as text. With conditions it is printed only where --top, --full or --markdown asks for it,
     /// and a comparison is not where there are conditions or files to write. Conditions that hold are reported always.
     #[arg(short, long)]
     pub quiet: bool,

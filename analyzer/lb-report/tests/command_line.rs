@@ -299,7 +299,6 @@ fn wrong_use_is_reported_with_what_is_right() {
         assert_fails(line, here.path(), 2, says);
     }
     assert_fails(&["--top", "0"], here.path(), 2, "0 is not in 1..");
-    assert_fails(&["--t-seq", "-3"], here.path(), 2, "must be more than 0");
     assert_fails(&["lbprof-out", "dump"], here.path(), 2, "lb-report dump DIR");
     assert_fails(&["lbprof-out", "other"], here.path(), 2, "one folder at a time");
     std::fs::create_dir(here.path().join("lbprof-out")).unwrap();
@@ -324,92 +323,6 @@ fn wrong_use_is_reported_with_what_is_right() {
 }
 
 #[test]
-fn the_time_on_one_rank_is_taken_as_given() {
-    let dir = written(late_sender());
-    let given = lb_report(&[text_of(dir.path()), "--json", "--t-seq", "0.061"]).assert().code(0).get_output().clone();
-    let overheads = &serde_json::from_slice::<Value>(&given.stdout).unwrap()["overheads"];
-    assert_eq!((&overheads["t_seq"], &overheads["t_seq_s"]), (&Value::from("given"), &Value::from(0.061)));
-    // 30.5 ms elapsed on 2 ranks.
-    assert_eq!((overheads["efficiency"].as_f64().unwrap() * 1e9).round(), 1e9);
-    for wrong in ["0", "-1", "nan", "much"] {
-        lb_report(&[text_of(dir.path()), &format!("--t-seq={wrong}")]).assert().code(2);
-    }
-}
-
-/// Two ranks of each of two codes that share no region; of three regions each two are alike.
-fn codes_and_regions() -> Scenario {
-    Scenario::ranks(4).each(|rank, script| {
-        script.repeat(10, move |_, script| {
-            let own = if rank < 2 { "ocean" } else { "air" };
-            let script = script.region(own, |script| script.compute(20 + rank).at("meet").barrier(5 - rank));
-            let script = script.region("solve", |script| script.compute(10).at("solve").barrier(1));
-            script.region("write", |script| script.compute(1).at("write").allreduce(8, 9 - 2 * rank))
-        })
-    })
-}
-
-fn report_of(arguments: &[&str]) -> Value {
-    let output = lb_report(&[arguments, &["--json"]].concat()).assert().code(0).get_output().stdout.clone();
-    serde_json::from_slice(&output).unwrap()
-}
-
-#[test]
-fn indices_are_severe_by_the_users_criterion() {
-    let dir = written(codes_and_regions());
-    let severe = |ranking: &[&str]| {
-        let report = report_of(&[&[text_of(dir.path())], ranking].concat());
-        let regions = report["regions"].as_array().unwrap();
-        let severe = regions.iter().filter(|region| region["severe"] == true).count();
-        (report["dispersion"]["rank_by"].as_str().unwrap().to_owned(), severe)
-    };
-    assert_eq!(severe(&[]), ("maximum".to_owned(), 1));
-    assert_eq!(severe(&["--rank-by", "percentile=0"]).0, "percentile=0");
-    assert!(severe(&["--rank-by", "percentile=0"]).1 > 2, "all that are above 0");
-    assert_eq!(severe(&["--rank-by", "threshold=100"]), ("threshold=100".to_owned(), 0));
-    let path = text_of(dir.path());
-    assert_fails(
-        &[path, "--rank-by", "percentile=101"],
-        dir.path(),
-        2,
-        "a percentile is 0 to 100, as in percentile=90",
-    );
-    assert_fails(&[path, "--rank-by", "minimum"], dir.path(), 2, "maximum, percentile=P or threshold=X");
-}
-
-#[test]
-fn groups_of_regions_are_as_many_as_the_user_says() {
-    let dir = written(codes_and_regions());
-    let path = text_of(dir.path());
-    let groups = |arguments: &[&str]| {
-        let report = report_of(&[&[path], arguments].concat());
-        let numbers = report["regions"].as_array().unwrap().iter().filter_map(|region| region["group"].as_u64());
-        numbers.collect::<std::collections::BTreeSet<u64>>().len()
-    };
-    assert_eq!(groups(&["--groups", "1"]), 1);
-    assert_eq!(groups(&["--groups", "3"]), 3);
-    assert_fails(&[path, "--groups", "0"], dir.path(), 2, "0 is not in 1..");
-}
-
-#[test]
-fn ranks_of_one_cluster_are_as_near_as_the_user_says() {
-    let dir = written(codes_and_regions());
-    let path = text_of(dir.path());
-    let clusters = |arguments: &[&str]| {
-        let report = report_of(&[&[path], arguments].concat());
-        let ranks: Vec<Value> = report["clusters"].as_array().unwrap().iter().map(|one| one["ranks"].clone()).collect();
-        (ranks, report["clustering"]["radius"].as_f64(), report["clustering"]["radius_given"].as_bool())
-    };
-    // Of the regions that a rank enters one in three is its code's own.
-    let (all, _, given) = clusters(&[]);
-    assert_eq!((all, given), (vec![serde_json::json!([0, 1, 2, 3])], Some(false)));
-    let apart = vec![serde_json::json!([0, 1]), serde_json::json!([2, 3])];
-    assert_eq!(clusters(&["--cluster-radius", "0.25"]), (apart, Some(0.25), Some(true)));
-    for wrong in ["0", "1.5", "near", "nan"] {
-        assert_fails(&[path, "--cluster-radius", wrong], dir.path(), 2, "a share of the calls above 0 and up to 1");
-    }
-}
-
-#[test]
 fn a_selection_that_the_run_does_not_have_is_wrong_use() {
     let dir = written(late_sender());
     let path = text_of(dir.path());
@@ -421,9 +334,7 @@ fn a_selection_that_the_run_does_not_have_is_wrong_use() {
     assert_fails(&[path, "--to", "iteration=2"], dir.path(), 2, "no main loop");
     assert_fails(&[path, "--region", "wrok"], dir.path(), 2, "did you mean main/work?");
     assert_fails(&[path, "--region", "\u{1b}[2J"], dir.path(), 2, "there is no region \\u{1b}[2J");
-    assert_fails(&[path, "--activity", "waiting"], dir.path(), 2, "\"waiting\" is no activity; there are computation,");
-    assert_fails(&[path, "--iteration-region", "work"], dir.path(), 2, "there is no region work; there is none");
-    let all = [path, "--ranks", "1", "--from", "5ms", "--to", "20ms", "--region", "main", "--activity", "mpi"];
+    let all = [path, "--ranks", "1", "--from", "5ms", "--to", "20ms", "--region", "main"];
     lb_report(&all).assert().code(0);
 }
 
@@ -443,12 +354,9 @@ fn the_short_help_fits_a_screen() {
         String::from_utf8(output).unwrap()
     };
     let short = help(&["-h"]);
-    assert!(
-        short.lines().count() <= 60 && short.contains("--what-if") && !short.contains("--cluster-radius"),
-        "{short}"
-    );
+    assert!(short.lines().count() <= 60 && short.contains("--what-if") && !short.contains("--polling"), "{short}");
     assert!(short.lines().all(|line| line.chars().count() <= 100), "{short}");
-    assert!(help(&["--help"]).contains("--cluster-radius"));
+    assert!(help(&["--help"]).contains("--polling"));
     for command in [&["compare"][..], &["study", "show"]] {
         let (short, long) = (help(&[command, &["-h"]].concat()), help(&[command, &["--help"]].concat()));
         assert!(short.lines().count() < long.lines().count() && long.contains("EXAMPLES"), "{short}");
@@ -462,7 +370,7 @@ fn the_first_screen_is_the_default_and_tables_are_asked_for() {
         let all = [&[text_of(dir.path())], arguments].concat();
         String::from_utf8(lb_report(&all).assert().code(0).get_output().stdout.clone()).unwrap()
     };
-    let (first, some, full) = (text(&[]), text(&["--top", "1", "--expert"]), text(&["--full"]));
+    let (first, some, full) = (text(&[]), text(&["--top", "1", "--full"]), text(&["--full"]));
     assert!(first.contains("Also lost") && first.contains("Data:") && !first.contains("Call sites"), "{first}");
     let proposed = format!("lb-report {} --top 8", text_of(dir.path()));
     assert!(first.contains(&proposed), "{first}");

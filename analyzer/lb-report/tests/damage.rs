@@ -62,7 +62,6 @@ fn read_part(run: &RecordedRun, region: Option<String>) {
         from: Some("1ms".parse().expect("a time")),
         to: Some("iteration=2".parse().expect("an iteration")),
         region,
-        activities: Some("mpi".parse().expect("activities")),
     };
     let options = AnalysisOptions { symbols: false, ..AnalysisOptions::default() };
     if let Ok(analysis) = analyse(run, &part, &options, |_| ()) {

@@ -378,10 +378,10 @@ fn lb_report_says_that_it_took_a_first_look_and_how_to_get_more() {
     fs::write(&path, &log).unwrap();
     let (text, document) = lb_report(dir.path(), &[]);
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("records would take about 75 s; --full-analysis makes it."), "{text}");
+    assert!(flat.contains("records would take about 75 s; --summary=no makes it."), "{text}");
     assert!(flat.contains("summaries of 2 ranks, and the events of 1 rank without a usable summary"), "{text}");
     assert_eq!(document["run"]["summary"]["asked"], false);
-    for full in [&["--full-analysis"][..], &["--no-blocking"], &["--what-if", "rank=0"], &["--from", "0s"]] {
+    for full in [&["--summary=no"][..], &["--no-blocking"], &["--what-if", "rank=0"], &["--from", "0s"]] {
         assert_eq!(lb_report(dir.path(), full).1["run"]["summary"], Value::Null, "{full:?}");
     }
 }

@@ -59,7 +59,7 @@ export const GLOSSARY: Record<string, string> = {
     "group": "Regions of one group spend their time alike (k-means on the times by activity).",
     "patterns": "Which ranks have the least and the longest time of a region, and which are within 15 % of the range from either.",
     "overhead ratio": "The time of all ranks in a phase over the time that the same work takes on one rank. Every per cent above 100 % is the price of doing it in parallel.",
-    "time on one rank": "The time of the same work on one rank: given with --t-seq, else assumed as the computation of all ranks but that in regions marked as control of parallelism.",
+    "time on one rank": "The time of the same work on one rank, assumed as the computation of all ranks but that in regions marked as control of parallelism.",
     "speedup": "Time on one rank / elapsed time.",
     "stage": "A number of successive iterations, or a slice of time: the user sets how long.",
     "outlier": "A rank whose computation in the main loop is above the median of all ranks by more than 4 robust standard deviations, and by at least 1 %.",

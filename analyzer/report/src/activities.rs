@@ -39,7 +39,7 @@ pub struct ActivityRow {
     pub id_a: Option<f64>,
     /// SID_A: that times its share.
     pub sid_a: Option<f64>,
-    /// True if `sid_a` is severe by `dispersion.rank_by`.
+    /// True if `sid_a` is severe: the largest of all activities.
     pub severe: bool,
     /// True if the ranks differ in it by 2 % of the elapsed time: their standard deviation, √P × `sid_a`, or `over_mean_s`.
     pub differs: bool,

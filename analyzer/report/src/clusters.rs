@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::bounds::{ListBounds, truncate};
 use super::efficiency::EfficiencyRow;
 use super::{counter_host, serial};
-use lbprof_analysis::metrics::cluster::{self, ClusterRadius, CodePiece};
+use lbprof_analysis::metrics::cluster::{self, CodePiece};
 use lbprof_analysis::metrics::load_balance::{is_above_elapsed, phase_profile_ideal};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
@@ -28,7 +28,7 @@ pub struct ClusterTable {
     /// By rank the number of its cluster; `None` for ranks of none.
     pub of: Vec<Option<u32>>,
     /// The similarity of the ranks of one cluster.
-    pub radius: Option<ClusterRadius>,
+    pub radius: Option<f64>,
     /// Different profiles of code that ranks have.
     pub profiles: usize,
     /// Number of ranks that were clustered; the others joined the nearest cluster.
@@ -139,8 +139,6 @@ pub(super) struct ClusteringFacts<'a> {
     iterate_together: bool,
     /// Similarity of the ranks of one cluster: the fraction of the calls of each that the other does not make.
     radius: Option<f64>,
-    /// True if `--cluster-radius` said so.
-    radius_given: bool,
     /// Different profiles of calls that ranks have.
     profiles: usize,
     /// Number of ranks that were clustered, at most 500; the others, which are rarer, joined the nearest cluster.
@@ -171,8 +169,7 @@ impl<'a> From<&'a ClusterTable> for ClusteringFacts<'a> {
         ClusteringFacts {
             different_code: clusters.differ(),
             iterate_together: clusters.iterate_together,
-            radius: clusters.radius.map(|radius| radius.value),
-            radius_given: clusters.radius.is_some_and(|radius| radius.given),
+            radius: clusters.radius,
             profiles: clusters.profiles,
             profiles_clustered: clusters.clustered,
             of_no_cluster: clusters.alone.iter().map(RankOfNoCluster::from).collect(),
@@ -214,10 +211,10 @@ impl CodeName {
 }
 
 impl ClusterTable {
-    /// Clusters the ranks of a run, whose call sites are at `places`. `radius` is the user's, if any.
-    pub fn new(model: &Model, places: &[CodePlace], radius: Option<f64>) -> ClusterTable {
+    /// Clusters the ranks of a run, whose call sites are at `places`.
+    pub fn new(model: &Model, places: &[CodePlace]) -> ClusterTable {
         let codes = cluster::codes(model, places);
-        let mut found = cluster::clusters(&codes, radius);
+        let mut found = cluster::clusters(&codes);
         let host = counter_host::idle_host(model);
         if let Some(of) = host.and_then(|at| found.of.get_mut(at)) {
             *of = None;

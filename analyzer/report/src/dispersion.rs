@@ -24,10 +24,6 @@ pub const MOST_PATTERNS: usize = 64;
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispersionRows {
-    /// The criterion for a severe SID: `maximum`, `percentile=P` or `threshold=X` (`--rank-by`).
-    #[serde(rename = "rank_by", serialize_with = "in_words")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub ranking: SeverityCriterion,
     /// The three views; regions by their index in the model, ranks by their index in the report.
     #[serde(skip)]
     pub views: Dispersion,
@@ -69,10 +65,6 @@ pub struct DispersionRows {
     pub longest_imbalanced_rank: Option<u32>,
 }
 
-fn in_words<S: Serializer>(ranking: &SeverityCriterion, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(ranking)
-}
-
 /// Writes one letter per rank.
 fn letters<S: Serializer>(levels: &[TimeLevel], serializer: S) -> Result<S::Ok, S::Error> {
     let letters = levels.iter().map(|level| match level {
@@ -97,14 +89,12 @@ pub struct GroupRows {
     pub n: u32,
     /// Separation of the groups, −1 to 1; the text report shows groups from 0.5 on.
     pub silhouette: f64,
-    /// True if `--groups` said so.
-    pub given: bool,
 }
 
 impl GroupRows {
-    /// Returns whether the groups are worth showing: they are clear, or the user asked for them.
+    /// Returns whether the groups are clear enough to be shown.
     pub fn worth_showing(&self) -> bool {
-        self.given || self.silhouette >= MIN_SILHOUETTE
+        self.silhouette >= MIN_SILHOUETTE
     }
 }
 
@@ -139,17 +129,16 @@ pub struct PatternRow {
 }
 
 impl DispersionRows {
-    /// Computes the dispersion of a run. `ranking` decides what is severe; `groups` is the user's number of groups of regions.
-    pub(super) fn new(model: &Model, ranking: SeverityCriterion, groups: Option<usize>) -> DispersionRows {
+    /// Computes the dispersion of a run. The largest index of all activities, and of all regions, is severe.
+    pub(super) fn new(model: &Model) -> DispersionRows {
         let views = Dispersion::from_model(model);
         let activities = views.activities.each_ref().map(|index| index.and_then(|index| index.sid));
         let regions: Vec<Option<f64>> = views.regions.iter().map(|index| index.and_then(|index| index.sid)).collect();
         let mut severe_activities = [false; Activity::COUNT];
-        severe_activities.copy_from_slice(&ranking.severe(&activities));
+        severe_activities.copy_from_slice(&SeverityCriterion::Maximum.severe(&activities));
         let heaviest = dispersion::heaviest(&views.rows).map(|at| at as RegionIdx);
         let most_dispersed = most_dispersed(&views);
         DispersionRows {
-            ranking,
             elapsed_s: views.elapsed_s,
             heaviest_region: heaviest.and_then(|region| region_path(model, region)),
             most_dispersed_activity: most_dispersed,
@@ -161,10 +150,10 @@ impl DispersionRows {
             most_frequently_imbalanced_rank: views.ranks.most_frequent().and_then(|at| Some(model.ranks.get(at)?.rank)),
             longest_imbalanced_rank: views.ranks.longest().and_then(|at| Some(model.ranks.get(at)?.rank)),
             severe_activities,
-            severe_regions: ranking.severe(&regions),
+            severe_regions: SeverityCriterion::Maximum.severe(&regions),
             dominant: dispersion::dominant(&breakdown(&views.rows)),
             extremes: Activity::ALL.map(|activity| extremes(&views.rows, activity)),
-            groups: group_rows(&views, groups),
+            groups: group_rows(&views),
             patterns: patterns(model, &views),
             views,
         }
@@ -238,15 +227,15 @@ fn most_dispersed_in(views: &Dispersion, activity: Activity) -> Option<RegionIdx
     cells.reduce(|most, next| if next.1 > most.1 { next } else { most }).map(|(region, _)| region)
 }
 
-fn group_rows(views: &Dispersion, given: Option<usize>) -> Option<GroupRows> {
+fn group_rows(views: &Dispersion) -> Option<GroupRows> {
     let with_time: Vec<usize> = (0..views.rows.len()).filter(|&at| views.regions[at].is_some()).collect();
     let vectors = with_time.iter().map(|&at| views.rows[at].map(|cell| cell.map_or(0.0, |cell| cell.mean_s)).to_vec());
-    let found = cluster::groups(&vectors.collect::<Vec<Vec<f64>>>(), given)?;
+    let found = cluster::groups(&vectors.collect::<Vec<Vec<f64>>>(), None)?;
     let mut of = vec![None; views.rows.len()];
     for (&at, &group) in with_time.iter().zip(&found.of) {
         of[at] = Some(group as u32 + 1);
     }
-    Some(GroupRows { of, n: found.n as u32, silhouette: found.silhouette, given: given.is_some() })
+    Some(GroupRows { of, n: found.n as u32, silhouette: found.silhouette })
 }
 
 fn patterns(model: &Model, views: &Dispersion) -> Vec<PatternRow> {

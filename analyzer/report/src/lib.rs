@@ -94,9 +94,7 @@ use idle_master::IdleMaster;
 pub use iteration::IterationRow;
 pub use iterations::IterationTable;
 pub use last_task::AwaitedTask;
-use lbprof_analysis::metrics::dispersion::SeverityCriterion;
 use lbprof_analysis::model::{Model, RunFacts};
-use lbprof_analysis::select::activities::only;
 use lbprof_analysis::structure::symbols::ResolvedNames;
 pub use lifetime::LifetimeTable;
 pub use loops::{LoopRow, LoopTable};
@@ -183,36 +181,23 @@ pub struct Report {
     pub counters: Vec<CounterRow>,
 }
 
-/// The user's choices for the analysis.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ReportChoices {
-    /// Criterion for severe indices of dispersion.
-    pub ranking: SeverityCriterion,
-    /// Number of groups of regions to form.
-    pub groups: Option<usize>,
-    /// Similarity required of the ranks of one cluster.
-    pub cluster_radius: Option<f64>,
-    /// True if each iteration is listed by itself, however many there are.
-    pub all_iterations: bool,
-}
-
 impl Report {
     /// Makes the report on `model`, with the names of its code.
     pub fn new(model: &Model, names: &ResolvedNames) -> Report {
-        Report::with(model, names, &ReportChoices::default())
+        Report::with_iterations(model, names, iteration_groups::MOST_ROWS)
     }
 
-    /// Makes the report on `model`, with the names of its code and the user's choices.
-    pub fn with(model: &Model, names: &ResolvedNames, choices: &ReportChoices) -> Report {
+    /// Makes the report on `model`, with the names of its code. Each iteration is listed by itself if there are at most `most_iterations`.
+    pub fn with_iterations(model: &Model, names: &ResolvedNames, most_iterations: usize) -> Report {
         let places = names.places.as_slice();
         let efficiency = EfficiencyRow::new(model, 0);
         let mut call_sites = call_sites::rows(model, places);
-        let mut regions = regions::rows(model, model);
+        let mut regions = regions::rows(model);
         let problems = problems::rows(model);
         // What ranks call in one region alone does not show whether they run the same code.
         let clusters = match &model.facts.selected.region {
             Some(_) => ClusterTable::without_clusters(model.ranks.len()),
-            None => ClusterTable::new(model, places, choices.cluster_radius),
+            None => ClusterTable::new(model, places),
         };
         let loops = LoopTable::new(model, places);
         let ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
@@ -221,8 +206,7 @@ impl Report {
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
         let what_if = WhatIfTable::new(model, &clusters);
         let functions = SampledFunctions::new(model, &names.sampled);
-        let most_rows = if choices.all_iterations { usize::MAX } else { iteration_groups::MOST_ROWS };
-        let iterations = IterationTable::new(model, most_rows);
+        let iterations = IterationTable::new(model, most_iterations);
         let verdict = Verdict::from_tables(&VerdictInputs {
             model,
             places,
@@ -258,20 +242,12 @@ impl Report {
             loss.explain(functions.as_ref());
         }
         let functions = functions.map(|functions| functions.table(blocking.as_ref()));
-        // Tables of times are of the selected activities; what is said of computation, and of losses, stays.
         call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
-        let only = model.facts.selected.activities.as_deref().map(|activities| only(model, activities));
-        let times = only.as_ref().unwrap_or(model);
-        if only.is_some() {
-            (call_sites, regions) = (call_sites::rows(times, places), regions::rows(model, times));
-            call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
-        }
-        let dispersion = DispersionRows::new(times, choices.ranking, choices.groups);
-        regions::add_dispersion(&mut regions, times, &dispersion);
-        let call_tree = call_tree::rows(times, &names.calls, &names.sampled, &regions);
+        let dispersion = DispersionRows::new(model);
+        regions::add_dispersion(&mut regions, model, &dispersion);
+        let call_tree = call_tree::rows(model, &names.calls, &names.sampled, &regions);
         let ranks = ranks::rows(&ranks::RankInputs {
             model,
-            times,
             places,
             blocking: blocking.as_ref(),
             clusters: &clusters,
@@ -291,7 +267,7 @@ impl Report {
             threads,
             thread_pools: thread_pools::rows(model, names),
             ranks,
-            activities: activities::rows(times, &dispersion),
+            activities: activities::rows(model, &dispersion),
             core_states: CoreStateTable::new(model),
             regions,
             losses,

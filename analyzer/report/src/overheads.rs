@@ -34,10 +34,8 @@ pub struct OverheadTable {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverheadFigures {
-    /// Time of the same work on one rank.
+    /// Time of the same work on one rank, assumed to be the computation of all ranks in regions that are useful or serial work.
     pub t_seq_s: f64,
-    /// Origin of that time.
-    pub t_seq: SequentialTime,
     /// 1 / sum of the ratios of all phases; null if nothing is computed.
     pub efficiency: Option<f64>,
     /// Speedup: that time × ranks.
@@ -48,17 +46,6 @@ pub struct OverheadFigures {
     pub imbalance: ImbalanceRow,
     /// Time in which one rank alone computes; null if calls were not recorded, or clocks cannot be compared.
     pub alone: Option<AloneRow>,
-}
-
-/// The origin of the time on one rank.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum SequentialTime {
-    /// With `--t-seq`.
-    Given,
-    /// Computation of all ranks in regions that are useful or serial work.
-    Assumed,
 }
 
 /// A phase and its overhead.
@@ -173,7 +160,6 @@ impl OverheadFigures {
         });
         OverheadFigures {
             t_seq_s: overheads.t_seq_s,
-            t_seq: if overheads.is_given { SequentialTime::Given } else { SequentialTime::Assumed },
             efficiency: overheads.efficiency(),
             speedup: overheads.speedup(),
             phases: phases.collect(),
@@ -262,7 +248,7 @@ impl OverheadTable {
         let by_iteration_s = by_iteration_s.map(|ideal_s| ideal_s.min(elapsed_s));
         let ideal = IdealTimes { by_iteration_s, replay_s, is_sure };
         let computation = model.inclusive_s(0, Activity::Computation);
-        let overheads = overhead::overheads(model, model.facts.t_seq_s);
+        let overheads = overhead::overheads(model);
         let imbalance = split(&computation, ideal, serial_s);
         let figures = OverheadFigures::new(&overheads, &imbalance, alone.as_ref().ok(), &model.ranks);
         OverheadTable { overheads, imbalance, alone, figures }

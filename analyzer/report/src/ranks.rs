@@ -54,8 +54,6 @@ pub struct RankRow {
     pub computation_s: f64,
     /// CPU time of its computation, by samples; null if it was not sampled.
     pub computation_cpu_s: Option<f64>,
-    /// The time by which ranks are compared: the computation, or that of the selected activities.
-    pub compared_s: f64,
     /// Time by activity, of the thread that called `MPI_Init`.
     #[serde(rename = "activities", serialize_with = "serial::by_activity")]
     #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, f64>"))]
@@ -71,7 +69,7 @@ pub struct RankRow {
     pub idle_s: f64,
     /// Time for which recording was stopped.
     pub paused_s: f64,
-    /// `compared_s` over the mean of all ranks, less 1.
+    /// `computation_s` over the mean of all ranks, less 1.
     pub over_mean: Option<f64>,
     /// Its records.
     pub events: u64,
@@ -134,8 +132,6 @@ impl From<&Option<EndReason>> for RankEnd {
 /// The inputs of the rows of ranks.
 pub(super) struct RankInputs<'a> {
     pub(super) model: &'a Model,
-    /// The model, restricted to the selected activities.
-    pub(super) times: &'a Model,
     pub(super) places: &'a [CodePlace],
     pub(super) blocking: Option<&'a BlockingTable>,
     pub(super) clusters: &'a ClusterTable,
@@ -151,20 +147,15 @@ impl RankRow {
 
 /// Returns a row per rank, by number.
 pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
-    let &RankInputs { model, times, places, .. } = inputs;
+    let &RankInputs { model, places, .. } = inputs;
     let window = model.window_s();
-    let compared = model.facts.selected.compared();
-    let compared_s = times.ranks.iter().map(|rank| {
-        let seconds = rank.inclusive(0);
-        compared.iter().map(|&activity| seconds[activity as usize]).sum::<f64>()
-    });
-    let compared_s: Vec<f64> = compared_s.collect();
-    let mean = compared_s.iter().sum::<f64>() / times.ranks.len().max(1) as f64;
+    let computation = model.inclusive_s(0, Activity::Computation);
+    let mean = computation.iter().sum::<f64>() / computation.len().max(1) as f64;
     let sums = inputs.blocking.map(|table| &table.sums);
     let imbalanced = &inputs.dispersion.views.ranks;
     let mut rows = Vec::with_capacity(model.ranks.len());
-    for (at, ((rank, times), compared_s)) in model.ranks.iter().zip(&times.ranks).zip(compared_s).enumerate() {
-        let seconds = times.inclusive(0);
+    for (at, (rank, computation_s)) in model.ranks.iter().zip(computation).enumerate() {
+        let seconds = rank.inclusive(0);
         let in_mpi = Activity::ALL.into_iter().filter(|of| of.is_mpi());
         rows.push(RankRow {
             rank: rank.rank,
@@ -181,15 +172,14 @@ pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
             }),
             since_s: rank.pending.map(|call| rank.begin_s - window.0 + call.since_begin_s),
             waits_for: rank.pending.and_then(|call| call.peer),
-            computation_s: rank.inclusive(0)[Activity::Computation as usize],
+            computation_s,
             computation_cpu_s: is_sampled(rank).then(|| computing(rank, None).map(|(_, time)| time.seconds).sum()),
-            compared_s,
             seconds,
             core_states: RankCoreTimes::new(rank).map(|times| times.in_all()),
             mpi_s: in_mpi.map(|activity| seconds[activity as usize]).sum(),
             idle_s: rank.idle_s(window),
             paused_s: rank.paused_s,
-            over_mean: (mean > 0.0).then(|| compared_s / mean - 1.0),
+            over_mean: (mean > 0.0).then(|| computation_s / mean - 1.0),
             events: rank.records,
             blocked_s: sums.map(|sums| sums.waits_s.get(&rank.rank).copied().unwrap_or(0.0)),
             blocking_caused_s: sums.map(|sums| sums.causes_s.get(&rank.rank).copied().unwrap_or(0.0)),

@@ -134,7 +134,6 @@ pub(super) fn listed<'a>(ranks: &'a [RankRow], bounds: &ListBounds) -> Vec<&'a R
     let mut chosen = BTreeSet::from([0]);
     let mut figures: Vec<Box<Figure>> = vec![
         Box::new(|row| row.computation_s),
-        Box::new(|row| row.compared_s),
         Box::new(|row| row.mpi_s),
         Box::new(|row| row.idle_s),
         Box::new(|row| row.paused_s),

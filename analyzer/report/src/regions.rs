@@ -70,9 +70,6 @@ pub struct RegionRow {
     pub slowest_stands_out: bool,
     /// Iterations of the rank with most; null if it is not iterated.
     pub iterations: Option<usize>,
-    /// The time by which ranks are compared, inner regions included.
-    #[serde(flatten)]
-    pub compared: ComparedTime,
     /// Invocations and work summed over ranks, memory the largest of any.
     #[serde(flatten)]
     pub totals: RegionCounters,
@@ -162,7 +159,7 @@ pub struct RegionDispersion {
     pub id_c: Option<f64>,
     /// SID_C: `id_c` × `share_c`.
     pub sid_c: Option<f64>,
-    /// True if `sid_c` is severe by `dispersion.rank_by`.
+    /// True if `sid_c` is severe: the largest of all regions.
     pub severe: bool,
     /// Its group of regions that spend their time alike, from 1, the heaviest; null if there are no groups, or no time is spent in the region
     /// alone.
@@ -226,27 +223,25 @@ impl RegionRow {
 }
 
 /// Returns a row per region, an outer one before its inner ones.
-///
-/// Efficiencies are of `model`; times are of `times`, the same model of some activities alone or of all.
-pub(super) fn rows(model: &Model, times: &Model) -> Vec<RegionRow> {
+pub(super) fn rows(model: &Model) -> Vec<RegionRow> {
     let own_loops = OwnLoops::from_model(model);
     let core_times: Option<Vec<RankCoreTimes>> = model.ranks.iter().map(RankCoreTimes::new).collect();
     let rows = (0..model.regions.len() as u32).map(|idx| RegionRow {
         core_states: core_times
             .as_ref()
             .map(|ranks| CoreTime::mean(&ranks.iter().map(|rank| rank.in_region(Some(idx))).collect::<Vec<_>>())),
-        ..row(model, times, &own_loops, idx)
+        ..row(model, &own_loops, idx)
     });
     rows.collect()
 }
 
-fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {
+fn row(model: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {
     let facts = &model.regions[idx as usize];
     let n = model.ranks.len().max(1) as f64;
     let mut sums = Seconds::default();
     let mut longest = Seconds::default();
     let mut totals = RegionCounters::default();
-    for rank in &times.ranks {
+    for rank in &model.ranks {
         for ((sum, max), seconds) in sums.iter_mut().zip(&mut longest).zip(rank.exclusive(idx)) {
             *sum += seconds;
             *max = seconds.max(*max);
@@ -260,7 +255,6 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
     }
     let whole = model.elapsed_s() * n;
     let time_s: f64 = sums.iter().sum();
-    let compared = ComparedTime::new(times, idx);
     let computation = model.inclusive_s(idx, Activity::Computation);
     let computation_s: f64 = computation.iter().sum();
     let efficiency = match own_loops.ranks_in(model, idx) {
@@ -281,7 +275,7 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
         time_s,
         mean_s: time_s / n,
         share: if whole > 0.0 { time_s / whole } else { 0.0 },
-        inclusive_s: times.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
+        inclusive_s: model.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
         activities: occurring.map(|of| RegionActivity::new(of, sums[of as usize] / n, longest[of as usize])).collect(),
         core_states: None,
         dispersion: RegionDispersion::default(),
@@ -291,42 +285,9 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
         iterations: facts.iterated.then(|| {
             model.ranks.iter().filter_map(|rank| rank.series(idx)).map(IterationSeries::iterations).max().unwrap_or(0)
         }),
-        compared,
         operations_per_s: (computation_s > 0.0).then(|| totals.operations / computation_s),
         quanta_per_s: (computation_s > 0.0).then(|| totals.quanta / computation_s),
         invocations: Some(totals.invocations).filter(|&entered| entered > 0),
         totals,
-    }
-}
-
-/// The time by which ranks are compared, in a region and those in it: computation, or that of the selected activities.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ComparedTime {
-    /// The time by which ranks are compared (computation, or that of the selected activities), inner regions included: its mean over ranks.
-    #[serde(rename = "compared_mean_s")]
-    pub mean_s: f64,
-    /// Its longest of a rank.
-    #[serde(rename = "compared_max_s")]
-    pub max_s: f64,
-    /// The rank with that time, the lowest of several.
-    #[serde(rename = "compared_max_rank")]
-    pub max_rank: Option<u32>,
-}
-
-impl ComparedTime {
-    fn new(times: &Model, idx: RegionIdx) -> ComparedTime {
-        let compared = times.facts.selected.compared();
-        let mut own: Vec<f64> = Vec::with_capacity(times.ranks.len());
-        for rank in &times.ranks {
-            let seconds = rank.inclusive(idx);
-            own.push(compared.iter().map(|&activity| seconds[activity as usize]).sum());
-        }
-        let at = largest(&own);
-        ComparedTime {
-            mean_s: own.iter().sum::<f64>() / own.len().max(1) as f64,
-            max_s: at.map_or(0.0, |at| own[at]),
-            max_rank: at.map(|at| times.ranks[at].rank),
-        }
     }
 }

@@ -16,9 +16,6 @@ pub struct SelectionRow<'a> {
     pub ranks: Option<&'a [u32]>,
     /// Path of the selected region.
     pub region: Option<&'a str>,
-    /// The activities covered by the tables of times.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::serial::ActivityName>>"))]
-    pub activities: Option<Vec<&'static str>>,
     /// Start of the selected time, from the start of the run.
     pub from_s: Option<f64>,
     /// The first iteration of the main loop in it.
@@ -32,12 +29,10 @@ pub struct SelectionRow<'a> {
 impl<'a> SelectionRow<'a> {
     /// Describes `selected`, with as many ranks as `bounds` allows. Returns `None` if it is the whole run.
     pub(super) fn new(selected: &'a SelectedPart, bounds: &ListBounds) -> Option<SelectionRow<'a>> {
-        let activities = selected.activities.as_ref();
         (!selected.is_all()).then(|| SelectionRow {
             rank_count: selected.ranks.as_ref().map(Vec::len),
             ranks: selected.ranks.as_deref().map(|ranks| truncate(ranks, bounds.numbers)),
             region: selected.region.as_deref(),
-            activities: activities.map(|all| all.iter().map(|one| one.name()).collect()),
             from_s: selected.from.and_then(WindowBoundary::seconds),
             from_iteration: selected.from.and_then(WindowBoundary::iteration),
             to_s: selected.to.and_then(WindowBoundary::seconds),

@@ -355,7 +355,7 @@ impl Verdict {
         };
         let waits_for_others_s = waits.for_others_s(row) / row.ranks.len().max(1) as f64;
         let part = model.sums_of(&row.ranks);
-        let (regions, call_sites) = (regions::rows(&part, &part), call_sites::rows(&part, places));
+        let (regions, call_sites) = (regions::rows(&part), call_sites::rows(&part, places));
         let verdict = Verdict::new(&part, &row.efficiency, &regions, &call_sites, loops.are_sure_of(&row.ranks));
         let cluster = VerdictCluster { id: row.id, ranks: row.ranks.clone(), chosen, waits_for_others_s };
         Some(Verdict { cluster: Some(cluster), ..verdict })

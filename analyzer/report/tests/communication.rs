@@ -110,7 +110,7 @@ fn the_tables_are_in_the_report_with_all_rows() {
         asked: false,
         columns: 100,
         first_screen: false,
-        expert: true,
+        all_tables: true,
         top: 8,
         full: true,
     };

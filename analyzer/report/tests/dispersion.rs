@@ -1,19 +1,13 @@
 //! Dispersion, patterns and clusters of whole runs, as the report shows them.
 
-use lbprof_analysis::metrics::dispersion::SeverityCriterion;
 use lbprof_analysis::model::Model;
-use lbprof_analysis::structure::symbols;
 use lbprof_collector::{Activity, Operation};
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::words::width;
-use lbprof_report::{Report, ReportChoices, json, text};
+use lbprof_report::{Report, json, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::{found_model, model, plain, report, report_on};
 use serde_json::Value;
-
-fn chosen(model: &Model, choices: &ReportChoices) -> Report {
-    Report::with(model, &symbols::unnamed(&model.sites), choices)
-}
 
 fn document(report: &Report) -> Value {
     json::document(report, &ListBounds::default())
@@ -103,32 +97,10 @@ fn with_one_region_there_is_no_table_of_regions() {
 }
 
 #[test]
-fn what_is_severe_is_the_users_choice() {
-    let model = model(one_slow_region(4));
-    let severe = |ranking: SeverityCriterion| {
-        let report = chosen(&model, &ReportChoices { ranking, ..ReportChoices::default() });
-        report.dispersion.severe_regions.iter().filter(|severe| **severe).count()
-    };
+fn the_largest_index_is_severe() {
+    let report = report(one_slow_region(4));
     // "main" itself has no time of its own beside the calls of MPI_Finalize.
-    assert_eq!(severe(SeverityCriterion::Maximum), 1);
-    assert!(severe(SeverityCriterion::Percentile(0.0)) >= severe(SeverityCriterion::Percentile(80.0)));
-    assert_eq!(severe(SeverityCriterion::Threshold(1e9)), 0);
-    let grouped = chosen(&model, &ReportChoices { groups: Some(2), ..ReportChoices::default() });
-    assert_eq!(document(&grouped)["dispersion"]["groups"]["count"], 2);
-    let text = anstream::adapter::strip_str(&text::render(
-        &grouped,
-        &text::TextOptions {
-            command: "lb-report",
-            asked: false,
-            first_screen: false,
-            expert: true,
-            columns: 100,
-            top: 8,
-            full: false,
-        },
-    ))
-    .to_string();
-    assert!(text.contains("k-means"), "{text}");
+    assert_eq!(report.dispersion.severe_regions.iter().filter(|severe| **severe).count(), 1);
 }
 
 /// Rank 0 hands out 60 pieces of work, the others do them; all in one function.
@@ -265,28 +237,18 @@ fn hostile_models_have_a_report() {
     for model in
         [Model::default(), model(Scenario::ranks(3)), model(Scenario::ranks(1).each(|_, script| script.compute(1)))]
     {
-        for choices in [
-            ReportChoices::default(),
-            ReportChoices {
-                ranking: SeverityCriterion::Percentile(50.0),
-                groups: Some(3),
-                cluster_radius: Some(0.2),
-                all_iterations: true,
-            },
-        ] {
-            let report = chosen(&model, &choices);
-            let options = text::TextOptions {
-                command: "lb-report",
-                asked: false,
-                first_screen: false,
-                expert: true,
-                columns: 60,
-                top: 1,
-                full: true,
-            };
-            assert!(text::render(&report, &options).contains("Data:"));
-            assert!(document(&report)["dispersion"].is_object());
-            assert!(report.dispersion.views.activities[Activity::Recorder as usize].is_none());
-        }
+        let report = report_on(&model);
+        let options = text::TextOptions {
+            command: "lb-report",
+            asked: false,
+            first_screen: false,
+            all_tables: true,
+            columns: 60,
+            top: 1,
+            full: true,
+        };
+        assert!(text::render(&report, &options).contains("Data:"));
+        assert!(document(&report)["dispersion"].is_object());
+        assert!(report.dispersion.views.activities[Activity::Recorder as usize].is_none());
     }
 }

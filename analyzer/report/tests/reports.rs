@@ -57,13 +57,13 @@ fn the_first_screen_is_the_answer() {
 }
 
 #[test]
-fn tables_for_experts_are_shown_to_those_alone() {
+fn tables_that_need_knowledge_of_their_methods_are_not_for_all() {
     let report = report(one_slow_rank());
     let options = text::TextOptions {
         command: "lb-report",
         columns: 100,
         first_screen: false,
-        expert: false,
+        all_tables: false,
         asked: false,
         top: 8,
         full: false,

@@ -10,7 +10,7 @@ use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::{Activity, Operation, ProblemKind};
-use lbprof_report::{ActivityRow, Report, text};
+use lbprof_report::{Report, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::{
     check_invariants, json, model_in, part_in, plain, report, report_on, try_part_in, usage, written,
@@ -446,7 +446,7 @@ fn shown_invocations(report: &Report) -> BTreeMap<String, Option<u64>> {
         asked: false,
         columns: 160,
         first_screen: false,
-        expert: true,
+        all_tables: true,
         top: 8,
         full: true,
     };
@@ -532,11 +532,6 @@ fn serial_work_is_that_of_the_window() {
 /// Only this region.
 fn region(name: &str) -> Selection {
     Selection { region: Some(name.into()), ..Selection::default() }
-}
-
-/// Only these activities.
-fn activities(names: &str) -> Selection {
-    Selection { activities: Some(names.parse().expect("activities")), ..Selection::default() }
 }
 
 /// main/step (iterated)/solve/dot, and main/step/output; rank 3 is slow in solve, rank 0 alone does output.
@@ -649,43 +644,6 @@ fn regions_are_named_by_the_end_of_their_paths_or_by_patterns() {
 }
 
 #[test]
-fn selected_activities_are_what_tables_of_times_are_of() {
-    let dir = written(nested());
-    let whole = report_on(&model_in(dir.path()));
-    let report = report_on(&part_in(dir.path(), &activities("synchronization")));
-    assert_eq!((report.efficiency, &report.verdict), (whole.efficiency, &whole.verdict), "they are of computation");
-    let own = whole.activities.iter().filter(|row| row.activity == Activity::Synchronization);
-    // It is the only one, so its dispersion is the largest.
-    let own = own.map(|row| ActivityRow { severe: true, ..row.clone() });
-    assert_eq!(report.activities, own.collect::<Vec<_>>());
-    assert_eq!(report.call_sites.iter().map(|row| row.operation.as_str()).collect::<Vec<_>>(), ["Barrier"]);
-    // Ranks 0 to 3 are 16, 12, 8 and 4 ms in barriers.
-    let compared: Vec<f64> = report.ranks.iter().map(|row| (row.compared_s * 1e9).round() / 1e6).collect();
-    assert_eq!(compared, [16.0, 12.0, 8.0, 4.0]);
-    assert!((report.ranks[0].over_mean.unwrap() - 0.6).abs() < 1e-12);
-    assert_eq!(report.ranks[3].computation_s, whole.ranks[3].computation_s);
-    let step = report.regions.iter().find(|row| row.path == "main/step").unwrap();
-    assert_eq!((step.compared.max_rank, (step.compared.mean_s * 1e9).round()), (Some(0), 1e7));
-    let text = plain(&report, 80);
-    let tables = text.split("Activities\n").nth(1).unwrap().split("Dispersion").next().unwrap();
-    insta::assert_snapshot!(tables);
-}
-
-#[test]
-fn selecting_all_activities_changes_no_figure_of_the_tables() {
-    let dir = written(nested());
-    let value = |report: &Report| serde_json::from_str::<serde_json::Value>(&json(report)).unwrap();
-    let whole = value(&report_on(&model_in(dir.path())));
-    let all = value(&report_on(&part_in(dir.path(), &activities("computation,mpi,recorder"))));
-    for key in ["efficiency", "verdict", "activities", "callsites", "iterations"] {
-        assert_eq!(all[key], whole[key], "{key}");
-    }
-    for (all, whole) in all["ranks"].as_array().unwrap().iter().zip(whole["ranks"].as_array().unwrap()) {
-        assert_eq!((&all["activities"], &all["computation_s"]), (&whole["activities"], &whole["computation_s"]));
-    }
-}
-
-#[test]
 fn a_cluster_is_known_by_its_number() {
     // Ranks 0 and 1 do one thing, 2 to 5 another.
     let dir = written(Scenario::ranks(6).each(|rank, script| {
@@ -702,25 +660,4 @@ fn a_cluster_is_known_by_its_number() {
     assert_eq!(whole.clusters.rows.len(), 2);
     let error = try_part_in(dir.path(), &ranks("cluster=3")).unwrap_err();
     assert_eq!(error, "--ranks: there is no cluster 3; there are 1, 2");
-}
-
-#[test]
-fn the_main_loop_is_the_users_choice() {
-    let dir = written(Scenario::ranks(2).each(|_, script| {
-        let script = script.repeat(3, |_, script| script.iteration("long", |script| script.compute(20).barrier(1.0)));
-        script.repeat(5, |_, script| script.iteration("short", |script| script.compute(2).barrier(1.0)))
-    }));
-    let run = RecordedRun::open(Some(dir.path())).unwrap();
-    let chosen = |name: &str, selection: &Selection| {
-        let options = AnalysisOptions { iteration_region: Some(name.into()), ..lbprof_test_runs::marked() };
-        analyse(&run, selection, &options, |_| ()).map(|analysis| report_on(&analysis.model))
-    };
-    let loop_of = |report: Report| report.iterations.map(|one| (one.region, one.rows.len()));
-    assert_eq!(loop_of(report_on(&model_in(dir.path()))), Some(("main/long".into(), 3)));
-    assert_eq!(loop_of(chosen("short", &Selection::default()).unwrap()), Some(("main/short".into(), 5)));
-    let part = chosen("sh*", &window("iteration=1", "iteration=3")).unwrap();
-    assert_eq!((part.data.elapsed_s * 1e9).round(), 9e6);
-    assert_eq!(loop_of(part), Some(("main/short".into(), 3)));
-    let error = chosen("main", &Selection::default()).unwrap_err().to_string();
-    assert_eq!(error, "--iteration-region: there is no region main; there are main/long, main/short");
 }

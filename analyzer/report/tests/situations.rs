@@ -12,7 +12,7 @@ use lbprof_collector::record::CallFlags;
 use lbprof_collector::{Activity, CoreState, Definition, Operation, Record};
 use lbprof_report::findings::AnswerText;
 use lbprof_report::loss_kind::LossKind;
-use lbprof_report::{Report, ReportChoices, json, text};
+use lbprof_report::{Report, json, text};
 use lbprof_simulator::scenario::{self, RankScript, START, Scenario};
 use lbprof_test_runs::md::{Program, run_of};
 use lbprof_test_runs::{first_screen, model_in, sampled_report, usage, written};
@@ -82,7 +82,7 @@ fn named_at(scenario: Scenario, command: &str, seen_at_s: Option<f64>) -> Report
             };
         }
     }
-    Report::with(&model, &resolved, &ReportChoices::default())
+    Report::new(&model, &resolved)
 }
 
 fn balanced_work() -> Report {
@@ -318,7 +318,7 @@ fn sleeping_coordinator() -> Report {
     let mut model = model_in(dir.path());
     let places = vec![((0, Activity::Computation, CoreState::Asleep), 0.9)];
     model.ranks[0].samples.off_core = Some(OffCoreSums { places, known_s: 1.0 });
-    Report::with(&model, &symbols::unnamed(&model.sites), &ReportChoices::default())
+    Report::new(&model, &symbols::unnamed(&model.sites))
 }
 
 #[test]

@@ -4,7 +4,7 @@ use lbprof_analysis::metrics::core_time::RankCoreTimes;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::{Activity, CoreState};
-use lbprof_report::{Report, ReportChoices};
+use lbprof_report::Report;
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::{model_asking, written};
 
@@ -39,7 +39,7 @@ fn a_recorded_state_is_computation_of_which_more_is_known() {
 fn others_wait_for_a_rank_in_a_recorded_state() {
     let model = stopped_rank(true);
     let symbols = lbprof_analysis::structure::symbols::unnamed(&model.sites);
-    let report = Report::with(&model, &symbols, &ReportChoices::default());
+    let report = Report::new(&model, &symbols);
     let causes = &report.blocking.as_ref().unwrap().causes;
     let stopped = causes.iter().find(|row| row.state == Some("stopped")).expect("a cause");
     assert_eq!(stopped.cause.rank, 1);

@@ -1,26 +1,12 @@
 //! The table of thresholds: every value on which it depends what lbprof concludes, with its unit, its reason, and what fails or was measured where it
 //! is wrong. Limits of memory and of the rows of tables stand where they are used.
 //!
-//! A threshold is a constant, so that code reads `share >= MIN_LOSS`, and a row of [`thresholds`], which `lb-report thresholds` prints.
+//! A threshold is a constant, so that code reads `share >= MIN_LOSS`. Its row names the unit, and the test or the measurement that shows where the
+//! value is wrong.
 
 #![forbid(unsafe_code)]
 
-/// A row of the table.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ThresholdRow {
-    /// The name of the constant.
-    pub name: &'static str,
-    /// The value, in `unit`.
-    pub value: f64,
-    /// What the value counts, or what it is a share of.
-    pub unit: &'static str,
-    /// What the value decides, and why it is no other one.
-    pub reason: &'static str,
-    /// The test or the measurement that shows where the value is wrong.
-    pub validated: &'static str,
-}
-
-/// Defines constants and `TABLE`, the rows that describe them, in the order of the source.
+/// Defines constants and, for the tests, `TABLE`: the rows that describe them.
 macro_rules! thresholds {
     ($($(#[doc = $reason:literal])+ $name:ident: $type:ty = $value:expr, unit $unit:literal, validated $validated:literal;)+) => {
         $(
@@ -28,10 +14,9 @@ macro_rules! thresholds {
             pub const $name: $type = $value;
         )+
 
-        /// The thresholds of this part of lbprof.
-        pub const TABLE: &[crate::ThresholdRow] = &[$(crate::ThresholdRow {
+        #[cfg(test)]
+        pub(crate) const TABLE: &[crate::tests::ThresholdRow] = &[$(crate::tests::ThresholdRow {
             name: stringify!($name),
-            value: $name as f64,
             unit: $unit,
             reason: concat!($($reason),+),
             validated: $validated,
@@ -48,20 +33,6 @@ pub mod verdict;
 pub mod watch;
 pub mod wording;
 
-/// Returns the tables of all parts of lbprof, each with its name.
-pub fn all_tables() -> [(&'static str, &'static [ThresholdRow]); 8] {
-    [
-        ("loops", loops::TABLE),
-        ("regions", regions::TABLE),
-        ("metrics", metrics::TABLE),
-        ("replay", replay::TABLE),
-        ("verdict", verdict::TABLE),
-        ("wording", wording::TABLE),
-        ("watch", watch::TABLE),
-        ("study", study::TABLE),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -69,6 +40,17 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
+
+    /// The row of a threshold.
+    #[derive(Debug)]
+    pub(crate) struct ThresholdRow {
+        pub(crate) name: &'static str,
+        pub(crate) unit: &'static str,
+        /// The reason for the value, and what it decides.
+        pub(crate) reason: &'static str,
+        /// The file of the test or the measurement, and more about it.
+        pub(crate) validated: &'static str,
+    }
 
     /// Facts, none of which decides what a report says: of number formats, of arithmetic, of other programs, of the terminal.
     const OTHER_CONSTANTS: [&str; 10] = [
@@ -87,7 +69,17 @@ mod tests {
     #[test]
     fn each_threshold_has_a_name_of_its_own_a_reason_and_a_check() {
         let mut names = BTreeSet::new();
-        for row in all_tables().into_iter().flat_map(|(_, table)| table) {
+        let tables = [
+            loops::TABLE,
+            regions::TABLE,
+            metrics::TABLE,
+            replay::TABLE,
+            verdict::TABLE,
+            wording::TABLE,
+            watch::TABLE,
+            study::TABLE,
+        ];
+        for row in tables.into_iter().flatten() {
             assert!(names.insert(row.name), "{} twice", row.name);
             assert!(row.reason.trim().len() > 10 && !row.unit.is_empty(), "{row:?}");
             let file = row.validated.split(',').next().unwrap();

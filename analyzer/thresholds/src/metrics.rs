@@ -96,7 +96,7 @@ thresholds! {
     /// Ranks within the radius of each other, itself included, from which on they are a cluster (DBSCAN's minPts).
     MIN_RANKS_OF_CLUSTER: usize = 2, unit "ranks", validated "analysis/src/metrics/cluster/ranks.rs";
 
-    /// Most groups that are tried where the user does not say how many.
+    /// Most groups that are tried.
     MAX_GROUPS_OF_REGIONS: usize = 8, unit "groups", validated "analysis/src/metrics/cluster/regions.rs";
 
     /// Share of the time of all regions below which an activity does not count.

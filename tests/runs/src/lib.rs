@@ -111,7 +111,7 @@ pub fn plain(report: &Report, columns: usize) -> String {
         asked: false,
         columns,
         first_screen: false,
-        expert: true,
+        all_tables: true,
         top: 8,
         full: false,
     };
@@ -132,7 +132,7 @@ pub fn coloured_first_screen(report: &Report, columns: usize) -> String {
             asked: false,
             columns,
             first_screen: true,
-            expert: true,
+            all_tables: true,
             top: 8,
             full: false,
         },
@@ -186,7 +186,7 @@ pub fn check_invariants(model: &Model) {
         }
     }
     // Phases fill every rank's T, so that the reciprocal of all overhead ratios is the efficiency T_seq / (P·T).
-    let overheads = overhead::overheads(model, None);
+    let overheads = overhead::overheads(model);
     for (at, rank) in model.ranks.iter().enumerate() {
         let filled: f64 = overheads.phases.iter().map(|phase| phase.seconds[at]).sum();
         assert!((filled - overheads.elapsed_s).abs() <= 1e-9, "rank {}: {filled} s of {overheads:?}", rank.rank);

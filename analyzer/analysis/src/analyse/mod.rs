@@ -155,14 +155,13 @@ impl<'a> SelectedPart<'a> {
         let narrows = selection.needs_all() || options.asked.is_some() && selection.ranks.is_some();
         let base = if narrows { run.clone() } else { selection.ranks_of(run, &[])? };
         let first = RunPreparation::new(base, options, report)?;
-        let mut all = first.gather(&first.run)?;
+        let all = first.gather(&first.run)?;
         if all.ranks.is_empty() {
             let reason = why_there_are_no_records(&all.problems);
             return Err(AnalysisError::NoRecords { path: run.dir.clone(), reason });
         }
-        choose_loop(&mut all, options)?;
         let (whole, part, model) = if narrows {
-            let (part, model) = first.part(selection, &all, options)?;
+            let (part, model) = first.part(selection, &all)?;
             (Some(all), part, model)
         } else {
             (None, first.run.clone(), all)
@@ -225,16 +224,8 @@ impl<'a> SelectedPart<'a> {
             model = region::within(model, region);
             model.facts.selected.run_s = Some(run_s);
         }
-        model.facts.selected.activities = selection.activities.as_ref().map(|set| set.0.clone());
         Analysis { model, names: first.names, watched }
     }
-}
-
-/// Makes the region that the user names the main loop's.
-fn choose_loop(model: &mut Model, options: &AnalysisOptions) -> Result<(), SelectionError> {
-    let name = options.iteration_region.as_deref();
-    model.chosen_loop = name.map(|name| region::find_iterated(model, name)).transpose()?;
-    Ok(())
 }
 
 /// The scenarios that the user asks for; none where ranks are not followed.
@@ -247,8 +238,8 @@ fn asked(
 }
 
 /// Numbers of clusters of ranks that run the same code, and their ranks.
-fn clusters(model: &Model, places: &[CodePlace], options: &AnalysisOptions) -> Vec<(u32, Vec<u32>)> {
-    let found = cluster::clusters(&cluster::codes(model, places), options.cluster_radius);
+fn clusters(model: &Model, places: &[CodePlace]) -> Vec<(u32, Vec<u32>)> {
+    let found = cluster::clusters(&cluster::codes(model, places));
     found
         .parts()
         .into_iter()
@@ -305,16 +296,10 @@ impl<'a> RunPreparation<'a> {
     }
 
     /// The selected ranks and time of the run, of which `all` is, regions left aside.
-    fn part(
-        &self,
-        selection: &Selection,
-        all: &Model,
-        options: &AnalysisOptions,
-    ) -> Result<(RecordedRun, Model), AnalysisError> {
-        let clusters = if selection.needs_clusters() { clusters(all, &self.names.places, options) } else { Vec::new() };
+    fn part(&self, selection: &Selection, all: &Model) -> Result<(RecordedRun, Model), AnalysisError> {
+        let clusters = if selection.needs_clusters() { clusters(all, &self.names.places) } else { Vec::new() };
         let part = selection.part_of(&self.run, &self.survey, all, &clusters)?;
-        let mut model = self.gather(&part)?;
-        choose_loop(&mut model, options)?;
+        let model = self.gather(&part)?;
         match model.uncut_ranks.first() {
             Some(&rank) => Err(SelectionError::Profile { rank }.into()),
             None => Ok((part, model)),

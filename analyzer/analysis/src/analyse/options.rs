@@ -20,10 +20,6 @@ pub struct AnalysisOptions {
     pub code_readers: CodeReaders,
     /// The structure to find beyond what the program marks.
     pub wanted: StructureOptions,
-    /// The region whose iterations are the main loop's, by its name, where the user says so.
-    pub iteration_region: Option<String>,
-    /// The radius within which ranks are neighbours in a cluster, if the user gives it.
-    pub cluster_radius: Option<f64>,
     /// Requested what-if scenarios; `None`: ranks are not followed.
     pub asked: Option<Vec<AskedScenario>>,
     /// True if to keep what ranks did when, for a page.
@@ -46,8 +42,6 @@ impl Default for AnalysisOptions {
             names_within: symbols::MOST_TIME,
             code_readers: CodeReaders::default(),
             wanted: StructureOptions::default(),
-            iteration_region: None,
-            cluster_radius: None,
             asked: Some(Vec::new()),
             watch: false,
             statistics: true,

@@ -140,12 +140,11 @@ impl OverheadBreakdown {
     }
 }
 
-/// The overheads of the run of `model`; `t_seq_s`: its time on one rank, in seconds, where that is known.
+/// The overheads of the run of `model`, whose time on one rank is assumed to be its work: a run by itself does not say.
 ///
-/// T is [`Model::recorded_s`], as it is for all efficiencies; so with an assumed T_seq, and no region marked as control, E is the
-/// parallel efficiency.
-pub fn overheads(model: &Model, t_seq_s: Option<f64>) -> OverheadBreakdown {
-    OverheadBreakdown::new(phases(model), model.recorded_s(), t_seq_s)
+/// T is [`Model::recorded_s`], as it is for all efficiencies; so if no region is marked as control, E is the parallel efficiency.
+pub fn overheads(model: &Model) -> OverheadBreakdown {
+    OverheadBreakdown::new(phases(model), model.recorded_s(), None)
 }
 
 /// The time of each phase that occurs, by rank.

@@ -38,8 +38,6 @@ pub struct RunFacts {
     pub started_unix_s: u64,
     /// Settings of the recorder, as NAME=value.
     pub settings: Vec<String>,
-    /// Seconds that the same work takes on one rank, where the user says so.
-    pub t_seq_s: Option<f64>,
     /// Time of the analysis on the run's clock, in seconds, if the run had not ended; `None`: it had.
     pub seen_at_s: Option<f64>,
     /// Facts about a first look; `None`: all events were analysed.

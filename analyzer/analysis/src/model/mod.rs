@@ -84,8 +84,6 @@ pub struct Model {
     pub without_loop: NoLoopReason,
     /// Regions whose time is known by iteration while that of the region around them is not.
     pub outermost_iterated: Vec<RegionIdx>,
-    /// The iterated region that the user takes for the main loop's.
-    pub chosen_loop: Option<RegionIdx>,
     /// The time in which one rank alone computes; `None` where that is not known: calls were not recorded one by one, or the clocks
     /// of hosts cannot be compared.
     pub alone: Option<SoloTime>,
@@ -135,12 +133,8 @@ impl Model {
         }
     }
 
-    /// The iterated region that the user chose, else the one in which most is computed, of those outside of all others; `None`
-    /// where none is known.
+    /// Returns the iterated region in which most is computed, of those outside of all others, or `None` if none is known.
     pub fn main_loop(&self) -> Option<RegionIdx> {
-        if self.chosen_loop.is_some() {
-            return self.chosen_loop;
-        }
         most_computed(self.ranks.iter(), &self.outermost_iterated)
     }
 
@@ -148,7 +142,7 @@ impl Model {
     /// [`Model::ranks`].
     pub fn main_loop_of(&self, ranks: &[usize]) -> Option<(RegionIdx, usize)> {
         let chosen = ranks.iter().filter_map(|&at| self.ranks.get(at));
-        let mut regions = self.chosen_loop.map_or_else(|| self.outermost_iterated.clone(), |chosen| vec![chosen]);
+        let mut regions = self.outermost_iterated.clone();
         regions.retain(|&idx| chosen.clone().any(|rank| rank.series(idx).is_some()));
         let main = most_computed(chosen.clone(), &regions)?;
         let series = chosen.filter_map(|rank| rank.series(main));

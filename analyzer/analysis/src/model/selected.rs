@@ -1,7 +1,6 @@
 //! The part of a run that a model is of.
 
 use bincode::{Decode, Encode};
-use lbprof_collector::Activity;
 
 use super::moment::WindowBoundary;
 
@@ -18,16 +17,9 @@ pub struct SelectedPart {
     pub region: Option<String>,
     /// Elapsed seconds of all that the region lies in.
     pub run_s: Option<f64>,
-    /// Activities of which the tables of times are.
-    pub activities: Option<Vec<Activity>>,
 }
 
 impl SelectedPart {
-    /// The activities by which ranks are compared: the selected ones, or computation.
-    pub fn compared(&self) -> &[Activity] {
-        self.activities.as_deref().unwrap_or(&[Activity::Computation])
-    }
-
     /// Returns whether it is all of the run.
     pub fn is_all(&self) -> bool {
         *self == SelectedPart::default()

@@ -117,7 +117,6 @@ impl PartialModel {
             loops: structure.loops.clone(),
             without_loop: structure.without,
             outermost_iterated: Vec::new(),
-            chosen_loop: None,
             alone: None,
             asked: Vec::new(),
             asked_threads: Default::default(),

@@ -100,7 +100,6 @@ impl<'a> RankBuilder<'a> {
             recorded_ranks: header.recorded_ranks.clone(),
             selected: SelectedPart::default(),
             polling: PollGapRule::default(),
-            t_seq_s: None,
             seen_at_s: None,
             summary: None,
             command: header.command.clone(),

@@ -1,9 +1,8 @@
-//! The part of a run that everything is computed from: ranks, a window of time or iterations, a region, activities.
+//! The part of a run that everything is computed from: ranks, a window of time or iterations, a region.
 //!
 //! A [`Selection`] is what the user asks for. Ranks narrow the [`RecordedRun`] itself, so that only their logs are read;
 //! who waits for whom takes all logs.
 
-pub mod activities;
 mod error;
 pub mod names;
 pub mod ranks;
@@ -19,7 +18,6 @@ use crate::model::moment::WindowBoundary;
 use crate::read::open::RecordedRun;
 use crate::structure::survey::CallSurvey;
 
-pub use activities::ActivitySet;
 pub use error::SelectionError;
 pub use ranks::RankSet;
 
@@ -34,8 +32,6 @@ pub struct Selection {
     pub to: Option<WindowBoundary>,
     /// Only this region, by its name.
     pub region: Option<String>,
-    /// Only the time of these activities, in the tables of times.
-    pub activities: Option<ActivitySet>,
 }
 
 impl Selection {

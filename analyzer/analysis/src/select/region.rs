@@ -17,32 +17,19 @@ use crate::model::{CallTotals, Model, RankModel, Region, RegionIdx, SiteTotalsKe
 ///
 /// Errors: no region fits, or several do.
 pub fn find(model: &Model, name: &str) -> Result<RegionIdx, SelectionError> {
-    find_among(model, "--region", name, &|_| true)
-}
-
-/// The iterated region of `model` that the value of --iteration-region names.
-///
-/// Errors: no iterated region fits, or several do.
-pub fn find_iterated(model: &Model, name: &str) -> Result<RegionIdx, SelectionError> {
-    find_among(model, "--iteration-region", name, &|region| region.iterated)
+    find_option_value(model, "--region", name)
 }
 
 /// The region of `model` that a scenario of --what-if names.
 ///
 /// Errors: no region fits, or several do.
 pub fn find_asked(model: &Model, name: &str) -> Result<RegionIdx, SelectionError> {
-    find_among(model, "--what-if", name, &|_| true)
+    find_option_value(model, "--what-if", name)
 }
 
-/// Of the regions that `are_meant`, the one that `name`, the value of `option`, names: by its path, by the end of its path, by a pattern of either in which `*` and `?`
+/// Finds the region that `name`, the value of `option`, names: by its path, by the end of its path, by a pattern of either in which `*` and `?`
 /// stand for any characters and any one, or by the begin of its own name. The first of these that fits any region counts.
-fn find_among(
-    model: &Model,
-    option: &'static str,
-    name: &str,
-    are_meant: &dyn Fn(&Region) -> bool,
-) -> Result<RegionIdx, SelectionError> {
-    let meant = (0..).zip(&model.regions).filter(|(_, region)| are_meant(region));
+fn find_option_value(model: &Model, option: &'static str, name: &str) -> Result<RegionIdx, SelectionError> {
     let is_pattern = name.contains(['*', '?']);
     let (whole, end) = (WildMatch::new(name), WildMatch::new(&format!("*/{name}")));
     let fits: [&dyn Fn(&Region) -> bool; 4] = [
@@ -52,7 +39,7 @@ fn find_among(
         &|region| !name.is_empty() && region.name.starts_with(name),
     ];
     for fits in fits {
-        let found: Vec<(RegionIdx, &Region)> = meant.clone().filter(|(_, region)| fits(region)).collect();
+        let found: Vec<(RegionIdx, &Region)> = (0..).zip(&model.regions).filter(|(_, region)| fits(region)).collect();
         match found.as_slice() {
             [] => {}
             [(one, _)] => return Ok(*one),
@@ -63,18 +50,16 @@ fn find_among(
         }
     }
     // The names of regions show more than their paths, which are much alike; each stands for its paths.
-    let names: BTreeSet<&str> = meant.clone().map(|(_, region)| region.name.as_str()).collect();
+    let names: BTreeSet<&str> = model.regions.iter().map(|region| region.name.as_str()).collect();
     let own_name = name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(name);
     let like = near(own_name.trim_matches(['*', '?']), names.into_iter());
     let like = some_of(like.iter().flat_map(|name| {
         let name = (*name).to_owned();
-        meant.clone().filter(move |(_, region)| region.name == name).map(|(_, region)| region.path.as_str())
+        model.regions.iter().filter(move |region| region.name == name).map(|region| region.path.as_str())
     }));
-    let all = some_of(meant.map(|(_, region)| region.path.as_str()));
-    let regions = match (like.is_empty(), all.is_empty()) {
-        (false, _) => format!("did you mean {like}?"),
-        (true, false) => format!("there are {all}"),
-        (true, true) => "there is none".to_owned(),
+    let regions = match like.is_empty() {
+        true => format!("there are {}", some_of(model.regions.iter().map(|region| region.path.as_str()))),
+        false => format!("did you mean {like}?"),
     };
     Err(SelectionError::NoRegion { option, name: name.to_owned(), regions })
 }
@@ -104,7 +89,6 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     let lines = std::mem::take(&mut model.lines).into_iter();
     model.lines =
         lines.filter_map(|((whose, idx, leaf), times)| Some(((whose, inside.index(idx)?, leaf), times))).collect();
-    model.chosen_loop = model.chosen_loop.and_then(|chosen| inside.index(chosen));
     model.outermost_iterated = (0..model.regions.len() as RegionIdx)
         .filter(|&idx| {
             let Region { iterated, parent, .. } = model.regions[idx as usize];

@@ -20,7 +20,7 @@ use crate::read::open::RecordedRun;
 use crate::structure::call_kinds::CallKinds;
 use crate::structure::iterations::bursts::join_bursts;
 use crate::structure::iterations::find::find_loops;
-use crate::structure::iterations::found_loop::{FoundLoop, move_main};
+use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::iterations::number::number;
 use crate::structure::iterations::occasional::occasional_tokens;
 use crate::structure::iterations::rounds::take_rounds;
@@ -41,8 +41,6 @@ pub(super) struct RankCalls<'a> {
     pub(super) rank: &'a RankSurvey,
     /// The functions that make calls one after the other.
     pub(super) activations: &'a RefCell<ActivationFinder<'a>>,
-    /// See [`super::StructureOptions::level`].
-    pub(super) level: i32,
 }
 
 /// Calls from the first end of an iteration on that are looked at for how the code gets from one to the next.
@@ -69,7 +67,6 @@ impl RankCalls<'_> {
         let mut found = find_loops(&window);
         take_rounds(&mut found, window.calls);
         join_bursts(&mut found, window.calls, |token| self.is_in_nested_loops(token));
-        move_main(&mut found, self.level);
         found.iter().any(|one| one.main).then_some(found)
     }
 

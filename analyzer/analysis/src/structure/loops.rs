@@ -46,14 +46,8 @@ pub fn find(
     let named = wanted.loop_at.as_deref().map(|text| NamedLoop::new(text, survey, places));
     let evidence = CallEvidence { survey, in_main: &names.in_main, calls: &names.calls };
     let activations = RefCell::new(ActivationFinder::new(names, &survey.sites));
-    let mut groups = groups(named.as_ref(), evidence, |rank| RankCalls {
-        run,
-        survey,
-        tokens,
-        rank,
-        activations: &activations,
-        level: wanted.level,
-    });
+    let mut groups =
+        groups(named.as_ref(), evidence, |rank| RankCalls { run, survey, tokens, rank, activations: &activations });
     agree(&mut groups);
     // The teams by the numbers of their names, each with one group of it.
     let mut teams: Vec<LockstepTeam> = Vec::new();

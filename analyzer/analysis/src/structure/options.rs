@@ -8,12 +8,10 @@ pub struct StructureOptions {
     /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`; with `/3` after it where every third
     /// of these calls does.
     pub loop_at: Option<String>,
-    /// So many levels within the main loop that is found the one is that is taken; around it, if negative.
-    pub level: i32,
 }
 
 impl Default for StructureOptions {
     fn default() -> Self {
-        StructureOptions { detect: true, loop_at: None, level: 0 }
+        StructureOptions { detect: true, loop_at: None }
     }
 }

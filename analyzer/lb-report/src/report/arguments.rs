@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lbprof_analysis::metrics::dispersion::SeverityCriterion;
 use lbprof_analysis::model::moment::WindowBoundary;
 use lbprof_analysis::select::scenario::AskedScenario;
-use lbprof_analysis::select::{ActivitySet, RankSet, Selection};
+use lbprof_analysis::select::{RankSet, Selection};
 use lbprof_analysis::structure::StructureOptions;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_study::compare::condition::FailCondition;
@@ -36,27 +35,24 @@ pub struct ReportArguments {
 impl ReportArguments {
     /// Returns whether a first look may stand for the report of a long run: the user asks for nothing that it lacks.
     pub fn allow_first_look(&self) -> bool {
-        let JudgingArguments { no_blocking, full_analysis, polling, what_if, fail_if, .. } = &self.judging;
+        let JudgingArguments { no_blocking, summary, polling, what_if, fail_if } = &self.judging;
         let SelectionArguments { from, to, .. } = &self.selection;
-        let asks = *no_blocking || *full_analysis || *polling != PollGapRule::Auto || from.is_some() || to.is_some();
-        !asks
-            && what_if.is_empty()
-            && fail_if.is_empty()
-            && self.iterations.loop_at.is_none()
-            && self.iterations.level == 0
+        let asks =
+            *no_blocking || *summary == Some(false) || *polling != PollGapRule::Auto || from.is_some() || to.is_some();
+        !asks && what_if.is_empty() && fail_if.is_empty() && self.iterations.loop_at.is_none()
     }
 
     /// Returns whether the text is what the user wants of this command, and not only a page or the result of conditions.
     pub fn is_text_wanted(&self) -> bool {
-        let OutputArguments { html, top, full, expert, markdown, .. } = &self.output;
-        let asks = top.is_some() || *full || *expert || *markdown;
+        let OutputArguments { html, top, full, markdown, .. } = &self.output;
+        let asks = top.is_some() || *full || *markdown;
         html.is_none() && (self.judging.fail_if.is_empty() || asks)
     }
 
     /// The command that makes this report, without the options of its output.
     pub fn again() -> String {
         const WITH_VALUE: [&str; 7] = ["--top", "--width", "--color", "--csv", "--html", "--json", "--fail-if"];
-        const ALONE: [&str; 5] = ["--full", "--expert", "--markdown", "--quiet", "-q"];
+        const ALONE: [&str; 4] = ["--full", "--markdown", "--quiet", "-q"];
         let mut words = vec!["lb-report".to_owned()];
         let mut given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
         while let Some(word) = given.next() {
@@ -100,16 +96,12 @@ pub struct SelectionArguments {
     /// All figures are computed as if the ranks did nothing else.
     #[arg(long, value_name = "PATH")]
     pub region: Option<String>,
-
-    /// Show only these activities in the tables of times: comma-separated names, or mpi for all of MPI.
-    #[arg(long, value_name = "NAMES")]
-    pub activity: Option<ActivitySet>,
 }
 
 impl SelectionArguments {
     pub fn selection(&self) -> Selection {
-        let SelectionArguments { ranks, from, to, region, activity } = self.clone();
-        Selection { ranks, from, to, region, activities: activity }
+        let SelectionArguments { ranks, from, to, region } = self.clone();
+        Selection { ranks, from, to, region }
     }
 }
 
@@ -127,26 +119,11 @@ pub struct IterationArguments {
     /// every third call.
     #[arg(long = "loop", value_name = "CALLSITE")]
     pub loop_at: Option<String>,
-
-    /// Take the loop so many levels within the main loop that is found, or around it (--level=-1).
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_hyphen_values = true,
-        conflicts_with = "loop_at",
-        hide_short_help = true
-    )]
-    pub level: i32,
-
-    /// Use this marked region as the main loop: its path, or the end of its path.
-    #[arg(long, value_name = "PATH", hide_short_help = true)]
-    pub iteration_region: Option<String>,
 }
 
 impl IterationArguments {
     pub fn wanted(&self) -> StructureOptions {
-        StructureOptions { detect: !self.no_detect, loop_at: self.loop_at.clone(), level: self.level }
+        StructureOptions { detect: !self.no_detect, loop_at: self.loop_at.clone() }
     }
 }
 
@@ -154,35 +131,26 @@ impl IterationArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Judging")]
 pub struct JudgingArguments {
-    /// Which indices of dispersion (SID_A, SID_C) count as severe: maximum, percentile=P (0 to 100) or threshold=X.
-    #[arg(long, hide_short_help = true, value_name = "CRITERION", default_value_t = SeverityCriterion::Maximum)]
-    pub rank_by: SeverityCriterion,
-
-    /// How many groups of similar regions to form, at least 2 [default: the number that separates them best].
-    #[arg(long, hide_short_help = true, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
-    pub groups: Option<u16>,
-
-    /// How different two ranks of one cluster may be [default: 0.5 to 0.75, from the knee of the distances].
-    ///
-    /// The share, 0 to 1, of each rank's calls that the other does not make.
-    #[arg(long, hide_short_help = true, value_name = "SHARE", value_parser = radius)]
-    pub cluster_radius: Option<f64>,
-
     /// Skip wait-state analysis and replay (most of the time on long logs).
     #[arg(long, conflicts_with = "what_if")]
     pub no_blocking: bool,
 
-    /// Take a first look: from what the ranks summed up when they ended, without reading their events.
+    /// Take a first look, from what the ranks summed up when they ended, without reading their events; --summary=no analyses all events.
     ///
-    /// Without causes of waiting, critical path, predictions, functions, and loops and regions that are not marked. The events of ranks without a
-    /// summary are added up. lb-report does this by itself if analysing all events is estimated to take longer than a minute; the first lines of
-    /// the report then say so.
-    #[arg(long, conflicts_with_all = ["what_if", "from", "to", "loop_at", "level", "polling"])]
-    pub summary: bool,
-
-    /// Analyse all events, even if that is estimated to take longer than a minute.
-    #[arg(long, conflicts_with = "summary", hide_short_help = true)]
-    pub full_analysis: bool,
+    /// A first look is without causes of waiting, critical path, predictions, functions, and loops and regions that are not marked. The events of
+    /// ranks without a summary are added up. lb-report does this by itself if analysing all events is estimated to take longer than a minute; the
+    /// first lines of the report then say so.
+    #[arg(
+        long,
+        value_name = "yes|no",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "yes",
+        value_parser = clap::builder::BoolishValueParser::new(),
+        hide_possible_values = true,
+        conflicts_with_all = ["what_if", "from", "to", "loop_at", "polling"]
+    )]
+    pub summary: Option<bool>,
 
     /// What the time between unsuccessful polls (MPI_Test, MPI_Iprobe …) counts as: waiting, computation or auto.
     ///
@@ -206,10 +174,6 @@ pub struct JudgingArguments {
     /// the metrics, and has conditions against another run.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<FailCondition>,
-
-    /// Seconds that the same work takes on one rank, for speedup and overheads [default: the computation of all ranks].
-    #[arg(long, hide_short_help = true, value_name = "SECONDS", value_parser = positive, allow_hyphen_values = true)]
-    pub t_seq: Option<f64>,
 }
 
 /// Options of the output.
@@ -224,7 +188,7 @@ pub struct OutputArguments {
     pub json: Option<PathBuf>,
 
     /// Print the answer, the efficiencies, three losses and a picture of the ranks as Markdown, for merge requests and chats.
-    #[arg(long, conflicts_with_all = ["json", "csv", "top", "full", "expert"], hide_short_help = true)]
+    #[arg(long, conflicts_with_all = ["json", "csv", "top", "full"], hide_short_help = true)]
     pub markdown: bool,
 
     /// Show a running job every 2 seconds: its efficiencies, the load of ranks.
@@ -238,7 +202,7 @@ pub struct OutputArguments {
         require_equals = true,
         default_missing_value = "2",
         value_parser = positive,
-        conflicts_with_all = ["json", "markdown", "html", "csv", "top", "full", "expert", "summary", "ranks", "from", "to", "region"]
+        conflicts_with_all = ["json", "markdown", "html", "csv", "top", "full", "summary", "ranks", "from", "to", "region"]
     )]
     pub watch: Option<f64>,
 
@@ -256,13 +220,9 @@ pub struct OutputArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub top: Option<u32>,
 
-    /// Show all tables, also those that need knowledge of their methods: waiting and its causes, critical path, overheads, dispersion, patterns.
-    #[arg(long, hide_short_help = true)]
-    pub expert: bool,
-
     /// Show all tables with all rows.
     ///
-    /// --top limits the rows. In JSON, more than 4,000 iterations, 1,000 ranks, and 1,000 causes of waiting or pairs of ranks are listed one by
+    /// These are also waiting and its causes, critical path, overheads, dispersion and patterns. --top limits the rows. In JSON, more than 4,000 iterations, 1,000 ranks, and 1,000 causes of waiting or pairs of ranks are listed one by
     /// one only with this option.
     #[arg(long)]
     pub full: bool,
@@ -270,12 +230,6 @@ pub struct OutputArguments {
     /// Width of a line in columns [default: the terminal's, up to 120; 100 in a file].
     #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
     pub width: Option<u16>,
-}
-
-/// Parses a radius of clusters.
-fn radius(text: &str) -> Result<f64, String> {
-    let radius = text.parse().ok().filter(|radius| *radius > 0.0 && *radius <= 1.0);
-    radius.ok_or_else(|| "a share of the calls above 0 and up to 1, as in 0.5".to_owned())
 }
 
 /// Parses a positive number of seconds.

@@ -18,7 +18,7 @@ use lbprof_analysis::select::names::no_call_site;
 use lbprof_analysis::structure::symbols::CodePlace;
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::views::PageViews;
-use lbprof_report::{Report, ReportChoices, csv, html, json, text};
+use lbprof_report::{Report, csv, html, iteration_groups, json, text};
 use lbprof_study::compare::condition::{FailCondition, JudgedCondition};
 use lbprof_study::compare::{ComparisonSide, NamedRun};
 use lbprof_thresholds::metrics::MIN_TIME_OF_FIRST_LOOK_S;
@@ -106,8 +106,6 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
     let options = analyse::AnalysisOptions {
         symbols: !common.no_symbols,
         wanted: arguments.iterations.wanted(),
-        iteration_region: arguments.iterations.iteration_region.clone(),
-        cluster_radius: arguments.judging.cluster_radius,
         asked: (!arguments.judging.no_blocking && first_look.is_none()).then(|| arguments.judging.what_if.clone()),
         watch: arguments.output.html.is_some(),
         statistics: (json.is_some() && !is_summary)
@@ -120,19 +118,12 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
     if let (Some(summary), Some((asked, estimate))) = (&mut model.facts.summary, first_look) {
         (summary.asked, summary.estimate) = (asked, estimate);
     }
-    model.facts.t_seq_s = arguments.judging.t_seq;
     if model.facts.selected.is_all() {
         model.facts.seen_at_s = live::running_until(&model, &run.dir);
     }
-    let judging = &arguments.judging;
-    let choices = ReportChoices {
-        ranking: judging.rank_by,
-        groups: judging.groups.map(usize::from),
-        cluster_radius: judging.cluster_radius,
-        all_iterations: arguments.output.full,
-    };
-    let report = Report::with(&model, &names, &choices);
-    let judged = match judging.fail_if.as_slice() {
+    let most_iterations = if arguments.output.full { usize::MAX } else { iteration_groups::MOST_ROWS };
+    let report = Report::with_iterations(&model, &names, most_iterations);
+    let judged = match arguments.judging.fail_if.as_slice() {
         [] => Vec::new(),
         conditions => judged(conditions, lbprof_study::RunMetrics::new(&report, &model))?,
     };
@@ -168,7 +159,7 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
 
 /// Returns whether the user asked for a first look, and the estimated cost of the whole analysis, or `None` if that is to be made.
 fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, AnalysisEstimate)> {
-    let asked = arguments.judging.summary;
+    let asked = arguments.judging.summary == Some(true);
     // Several processes are for the analysis of all events.
     if !asked && (!arguments.allow_first_look() || opening::is_distributed()) {
         return None;
@@ -219,21 +210,16 @@ fn write_text(report: &Report, arguments: &ReportArguments, common: &CommonOptio
     print(&rendered, common.color)
 }
 
-/// Rows of a table that --expert shows where neither --top nor --full says how many.
-const EXPERT_ROWS: usize = 8;
-
 /// The options of the text.
 fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::TextOptions<'a> {
     let output = &arguments.output;
     text::TextOptions {
         command,
         columns: output.width.map_or_else(default_columns, usize::from),
-        first_screen: output.top.is_none() && !output.full && !output.expert,
-        expert: output.expert,
+        first_screen: output.top.is_none() && !output.full,
+        all_tables: output.full,
         asked: !arguments.judging.what_if.is_empty(),
-        top: output
-            .top
-            .map_or(if output.expert && !output.full { EXPERT_ROWS } else { usize::MAX }, |top| top as usize),
+        top: output.top.map_or(usize::MAX, |top| top as usize),
         full: output.full && output.top.is_none(),
     }
 }

@@ -35,7 +35,6 @@ export function selected({ selection: of, run }: Report): string | null {
         moment("from", of.from_s, of.from_iteration),
         moment("to", of.to_s, of.to_iteration),
         of.region && `region ${of.region}`,
-        of.activities && `time in ${of.activities.join(", ")}`,
     ];
     return parts.filter(Boolean).join(", ");
 }

@@ -23,7 +23,7 @@ export const overheads: Panel = {
                 "p",
                 {},
                 term("time on one rank"),
-                ` ${seconds(of.t_seq_s)} (${of.t_seq}), `,
+                ` ${seconds(of.t_seq_s)} (assumed), `,
                 term("speedup"),
                 ` ${ratio(of.speedup, 2)} on ${plural(report.run.ranks_present, "rank")}, efficiency ${percent(of.efficiency)}.`,
             ),

@@ -151,7 +151,7 @@ function activityTable(report: Report): HTMLElement {
 function regionTable(report: Report): HTMLElement {
     const rows = report.regions.filter((row) => row.time_s > 0).sort((a, b) => (b.sid_c ?? -1) - (a.sid_c ?? -1));
     return table<RegionRow>({
-        caption: `Dispersion by region, inner regions excluded (★: severe, by ${report.dispersion.rank_by})`,
+        caption: "Dispersion by region, inner regions excluded (★: the largest SID_C)",
         rows,
         isSelected: (row, selection) => isPointedOut(selection, { region: row.path }),
         first: 15,

@@ -58,8 +58,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         ("unknown", data.unknown_share, data.unknown_mean_s),
     ];
     for (name, share, mean_s) in others {
-        // Beside selected activities, time without an activity is only noise.
-        if report.facts.selected.activities.is_none() && share >= 0.0005 {
+        if share >= 0.0005 {
             let mut cells = vec![name.to_owned(), percent(share), unit.number(mean_s)];
             cells.resize(8, String::new());
             table.row(cells);

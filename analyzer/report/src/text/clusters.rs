@@ -97,10 +97,9 @@ fn notes(report: &Report) -> String {
     let mut text = String::new();
     if let Some(radius) = clusters.radius {
         text.push_str(&format!(
-            "Ranks run different code where each makes at least {} of its calls in functions or regions that the other does not enter as often",
-            percent(radius.value)
+            "Ranks run different code where each makes at least {} of its calls in functions or regions that the other does not enter as often.",
+            percent(radius)
         ));
-        text.push_str(if radius.given { "." } else { " (--cluster-radius)." });
     }
     if !clusters.alone.is_empty() {
         text.push_str(" A rank of no cluster (–) runs code that no other rank runs.");

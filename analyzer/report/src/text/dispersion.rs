@@ -30,12 +30,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     }
     let bound = report.dispersion.id_max;
     let legend = format!(
-        "ID: 0 where all ranks take equally long, {bound:.3} where one has all the time. SID: ID × share. Severe (*): {}.",
-        match report.dispersion.ranking {
-            lbprof_analysis::metrics::dispersion::SeverityCriterion::Maximum =>
-                "the largest SID (--rank-by)".to_owned(),
-            ranking => format!("--rank-by {ranking}"),
-        }
+        "ID: 0 where all ranks take equally long, {bound:.3} where one has all the time. SID: ID × share. Severe (*): the largest SID."
     );
     format!("{text}{DIM}  {}{DIM:#}\n\n", wrap(&legend, options.columns - 2, 2))
 }
@@ -171,10 +166,8 @@ fn region_table(report: &Report, options: &TextOptions, regions: &[&RegionRow]) 
         table.sparing(options.columns, &[&["deviating"], &["ID_C"]]).render(options.columns, DIM)
     );
     if let Some(groups) = shown_groups(&report.dispersion) {
-        let note = format!(
-            "Regions of one group spend their time alike (k-means, silhouette {:.2}; --groups K sets how many).",
-            groups.silhouette
-        );
+        let note =
+            format!("Regions of one group spend their time alike (k-means, silhouette {:.2}).", groups.silhouette);
         text.push_str(&format!("{DIM}  {}{DIM:#}\n", wrap(&note, options.columns - 2, 2)));
     }
     text

@@ -33,7 +33,7 @@ fn why(facts: &SummaryFacts) -> String {
     match facts.asked {
         true => String::new(),
         false => format!(
-            " The analysis of all {} records would take about {:.0} s; --full-analysis makes it.",
+            " The analysis of all {} records would take about {:.0} s; --summary=no makes it.",
             count(estimate.records),
             estimate.estimated_s
         ),
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(
             [source(&facts), why(&facts)].concat(),
             "First look: from the summaries of 3 ranks, and the events of 1 rank without a usable summary. The analysis of all 180,000,000 records \
-             would take about 120 s; --full-analysis makes it."
+             would take about 120 s; --summary=no makes it."
         );
         assert!(missing(&facts).contains("causes of waiting, critical path, predictions, serial work"));
         let asked = SummaryFacts { asked: true, ranks_from_summaries: 0, ..facts };

@@ -14,7 +14,7 @@ pub struct TextOptions<'a> {
     /// True if to say no more than the answer: the first screen.
     pub first_screen: bool,
     /// True if to show tables that need knowledge of their methods, too.
-    pub expert: bool,
+    pub all_tables: bool,
     /// True if the user has asked what would be if, so that the first screen has to answer.
     pub asked: bool,
     /// Rows of a table of which not all are shown.
@@ -26,7 +26,7 @@ pub struct TextOptions<'a> {
 impl TextOptions<'_> {
     /// Returns whether tables that need knowledge of their methods, and rows of little weight, are left out.
     pub(super) fn is_for_all(&self) -> bool {
-        self.first_screen || !self.expert && !self.full
+        self.first_screen || !self.all_tables
     }
 }
 

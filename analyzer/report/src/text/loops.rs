@@ -279,7 +279,7 @@ fn why_none(without: NoLoopReason) -> Option<&'static str> {
             "Recorded as profiles (LBPROF_MODE=profile): loops, and regions between calls, are found in events alone.",
         ),
         NoLoopReason::Summaries => {
-            Some("Made from summaries: loops, and regions between calls, are found in events alone (--full-analysis).")
+            Some("Made from summaries: loops, and regions between calls, are found in events alone (--summary=no).")
         }
         NoLoopReason::NoSuchCallSite => {
             Some("No loop was found: no call site has the text of --loop in its label, or it is called but once.")

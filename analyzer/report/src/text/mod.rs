@@ -91,7 +91,7 @@ const TABLES: &[Section] = &[
     data::section,
 ];
 
-/// The sections of the whole report for experts, in their order.
+/// The sections of the whole report, in their order.
 const ALL: &[Section] = &[
     head::section,
     selection::section,

@@ -47,7 +47,7 @@ fn commands(report: &Report) -> Vec<(String, &'static str)> {
         commands.push((format!("--top 8 --region='{region}'"), "what the ranks do there"));
     }
     if report.facts.summary.is_some_and(|summary| !summary.asked) {
-        commands.push(("--full-analysis".to_owned(), "why ranks wait, critical path, predictions"));
+        commands.push(("--summary=no".to_owned(), "why ranks wait, critical path, predictions"));
     }
     commands.push(("--top 8".to_owned(), "tables; --full: all with all rows"));
     commands.push(("--html report.html".to_owned(), "a page to explore"));

@@ -15,12 +15,8 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let (Some(efficiency), Some(speedup)) = (overheads.efficiency(), overheads.speedup()) else {
         return String::new();
     };
-    let how = match overheads.is_given {
-        true => "as given",
-        false => "assumed: the work of all ranks; --t-seq sets it",
-    };
     let sum = format!(
-        "speedup {speedup:.2} on {}, efficiency {}; the same work on one rank takes {} ({how})",
+        "speedup {speedup:.2} on {}, efficiency {}; the same work on one rank takes {} (assumed: the work of all ranks)",
         plural(report.ranks.len() as u64, "rank"),
         percent(efficiency),
         seconds(overheads.t_seq_s),

@@ -17,7 +17,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     // Few ranks are shown in their order; of many the slowest, and the fastest one for comparison.
     let shown = if options.full || all <= options.top.max(1) { all } else { options.top };
     if shown < all {
-        order.sort_by(|a, b| b.compared_s.total_cmp(&a.compared_s).then(a.rank.cmp(&b.rank)));
+        order.sort_by(|a, b| b.computation_s.total_cmp(&a.computation_s).then(a.rank.cmp(&b.rank)));
     }
     let mut rows: Vec<&RankRow> = order.iter().take(shown).copied().collect();
     rows.extend(order.last().filter(|_| shown < all));
@@ -39,17 +39,14 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
 /// The table of some ranks, with columns for at most so many activities beside computation.
 fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit) -> TextTable {
     let columns = rank_columns(report, columns);
-    let compared = report.facts.selected.compared();
-    // What the ranks are compared by has a column of its own where that is one activity.
     let mut others = Activity::ALL.to_vec();
-    others.retain(|activity| !columns.contains(activity) && compared != [*activity]);
+    others.retain(|activity| !columns.contains(activity) && *activity != Activity::Computation);
     let notable_s = MIN_ACTIVITY_COLUMN * report.data.elapsed_s;
     let most_other_s = report.ranks.iter().map(|row| row.sum_of(&others)).fold(0.0, f64::max);
     let most_idle_s = report.ranks.iter().map(|row| row.idle_s).fold(0.0, f64::max);
     let has_other = most_other_s >= notable_s;
-    let has_idle = most_idle_s >= notable_s && report.facts.selected.activities.is_none();
-    let head = if let [one] = compared { one.head() } else { "selected" };
-    let mut heads = vec!["rank", "<host", head, "against\nmean"];
+    let has_idle = most_idle_s >= notable_s;
+    let mut heads = vec!["rank", "<host", Activity::Computation.head(), "against\nmean"];
     heads.extend(columns.iter().map(|&activity| activity.head()));
     heads.extend(has_other.then_some("other"));
     heads.extend(has_idle.then_some("idle"));
@@ -58,7 +55,7 @@ fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit
         let mut cells = vec![
             row.rank.to_string(),
             clean(&row.host),
-            unit.number(row.compared_s),
+            unit.number(row.computation_s),
             or_dash(row.over_mean, signed_percent),
         ];
         cells.extend(columns.iter().map(|&activity| unit.number(row.seconds[activity as usize])));
@@ -69,10 +66,12 @@ fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit
     table
 }
 
-/// The activities that take most time beside the one by which ranks are compared, at most so many, in the order of their numbers.
+/// The activities that take most time beside computation, at most so many, in the order of their numbers.
 fn rank_columns(report: &Report, most: usize) -> Vec<Activity> {
-    let compared = report.facts.selected.compared();
-    let longest = report.activities.iter().filter(|row| compared != [row.activity] && row.share >= MIN_ACTIVITY_COLUMN);
+    let longest = report
+        .activities
+        .iter()
+        .filter(|row| row.activity != Activity::Computation && row.share >= MIN_ACTIVITY_COLUMN);
     let mut columns: Vec<Activity> = longest.map(|row| row.activity).take(most).collect();
     columns.sort();
     columns

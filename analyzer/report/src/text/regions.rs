@@ -14,13 +14,12 @@ use lbprof_analysis::model::RegionIdx;
 const LONG_NAMES: usize = 16;
 
 /// Columns that give way to names where lines are short.
-const SPARE: &[&[&str]] = &[&["invo-"], &["transfer"], &["elapsed"], &["parallel"], &["micro"], &["mean"]];
+const SPARE: &[&[&str]] = &[&["invo-"], &["transfer"], &["elapsed"], &["parallel"], &["micro"]];
 
 /// The table for a user's choice of regions. The call tree and the functions describe code between calls better.
 pub(super) fn section_as_chosen(report: &Report, options: &TextOptions) -> String {
-    let selected = &report.facts.selected;
     let is_marked = report.regions.iter().any(|row| row.idx != 0 && !row.found && row.occurs());
-    match selected.region.is_some() || selected.activities.is_some() || is_marked {
+    match report.facts.selected.region.is_some() || is_marked {
         true => section(report, options),
         false => String::new(),
     }
@@ -34,14 +33,6 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let rows = shown_rows(report, options);
     let shown = rows.len();
     let unit = TimeUnit::for_max(report.data.elapsed_s);
-    if report.facts.selected.activities.is_some() {
-        let table = times_table(report, &rows, unit);
-        return format!(
-            "{}{}\n",
-            title("Regions", shown, all),
-            table.sparing(options.columns, SPARE).render(options.columns, DIM)
-        );
-    }
     let elapsed = format!("elapsed\n[{}]", unit.symbol);
     let wide = options.columns >= WIDE + LONG_NAMES;
     let mut heads = vec!["<region", "share\nalone", &elapsed, "parallel", "load\nbalance", "micro\nbalance"];
@@ -73,22 +64,6 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         table.row(cells);
     }
     format!("{}{}\n", title("Regions", shown, all), table.sparing(options.columns, SPARE).render(options.columns, DIM))
-}
-
-/// The table of the selected activities' time.
-fn times_table(report: &Report, rows: &[&RegionRow], unit: TimeUnit) -> TextTable {
-    let (mean, longest) = (format!("mean\n[{}]", unit.symbol), format!("longest\n[{}]", unit.symbol));
-    let mut table = TextTable::new(&["<region", "share\nalone", &mean, &longest, "on\nrank"], 0);
-    for row in rows.iter().filter(|row| row.idx == 0 || row.compared.max_s > 0.0) {
-        table.row(vec![
-            label(report, row),
-            percent(row.share),
-            unit.number(row.compared.mean_s),
-            unit.number(row.compared.max_s),
-            or_dash(row.compared.max_rank, |rank| rank.to_string()),
-        ]);
-    }
-    table
 }
 
 /// The name of a region at its place in the tree, and its kind.

@@ -26,16 +26,11 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         (Some(from), Some(to)) => Some(format!("from {from} to {}", end(to))),
     });
     parts.extend(selected.region.as_ref().map(|path| format!("region {}", clean(path))));
-    let of_this = if parts.is_empty() { "" } else { " All figures are of this alone." };
-    parts.extend(selected.activities.as_ref().map(|all| {
-        let names: Vec<&str> = all.iter().map(|activity| activity.name()).collect();
-        format!("time in {} (tables of times)", names.join(", "))
-    }));
     if parts.is_empty() {
         return String::new();
     }
     const STYLE: Style = AnsiColor::Yellow.on_default().bold();
-    let text = format!("Selected: {}.{of_this}", parts.join("; "));
+    let text = format!("Selected: {}. All figures are of this alone.", parts.join("; "));
     format!("{STYLE}{}{STYLE:#}\n\n", wrap(&text, options.columns, 2))
 }
 

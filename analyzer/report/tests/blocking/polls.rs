@@ -119,7 +119,7 @@ fn the_time_between_polls_is_reported_as_sums_of_waiting_and_of_computation() {
             command: "lb-report",
             columns: 1000,
             first_screen: false,
-            expert: true,
+            all_tables: true,
             asked: false,
             top: 8,
             full: false,

@@ -10,5 +10,5 @@ mod regions;
 
 pub use code::{CodePiece, CodeUsage, RankCode, RunCode, codes};
 pub use distinctive_code::{DistinctiveCode, own_code};
-pub use ranks::{ClusterOrRank, ClusterRadius, RankClusters, clusters};
+pub use ranks::{ClusterOrRank, RankClusters, clusters};
 pub use regions::{RegionGroups, groups};

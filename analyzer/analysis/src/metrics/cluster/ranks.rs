@@ -21,15 +21,6 @@ pub const MOST_PROFILES: usize = 500;
 /// The range in which the radius is chosen.
 const RADIUS: std::ops::RangeInclusive<f64> = 0.5..=0.75;
 
-/// The radius within which ranks are neighbours (DBSCAN's ε). Ranks of a cluster may be further apart, with others between them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClusterRadius {
-    /// The distance, in 0..=1.
-    pub value: f64,
-    /// True if the user gave it.
-    pub given: bool,
-}
-
 /// Clusters of ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankClusters {
@@ -38,8 +29,8 @@ pub struct RankClusters {
     pub of: Vec<Option<usize>>,
     /// Number of clusters.
     pub n: usize,
-    /// The radius within which ranks were neighbours.
-    pub radius: ClusterRadius,
+    /// The radius within which ranks are neighbours (DBSCAN's ε), in 0..=1. Ranks of a cluster may be further apart, with others between them.
+    pub radius: f64,
     /// Different profiles of code that ranks have.
     pub profiles: usize,
     /// Number of profiles that were clustered: all, up to [`MOST_PROFILES`].
@@ -75,27 +66,25 @@ pub struct ClusterOrRank {
     pub members: Vec<usize>,
 }
 
-/// The clusters of the ranks of a run. `radius`: how near ranks must be, above 0; by default it follows from the knee of the
-/// distances to the nearest other profile of code, within 0.5..=0.75.
+/// The clusters of the ranks of a run. Their radius follows from the knee of the distances to the nearest other profile of code,
+/// within 0.5..=0.75.
 ///
 /// Fewer than 3 ranks are one cluster: of two that differ neither is the odd one.
-pub fn clusters(codes: &RunCode, radius: Option<f64>) -> RankClusters {
+pub fn clusters(codes: &RunCode) -> RankClusters {
     const LEAST: usize = 3;
     let n_ranks = codes.ranks.len();
-    let given = radius.filter(|radius| *radius > 0.0);
     let all = profiles(codes);
     let clustered = all.len().min(MOST_PROFILES);
     let (profiles, rest) = all.split_at(clustered);
     let directed = differences(codes, profiles);
     let distances = square(clustered, |a, b| f64::max(directed[a][b], directed[b][a]));
-    let value = given.unwrap_or_else(|| radius_of(&distances));
-    let radius = ClusterRadius { value, given: given.is_some() };
+    let radius = radius_of(&distances);
     let mut found =
         RankClusters { of: vec![Some(0); n_ranks], n: n_ranks.min(1), radius, profiles: all.len(), clustered };
     if n_ranks < LEAST {
         return found;
     }
-    let labels = joined(&directed, &distances, separate(&dbscan(&distances, value, MIN_RANKS_OF_CLUSTER)), value);
+    let labels = joined(&directed, &distances, separate(&dbscan(&distances, radius, MIN_RANKS_OF_CLUSTER)), radius);
     let mut label_of: Vec<usize> = vec![usize::MAX; n_ranks];
     for (profile, &label) in profiles.iter().zip(&labels) {
         for &at in profile.ranks.iter() {
@@ -104,7 +93,7 @@ pub fn clusters(codes: &RunCode, radius: Option<f64>) -> RankClusters {
     }
     for (profile, next) in rest.iter().zip(n_ranks..) {
         let nearest = profiles.iter().zip(&labels).map(|(other, label)| (difference(profile, other, false), *label));
-        let nearest = nearest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(distance, _)| *distance < value);
+        let nearest = nearest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(distance, _)| *distance < radius);
         let label = nearest.map_or(next, |(_, label)| label);
         for &at in profile.ranks.iter() {
             label_of[at] = label;

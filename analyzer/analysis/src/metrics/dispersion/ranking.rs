@@ -1,8 +1,6 @@
-//! Selects the severe indices of dispersion (docs/metrics.md §2; the paper's §3): the user's choice of a criterion.
+//! Selects the severe indices of dispersion (docs/metrics.md §2; the paper's §3).
 
 use lbprof_thresholds::metrics::ROUNDING_OF_INDEX;
-use std::fmt;
-use std::str::FromStr;
 
 /// A criterion for the severity of indices.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,31 +41,5 @@ impl SeverityCriterion {
                 index.zip(least).is_some_and(|(index, least)| index > 0.0 && index >= (1.0 - ROUNDING_OF_INDEX) * least)
             })
             .collect()
-    }
-}
-
-impl fmt::Display for SeverityCriterion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SeverityCriterion::Maximum => write!(f, "maximum"),
-            SeverityCriterion::Percentile(part) => write!(f, "percentile={part}"),
-            SeverityCriterion::Threshold(least) => write!(f, "threshold={least}"),
-        }
-    }
-}
-
-impl FromStr for SeverityCriterion {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<SeverityCriterion, String> {
-        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-        match (name, value.map(|text| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0))) {
-            ("maximum", None) => Ok(SeverityCriterion::Maximum),
-            ("percentile", Some(Some(part))) if part <= 100.0 => Ok(SeverityCriterion::Percentile(part)),
-            ("percentile", _) => Err("a percentile is 0 to 100, as in percentile=90".to_owned()),
-            ("threshold", Some(Some(least))) => Ok(SeverityCriterion::Threshold(least)),
-            ("threshold", _) => Err("a threshold is an index of at least 0, as in threshold=0.01".to_owned()),
-            _ => Err("maximum, percentile=P or threshold=X".to_owned()),
-        }
     }
 }

@@ -81,39 +81,9 @@ pub fn count_within(
     range.filter(|_| counts.len() >= 2)
 }
 
-/// Makes the loop so many levels within the main one the main loop, by the inner loop that takes most time on each level; of a negative `level` the one
-/// so many levels around it. Stops where there is no further level.
-pub fn move_main(loops: &mut [FoundLoop], level: i32) {
-    let Some(first) = loops.iter().position(|one| one.main) else { return };
-    let mut main = first;
-    for _ in 0..level.unsigned_abs() {
-        let inner = (0..loops.len()).filter(|&at| loops[at].parent == Some(main)).max_by_key(|&at| loops[at].time);
-        let Some(next) = (if level > 0 { inner } else { loops[main].parent }) else { break };
-        main = next;
-    }
-    loops[first].main = false;
-    loops[main].main = true;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn nested(parent: Option<usize>, time: u64, main: bool) -> FoundLoop {
-        FoundLoop {
-            parent,
-            tokens: Vec::new(),
-            anchor: LoopAnchor { tokens: Vec::new(), run: false },
-            core: Vec::new(),
-            by_rhythm: false,
-            every: NonZeroU32::MIN,
-            iterations: 9,
-            in_parent: None,
-            time,
-            alike: 1.0,
-            main,
-        }
-    }
 
     #[test]
     fn iterations_are_counted_in_each_one_around_them() {
@@ -129,20 +99,5 @@ mod tests {
         assert_eq!(count_in("SabababYababYE", true, &b, &y), Some((2, 3)), "the run has all of it");
         assert_eq!(count_in("SYabYababYab", true, &b, &y), Some((1, 2)), "iterations begin with the call");
         assert_eq!(count_in("XYYabXYabababXYYab", false, &b, &anchor("XY", true)), Some((1, 3)), "by runs");
-    }
-
-    #[test]
-    fn the_main_loop_moves_to_levels_within_and_around_it() {
-        let main_at = |level| {
-            let mut loops = vec![
-                nested(None, 90, false),
-                nested(Some(0), 80, true),
-                nested(Some(1), 20, false),
-                nested(Some(1), 50, false),
-            ];
-            move_main(&mut loops, level);
-            loops.iter().position(|one| one.main)
-        };
-        assert_eq!([-2, -1, 0, 1, 2].map(main_at), [Some(0), Some(0), Some(1), Some(3), Some(3)]);
     }
 }

@@ -31,7 +31,8 @@ const IN_TURN: &[&str] = &["slow in turn", "moving rank", "chains", "serializati
 const GOOD: &[&str] = &["balanced", "asleep"];
 
 /// Findings by which messages cost most.
-const OF_NETWORK: &[&str] = &["communication", "rank in calls", "small messages", "large messages", "late progress"];
+const OF_NETWORK: &[&str] =
+    &["communication", "rank in calls", "rare delays", "small messages", "large messages", "late progress"];
 
 /// Findings on ranks that take work as they come.
 const ON_DEMAND: &[&str] = &["master and workers", "last task", "communication", "rank in calls", "busy target"];

@@ -12,7 +12,6 @@ export type PollingRule = ("auto" | "waiting" | "computation")
  * A phase of a process outside of the window.
  */
 export type LifetimePhase = ("before MPI_Init" | "MPI_Init" | "recorder start" | "MPI_Finalize" | "after MPI_Finalize")
-export type ActivityName = ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
 /**
  * The kind of a loss.
  */
@@ -60,13 +59,10 @@ export type CoreLossKind = ("mpi" | "serial" | "thread-imbalance" | "mutex" | "o
  */
 export type MutexWord = ("critical" | "lock" | "atomic")
 /**
- * The origin of the time on one rank.
- */
-export type SequentialTime = ("given" | "assumed")
-/**
  * The end of a rank.
  */
 export type HowEnded = ("finalize" | "exit" | "abort")
+export type ActivityName = ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
 /**
  * The origin of a region.
  */
@@ -603,10 +599,6 @@ ranks: (number[] | null)
  */
 region: (string | null)
 /**
- * The activities covered by the tables of times.
- */
-activities: (ActivityName[] | null)
-/**
  * Start of the selected time, from the start of the run.
  */
 from_s: (number | null)
@@ -976,7 +968,7 @@ text: string
  */
 export interface FindingRow {
 /**
- * Conditions: `still running`, `ended early`: ranks have not ended, or not by themselves; `few calls`: too few to judge; `no cores`: ranks had none of their own; `one rank`; `set-up`: most of the run lies outside of `MPI_Init` … `MPI_Finalize`. Statements about all that is lost: `nothing`: no rank computes; `threads`: more is lost to idle threads; `master and workers`, `balanced`: little is lost; `unclear polls`, `asleep`: little, if that is computation. Parts of the loss: `static excess`: a rank has more work than the others; `serial code`: it works alone; `asleep rank`, `kernel rank`: it takes longer asleep, or in the kernel; `last task`: the others wait for its last one; `uneven groups`: a group with other code computes longer; `control of parallelism`; `moving rank`: first one rank has more work, then another; `slow in turn`: another in each iteration; `slow in parts`: another in each part of one; `chains`: ranks wait in chains; `serialization`: it is not known how; `busy coordinator`, `sleeping coordinator`: workers wait for a rank that is none of them; `busy target`, `held lock`: ranks wait in calls on windows; `rank in calls`: for the calls of one rank; `small messages`, `large messages`, `late progress`, `communication`; `called by MPI`: functions of the program; `file access`; `recorder`.
+ * Conditions: `still running`, `ended early`: ranks have not ended, or not by themselves; `few calls`: too few to judge; `no cores`: ranks had none of their own; `one rank`; `set-up`: most of the run lies outside of `MPI_Init` … `MPI_Finalize`. Statements about all that is lost: `nothing`: no rank computes; `threads`: more is lost to idle threads; `thread pool`: threads that do not call MPI work; `master and workers`, `balanced`: little is lost; `unclear polls`, `asleep`: little, if that is computation. Parts of the loss: `static excess`: a rank has more work than the others; `serial code`: it works alone; `asleep rank`, `kernel rank`: it takes longer asleep, or in the kernel; `last task`: the others wait for its last one; `emptied ranks`: it gets the work of ranks that get empty; `work outside of the loop`: it works longer once, before or after the main loop; `uneven groups`: a group with other code computes longer; `control of parallelism`; `moving rank`: first one rank has more work, then another; `slow in turn`: another in each iteration; `slow in parts`: another in each part of one; `awaited master`: ranks wait for the messages of one with code of its own; `chains`: ranks wait in chains; `serialization`: it is not known how; `busy coordinator`, `sleeping coordinator`: workers wait for a rank that is none of them; `busy target`, `held lock`: ranks wait in calls on windows; `rank in calls`: for the calls of one rank; `rare delays`: a few calls take long; `small messages`, `large messages`, `late progress`, `communication`; `called by MPI`: functions of the program; `file access`; `recorder`.
  */
 kind: string
 /**
@@ -1630,13 +1622,9 @@ utilization_error: (number | null)
  */
 export interface OverheadFigures {
 /**
- * Time of the same work on one rank.
+ * Time of the same work on one rank, assumed to be the computation of all ranks in regions that are useful or serial work.
  */
 t_seq_s: number
-/**
- * Origin of that time.
- */
-t_seq: SequentialTime
 /**
  * 1 / sum of the ratios of all phases; null if nothing is computed.
  */
@@ -1867,10 +1855,6 @@ computation_s: number
  */
 computation_cpu_s: (number | null)
 /**
- * The time by which ranks are compared: the computation, or that of the selected activities.
- */
-compared_s: number
-/**
  * Time by activity, of the thread that called `MPI_Init`.
  */
 activities: {
@@ -1895,7 +1879,7 @@ idle_s: number
  */
 paused_s: number
 /**
- * `compared_s` over the mean of all ranks, less 1.
+ * `computation_s` over the mean of all ranks, less 1.
  */
 over_mean: (number | null)
 /**
@@ -2191,7 +2175,7 @@ id_a: (number | null)
  */
 sid_a: (number | null)
 /**
- * True if `sid_a` is severe by `dispersion.rank_by`.
+ * True if `sid_a` is severe: the largest of all activities.
  */
 severe: boolean
 /**
@@ -2322,7 +2306,7 @@ id_c: (number | null)
  */
 sid_c: (number | null)
 /**
- * True if `sid_c` is severe by `dispersion.rank_by`.
+ * True if `sid_c` is severe: the largest of all regions.
  */
 severe: boolean
 /**
@@ -2349,18 +2333,6 @@ slowest_stands_out: boolean
  * Iterations of the rank with most; null if it is not iterated.
  */
 iterations: (number | null)
-/**
- * The time by which ranks are compared (computation, or that of the selected activities), inner regions included: its mean over ranks.
- */
-compared_mean_s: number
-/**
- * Its longest of a rank.
- */
-compared_max_s: number
-/**
- * The rank with that time, the lowest of several.
- */
-compared_max_rank: (number | null)
 /**
  * Operations that the user counted in it (LBPROF_WORK), all ranks together.
  */
@@ -3348,10 +3320,6 @@ share: number
  */
 export interface DispersionRows {
 /**
- * The criterion for a severe SID: `maximum`, `percentile=P` or `threshold=X` (`--rank-by`).
- */
-rank_by: string
-/**
  * The activity with most time.
  */
 dominant_activity: (ActivityName | null)
@@ -3408,10 +3376,6 @@ count: number
  * Separation of the groups, −1 to 1; the text report shows groups from 0.5 on.
  */
 silhouette: number
-/**
- * True if `--groups` said so.
- */
-given: boolean
 }
 /**
  * Times of the ranks in an activity of a region, as levels.
@@ -3529,10 +3493,6 @@ iterate_together: boolean
  * Similarity of the ranks of one cluster: the fraction of the calls of each that the other does not make.
  */
 radius: (number | null)
-/**
- * True if `--cluster-radius` said so.
- */
-radius_given: boolean
 /**
  * Different profiles of calls that ranks have.
  */

@@ -25,6 +25,7 @@ pub mod data;
 pub mod dispersion;
 pub mod doubts;
 pub mod efficiency;
+pub mod emptied_ranks;
 pub mod excess_iterations;
 pub mod finding;
 pub mod findings;
@@ -39,11 +40,13 @@ pub mod loops;
 pub mod loss_kind;
 pub mod losses;
 mod numbers;
+pub mod outside_work;
 pub mod overheads;
 pub mod phrases;
 pub mod problems;
 pub mod ranks;
 pub mod ranks_by_cluster;
+pub mod rare_delays;
 pub mod regions;
 pub mod run;
 pub mod selection;
@@ -87,6 +90,7 @@ pub use data::DataFacts;
 pub use dispersion::DispersionRows;
 pub use doubts::ReportDoubt;
 pub use efficiency::EfficiencyRow;
+use emptied_ranks::EmptiedRanks;
 use finding::Finding;
 pub use functions::FunctionTable;
 use functions::SampledFunctions;
@@ -100,9 +104,11 @@ pub use lifetime::LifetimeTable;
 pub use loops::{LoopRow, LoopTable};
 pub use losses::EfficiencyLoss;
 pub(crate) use numbers::{fraction, largest};
+use outside_work::OutsideWork;
 pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
 pub use ranks::RankRow;
+use rare_delays::RareDelays;
 pub use regions::RegionRow;
 pub use thread_pools::ThreadPoolRow;
 pub use threads::ThreadTable;
@@ -133,6 +139,12 @@ pub struct Report {
     pub awaited_task: Option<AwaitedTask>,
     /// Groups of ranks with different code, or `None` if they are not why ranks compute longest.
     pub uneven_groups: Option<UnevenGroups>,
+    /// Ranks whose work goes to those that compute longest, or `None` if there are none.
+    pub emptied_ranks: Option<EmptiedRanks>,
+    /// Work outside of the main loop, or `None` if it is not why a rank computes longest.
+    pub outside_work: Option<OutsideWork>,
+    /// Rare long delays in calls, or `None` if they are not most of the time in calls.
+    pub rare_delays: Option<RareDelays>,
     /// The findings: the answer first, then the largest.
     pub findings: Vec<Finding>,
     /// The losses of at least 1 % of the elapsed time, the largest first.
@@ -238,6 +250,9 @@ impl Report {
         });
         let threads = ThreadTable::new(model, names);
         let uneven_groups = UnevenGroups::find(&clusters, &verdict);
+        let emptied_ranks = EmptiedRanks::find(model, &verdict);
+        let outside_work = OutsideWork::find(model, &verdict);
+        let rare_delays = RareDelays::find(model, places, &call_sites);
         for loss in losses.iter_mut() {
             loss.explain(functions.as_ref());
         }
@@ -262,6 +277,9 @@ impl Report {
             idle_master,
             awaited_task,
             uneven_groups,
+            emptied_ranks,
+            outside_work,
+            rare_delays,
             problems,
             efficiency,
             threads,

@@ -8,7 +8,7 @@ use lbprof_analysis::select::Selection;
 use lbprof_collector::definition::{LifetimePoint, RegionKind};
 use lbprof_collector::format::{RecordingMode, log_name};
 use lbprof_collector::parallel::{MemberSums, MutexSums, ParallelSums, TeamTime};
-use lbprof_collector::{Definition, Operation, ProblemKind};
+use lbprof_collector::{CoreState, Definition, Operation, ProblemKind};
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::json::document;
 use lbprof_report::text;
@@ -391,7 +391,7 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
                         script.region("lists", |script| script.compute_at(force, lists)).barrier(16.1 - lists)
                     })
                 })
-                .off_core(&[], 0.0, 0)
+                .off_core(&[(1.0, 2.0 + f64::from(rank), CoreState::NoCore)], 0.0, 0)
         }))
         .path(),
     );

@@ -114,6 +114,86 @@ fn one_slow(slowest: fn(u32) -> u32) -> Scenario {
     })
 }
 
+/// Rank 0 reads for 400 ms before 40 even steps of 10 ms.
+fn outside_work() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        let first = if rank == 0 { script.region("read_mesh", |script| script.compute(400.0)) } else { script };
+        let first = first.at("end").barrier(if rank == 0 { 0.2 } else { 400.2 });
+        first
+            .repeat(40, |_, script| script.iteration("step", |script| script.compute(10.0).at("sum").allreduce(8, 0.2)))
+    });
+    named(scenario, "solver mesh.in")
+}
+
+/// The same after the steps.
+fn late_output() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        let script = script.repeat(40, |_, script| {
+            script.iteration("step", |script| script.compute(10.0).at("sum").allreduce(8, 0.2))
+        });
+        let last = if rank == 3 { script.region("write_mesh", |script| script.compute(400.0)) } else { script };
+        last.at("end").barrier(if rank == 3 { 0.2 } else { 400.2 })
+    });
+    named(scenario, "solver mesh.in")
+}
+
+#[test]
+fn work_after_the_loop_is_said_to_be_there() {
+    let report = late_output();
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!(report.findings[0].kind, "work outside of the loop", "{words}");
+    assert!(
+        words.contains("rank 3 works alone for 400.0 ms, once, after the main loop, and the others wait"),
+        "{words}"
+    );
+    assert!(words.contains("write_mesh"), "{words}");
+}
+
+#[test]
+fn a_slow_rank_of_each_iteration_has_no_work_outside_of_the_loop() {
+    let report = named(one_slow(|_| 2), "solver box.in");
+    assert!(report.outside_work.is_none(), "{:?}", report.outside_work);
+    assert!(report.emptied_ranks.is_none(), "{:?}", report.emptied_ranks);
+}
+
+/// 60 steps of 10 ms. From step 20 on the particles of ranks 2 and 3 are on rank 0.
+fn emptied_ranks() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        script.repeat(60, move |n, script| {
+            let (work, longest) = match (rank, n < 20) {
+                (_, true) => (10.0, 10.0),
+                (0, false) => (30.0, 30.0),
+                (1, false) => (10.0, 30.0),
+                _ => (0.0, 30.0),
+            };
+            script.iteration("step", |script| script.compute(work).at("sum").allreduce(8, longest + 0.2 - work))
+        })
+    });
+    named(scenario, "pic plasma.in")
+}
+
+/// 400 steps, each with a call of its own, so that there is no loop. From step 300 on rank 1 has three times the work.
+fn slow_from_a_time() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        script.repeat(400, move |n, script| {
+            let longest = if n >= 300 { 3.0 } else { 1.0 };
+            let work = if rank == 1 { longest } else { 1.0 };
+            script.compute(work).at(&format!("sum of step {n}")).allreduce(8, longest + 0.1 - work)
+        })
+    });
+    named(scenario, "solver box.in")
+}
+
+#[test]
+fn a_rank_that_gets_slow_has_a_time_where_no_iterations_are_known() {
+    let report = slow_from_a_time();
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!((report.findings[0].kind, report.findings[0].ranks.as_slice()), ("static excess", &[1][..]), "{words}");
+    // It gets slow after 330 of 640 ms.
+    assert!(report.iterations.is_none(), "{words}");
+    assert!(words.contains(", since "), "{words}");
+}
+
 fn moving_rank() -> Report {
     named(one_slow(|step| step / 10), "amr blob.in")
 }
@@ -239,6 +319,57 @@ fn small_messages() -> Report {
     named(scenario, "solver box.in")
 }
 
+/// In 400 steps of 1 ms the sum takes 20 µs, but in three of them 80 ms.
+fn rare_delays() -> Report {
+    let scenario = ranks(4).each(|_, script| {
+        script.repeat(400, |n, script| {
+            let sum = if n % 133 == 60 { 80.0 } else { 0.02 };
+            script.iteration("step", |script| script.compute(1.0).at("sum").allreduce(8, sum))
+        })
+    });
+    named(scenario, "solver box.in")
+}
+
+/// 400 steps of `work(rank, step)` of 1 ms or `longest(step)`, with a sum that takes 20 µs, or `first` in the first step.
+fn steps_without_delays(work: fn(u32, u32) -> f64, longest: fn(u32) -> f64, first: f64) -> Report {
+    let scenario = ranks(4).each(move |rank, script| {
+        script.repeat(400, move |n, script| {
+            let sum = if n == 0 { first } else { 0.02 };
+            script.iteration("step", |script| {
+                script.compute(work(rank, n)).at("sum").allreduce(8, longest(n) - work(rank, n) + sum)
+            })
+        })
+    });
+    named(scenario, "solver box.in")
+}
+
+#[test]
+fn waiting_for_slow_ranks_or_for_the_first_exchange_is_no_rare_delay() {
+    let slow_each_time = steps_without_delays(|rank, _| if rank == 2 { 2.0 } else { 1.0 }, |_| 2.0, 0.02);
+    let slow_rarely = steps_without_delays(
+        |rank, n| if rank == 2 && n % 133 == 60 { 81.0 } else { 1.0 },
+        |n| if n % 133 == 60 { 81.0 } else { 1.0 },
+        0.02,
+    );
+    let slow_start = steps_without_delays(|_, _| 1.0, |_| 1.0, 240.0);
+    for report in [slow_each_time, slow_rarely, slow_start] {
+        let words = lbprof_report::findings::answer_in_words(&report);
+        assert!(report.findings.iter().all(|one| one.kind != "rare delays"), "{words}");
+    }
+}
+
+#[test]
+fn rare_delays_say_how_many_how_long_and_when() {
+    let report = rare_delays();
+    let words = lbprof_report::findings::answer_in_words(&report);
+    let delays = "12 of 1,600 calls of MPI_Allreduce take 80.00 ms each on ranks 0-3, from ";
+    assert!(words.contains(delays), "{words}");
+    let evidence: std::collections::BTreeMap<&str, f64> = report.findings[0].evidence.iter().copied().collect();
+    // The sums of steps 60 and 326 begin after 61 and 327 steps, one and two delays in addition.
+    assert!((evidence["first_s"] - 0.0622).abs() < 1e-6, "{evidence:?}");
+    assert!((evidence["last_s"] - 0.493_48).abs() < 1e-6, "{evidence:?}");
+}
+
 fn late_progress() -> Report {
     let scenario = ranks(2).each(|rank, script| {
         let other = 1 - rank as i32;
@@ -295,6 +426,39 @@ fn workers_that_wait_for_a_busy_coordinator_say_so() {
     let gain = answer.gain.as_ref().unwrap_or_else(|| panic!("no gain: {words}"));
     assert!((0.1..0.2).contains(&gain.share), "{gain:?}");
     assert!(gain.text.starts_with("half the time per request on rank 0"), "{gain:?}");
+}
+
+/// In each of 30 steps rank 0 prepares work for 5 ms, sends it, and collects the results of three workers, which take 10 ms.
+fn awaited_master() -> Report {
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => script.repeat(30, |_, script| {
+            script.iteration("step", |script| {
+                let sent = (1..4).fold(script.compute(5.0).at("send"), |script, worker| script.send(worker, 1, 8, 0.1));
+                (1..4).fold(sent.at("receive"), |script, worker| {
+                    script.recv(worker, 0, 8, if worker == 1 { 9.9 } else { 0.1 })
+                })
+            })
+        }),
+        worker => script.repeat(30, move |step, script| {
+            let wait = if step == 0 { 5.0 + 0.1 * f64::from(worker) } else { 5.3 };
+            script.iteration("step", |script| {
+                script.at("end").recv(0, 1, 8, wait).compute(10.0).at("halo").send(0, 0, 8, 0.1)
+            })
+        }),
+    });
+    named(scenario, "dem packing.in")
+}
+
+#[test]
+fn followers_that_wait_for_the_messages_of_a_master_say_so() {
+    let report = awaited_master();
+    let words = lbprof_report::findings::answer_in_words(&report);
+    let [answer, ..] = report.findings.as_slice() else { panic!("no answer") };
+    assert_eq!((answer.kind, answer.ranks.as_slice()), ("awaited master", &[0][..]), "{words}");
+    let because = "ranks 1-3 wait for the next message of rank 0, which runs code of its own and computes 150.0 ms";
+    assert!(words.contains(because), "{words}");
+    // Chains among ranks with the same code have no master.
+    assert_eq!(chains().findings[0].kind, "chains");
 }
 
 /// Rank 0 serves three workers, then finds no message and sleeps for 30 ms. Their tasks take 10 ms: what they ask for next lies there for 20 ms.
@@ -521,6 +685,29 @@ fn held_lock() -> Report {
     named(scenario, "table 4000")
 }
 
+/// In 20 steps the thread that calls MPI waits 50 ms for one that works for 45 ms of them.
+fn thread_pool() -> Report {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let routine = program.begin("force");
+    let scenario = Scenario::ranks(2).each(move |_, script| {
+        script.program(&path, &build_id).sampled(1000).repeat(20, move |_, script| {
+            script.worker_at(4000, routine, 45.0).in_pool(4000, routine, 1).compute(50.0).barrier(0.2)
+        })
+    });
+    sampled_report(written(called(scenario, "renderer scene.in")).path())
+}
+
+#[test]
+fn threads_that_work_while_the_one_that_calls_mpi_waits_are_the_answer() {
+    let report = thread_pool();
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!(report.findings[0].kind, "thread pool", "{words}");
+    assert!(words.contains("2 threads of force compute 90 % of their time"), "{words}");
+    // Where the thread itself works, it is no pool's work that counts.
+    assert_ne!(static_excess().findings[0].kind, "thread pool");
+}
+
 fn few_iterations() -> Report {
     let scenario = ranks(4).each(|rank, script| {
         script.repeat(3, move |_, script| {
@@ -606,15 +793,20 @@ examples! {
     "chains", "chains", chains;
     "serial code", "serial code", serial_code;
     "serial output", "serial code", serial_output;
+    "work outside of the loop", "work outside of the loop", outside_work;
+    "emptied ranks", "emptied ranks", emptied_ranks;
     "file access", "file access", file_access;
     "large messages", "large messages", large_messages;
     "small messages", "small messages", small_messages;
     "late progress", "late progress", late_progress;
+    "rare delays", "rare delays", rare_delays;
     "busy target", "busy target", busy_target;
     "held lock", "held lock", held_lock;
     "master and workers", "master and workers", master_and_workers;
+    "awaited master", "awaited master", awaited_master;
     "last task", "last task", last_task;
     "uneven groups", "uneven groups", uneven_groups;
+    "thread pool", "thread pool", thread_pool;
     "few iterations", "static excess", few_iterations;
     "no cores", "no cores", without_cores;
     "one rank", "one rank", one_rank;

@@ -228,4 +228,40 @@ thresholds! {
 
     /// Share of the waiting for locks from which on code that causes it is code that runs while a rank holds one.
     MIN_WAITING_FOR_LOCKED_CODE: f64 = 0.05, unit "of waiting for locks", validated "report/tests/situations.rs";
+
+    /// Share of the calls of a place up to which the longest ones are rare.
+    MAX_RARE_CALLS: f64 = 0.01, unit "of the calls of a place", validated "report/tests/situations.rs";
+
+    /// Rare delays from which on they are no chance.
+    MIN_RARE_DELAYS: u64 = 3, unit "calls", validated "report/tests/situations.rs";
+
+    /// Share of the time in calls, besides waiting for other ranks, that rare delays must have.
+    MIN_TIME_OF_RARE_DELAYS: f64 = 0.5, unit "of the time in calls", validated "report/tests/situations.rs";
+
+    /// Share of the elapsed time from the first rare delay to the last: less is one event, such as the first exchange of messages.
+    MIN_SPAN_OF_RARE_DELAYS: f64 = 0.25, unit "of the elapsed time", validated "report/tests/situations.rs";
+
+    /// Bytes of a delayed call, over the mean of its place: calls that carry more take longer.
+    MAX_BYTES_OF_DELAYED_CALL: f64 = 2.0, unit "factor", validated "report/src/rare_delays.rs";
+
+    /// Share of a rank's excess over the mean that it must have before the main loop, or after it, for that to be the cause.
+    MIN_EXCESS_OUTSIDE_OF_LOOP: f64 = 0.8, unit "of a rank's excess", validated "report/tests/situations.rs";
+
+    /// Share of the mean work at the start that a rank must have had to get empty.
+    MIN_WORK_OF_EMPTIED_RANK: f64 = 0.5, unit "of the mean work", validated "report/src/emptied_ranks.rs";
+
+    /// Share of its work at the start up to which a rank is empty.
+    MAX_WORK_OF_EMPTY_RANK: f64 = 0.1, unit "of its work at the start", validated "report/src/emptied_ranks.rs";
+
+    /// Share of the work of ranks that get empty which the ranks that compute longest must get.
+    MIN_TAKEN_WORK: f64 = 0.5, unit "of the work of emptied ranks", validated "report/src/emptied_ranks.rs";
+
+    /// Share of its computation for which a thread that calls MPI is on a core at most, to wait for other threads outside of MPI.
+    MAX_COMPUTATION_OF_WAITING_THREAD: f64 = 0.25, unit "of its computation", validated "report/tests/situations.rs";
+
+    /// Share of the waiting for computation that a rank with code of its own must cause for it to be a master that the others wait for.
+    MIN_CAUSE_OF_MASTER: f64 = 0.5, unit "of the waiting for computation", validated "report/tests/situations.rs";
+
+    /// Share of all waiting that must be for messages for ranks to wait for those of a master.
+    MIN_WAITING_FOR_MASTER: f64 = 0.5, unit "of all waiting", validated "report/tests/situations.rs";
 }

@@ -11,6 +11,7 @@ use crate::model::region_state::Ns;
 use crate::model::statistics::{
     CommunicatorCalls, MessageVolume, RunStatistics, STATES, TIME_WINDOWS, TimeWindows, WAITING, state_number,
 };
+use crate::model::waits::WaitCall;
 use crate::replay::{MatchedMessage, ReplayObserver, SegmentObserver, StateInterval};
 
 /// Most pairs of ranks whose messages are listed: 40 MB.
@@ -45,6 +46,10 @@ impl<'a> StatisticsObserver<'a> {
         let rank = self.model.ranks.get(state.thread.rank_idx as usize).map_or(state.thread.rank_idx, |rank| rank.rank);
         let time = state.interval.end - state.interval.begin;
         self.found.calls.entry((state.site, state.operation)).or_default().count(time, rank);
+        if state.thread.number == 0 && is_transfer(state.kind.activity()) {
+            let call = WaitCall { site: state.site, operation: state.operation };
+            self.found.transfers.count(call, state.transfer(), rank, facts.sent.saturating_add(facts.received));
+        }
         if facts.sent > 0 || sends(state.operation) {
             self.found.sizes.entry(state.operation).or_default().count(facts.sent);
         }
@@ -56,6 +61,12 @@ impl<'a> StatisticsObserver<'a> {
             received: facts.received,
         };
     }
+}
+
+/// Returns whether calls of an activity move data between ranks, or synchronise them.
+fn is_transfer(activity: Option<Activity>) -> bool {
+    use Activity::{Collective, OneSided, PointToPoint, Synchronization};
+    matches!(activity, Some(PointToPoint | Collective | Synchronization | OneSided))
 }
 
 /// Returns whether an operation sends a message, be it empty.
@@ -148,7 +159,8 @@ fn sent(found: &mut RunStatistics, pair: (u32, u32), volume: MessageVolume) {
 
 /// Adds what was found of another segment of the run.
 fn add(all: &mut RunStatistics, more: RunStatistics) {
-    let RunStatistics { messages, unlisted, message_sizes, sizes, calls, communicators, time_windows } = more;
+    let RunStatistics { messages, unlisted, message_sizes, sizes, calls, transfers, communicators, time_windows } =
+        more;
     for (pair, volume) in messages {
         all.messages.entry(pair).or_default().add(volume.messages, volume.bytes);
     }
@@ -161,6 +173,7 @@ fn add(all: &mut RunStatistics, more: RunStatistics) {
     for (call, durations) in calls {
         all.calls.entry(call).or_default().add(&durations);
     }
+    all.transfers.add(&transfers);
     for (comm, on) in communicators {
         *all.communicators.entry(comm).or_default() += on;
     }

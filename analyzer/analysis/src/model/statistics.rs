@@ -1,13 +1,15 @@
 //! Statistics of single calls and messages: who sends to whom, how large and how long they are, and what ranks do when.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
 use bincode::{Decode, Encode};
 use lbprof_collector::{Activity, CoreState};
 use rustc_hash::FxHashMap;
 
+use super::interval::TimeInterval;
 use super::region_state::{Ns, RegionState};
+use super::waits::WaitCall;
 
 /// Statistics of a run, or of a part of one, of all threads; what ranks do when is that of their first threads.
 #[derive(Clone, Debug, Default, Encode, Decode)]
@@ -22,6 +24,8 @@ pub struct RunStatistics {
     pub sizes: BTreeMap<u16, SizeHistogram>,
     /// Durations of calls, by call site (NONE: not known) and number of the operation.
     pub calls: FxHashMap<(u32, u16), CallDurations>,
+    /// Time of the ranks' first threads in calls besides waiting for other ranks. Files, and calls that manage objects, are left out.
+    pub transfers: TransferTimes,
     /// By index of the communicator; NONE: calls on none, or on one that is not known.
     pub communicators: BTreeMap<u32, CommunicatorCalls>,
     /// Activities of ranks over time.
@@ -142,6 +146,95 @@ impl CallDurations {
     }
 }
 
+/// Shortest time in a call, besides waiting for other ranks, from which on the call is listed by its duration: 131 µs. Shorter calls are many, and no delays.
+const MIN_LISTED_NS: Ns = 1 << 17;
+
+/// Most ranks that are listed of the calls of a duration.
+pub const MAX_DELAYED_RANKS: usize = 64;
+
+/// Time in calls besides waiting for other ranks: in the MPI library and in the network.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct TransferTimes {
+    /// Nanoseconds of all calls.
+    pub all_ns: u128,
+    /// Calls of at least 131 µs, by place and then by the number of bits of their nanoseconds.
+    pub long: BTreeMap<WaitCall, BTreeMap<u8, LongCalls>>,
+}
+
+impl TransferTimes {
+    /// Counts a call in which a rank transfers during `time`.
+    #[inline]
+    pub fn count(&mut self, call: WaitCall, time: TimeInterval, rank: u32, bytes: u64) {
+        let ns = time.ns();
+        self.all_ns += u128::from(ns.unsigned_abs());
+        if ns >= MIN_LISTED_NS {
+            let bits = (Ns::BITS - ns.leading_zeros()) as u8;
+            let one = LongCalls::new(time, rank, bytes);
+            self.long.entry(call).or_default().entry(bits).or_default().add(&one);
+        }
+    }
+
+    /// Adds other calls.
+    pub fn add(&mut self, other: &TransferTimes) {
+        self.all_ns = self.all_ns.saturating_add(other.all_ns);
+        for (&call, durations) in &other.long {
+            let own = self.long.entry(call).or_default();
+            for (&bits, calls) in durations {
+                own.entry(bits).or_default().add(calls);
+            }
+        }
+    }
+}
+
+/// Calls that take about equally long. Whole numbers: in whatever groups calls are added, the sums are the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct LongCalls {
+    /// Number of calls.
+    pub calls: u64,
+    /// Nanoseconds besides waiting for other ranks.
+    pub ns: u128,
+    /// Bytes that they send and receive.
+    pub bytes: u64,
+    /// Begin of the first transfer.
+    pub first: Ns,
+    /// Begin of the last one.
+    pub last: Ns,
+    /// The lowest ranks that make them, at most [`MAX_DELAYED_RANKS`].
+    pub ranks: BTreeSet<u32>,
+}
+
+impl LongCalls {
+    fn new(time: TimeInterval, rank: u32, bytes: u64) -> LongCalls {
+        LongCalls {
+            calls: 1,
+            ns: u128::from(time.ns().unsigned_abs()),
+            bytes,
+            first: time.begin,
+            last: time.begin,
+            ranks: BTreeSet::from([rank]),
+        }
+    }
+
+    /// Adds other calls.
+    pub fn add(&mut self, other: &LongCalls) {
+        if self.calls == 0 || other.calls == 0 {
+            if self.calls == 0 {
+                *self = other.clone();
+            }
+            return;
+        }
+        self.calls += other.calls;
+        self.ns = self.ns.saturating_add(other.ns);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+        self.ranks.extend(&other.ranks);
+        while self.ranks.len() > MAX_DELAYED_RANKS {
+            self.ranks.pop_last();
+        }
+    }
+}
+
 /// Calls on a communicator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct CommunicatorCalls {
@@ -238,6 +331,30 @@ mod tests {
         }
         one.add(&other);
         assert_eq!(one, all);
+    }
+
+    #[test]
+    fn long_calls_are_listed_by_duration_in_whatever_groups_they_are_added() {
+        const MS: Ns = 1_000_000;
+        const CALL: WaitCall = WaitCall { site: 7, operation: 1 };
+        let calls = [(0, 10, 3), (20, 20, 1), (50, 150, 2), (400, 500, 0), (600, 610, 1)];
+        let mut all = TransferTimes::default();
+        let mut parts = [TransferTimes::default(), TransferTimes::default()];
+        for (at, &(begin, end, rank)) in calls.iter().enumerate() {
+            let time = TimeInterval::new(MS * begin, MS * end);
+            for times in [&mut all, &mut parts[at % 2]] {
+                times.count(CALL, time, rank, 8);
+            }
+        }
+        let [mut joined, later] = parts;
+        joined.add(&later);
+        assert_eq!(joined, all);
+        assert_eq!(all.all_ns, 220_000_000);
+        let durations: Vec<&LongCalls> = all.long[&CALL].values().collect();
+        let [short, long] = durations.as_slice() else { panic!("{durations:?}") };
+        assert_eq!((short.calls, short.bytes, short.first, short.last), (2, 16, 0, 600 * MS));
+        assert_eq!((long.calls, long.ns, long.first, long.last), (2, 200_000_000, 50 * MS, 400 * MS));
+        assert_eq!(long.ranks, BTreeSet::from([0, 2]));
     }
 
     #[test]

@@ -138,7 +138,7 @@ pub struct WaitKey {
     pub state: WaitState,
 }
 
-/// The call in which threads wait.
+/// A place at which threads call an MPI function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub struct WaitCall {
     /// Index of the call site; NONE where it is not known.

@@ -97,6 +97,12 @@ impl StateInterval {
         let TimeInterval { begin, end } = self.interval;
         TimeInterval::new(begin, self.wait.map_or(begin, |wait| wait.until.clamp(begin, end)))
     }
+
+    /// The part of it, to its end, in which the thread waits for no other rank: in a call, the time of MPI and of the network.
+    pub fn transfer(&self) -> TimeInterval {
+        let TimeInterval { begin, end } = self.interval;
+        TimeInterval::new(self.wait.map_or(begin, |wait| wait.awaited.clamp(begin, end)), end)
+    }
 }
 
 /// An instance of a parallel region that a thread started.

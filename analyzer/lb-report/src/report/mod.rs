@@ -108,10 +108,6 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
         wanted: arguments.iterations.wanted(),
         asked: (!arguments.judging.no_blocking && first_look.is_none()).then(|| arguments.judging.what_if.clone()),
         watch: arguments.output.html.is_some(),
-        statistics: (json.is_some() && !is_summary)
-            || html.is_some()
-            || arguments.output.csv.is_some()
-            || arguments.output.full,
         ..analyse::AnalysisOptions::default()
     };
     let Analysis { mut model, names, watched } = analysed(&run, &selection, &options, common)?;

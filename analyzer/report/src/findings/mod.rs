@@ -61,6 +61,7 @@ const CONDITIONS: &[DetectCondition] = &[
 const WHOLE: &[DetectWhole] = &[
     whole::nothing::detect,
     whole::threads::detect,
+    whole::thread_pool::detect,
     whole::master_and_workers::detect,
     whole::unclear_polls::detect,
     whole::asleep::detect,
@@ -70,15 +71,18 @@ const WHOLE: &[DetectWhole] = &[
 /// The first that holds explains that a rank computes longer than the mean.
 const IMBALANCE: &[DetectPart] = &[
     imbalance::last_task::detect,
+    imbalance::emptied_ranks::detect,
     imbalance::uneven_groups::detect,
     imbalance::asleep_rank::detect,
     imbalance::kernel_rank::detect,
+    imbalance::outside_work::detect,
     imbalance::serial_code::detect,
     imbalance::static_excess::detect,
 ];
 
 /// The first that holds explains time in MPI calls.
 const CALLS: &[DetectPart] = &[
+    calls::rare_delays::detect,
     calls::rank_in_calls::detect,
     calls::small_messages::detect,
     calls::late_progress::detect,
@@ -92,6 +96,7 @@ const OTHERS: &[DetectPart] = &[
     serialization::moving_rank::detect,
     serialization::slow_in_turn::detect,
     serialization::slow_in_parts::detect,
+    serialization::awaited_master::detect,
     serialization::chains::detect,
     serialization::undivided::detect,
     outside::busy_coordinator::detect,

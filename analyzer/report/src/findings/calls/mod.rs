@@ -9,5 +9,6 @@ pub mod large_messages;
 pub mod late_progress;
 mod messages;
 pub mod rank_in_calls;
+pub mod rare_delays;
 pub mod recorder;
 pub mod small_messages;

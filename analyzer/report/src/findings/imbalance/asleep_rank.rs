@@ -4,6 +4,7 @@ use super::slowest;
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice};
 use crate::findings::loss_parts::LossParts;
+use crate::findings::whole::thread_pool::{find_working_pool, pool_in_words};
 use crate::phrases::doubts::idle_state;
 use crate::phrases::functions::certain_asleep_share;
 use crate::phrases::ranks::{named_ranks, stopper};
@@ -27,6 +28,12 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
 fn advice(report: &Report, slow: &[u32], is_stopped: bool) -> String {
     let (wait, have) = if slow.len() > 1 { ("wait", "have") } else { ("waits", "has") };
     let named = named_ranks(slow);
+    if let Some(pool) = find_working_pool(report).filter(|_| !is_stopped) {
+        let pool = pool_in_words(pool);
+        return format!(
+            "whether {named} {wait} for other threads of the process, which work ({pool}), and {have} more for them to do"
+        );
+    }
     match storage::access_of_slowest(report) {
         _ if is_stopped => stopper(&named),
         Some(verb) => format!(

@@ -6,10 +6,9 @@ use lbprof_thresholds::verdict::MAX_WORK_OF_OTHERS;
 
 use super::slowest;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice};
+use crate::finding::Finding;
 use crate::findings::loss_parts::LossParts;
 use crate::phrases::ranks::who_waits;
-use crate::storage;
 use crate::verdict::LongestRank;
 use crate::words::seconds_like;
 
@@ -25,15 +24,8 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let how_long = seconds_like(time_of(report, worst).min(alone_s), report.verdict.elapsed_s);
     let others = who_waits(report, &[worst.rank]);
     let because = format!("rank {} works alone for {how_long}{when}, and {others}", worst.rank);
-    let advice = match storage::access_of_slowest(report) {
-        Some(verb) => format!(
-            "if this time goes to files, {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks compute; else \
-             share this code among the ranks"
-        ),
-        None => "share this code among the ranks, or let the others work meanwhile".to_owned(),
-    };
     Some(Finding {
-        advice: Some(FindingAdvice::Try(advice)),
+        advice: Some(slowest::advice_on_serial_code(report)),
         ..slowest::slow_rank_finding(report, "serial code", parts.imbalance_s, because)
     })
 }

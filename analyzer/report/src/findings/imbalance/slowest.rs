@@ -3,14 +3,15 @@
 use lbprof_thresholds::verdict::MIN_EXCESS_ASLEEP;
 use lbprof_thresholds::wording::{MAX_UNCHANGED_IMBALANCE, MIN_CHANGED_IMBALANCE};
 
-use crate::Report;
 use crate::excess_iterations::ExcessIterations;
-use crate::finding::{Finding, FindingCause, FindingSubject};
+use crate::finding::{Finding, FindingAdvice, FindingCause, FindingSubject};
 use crate::findings::{gain, place};
 use crate::fraction;
 use crate::phrases::ranks::{factor_in_words, named_ranks, short_percent, who_waits};
+use crate::storage;
 use crate::verdict::LongestRank;
 use crate::words::seconds_like;
+use crate::{IterationRow, Report};
 
 /// Returns a finding about the rank that computes longest, and those that compute as long.
 pub fn slow_rank_finding(report: &Report, kind: &'static str, seconds: f64, because: String) -> Finding {
@@ -24,6 +25,17 @@ pub fn slow_rank_finding(report: &Report, kind: &'static str, seconds: f64, beca
         evidence: evidence.unwrap_or_default(),
         ..Finding::part(kind, seconds, FindingCause::Because(because))
     }
+}
+
+/// Returns advice on code that one rank runs while the others wait.
+pub fn advice_on_serial_code(report: &Report) -> FindingAdvice {
+    FindingAdvice::Try(match storage::access_of_slowest(report) {
+        Some(verb) => format!(
+            "if this time goes to files, {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks compute; else \
+             share this code among the ranks"
+        ),
+        None => "share this code among the ranks, or let the others work meanwhile".to_owned(),
+    })
 }
 
 /// Returns whether a part of an excess is most of it.
@@ -46,7 +58,10 @@ pub fn in_state(report: &Report, worst: &LongestRank, state: &str) -> String {
 pub fn slow_iterations(report: &Report, worst: &LongestRank) -> String {
     let rows = report.iterations.as_ref().map_or(&[][..], |iterations| &iterations.rows);
     match worst.iterations {
-        None => growing_imbalance(report).unwrap_or_default(),
+        None => {
+            let outside = report.outside_work.as_ref().map(|work| format!(", {}", work.when()));
+            outside.or_else(|| growing_imbalance(report)).or_else(|| slow_times(report, worst)).unwrap_or_default()
+        }
         Some(ExcessIterations::Range { first, last }) if rows.iter().all(|row| row.iteration <= last + 1) => {
             format!(", from iteration {first} on")
         }
@@ -56,6 +71,37 @@ pub fn slow_iterations(report: &Report, worst: &LongestRank) -> String {
         Some(ExcessIterations::Periodic { distance }) => format!(", in every {distance}th iteration"),
         Some(ExcessIterations::Scattered { slow, all }) => format!(", in {slow} of {all} iterations"),
     }
+}
+
+/// Returns since when, or until when, slow ranks have their excess, where no iterations are known: `, since 0.40 s`. `None` if it is most of the time, or if calls are so
+/// far apart that a window of time is a part of a step.
+fn slow_times(report: &Report, worst: &LongestRank) -> Option<String> {
+    let windows = &report.windows;
+    let calls: u64 = report.call_sites.iter().map(|row| row.sum.calls).sum();
+    let are_short = calls < (windows.len() * report.ranks.len()) as u64;
+    if report.iterations.is_some() || report.verdict.cluster.is_some() || are_short {
+        return None;
+    }
+    let rows = windows.iter().zip(0..).map(|(window, iteration)| IterationRow {
+        iteration,
+        is_known: true,
+        max_s: window.efficiency.max_computation_s,
+        mean_s: window.efficiency.avg_computation_s,
+        slowest_rank: window.efficiency.slowest_rank.unwrap_or(u32::MAX),
+        ranks: 1,
+    });
+    let rows: Vec<IterationRow> = rows.collect();
+    let slow = ExcessIterations::find(&rows, &worst.with_equals(), worst.over_mean_s)?;
+    let ExcessIterations::Range { first, last } = slow else { return None };
+    let (first, last) = (first as usize, last as usize);
+    let elapsed_s = report.verdict.elapsed_s;
+    let begin = seconds_like(windows.get(first)?.begin_s, elapsed_s);
+    let end = seconds_like(windows.get(last)?.end_s, elapsed_s);
+    Some(match (first <= 1, last + 2 >= windows.len()) {
+        (true, _) => format!(", until {end}"),
+        (false, true) => format!(", since {begin}"),
+        (false, false) => format!(", from {begin} to {end}"),
+    })
 }
 
 /// Returns by how much the imbalance of an iteration grows or shrinks over the run: `, growing from 0 % to 65 % of an iteration`. `None` if it stays about the same.

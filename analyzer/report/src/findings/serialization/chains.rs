@@ -3,6 +3,7 @@
 use lbprof_thresholds::verdict::{GOOD_LOAD_BALANCE, MIN_CAUSE_OF_MAJOR_RANK};
 use lbprof_thresholds::wording::MIN_GAIN_OF_BALANCE;
 
+use super::awaited_master::find_awaited_master;
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause};
 use crate::findings::loss_parts::{LossParts, loss_of};
@@ -22,7 +23,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     };
     let because = format!("within iterations ranks wait for one another in chains{mostly}{though}");
     let more = if report.what_if.balance_gains(MIN_GAIN_OF_BALANCE) { "" } else { "; even work will not help" };
-    Some(Finding {
+    find_awaited_master(report).is_none().then(|| Finding {
         ranks,
         place: place::of_serialization(report, LossKind::DependencyChains),
         advice: Some(FindingAdvice::Try(format!(

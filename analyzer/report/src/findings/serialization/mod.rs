@@ -1,5 +1,6 @@
 //! Ranks wait for one another though none has that much more work.
 
+pub mod awaited_master;
 pub mod chains;
 pub mod moving_rank;
 pub mod slow_in_parts;

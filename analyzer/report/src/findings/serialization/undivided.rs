@@ -1,5 +1,6 @@
 //! Ranks wait for one another; it is not known how.
 
+use super::awaited_master::find_awaited_master;
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause};
 use crate::findings::loss_parts::LossParts;
@@ -20,7 +21,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
              turn or wait in chains"
         }
     };
-    Some(Finding {
+    find_awaited_master(report).is_none().then(|| Finding {
         place: place::of_serialization(report, LossKind::Serialization),
         advice: Some(FindingAdvice::LookAt(advice.to_owned())),
         ..Finding::part("serialization", parts.undivided_s, FindingCause::Because(because.to_owned()))

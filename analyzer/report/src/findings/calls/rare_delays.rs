@@ -1,0 +1,72 @@
+//! A few calls take long, at any time, and nearly all others are short.
+
+use super::messages;
+use crate::Report;
+use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace, FindingSubject};
+use crate::findings::loss_parts::LossParts;
+use crate::phrases::ranks::named_ranks;
+use crate::rare_delays::RareDelays;
+use crate::words::{clean, count, plural, seconds, seconds_like};
+
+/// Most hosts that are named.
+const MAX_HOSTS: usize = 3;
+
+/// Detects that most of the time in calls is a few long delays.
+pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+    let found = report.rare_delays.as_ref().filter(|_| !report.has_unrecorded_partners())?;
+    Some(Finding {
+        subject: FindingSubject::Messages,
+        ranks: found.ranks.clone(),
+        place: Some(FindingPlace::from_call(&found.at)),
+        gain: messages::gain_of_network(report),
+        advice: messages::certain_advice(
+            report,
+            FindingAdvice::LookAt(
+                "the network and the nodes of these ranks (errors and retransmissions of links, other jobs there): record again on other \
+                 nodes, and see whether the delays stay with the ranks or with the nodes; the timeline (--html) shows each of them"
+                    .to_owned(),
+            ),
+        ),
+        evidence: vec![
+            ("delays", found.calls as f64),
+            ("calls", found.all_calls as f64),
+            ("delays_s", found.seconds),
+            ("first_s", found.first_s),
+            ("last_s", found.last_s),
+        ],
+        ..Finding::part("rare delays", parts.calls_s, FindingCause::To("rare delays", delays_in_words(report, found)))
+    })
+}
+
+/// Describes delays: `8 of 3,200 calls of MPI_Waitall take 100 ms each on ranks 0-3, from 0.10 s to 1.60 s of the run; the others are short`.
+fn delays_in_words(report: &Report, found: &RareDelays) -> String {
+    let elapsed_s = report.verdict.elapsed_s;
+    let calls = match found.places {
+        1 => format!("calls of MPI_{}", found.at.operation),
+        n => format!("MPI calls at {}", plural(n as u64, "place")),
+    };
+    let ranks = match found.ranks.as_slice() {
+        [] => String::new(),
+        some => format!(" on {}{}", named_ranks(some), hosts_in_words(report, some)),
+    };
+    let [first, last] = [found.first_s, found.last_s].map(|time_s| seconds_like(time_s, elapsed_s));
+    format!(
+        "{} of {} {calls} take {} each{ranks}, from {first} to {last} of the run; the others are short",
+        count(found.calls),
+        count(found.all_calls),
+        seconds(found.seconds / found.calls.max(1) as f64),
+    )
+}
+
+/// Returns the hosts of ranks in a run on several: ` (node3)`. Empty if they are many.
+fn hosts_in_words(report: &Report, ranks: &[u32]) -> String {
+    let is_on_one = report.ranks.windows(2).all(|pair| pair[0].host == pair[1].host);
+    let rows = report.ranks.iter().filter(|row| ranks.binary_search(&row.rank).is_ok());
+    let mut hosts: Vec<&str> = rows.map(|row| row.host.as_str()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    match hosts.len() {
+        n if is_on_one || n > MAX_HOSTS => String::new(),
+        _ => format!(" ({})", hosts.into_iter().map(clean).collect::<Vec<_>>().join(", ")),
+    }
+}

@@ -1,0 +1,61 @@
+//! Followers wait for the next message of a master that goes through the same iterations with code of its own.
+
+use lbprof_analysis::metrics::blocking::StateTimes;
+use lbprof_analysis::model::waits::WaitState;
+use lbprof_thresholds::verdict::{MIN_CAUSE_OF_MASTER, MIN_WAITING_FOR_MASTER};
+
+use crate::Report;
+use crate::finding::{Finding, FindingAdvice, FindingCause};
+use crate::findings::loss_parts::{LossParts, loss_of};
+use crate::findings::place;
+use crate::loss_kind::LossKind;
+use crate::phrases::ranks::named_ranks;
+use crate::words::seconds_like;
+
+/// A master that others wait for.
+pub struct AwaitedMaster {
+    rank: u32,
+    /// The part of the loss that shows it.
+    loss: LossKind,
+}
+
+/// Detects that ranks wait for the messages of a master.
+pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+    let master = find_awaited_master(report)?;
+    let rank = master.rank;
+    let row = report.ranks.iter().find(|row| row.rank == rank)?;
+    let followers: Vec<u32> = report.ranks.iter().map(|row| row.rank).filter(|one| *one != rank).collect();
+    let wait = if followers.len() > 1 { "wait" } else { "waits" };
+    let because = format!(
+        "{} {wait} for the next message of rank {rank}, which runs code of its own and computes {} in all before it sends",
+        named_ranks(&followers),
+        seconds_like(row.computation_s, report.verdict.elapsed_s)
+    );
+    Some(Finding {
+        ranks: vec![rank],
+        place: place::of_serialization(report, master.loss),
+        advice: Some(FindingAdvice::LookAt(format!(
+            "whether rank {rank} can send before it does work that the others need not wait for, hand out the next work earlier, or share \
+             this work with them"
+        ))),
+        evidence: vec![("computation_s", row.computation_s)],
+        ..Finding::part("awaited master", parts.chains_s + parts.undivided_s, FindingCause::Because(because))
+    })
+}
+
+/// Finds the one rank with code of its own whose computation causes most waiting, if the others wait for its messages.
+pub fn find_awaited_master(report: &Report) -> Option<AwaitedMaster> {
+    let clusters = &report.clusters;
+    let ([_], [alone]) = (clusters.rows.as_slice(), clusters.alone.as_slice()) else { return None };
+    let &[rank] = alone.ranks.as_slice() else { return None };
+    let kinds = [LossKind::DependencyChains, LossKind::Serialization];
+    let loss = kinds.into_iter().find_map(|kind| loss_of(report, kind)).filter(|loss| loss.measured)?;
+    let &(first, share) = loss.ranks.first()?;
+    let sums = &report.blocking.as_ref()?.sums;
+    let for_messages = [WaitState::LateSender, WaitState::LateBroadcast];
+    let times = for_messages.iter().filter_map(|state| sums.states.get(state));
+    let for_messages_s: f64 = times.map(StateTimes::blocked_s).sum();
+    let is_most = share >= MIN_CAUSE_OF_MASTER && for_messages_s >= MIN_WAITING_FOR_MASTER * sums.total_s;
+    let is_awaited = first == rank && is_most;
+    (is_awaited && report.verdict.cluster.is_none()).then_some(AwaitedMaster { rank, loss: loss.kind })
+}

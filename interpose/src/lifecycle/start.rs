@@ -207,7 +207,6 @@ unsafe fn open(
         if let Some(version) = unknown_python {
             log::define(Definition::Problem(ProblemKind::PythonUnknown as u16, 1, format!("Python {version}")));
         }
-        bypass::look(rank);
         match offset {
             Some(offset) => log::define(Definition::ClockOffset(offset)),
             None => guard::count(ProblemKind::ClocksUnknown, 1),
@@ -227,6 +226,7 @@ unsafe fn open(
         killed::watch();
         sampling::start(settings.samples, settings.depth);
         sources::install(settings);
+        bypass::look(rank);
         registry::at_thread_ends(thread_end::end);
         registry::attach(thread);
         if (*thread).log.is_null() {

@@ -231,6 +231,7 @@ def profile(b):  # §8
     iterations = b.list(lambda: tuple(b.uint() for _ in range(5)))
     regions = b.list(lambda: (b.uint(), b.uint(), b.uint(), b.f64(), b.f64(), b.uint(), b.uint()))
     counters = b.list(lambda: (b.uint(), b.uint(), b.uint(), b.f64(), b.f64(), b.f64()))
+    b.list(lambda: (b.uint(), b.byte(), b.uint()))  # states
     totals = [b.uint() for _ in range(5)]
     polls = [b.uint() for _ in range(7)]
     return head, following, entered, cells, sites, iterations, regions, counters, totals, polls

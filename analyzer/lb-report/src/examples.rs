@@ -151,9 +151,8 @@ EXAMPLES
       lb-report study show scaling.study --weak
       lb-report study show scaling.study --base 2
 
-  Fit models of operations, times and speedup by ranks and parameters; extrapolate to 64 ranks:
+  Fit models of operations and times by ranks and parameters:
       lb-report study model grid.study
-      lb-report study model grid.study --at P=64,n=2048
       lb-report study graph grid.study
 
   Write a page for a browser with plots, models and the causal model:

@@ -13,7 +13,7 @@ use lbprof_collector::words::SystemError;
 use lbprof_report::text;
 use lbprof_study::compare::condition::ConditionError;
 use lbprof_study::extrap::NoMeasurements;
-use lbprof_study::models::{ForecastError, ModelError};
+use lbprof_study::models::ModelError;
 use lbprof_study::{NotInStudy, StoreError};
 
 /// The exit code of lb-report. The numbers are documented in its help and in docs/report-reference.md.
@@ -96,7 +96,7 @@ fn in_words(cause: &(dyn Error + 'static)) -> String {
 
 /// Returns whether an error is due to the user's request.
 fn is_usage(error: &anyhow::Error) -> bool {
-    let of_study = error.is::<NotInStudy>() || error.is::<ModelError>() || error.is::<ForecastError>();
+    let of_study = error.is::<NotInStudy>() || error.is::<ModelError>();
     let of_run = error.is::<SelectionError>() || matches!(error.downcast_ref(), Some(AnalysisError::Selection(_)));
     of_study || of_run || error.is::<NoMeasurements>() || error.is::<ConditionError>()
 }

@@ -403,9 +403,6 @@ fn models_and_the_causal_model_are_reported() {
     assert_eq!((&document["schema"], &document["n_runs"]), (&"lbprof-models/1".into(), &3.into()));
     assert_eq!(document["numbers"], serde_json::json!([1, 2, 3]));
     assert!(printed(here.path(), &["study", "graph", "s"]).contains("E = 1 / Σ Ovh holds in all runs"));
-    // Three numbers of ranks are too few to go beyond them.
-    let far = printed(here.path(), &["study", "model", "s", "--at", "ranks=64"]);
-    assert!(far.contains("a run with P = 64") && far.contains("too few points to go beyond them"), "{far}");
 }
 
 #[test]
@@ -414,9 +411,6 @@ fn models_of_what_is_not_there_are_refused() {
     let refused = |options: &[&str], says: &str| {
         assert_fails(here.path(), &[&["study", "model", "s"], options].concat(), 2, says);
     };
-    refused(&["--at", "m=1"], "m does not differ between these runs; these do: P");
-    refused(&["--at", "P=0.5"], "P is a whole number from 1 on");
-    refused(&["--at", "P"], "a name and a number");
     refused(&["--region", "nowhere"], "no model of a region nowhere; there are: main");
     refused(&["--against", "m"], "no model against m; there are: P");
     refused(&["--where", "ranks=3"], "no run has ranks=3");

@@ -1,17 +1,18 @@
 // Generated from docs/study-page-data.schema.json by `npm run build`; do not edit.
 
 /**
- * A unit.
+ * The unit of figures.
  */
-export type UnitWord = ("seconds" | "share" | "ratio")
+export type FigureUnit = ("seconds" | "share" | "ratio")
 /**
- * The kind of a quantity.
+ * The kind of a node, in the order from causes to effects.
  */
-export type NodeWord = ("variable" | "work" | "phase" | "total" | "result")
+export type CausalNodeKind = ("variable" | OpOrQOfAPhase | "phase" | "total" | "result")
+export type OpOrQOfAPhase = "work"
 /**
  * The evidence for a dependence.
  */
-export type EdgeWord = ("fitted" | "defined" | "unknown")
+export type EdgeEvidence = ("fitted" | "defined" | "unknown")
 
 /**
  * The data of the page of a study.
@@ -174,7 +175,7 @@ name: string
 /**
  * Their unit.
  */
-unit: UnitWord
+unit: FigureUnit
 /**
  * The figures.
  */
@@ -208,7 +209,7 @@ relations: RelationRow[]
 /**
  * The causal model.
  */
-graph: GraphRow
+graph: CausalGraph
 }
 /**
  * A dependence between quantities, in a region or in the whole run.
@@ -275,11 +276,7 @@ degree: (number | null)
 /**
  * The cross-validation error of each degree.
  */
-errors: DegreeRow[]
-/**
- * Runs beyond the law.
- */
-leaving: LeavingRow[]
+errors: DegreeError[]
 }
 /**
  * A run's place in a relation.
@@ -298,116 +295,111 @@ x: number
  */
 y: number
 /**
- * True if the run is beyond the law.
- */
-leaves: boolean
-/**
  * `y` less the curve.
  */
 residual: (number | null)
 }
 /**
- * A degree of a polynomial.
+ * The error of polynomials of a degree at points that they were not fitted to.
  */
-export interface DegreeRow {
+export interface DegreeError {
 /**
  * The degree.
  */
 degree: number
 /**
- * Its cross-validation error.
+ * The LOOCV error: root of the mean squared residual of points left out, in the unit of y.
  */
 error: number
-}
 /**
- * A run beyond the law.
+ * The mean squared residual's standard error over the points, in the unit of y squared.
  */
-export interface LeavingRow {
-/**
- * Its number in the study.
- */
-run: (number | null)
-/**
- * Value of the quantity that the law depends on.
- */
-x: number
-/**
- * Seconds that it takes beyond the law.
- */
-excess_s: number
-/**
- * Largest resident memory of a rank; null if it was not sampled.
- */
-max_resident_bytes: (number | null)
-/**
- * Largest swapped memory of a rank; null if it was not sampled.
- */
-max_swapped_bytes: (number | null)
+squared_error_deviation: number
 }
 /**
  * The causal model.
  */
-export interface GraphRow {
+export interface CausalGraph {
 /**
- * Quantities.
+ * Name of the program.
  */
-nodes: NodeRow[]
+program: string
 /**
- * Dependences between the nodes.
+ * Number of runs.
  */
-edges: EdgeRow[]
+n_runs: number
 /**
- * Pairs of which the first does not influence the second.
+ * Quantities, causes before effects.
+ */
+nodes: CausalNode[]
+/**
+ * Dependences, by effect in the order of nodes.
+ */
+edges: CausalEdge[]
+/**
+ * Pairs of which the first does not influence the second: no degree but 0 predicts better.
  */
 independent: [string, string][]
+/**
+ * The largest |E·Σ Ovh − 1| of a run: that E = 1/Σ Ovh holds; null where no run has an efficiency.
+ */
+difference: (number | null)
+/**
+ * Remarks on the runs, a sentence each.
+ */
+remarks: string[]
 }
 /**
  * A quantity.
  */
-export interface NodeRow {
+export interface CausalNode {
 /**
- * Its name, which edges refer to.
+ * Symbol and path: unique. Edges refer to it.
  */
 id: string
 /**
- * Its name for a reader.
+ * Symbol and short path, for readers; escaped as in the text.
  */
 label: string
 /**
  * Kind of the node.
  */
-kind: NodeWord
+kind: CausalNodeKind
 }
 /**
  * A dependence of one quantity on another.
  */
-export interface EdgeRow {
+export interface CausalEdge {
 /**
- * On which.
+ * The cause.
  */
 from: string
 /**
- * Dependent quantity.
+ * The effect.
  */
 to: string
 /**
  * Evidence for the dependence.
  */
-kind: EdgeWord
+kind: EdgeEvidence
 /**
  * The equation, or why there is none.
  */
 text: string
 /**
- * Cross-validation error of a fitted one.
+ * LOOCV error of a fitted one by the size of the values; null where all are 0.
  */
 relative_error: (number | null)
 /**
- * Runs that it was fitted to.
+ * R² of a fitted one; null where all values are the same.
+ */
+r_squared: (number | null)
+/**
+ * Number of runs that it was fitted to.
  */
 n_runs: (number | null)
 /**
- * A remark on it.
+ * A remark on the fit.
  */
 note: (string | null)
 }

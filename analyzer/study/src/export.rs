@@ -24,7 +24,7 @@ pub fn tables(study: &StudyFile) -> Result<Vec<StudyExportTable>, StoreError> {
         let mut tables = Vec::new();
         for table in TABLES {
             let mut select = connection.prepare(&table.select(""))?;
-            let columns: Vec<String> = table.columns.iter().map(|&column| column.to_owned()).collect();
+            let columns: Vec<String> = table.columns().into_iter().map(str::to_owned).collect();
             let n = columns.len();
             let rows = select.query_map([], |row| (0..n).map(|at| Ok(value(row.get_ref(at)?))).collect())?;
             let rows = rows.collect::<rusqlite::Result<_>>()?;

@@ -49,17 +49,8 @@ thresholds! {
     /// The highest degree that is tried.
     MAX_DEGREE: usize = 4, unit "degree", validated "study/src/models/polynomial.rs";
 
-    /// The share of new measurements that lie in an interval.
-    CONFIDENCE_OF_INTERVAL: f64 = 0.95, unit "probability", validated "study/src/models/prediction.rs";
-
-    /// By which share T / #op may differ from the law at least before a point is said to leave it.
-    MIN_DEPARTURE_FROM_LAW: f64 = 0.1, unit "relative", validated "study/src/models/regime.rs";
-
-    /// By how many deviations of the others' T / #op, where these are more.
-    MIN_DEVIATIONS_FROM_LAW: f64 = 4.0, unit "deviations", validated "study/src/models/regime.rs";
-
-    /// A law needs three sizes to be seen in; one more can leave it.
-    MIN_SIZES_OF_REGIME: usize = 3, unit "sizes", validated "study/src/models/regime.rs";
+    /// LOOCV error, as a share of the values, up to which a law or a polynomial is said to hold.
+    MIN_DEPARTURE_FROM_LAW: f64 = 0.1, unit "relative", validated "study/src/models/relations.rs";
 
     /// The least share of P·T, in any of the runs, of a phase that is looked at though nothing was counted in it.
     MIN_PHASE_WITHOUT_COUNTS: f64 = 0.01, unit "of P·T", validated "study/src/models/relations.rs";

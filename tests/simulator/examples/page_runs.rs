@@ -8,7 +8,7 @@
 //! - `gaps`: the same without the records of some calls of rank 1, which can't be read;
 //! - `found`: 4 ranks without markers, a loop of 20 iterations: the computation before the first one is not known;
 //! - `slow`: 4,096 ranks, a few iterations, one rank slower than all others;
-//! - `study`: runs of a multiplication of matrices, of several sizes on several numbers of ranks, the largest of which swap;
+//! - `study`: runs of a multiplication of matrices, of several sizes on several numbers of ranks;
 //! - `hostile-study`: some of them with such names;
 //! - `history`: runs of a program at five commits, of which the third makes one rank slower.
 
@@ -132,15 +132,11 @@ fn damage(log: &Path) -> io::Result<()> {
 /// Sizes of matrices.
 const SIZES: [u32; 6] = [100, 200, 300, 400, 500, 600];
 
-/// From this size on there is too little memory.
-const TOO_LARGE: u32 = 600;
-
 /// A multiplication of matrices of `n` rows: 2n³ operations of 1 ns, of which ranks do a share each, after 3n² numbers were sent around.
 fn multiplication(names: &'static Names, ranks: u32, n: u32) -> Scenario {
     let (size, share) = (f64::from(n), 1.0 / f64::from(ranks));
     let operations = 2.0 * size.powi(3) * share;
-    let swapped = if n >= TOO_LARGE { 1 << 30 } else { 0 };
-    let compute_ms = operations * 1e-6 * if swapped > 0 { 1.5 } else { 1.0 };
+    let compute_ms = operations * 1e-6;
     let quanta = 3.0 * size * size * share;
     Scenario::ranks(ranks).run_id(u64::from(n) << 8 | u64::from(ranks)).each(|rank, script| {
         // Rank r waits a little for those before it.
@@ -149,7 +145,6 @@ fn multiplication(names: &'static Names, ranks: u32, n: u32) -> Scenario {
             .param(names.step, size)
             .region(names.halo, |script| script.work(0.0, quanta).allreduce(8, exchange_ms))
             .region(names.force, |script| script.compute(compute_ms).work(operations, 0.0))
-            .memory(1 << 30, swapped)
             .compute(0.02 * f64::from(rank))
             .barrier(0.02 * f64::from(ranks - rank))
     })

@@ -33,7 +33,7 @@ enum StudyCommand {
     /// Show runs side by side: times, efficiencies, overheads, speedup.
     #[command(after_help = examples::MORE, after_long_help = examples::SHOW)]
     Show(show::ShowArguments),
-    /// Fit models to the runs and extrapolate to other numbers of ranks and parameters.
+    /// Fit models to the runs: how work and times depend on ranks and parameters.
     Model(model::ModelArguments),
     /// Show the causal model: which figure depends on which, with equations.
     Graph(graph::GraphArguments),

@@ -1,4 +1,4 @@
-//! `lb-report study model`: the laws that runs follow, and what other runs would take.
+//! `lb-report study model`: the laws that runs follow.
 
 use std::path::{Path, PathBuf};
 
@@ -23,17 +23,13 @@ pub struct ModelArguments {
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
 
-    /// Extrapolate to a run with these values: P=64,n=2000.
-    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = value)]
-    at: Vec<(String, f64)>,
-
     /// Use these runs only: n=512, ranks=4, run=3, host=node1*.
     ///
     /// May be given several times; of several values for one name, any matches.
     #[arg(long = "where", value_name = "NAME=VALUE")]
     conditions: Vec<RunCondition>,
 
-    /// Write all models, points and forecasts as JSON to FILE; - is standard output.
+    /// Write all models and points as JSON to FILE; - is standard output.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
@@ -41,36 +37,17 @@ pub struct ModelArguments {
     display: DisplayOptions,
 }
 
-/// Parses a variable and its value. The number of ranks may be called `ranks`, as elsewhere.
-fn value(text: &str) -> Result<(String, f64), String> {
-    const EXPECTED: &str = "a name and a number, as in P=64 or n=2000";
-    let (name, value) = text.split_once('=').ok_or(EXPECTED)?;
-    let name = match name.trim() {
-        "" => return Err(EXPECTED.to_owned()),
-        key::RANKS => variables::RANKS.to_owned(),
-        name => name.to_owned(),
-    };
-    Ok((name, value.trim().parse().map_err(|_| EXPECTED)?))
-}
-
 /// Prints the models.
 pub fn run(arguments: &ModelArguments) -> anyhow::Result<ReportExit> {
     let (models, exit) = fit_models(&arguments.study, &arguments.conditions)?;
-    let asked = arguments.at.iter().cloned().collect();
-    let forecast = if arguments.at.is_empty() { None } else { Some(models.forecast(&asked)?) };
     if let Some(path) = &arguments.json {
-        let document = json::models(&models, forecast.as_ref())?;
+        let document = json::models(&models)?;
         write_file(path, |out| out.write_all(document.as_bytes()))?;
         return Ok(exit);
     }
     let against = arguments.against.as_ref().map(|name| if name == key::RANKS { variables::RANKS } else { name });
     let shown = text::ShownModels { region: arguments.region.clone(), against: against.map(str::to_owned) };
-    let columns = arguments.display.columns();
-    let mut said = text::models(&models, &shown, columns)?;
-    if let Some(forecast) = &forecast {
-        said.push_str(&text::forecast(forecast, columns));
-    }
-    arguments.display.print(&said)?;
+    arguments.display.print(&text::models(&models, &shown, arguments.display.columns())?)?;
     Ok(exit)
 }
 

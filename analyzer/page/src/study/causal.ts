@@ -3,9 +3,9 @@ import { choice, el, field } from "../dom";
 import type { PanelOf } from "../panel";
 import { table } from "../table";
 import { percent, plural } from "../words";
-import type { GraphRow, EdgeRow, NodeRow, StudyData } from "../studydata.generated";
+import type { CausalEdge, CausalGraph, CausalNode, StudyData } from "../studydata.generated";
 
-const KINDS: [NodeRow["kind"], string][] = [
+const KINDS: [CausalNode["kind"], string][] = [
     ["variable", "ranks and parameters"],
     ["work", "operations and quanta"],
     ["phase", "time of a phase"],
@@ -54,7 +54,7 @@ function svg(name: string, attributes: Record<string, string | number> = {}, tex
 }
 
 interface Place {
-    node: NodeRow;
+    node: CausalNode;
     x: number;
     y: number;
 }
@@ -62,31 +62,31 @@ interface Place {
 interface Layout {
     places: Map<string, Place>;
     /** The points at which each edge passes the columns between its ends: their left sides, and the height. */
-    passes: Map<EdgeRow, [x: number, y: number][]>;
+    passes: Map<CausalEdge, [x: number, y: number][]>;
     width: number;
     height: number;
     heads: [string, number][];
 }
 
 /** Nodes by kind; results that follow from others stand after these. */
-function columnsOf(graph: GraphRow): { name: string; nodes: NodeRow[] }[] {
+function columnsOf(graph: CausalGraph): { name: string; nodes: CausalNode[] }[] {
     const results = new Set(graph.nodes.filter((node) => node.kind === "result").map((node) => node.id));
-    const follows = (node: NodeRow) => graph.edges.some((edge) => edge.to === node.id && results.has(edge.from));
+    const follows = (node: CausalNode) => graph.edges.some((edge) => edge.to === node.id && results.has(edge.from));
     const columns = KINDS.map(([kind, name]) => ({ name, nodes: graph.nodes.filter((node) => node.kind === kind && !(results.has(node.id) && follows(node))) }));
     columns.push({ name: "", nodes: graph.nodes.filter((node) => results.has(node.id) && follows(node)) });
     return columns.filter(({ nodes }) => nodes.length > 0);
 }
 
 /** Columns by kind; within one, nodes and passing edges in the order of the mean height of what they come from, so that few cross. */
-function layout(graph: GraphRow): Layout {
+function layout(graph: CausalGraph): Layout {
     const columns = columnsOf(graph);
     const column = new Map(columns.flatMap(({ nodes }, at) => nodes.map((node) => [node.id, at])));
     const of: Layout = { places: new Map(), passes: new Map(graph.edges.map((edge) => [edge, []])), width: columns.length * (WIDTH + GAP_X) - GAP_X, height: 0, heads: [] };
     columns.forEach(({ name, nodes: own }, at) => {
         const x = at * (WIDTH + GAP_X);
         of.heads.push([name, x]);
-        const middle = (edge: EdgeRow) => of.passes.get(edge)?.at(-1)?.[1] ?? (of.places.get(edge.from)?.y ?? 0) + HEIGHT / 2;
-        const mean = (edges: EdgeRow[]) => (edges.length > 0 ? edges.reduce((sum, edge) => sum + middle(edge), 0) / edges.length : 0);
+        const middle = (edge: CausalEdge) => of.passes.get(edge)?.at(-1)?.[1] ?? (of.places.get(edge.from)?.y ?? 0) + HEIGHT / 2;
+        const mean = (edges: CausalEdge[]) => (edges.length > 0 ? edges.reduce((sum, edge) => sum + middle(edge), 0) / edges.length : 0);
         const nodes = own.map((node) => ({ node, edge: null, wish: mean(graph.edges.filter((edge) => edge.to === node.id && column.get(edge.from) !== at)) }));
         const passing = graph.edges.filter((edge) => (column.get(edge.from) ?? at) < at && (column.get(edge.to) ?? at) > at).map((edge) => ({ node: null, edge, wish: middle(edge) }));
         let y = TOP;
@@ -103,13 +103,13 @@ function layout(graph: GraphRow): Layout {
     return of;
 }
 
-function drawn(graph: GraphRow): HTMLElement[] {
+function drawn(graph: CausalGraph): HTMLElement[] {
     const { places, passes, width, height, heads } = layout(graph);
     const picture = svg("svg", { viewBox: `-4 0 ${width + 8} ${height}`, width: width + 8, class: "causal", role: "group", "aria-label": "Causal model" });
     for (const [name, x] of heads) {
         picture.append(svg("text", { x, y: 14, class: "head" }, name));
     }
-    const curves = new Map<EdgeRow, SVGElement>();
+    const curves = new Map<CausalEdge, SVGElement>();
     for (const edge of graph.edges) {
         const [from, to] = [places.get(edge.from), places.get(edge.to)];
         if (!from || !to) {
@@ -124,7 +124,7 @@ function drawn(graph: GraphRow): HTMLElement[] {
     let chosen: string | null = null;
     const boxes = new Map<string, SVGElement>();
     const fill = () => {
-        const is = (edge: EdgeRow) => chosen === null || edge.from === chosen || edge.to === chosen;
+        const is = (edge: CausalEdge) => chosen === null || edge.from === chosen || edge.to === chosen;
         curves.forEach((path, edge) => {
             path.classList.toggle("chosen", chosen !== null && is(edge));
             path.classList.toggle("faint", !is(edge));
@@ -148,7 +148,7 @@ function drawn(graph: GraphRow): HTMLElement[] {
     return [el("div", { class: "scrolls" }, picture as unknown as HTMLElement), el("ul", { class: "hint" }, ...independent), equations];
 }
 
-function label(graph: GraphRow, id: string): string {
+function label(graph: CausalGraph, id: string): string {
     return graph.nodes.find((node) => node.id === id)?.label ?? id;
 }
 
@@ -190,12 +190,12 @@ function node({ node: of, x, y }: Place, press: () => void): SVGElement {
     return group;
 }
 
-function said(edge: EdgeRow): string {
+function said(edge: CausalEdge): string {
     return edge.relative_error === null ? edge.text : `${edge.text} (error ${percent(edge.relative_error)})`;
 }
 
-function edges(graph: GraphRow, rows: EdgeRow[], chosen: string | null): HTMLElement {
-    return table<EdgeRow>({
+function edges(graph: CausalGraph, rows: CausalEdge[], chosen: string | null): HTMLElement {
+    return table<CausalEdge>({
         caption: chosen === null ? "Equations" : `Equations of ${label(graph, chosen)}`,
         rows,
         first: 40,

@@ -4,7 +4,7 @@ import { SERIES } from "../palette";
 import type { PanelOf } from "../panel";
 import { table } from "../table";
 import { colour } from "../theme";
-import { bytes, percent, ratio, seconds } from "../words";
+import { percent, ratio, seconds } from "../words";
 import type { ProgramModels, RelationRow, StudyData } from "../studydata.generated";
 import { Plot, type PlotSpec } from "./plot";
 import { number } from "./runs";
@@ -40,7 +40,6 @@ function program(host: HTMLElement, of: ProgramModels): () => void {
     const about = el("p", { class: "hint" });
     const plots = [points(shown), residuals(shown), errors(shown)].map((spec) => new Plot(spec));
     const figures = plots.map((plot) => el("figure", {}, el("figcaption", {}), plot.element));
-    const leaving = el("div");
     const fill = () => {
         title.textContent = `${shown.to} against ${shown.from}`;
         about.textContent = sentence(shown);
@@ -49,7 +48,6 @@ function program(host: HTMLElement, of: ProgramModels): () => void {
             (figures[at].firstChild as HTMLElement).textContent = spec.label;
             plots[at].show(spec);
         });
-        leaving.replaceChildren(...(shown.leaving.length > 0 ? [left(shown)] : []));
     };
     const names = of.relations.map((one, at): [string, string] => [String(at), `${one.to} against ${one.from}`]);
     const select = choice(names, String(of.relations.indexOf(shown)), (value) => {
@@ -61,7 +59,6 @@ function program(host: HTMLElement, of: ProgramModels): () => void {
         title,
         about,
         el("div", { class: "plots" }, ...figures),
-        leaving,
         table<RelationRow>({
             caption: "All relations; a click on one shows it",
             rows: of.relations,
@@ -100,11 +97,9 @@ function sentence(of: RelationRow): string {
 const value = (of: RelationRow) => (of.is_time ? seconds : number);
 
 function points(of: RelationRow): PlotSpec {
-    const some = (leaves: boolean) => of.points.filter((point) => point.leaves === leaves);
-    const series = (name: string, leaves: boolean, at: number) => ({ name, x: some(leaves).map((point) => point.x), y: some(leaves).map((point) => point.y), colour: SERIES[at], kind: "points" as const });
-    const beyond = some(true).length > 0 ? [series("beyond the law", true, 1)] : [];
+    const runs = { name: "run", x: of.points.map((point) => point.x), y: of.points.map((point) => point.y), colour: SERIES[0], kind: "points" as const };
     const curve = { name: of.is_law ? "law" : `degree ${of.degree ?? "–"}`, x: of.curve.map(([x]) => x), y: of.curve.map(([, y]) => y), colour: colour("accent"), kind: "line" as const };
-    return { label: `${of.to} against ${of.from}: runs, and the curve through them`, series: [series("run", false, 0), ...beyond, ...(of.curve.length > 0 ? [curve] : [])], height: 300, text: value(of), xText: number };
+    return { label: `${of.to} against ${of.from}: runs, and the curve through them`, series: [runs, ...(of.curve.length > 0 ? [curve] : [])], height: 300, text: value(of), xText: number };
 }
 
 function residuals(of: RelationRow): PlotSpec {
@@ -117,18 +112,4 @@ function errors(of: RelationRow): PlotSpec {
     const series = { name: "error", x: of.errors.map((one) => one.degree), y: of.errors.map((one) => one.error), colour: SERIES[2], kind: "bars" as const };
     const chosen = of.degree === null ? "" : `; degree ${of.degree} ${of.is_law ? "would be" : "is"} chosen`;
     return { label: `Cross-validation error of polynomials by degree${chosen}`, series: [series], height: 220, text: value(of), xText: (x) => `degree ${x}`, places: of.errors.map((one) => one.degree) };
-}
-
-function left(of: RelationRow): HTMLElement {
-    return table({
-        caption: "Runs that leave the linear law",
-        rows: of.leaving,
-        columns: [
-            { title: "run", cell: (row) => String(row.run), by: (row) => row.run, right: true },
-            { title: of.from, cell: (row) => number(row.x), by: (row) => row.x, right: true },
-            { title: "beyond the law", cell: (row) => seconds(row.excess_s), by: (row) => row.excess_s, right: true },
-            { title: "resident", cell: (row) => bytes(row.max_resident_bytes), by: (row) => row.max_resident_bytes, right: true },
-            { title: "swapped", cell: (row) => bytes(row.max_swapped_bytes), by: (row) => row.max_swapped_bytes, right: true },
-        ],
-    });
 }

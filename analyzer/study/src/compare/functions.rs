@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::noise::mean;
 use super::regions::RegionList;
 use super::{ComparisonSide, ComparisonSides};
@@ -15,38 +17,49 @@ use lbprof_thresholds::metrics::MIN_STANDARD_ERRORS;
 const MOST: (usize, usize) = (20, 3);
 
 /// A change of CPU time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeChange {
-    /// Mean of the base runs, in seconds.
+    /// CPU time in the base runs, the mean over ranks, by samples.
     pub base_s: f64,
-    /// Mean of the new ones.
+    /// Its value in the new runs.
     pub new_s: f64,
-    /// Standard error of the difference.
+    /// `new` minus `base`.
+    pub change_s: f64,
+    /// Standard error of `change_s`.
     pub error_s: f64,
 }
 
 impl TimeChange {
-    /// By how much it grew.
-    pub fn difference(&self) -> f64 {
-        self.new_s - self.base_s
-    }
-
     /// True for a change of at least `least_s` that its error does not explain.
     fn is_sure(&self, least_s: f64) -> bool {
-        let difference = self.difference().abs();
-        difference >= MIN_STANDARD_ERRORS * self.error_s && difference >= least_s && difference > 0.0
+        let change_s = self.change_s.abs();
+        change_s >= MIN_STANDARD_ERRORS * self.error_s && change_s >= least_s && change_s > 0.0
     }
 }
 
-/// A change of the CPU time of a function.
-#[derive(Clone, Debug, PartialEq)]
+/// A function whose CPU time changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionChange {
-    /// Its name and its file, or the file that has it.
+    /// Its name and source file, or the library that has it.
     pub function: String,
     /// In the whole program.
+    #[serde(flatten)]
     pub time: TimeChange,
-    /// In the regions where that is significant, too, by their paths in the new runs: the largest change first.
-    pub regions: Vec<(String, TimeChange)>,
+    /// The regions without inner regions in which the change is significant, too, the largest first, at most 3.
+    pub regions: Vec<RegionChange>,
+}
+
+/// The CPU time of a function in a region.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RegionChange {
+    /// Path of the region in the new runs.
+    pub region: String,
+    /// The change there.
+    #[serde(flatten)]
+    pub time: TimeChange,
 }
 
 /// The changes that are significant and at least `least_s`, the largest first; `None` where not all runs were sampled, or where an older version added
@@ -57,19 +70,19 @@ pub(super) fn changes(sides: &ComparisonSides, regions: &RegionList, least_s: f6
     let mut changes: Vec<FunctionChange> = sure(&means(&base), &means(&new), least_s)
         .map(|(function, time)| FunctionChange { function, time, regions: Vec::new() })
         .collect();
-    changes.sort_by(|a, b| b.time.difference().abs().total_cmp(&a.time.difference().abs()));
+    changes.sort_by(|a, b| b.time.change_s.abs().total_cmp(&a.time.change_s.abs()));
     changes.truncate(MOST.0);
     for (idx, path) in regions.paths.iter().enumerate() {
         let base = region_means(&both[0], regions, 0, idx);
         let new = region_means(&both[1], regions, both[0].len(), idx);
         for (function, time) in sure(&base, &new, least_s) {
             if let Some(change) = changes.iter_mut().find(|change| change.function == function) {
-                change.regions.push((path.clone(), time));
+                change.regions.push(RegionChange { region: path.clone(), time });
             }
         }
     }
     for change in &mut changes {
-        change.regions.sort_by(|a, b| b.1.difference().abs().total_cmp(&a.1.difference().abs()));
+        change.regions.sort_by(|a, b| b.time.change_s.abs().total_cmp(&a.time.change_s.abs()));
         change.regions.truncate(MOST.1);
     }
     Some(changes)
@@ -111,7 +124,7 @@ fn sure<'a>(
     names.dedup();
     let changes = names.into_iter().map(|name| {
         let ((base_s, base_error), (new_s, new_error)) = (base.mean_times(name), new.mean_times(name));
-        (name.clone(), TimeChange { base_s, new_s, error_s: base_error.hypot(new_error) })
+        (name.clone(), TimeChange { base_s, new_s, change_s: new_s - base_s, error_s: base_error.hypot(new_error) })
     });
     changes.filter(move |(_, time)| time.is_sure(least_s))
 }
@@ -217,7 +230,8 @@ mod tests {
         let changes = changes(&ComparisonSides { base, new }).unwrap();
         // In `main` it is not significant; `main/io` may still have 0.3 s in the new run; `sort` did not change in the program.
         let [one] = changes.as_slice() else { panic!("{changes:?}") };
-        let found: Vec<_> = one.regions.iter().map(|(path, time)| (path.as_str(), time.base_s, time.new_s)).collect();
+        let found: Vec<_> =
+            one.regions.iter().map(|there| (there.region.as_str(), there.time.base_s, there.time.new_s)).collect();
         assert_eq!(found, [("main/new", 0.0, 0.5), ("main/step", 0.5, 0.87)]);
     }
 

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::condition::JudgedCondition;
-use super::functions::{FunctionChange, TimeChange};
-use super::{AffectedRanks, ComparisonSide, FigureChange, RunComparison, TimeContribution, words};
+use super::functions::FunctionChange;
+use super::{AffectedRanks, ComparisonSide, FigureChange, RunComparison, RunRatio, TimeContribution, words};
 use lbprof_analysis::metrics::median::median;
 use lbprof_report::json::{GENERATOR, write_pretty};
 
@@ -42,13 +42,13 @@ pub struct ComparisonDocument<'a> {
     places: Vec<ReasonRow<'a>>,
     /// Functions whose CPU time in computation changed significantly, the largest change first, at most 20; null if not all runs were sampled, or
     /// if an older version added one to a study.
-    functions: Option<Vec<ChangedFunctionRow<'a>>>,
+    functions: Option<&'a [FunctionChange]>,
     /// The efficiencies of both sides.
-    efficiencies: Vec<EfficiencyChange>,
+    efficiencies: &'a [RunRatio],
     /// Further differences and missing data, as sentences.
     remarks: &'a [String],
     /// Conditions to fail on, in the given order.
-    conditions: Vec<ConditionRow<'a>>,
+    conditions: &'a [JudgedCondition],
 }
 
 /// The runs of one side.
@@ -169,76 +169,6 @@ struct LongestRankChange {
     base_over_mean_s: f64,
 }
 
-/// A function whose CPU time changed.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct ChangedFunctionRow<'a> {
-    /// Its name and source file, or the library that has it.
-    function: &'a str,
-    /// CPU time in the base runs, the mean over ranks, by samples.
-    base_s: f64,
-    /// Its value in the new runs.
-    new_s: f64,
-    /// `new` minus `base`.
-    change_s: f64,
-    /// Standard error of `change_s`.
-    error_s: f64,
-    /// The regions without inner regions in which the change is significant, too, the largest first, at most 3.
-    regions: Vec<RegionChange<'a>>,
-}
-
-/// The CPU time of a function in a region.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct RegionChange<'a> {
-    /// Path of the region in the new runs.
-    region: &'a str,
-    /// CPU time there in the base runs, the mean over ranks.
-    base_s: f64,
-    /// Its value in the new runs.
-    new_s: f64,
-    /// `new` minus `base`.
-    change_s: f64,
-    /// Standard error of `change_s`.
-    error_s: f64,
-}
-
-/// An efficiency of both sides.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct EfficiencyChange {
-    /// Name as in the text output.
-    name: &'static str,
-    /// Median of the base runs.
-    base: Option<f64>,
-    /// Median of the new runs.
-    new: Option<f64>,
-    /// `new` minus `base`.
-    change: Option<f64>,
-    /// True if the means differ by a point or more, and beyond noise; false if noise is not known.
-    beyond_noise: bool,
-}
-
-/// A condition to fail on.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct ConditionRow<'a> {
-    /// The condition as it was written.
-    condition: &'a str,
-    /// `passes` (it does not hold), `fails` (it holds) or `unknown` (a figure in it is not known, which counts as failed).
-    outcome: &'static str,
-    /// Its metric.
-    metric: &'a str,
-    /// Its value, the median of the new runs.
-    value: Option<f64>,
-    /// Its value for the base runs.
-    base: Option<f64>,
-    /// Value of the left side.
-    left: Option<f64>,
-    /// Value of the right side.
-    right: Option<f64>,
-}
-
 /// Writes the comparison as one JSON document that ends with a new line.
 pub fn write(comparison: &RunComparison, conditions: &[JudgedCondition], out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&document(comparison, conditions), out)
@@ -257,20 +187,10 @@ pub fn document<'a>(comparison: &'a RunComparison, conditions: &'a [JudgedCondit
         by_cause: comparison.by_cause,
         reasons: comparison.reasons.iter().map(|one| reason(comparison, one)).collect(),
         places: comparison.places.iter().map(|one| reason(comparison, one)).collect(),
-        functions: comparison.functions.as_ref().map(|changes| changes.iter().map(function).collect()),
-        efficiencies: comparison
-            .ratios
-            .iter()
-            .map(|ratio| EfficiencyChange {
-                name: ratio.name,
-                base: ratio.base,
-                new: ratio.new,
-                change: ratio.base.zip(ratio.new).map(|(base, new)| new - base),
-                beyond_noise: ratio.beyond_noise,
-            })
-            .collect(),
+        functions: comparison.functions.as_deref(),
+        efficiencies: &comparison.ratios,
         remarks: &comparison.remarks,
-        conditions: conditions.iter().map(condition).collect(),
+        conditions,
     }
 }
 
@@ -315,19 +235,6 @@ fn noise_row(comparison: &RunComparison) -> NoiseRow {
     }
 }
 
-fn function(change: &FunctionChange) -> ChangedFunctionRow<'_> {
-    let TimeChange { base_s, new_s, error_s } = change.time;
-    let regions = change.regions.iter().map(|(path, time)| RegionChange {
-        region: path,
-        base_s: time.base_s,
-        new_s: time.new_s,
-        change_s: time.difference(),
-        error_s: time.error_s,
-    });
-    let change_s = change.time.difference();
-    ChangedFunctionRow { function: &change.function, base_s, new_s, change_s, error_s, regions: regions.collect() }
-}
-
 fn reason<'a>(comparison: &RunComparison, part: &'a TimeContribution) -> ReasonRow<'a> {
     let whole_s = comparison.elapsed.difference();
     let ranks = match &part.whose {
@@ -353,17 +260,5 @@ fn reason<'a>(comparison: &RunComparison, part: &'a TimeContribution) -> ReasonR
         all_ranks: matches!(part.whose, AffectedRanks::All(_)),
         ranks: ranks.iter().map(|&(rank, own_change_s)| RankChange { rank, own_change_s }).collect(),
         longest,
-    }
-}
-
-fn condition(judged: &JudgedCondition) -> ConditionRow<'_> {
-    ConditionRow {
-        condition: &judged.text,
-        outcome: judged.outcome.name(),
-        metric: &judged.metric,
-        value: judged.value,
-        base: judged.base,
-        left: judged.sides.map(|sides| sides.0),
-        right: judged.sides.map(|sides| sides.1),
     }
 }

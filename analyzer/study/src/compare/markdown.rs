@@ -59,7 +59,7 @@ fn reasons(comparison: &RunComparison) -> String {
 fn efficiencies(comparison: &RunComparison) -> String {
     let mut text = "| efficiency | base | new | change |\n|---|--:|--:|--:|\n".to_owned();
     for ratio in &comparison.ratios {
-        let change = ratio.base.zip(ratio.new).map(|(base, new)| signed_percent(new - base));
+        let change = ratio.change.map(signed_percent);
         let change = change.map_or_else(|| "–".to_owned(), |change| change.replace(" %", " points"));
         let (base, new) = (percent_or_dash(ratio.base), percent_or_dash(ratio.new));
         writeln!(text, "| {} | {base} | {new} | {change} |", ratio.name).ok();

@@ -19,6 +19,8 @@ mod sides;
 pub mod text;
 mod words;
 
+use serde::Serialize;
+
 use crate::RunMetrics;
 use change::ChangeJudge;
 pub use change::FigureChange;
@@ -31,16 +33,19 @@ use regions::RegionList;
 use sides::RatioOfRun;
 pub use sides::{ComparisonSide, ComparisonSides, NamedRun};
 
-/// A ratio of the run.
-#[derive(Clone, Debug, PartialEq)]
+/// An efficiency of both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRatio {
-    /// Its name as in the report.
+    /// Name as in the text output.
     pub name: &'static str,
-    /// Median of the base runs, where all have it.
+    /// Median of the base runs; null unless all have it.
     pub base: Option<f64>,
-    /// Median of the new ones.
+    /// Median of the new runs, likewise.
     pub new: Option<f64>,
-    /// True if the difference is beyond noise. Where noise is not known, none is.
+    /// `new` minus `base`.
+    pub change: Option<f64>,
+    /// True if the means differ by a point or more, and beyond noise; false if noise is not known.
     pub beyond_noise: bool,
 }
 
@@ -143,7 +148,9 @@ fn ratios(sides: &ComparisonSides) -> Vec<RunRatio> {
     let probabilities: Vec<f64> = ratios.iter().map(|(_, of)| ratio_probability(sides, *of).unwrap_or(1.0)).collect();
     let mut rows = Vec::new();
     for ((name, of), beyond_noise) in ratios.into_iter().zip(noise::rejected(&probabilities)) {
-        rows.push(RunRatio { name, base: sides.base.median(of), new: sides.new.median(of), beyond_noise });
+        let (base, new) = (sides.base.median(of), sides.new.median(of));
+        let change = base.zip(new).map(|(base, new)| new - base);
+        rows.push(RunRatio { name, base, new, change, beyond_noise });
     }
     rows
 }

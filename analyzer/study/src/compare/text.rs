@@ -128,16 +128,14 @@ fn functions(comparison: &RunComparison, options: &ComparisonTextOptions) -> Str
     let heads = ["base", "new", "change"].map(|name| format!("{name}\n[{}]", unit.symbol));
     let mut table = TextTable::new(&["<function", &heads[0], &heads[1], &heads[2], "<most of it in"], 0);
     for one in changes.iter().take(options.top) {
-        let most = one
-            .regions
-            .first()
-            .filter(|(_, time)| time.difference() / one.time.difference() >= MIN_CHANGE_IN_ONE_REGION);
+        let first = one.regions.first();
+        let most = first.filter(|there| there.time.change_s / one.time.change_s >= MIN_CHANGE_IN_ONE_REGION);
         table.row(vec![
             clean(&one.function),
             unit.number(one.time.base_s),
             unit.number(one.time.new_s),
-            format!("{} ± {}", words::signed(unit, one.time.difference()), unit.number(one.time.error_s)),
-            most.map(|(path, _)| clean(short_path(path))).unwrap_or_default(),
+            format!("{} ± {}", words::signed(unit, one.time.change_s), unit.number(one.time.error_s)),
+            most.map(|there| clean(short_path(&there.region))).unwrap_or_default(),
         ]);
     }
     let table = table.sparing(options.columns, &[&["most of it in"]]);
@@ -225,8 +223,7 @@ fn share(comparison: &RunComparison, seconds: f64) -> String {
 fn efficiencies(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let mut table = TextTable::new(&["<efficiency", "base", "new", "change\n[points]"], 0);
     for ratio in &comparison.ratios {
-        let change = ratio.base.zip(ratio.new).map(|(base, new)| new - base);
-        let change = change.map_or_else(
+        let change = ratio.change.map_or_else(
             || "–".to_owned(),
             |change| lbprof_report::words::signed_percent(change).trim_end_matches(" %").to_owned(),
         );

@@ -88,14 +88,14 @@ fn because(comparison: &RunComparison, part: &TimeContribution) -> String {
 fn function(comparison: &RunComparison, part: &TimeContribution) -> String {
     let TimeComponent::In(_, Activity::Computation) = part.what else { return String::new() };
     let there = comparison.functions.iter().flatten().filter_map(|one| {
-        let (_, time) = one.regions.iter().find(|(path, _)| Some(path) == part.region.as_ref())?;
-        (time.difference() * part.own_s > 0.0).then_some((&one.function, time))
+        let there = one.regions.iter().find(|there| Some(&there.region) == part.region.as_ref())?;
+        (there.time.change_s * part.own_s > 0.0).then_some((&one.function, there.time))
     });
-    let most = there.max_by(|a, b| a.1.difference().abs().total_cmp(&b.1.difference().abs()));
+    let most = there.max_by(|a, b| a.1.change_s.abs().total_cmp(&b.1.change_s.abs()));
     most.map_or_else(String::new, |(name, time)| {
-        let more = if time.difference() < 0.0 { "less" } else { "more" };
-        let unit = TimeUnit::for_max(time.difference().abs());
-        let [change, error] = [time.difference().abs(), time.error_s].map(|part| unit.number(part));
+        let more = if time.change_s < 0.0 { "less" } else { "more" };
+        let unit = TimeUnit::for_max(time.change_s.abs());
+        let [change, error] = [time.change_s.abs(), time.error_s].map(|part| unit.number(part));
         let name = shorten(&clean(name), LONGEST_NAME);
         format!(" By samples, {name} computes {change} ± {error} {} {more} there in the mean over ranks.", unit.symbol)
     })

@@ -1,12 +1,12 @@
-//! Relations with the points that they were taken from, and the graph of them.
+//! Relations with the points that they were taken from.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::models::causal::{CausalEdge, CausalGraph, CausalNodeKind, DependenceReason};
-use crate::models::equation;
+use crate::models::causal::{CausalEdge, EdgeEvidence};
 use crate::models::relations::{QuantityRelation, StudyModels};
+use crate::models::validation::DegreeError;
 use lbprof_report::words::clean;
 
 /// Points of a curve.
@@ -45,9 +45,7 @@ pub struct RelationRow {
     /// The chosen degree of the polynomial.
     degree: Option<usize>,
     /// The cross-validation error of each degree.
-    errors: Vec<DegreeRow>,
-    /// Runs beyond the law.
-    leaving: Vec<LeavingRow>,
+    errors: Vec<DegreeError>,
 }
 
 /// A run's place in a relation.
@@ -60,122 +58,8 @@ struct PointRow {
     x: f64,
     /// Value of the dependent quantity.
     y: f64,
-    /// True if the run is beyond the law.
-    leaves: bool,
     /// `y` less the curve.
     residual: Option<f64>,
-}
-
-/// A degree of a polynomial.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct DegreeRow {
-    /// The degree.
-    degree: usize,
-    /// Its cross-validation error.
-    error: f64,
-}
-
-/// A run beyond the law.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct LeavingRow {
-    /// Its number in the study.
-    run: Option<u32>,
-    /// Value of the quantity that the law depends on.
-    x: f64,
-    /// Seconds that it takes beyond the law.
-    excess_s: f64,
-    /// Largest resident memory of a rank; null if it was not sampled.
-    max_resident_bytes: Option<u64>,
-    /// Largest swapped memory of a rank; null if it was not sampled.
-    max_swapped_bytes: Option<u64>,
-}
-
-/// The causal model.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct GraphRow {
-    /// Quantities.
-    nodes: Vec<NodeRow>,
-    /// Dependences between the nodes.
-    edges: Vec<EdgeRow>,
-    /// Pairs of which the first does not influence the second.
-    independent: Vec<(String, String)>,
-}
-
-/// A quantity.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct NodeRow {
-    /// Its name, which edges refer to.
-    id: String,
-    /// Its name for a reader.
-    label: String,
-    /// Kind of the node.
-    kind: NodeWord,
-}
-
-/// The kind of a quantity.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-enum NodeWord {
-    /// A variable of the runs.
-    Variable,
-    /// Operations or quanta.
-    Work,
-    /// A phase's time.
-    Phase,
-    /// A sum over phases.
-    Total,
-    /// A result: efficiency, speedup.
-    Result,
-}
-
-impl From<CausalNodeKind> for NodeWord {
-    fn from(kind: CausalNodeKind) -> NodeWord {
-        match kind {
-            CausalNodeKind::Variable => NodeWord::Variable,
-            CausalNodeKind::Work => NodeWord::Work,
-            CausalNodeKind::Phase => NodeWord::Phase,
-            CausalNodeKind::Total => NodeWord::Total,
-            CausalNodeKind::Result => NodeWord::Result,
-        }
-    }
-}
-
-/// A dependence of one quantity on another.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct EdgeRow {
-    /// On which.
-    from: String,
-    /// Dependent quantity.
-    to: String,
-    /// Evidence for the dependence.
-    kind: EdgeWord,
-    /// The equation, or why there is none.
-    text: String,
-    /// Cross-validation error of a fitted one.
-    relative_error: Option<f64>,
-    /// Runs that it was fitted to.
-    n_runs: Option<usize>,
-    /// A remark on it.
-    note: Option<String>,
-}
-
-/// The evidence for a dependence.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-enum EdgeWord {
-    /// Fitted to the runs.
-    Fitted,
-    /// By definition.
-    Defined,
-    /// Not known how.
-    Unknown,
 }
 
 /// The relations of all phases, then those of the whole run. `numbers`: those of the runs in the study.
@@ -186,24 +70,18 @@ pub(super) fn relations(models: &StudyModels, numbers: &[u32]) -> Vec<RelationRo
 }
 
 fn relation(region: &str, of: &QuantityRelation, numbers: &[u32]) -> RelationRow {
-    let law = of.law().map(|model| &model.law);
     let fit = of.polynomial.as_ref().map(|chosen| &chosen.fit);
-
-    // Beside a law, the lack of a polynomial is no problem.
-    let problem = of.no_polynomial.as_ref().or(of.no_law.as_ref()).filter(|_| law.is_none()).map(ToString::to_string);
+    let edge = CausalEdge::from_relation(of);
+    let (equation, problem) =
+        if edge.kind == EdgeEvidence::Fitted { (Some(edge.text), None) } else { (None, Some(edge.text)) };
     let points = of.points.iter().zip(&of.runs).map(|(&(x, y), &run)| PointRow {
         run: numbers.get(run).copied(),
         x,
         y,
-        leaves: of.leaving.iter().any(|leaving| leaving.run == run),
         residual: expected_value(of, x).map(|expected| y - expected),
     });
     let mut points: Vec<PointRow> = points.collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let equation = match (law, fit) {
-        (Some(law), _) => Some(equation::of_law(law, &of.from, &of.to)),
-        (None, fit) => fit.map(|fit| equation::of_fit(fit, &of.from, &of.to)),
-    };
     RelationRow {
         phase: region.to_owned(),
         from: clean(&of.from.label()),
@@ -211,41 +89,22 @@ fn relation(region: &str, of: &QuantityRelation, numbers: &[u32]) -> RelationRow
         is_time: of.to.is_time(),
         equation,
         problem,
-        is_law: law.is_some(),
+        is_law: of.law().is_some(),
         independent: of.is_independent(),
-        relative_error: match law {
-            Some(law) => law.relative_error(),
-            None => of.polynomial.as_ref().and_then(|chosen| chosen.relative_error()),
-        },
-        r_squared: law.map_or_else(|| fit.and_then(|fit| fit.r_squared), |law| law.r_squared),
+        relative_error: edge.relative_error,
+        r_squared: edge.r_squared,
         held: of.held.clone(),
         points,
         curve: curve(of),
         degree: fit.map(|fit| fit.degree),
-        errors: of
-            .polynomial
-            .iter()
-            .flat_map(|chosen| &chosen.errors)
-            .map(|one| DegreeRow { degree: one.degree, error: one.error })
-            .collect(),
-        leaving: of
-            .leaving
-            .iter()
-            .map(|one| LeavingRow {
-                run: numbers.get(one.run).copied(),
-                x: one.x,
-                excess_s: one.excess_s,
-                max_resident_bytes: one.max_resident_bytes,
-                max_swapped_bytes: one.max_swapped_bytes,
-            })
-            .collect(),
+        errors: of.polynomial.as_ref().map_or_else(Vec::new, |chosen| chosen.errors.clone()),
     }
 }
 
 /// The value at `x` by the law of a relation, else by its polynomial; `None` if it has neither.
 fn expected_value(relation: &QuantityRelation, x: f64) -> Option<f64> {
     match relation.law() {
-        Some(model) => Some(model.law.value_at(x)),
+        Some(law) => Some(law.value_at(x)),
         None => relation.polynomial.as_ref().map(|chosen| chosen.fit.value_at(x)),
     }
 }
@@ -259,36 +118,4 @@ fn curve(relation: &QuantityRelation) -> Vec<(f64, f64)> {
         Some((x, expected_value(relation, x)?))
     });
     points.filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
-}
-
-/// The causal model.
-pub(super) fn graph(graph: &CausalGraph) -> GraphRow {
-    let nodes = graph.nodes.iter();
-    let independent = graph.independent.iter();
-    GraphRow {
-        nodes: nodes
-            .map(|node| NodeRow { id: node.id.to_string(), label: clean(&node.label), kind: node.kind.into() })
-            .collect(),
-        edges: graph.edges.iter().map(edge).collect(),
-        independent: independent.map(|(one, other)| (one.to_string(), other.to_string())).collect(),
-    }
-}
-
-fn edge(edge: &CausalEdge) -> EdgeRow {
-    let (kind, text, relative_error, n_runs, note) = match &edge.because {
-        DependenceReason::Fitted { equation, relative_error, n_runs, note, .. } => {
-            (EdgeWord::Fitted, equation, *relative_error, Some(*n_runs), note.clone())
-        }
-        DependenceReason::Defined { equation } => (EdgeWord::Defined, equation, None, None, None),
-        DependenceReason::Unknown { reason } => (EdgeWord::Unknown, reason, None, None, None),
-    };
-    EdgeRow {
-        from: edge.from.to_string(),
-        to: edge.to.to_string(),
-        kind,
-        text: clean(text),
-        relative_error,
-        n_runs,
-        note,
-    }
 }

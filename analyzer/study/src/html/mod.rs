@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use self::laws::{GraphRow, RelationRow};
+use self::laws::RelationRow;
 use self::scaling::ScalingChart;
 use super::models::StudyModels;
 use super::models::causal::CausalGraph;
@@ -66,7 +66,7 @@ struct ProgramModels {
     /// Dependences: those of all phases, then those of the whole run.
     relations: Vec<RelationRow>,
     /// The causal model.
-    graph: GraphRow,
+    graph: CausalGraph,
 }
 
 /// A run. Its times and efficiencies are those of its report.
@@ -121,7 +121,7 @@ pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
                 programs.push(ProgramModels {
                     program: clean(program),
                     relations: laws::relations(&models, &numbers),
-                    graph: laws::graph(&CausalGraph::from_models(&models)),
+                    graph: CausalGraph::from_models(&models),
                 });
             }
             Err(error) => problems.push(format!("{program}: {error}.")),

@@ -44,22 +44,9 @@ struct SectionRow {
     /// Name of the runs.
     name: String,
     /// Their unit.
-    unit: UnitWord,
+    unit: FigureUnit,
     /// The figures.
     lines: Vec<ScalingLineRow>,
-}
-
-/// A unit.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-enum UnitWord {
-    /// Seconds.
-    Seconds,
-    /// A share of a whole.
-    Share,
-    /// A ratio.
-    Ratio,
 }
 
 /// A figure in each run.
@@ -111,15 +98,7 @@ fn section(section: &TableSection, columns: &[(usize, f64)]) -> SectionRow {
         name: line.name.to_string(),
         values: columns.iter().map(|&(at, _)| line.cell(at).map(|cell| cell.value)).collect(),
     });
-    SectionRow {
-        name: section.name.to_string(),
-        unit: match section.unit {
-            FigureUnit::Seconds => UnitWord::Seconds,
-            FigureUnit::Share => UnitWord::Share,
-            FigureUnit::Ratio => UnitWord::Ratio,
-        },
-        lines: lines.collect(),
-    }
+    SectionRow { name: section.name.to_string(), unit: section.unit, lines: lines.collect() }
 }
 
 #[cfg(test)]

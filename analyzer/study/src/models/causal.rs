@@ -1,20 +1,21 @@
-//! The causal model: what depends on what, with the equations (Lemeire et al. 2004, Figs. 3 and 5). Plain data, which a terminal, Graphviz
-//! and a page draw.
+//! The causal model: what depends on what, with the equations (Lemeire et al. 2004, Figs. 3 and 5). Plain data, which a terminal and
+//! a page draw.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::equation;
+use super::linear::LinearLaw;
 use super::phases::TimeClass;
 use super::quantity::CausalQuantity;
-use super::regime::LinearRegime;
 use super::relations::{QuantityRelation, StudyModels};
-use lbprof_report::words::plural;
+use lbprof_report::words::clean;
 use lbprof_thresholds::study::MIN_DEPARTURE_FROM_LAW;
 
 /// The kind of a node, in the order from causes to effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CausalNodeKind {
     /// P, or a parameter.
@@ -31,57 +32,57 @@ pub enum CausalNodeKind {
 
 /// A quantity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CausalNode {
-    /// Symbol and path: unique.
+    /// Symbol and path: unique. Edges refer to it.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: CausalQuantity,
-    /// Symbol and short path, for readers.
+    /// Symbol and short path, for readers; escaped as in the text.
     pub label: String,
     /// Kind of the node.
     pub kind: CausalNodeKind,
 }
 
 /// The evidence for a dependence.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
-pub enum DependenceReason {
-    /// The dependence was fitted to runs.
-    Fitted {
-        /// The equation.
-        equation: String,
-        /// LOOCV error by the size of the values; `None` where all are 0.
-        relative_error: Option<f64>,
-        /// R²; `None` where all values are the same.
-        r_squared: Option<f64>,
-        /// Number of runs.
-        n_runs: usize,
-        /// Note on the fit.
-        note: Option<String>,
-    },
-    /// The dependence holds by definition.
-    Defined {
-        /// The equation.
-        equation: String,
-    },
-    /// The dependence is possible, but nothing can be fitted.
-    Unknown {
-        /// Why.
-        reason: String,
-    },
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum EdgeEvidence {
+    /// Fitted to the runs.
+    Fitted,
+    /// By definition.
+    Defined,
+    /// Possible, but nothing can be fitted.
+    Unknown,
 }
 
-/// A dependence.
+/// A dependence of one quantity on another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CausalEdge {
     /// The cause.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub from: CausalQuantity,
     /// The effect.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub to: CausalQuantity,
     /// Evidence for the dependence.
-    pub because: DependenceReason,
+    pub kind: EdgeEvidence,
+    /// The equation, or why there is none.
+    pub text: String,
+    /// LOOCV error of a fitted one by the size of the values; null where all are 0.
+    pub relative_error: Option<f64>,
+    /// R² of a fitted one; null where all values are the same.
+    pub r_squared: Option<f64>,
+    /// Number of runs that it was fitted to.
+    pub n_runs: Option<usize>,
+    /// A remark on the fit.
+    pub note: Option<String>,
 }
 
-/// The graph.
+/// The causal model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CausalGraph {
     /// Name of the program.
     pub program: String,
@@ -92,8 +93,9 @@ pub struct CausalGraph {
     /// Dependences, by effect in the order of nodes.
     pub edges: Vec<CausalEdge>,
     /// Pairs of which the first does not influence the second: no degree but 0 predicts better.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<(String, String)>"))]
     pub independent: Vec<(CausalQuantity, CausalQuantity)>,
-    /// The largest |E·Σ Ovh − 1| of a run: that E = 1/Σ Ovh holds. `None` where no run has an efficiency.
+    /// The largest |E·Σ Ovh − 1| of a run: that E = 1/Σ Ovh holds; null where no run has an efficiency.
     pub difference: Option<f64>,
     /// Remarks on the runs, a sentence each.
     pub remarks: Vec<String>,
@@ -151,18 +153,17 @@ impl CausalGraph {
     }
 
     fn defined(&mut self, from: CausalQuantity, to: CausalQuantity, equation: &str) {
-        let edge = CausalEdge { from, to, because: DependenceReason::Defined { equation: equation.to_owned() } };
+        let edge = CausalEdge::new(from, to, EdgeEvidence::Defined, equation.to_owned());
         if !self.edges.contains(&edge) {
             self.edges.push(edge);
         }
     }
 
     fn fitted(&mut self, relation: &QuantityRelation) {
-        let (from, to) = (relation.from.clone(), relation.to.clone());
         if relation.is_independent() {
-            self.independent.push((from, to));
+            self.independent.push((relation.from.clone(), relation.to.clone()));
         } else {
-            self.edges.push(CausalEdge { from, to, because: because(relation) });
+            self.edges.push(CausalEdge::from_relation(relation));
         }
     }
 
@@ -171,8 +172,10 @@ impl CausalGraph {
         let of_edges = self.edges.iter().flat_map(|edge| [&edge.from, &edge.to]);
         let of_pairs = self.independent.iter().flat_map(|(from, to)| [from, to]);
         let all: BTreeSet<&CausalQuantity> = of_edges.chain(of_pairs).collect();
-        self.nodes =
-            all.into_iter().map(|id| CausalNode { id: id.clone(), label: id.label(), kind: kind(id) }).collect();
+        self.nodes = all
+            .into_iter()
+            .map(|id| CausalNode { id: id.clone(), label: clean(&id.label()), kind: kind(id) })
+            .collect();
         self.nodes.sort_by_cached_key(|node| (node.kind, node.id.symbol() != super::variables::RANKS, node.id.clone()));
         let places: BTreeMap<&CausalQuantity, usize> =
             self.nodes.iter().enumerate().map(|(place, node)| (&node.id, place)).collect();
@@ -185,50 +188,54 @@ fn kind(id: &CausalQuantity) -> CausalNodeKind {
         CausalQuantity::Variable(_) => CausalNodeKind::Variable,
         CausalQuantity::Operations(_) | CausalQuantity::Quanta(_) => CausalNodeKind::Work,
         CausalQuantity::Time(..) => CausalNodeKind::Phase,
-        CausalQuantity::Total(_) | CausalQuantity::Other | CausalQuantity::Rest => CausalNodeKind::Total,
+        CausalQuantity::Total(_) | CausalQuantity::Other => CausalNodeKind::Total,
         CausalQuantity::ParallelTime | CausalQuantity::SequentialTime | CausalQuantity::Speedup => {
             CausalNodeKind::Result
         }
     }
 }
 
-/// The evidence for a relation: the linear law where that holds, else the polynomial.
-fn because(relation: &QuantityRelation) -> DependenceReason {
-    let (from, to) = (&relation.from, &relation.to);
-    if let Some(model) = relation.law() {
-        let note = match &model.regime {
-            LinearRegime::Until { x, beyond } => {
-                let (runs, lie) = (plural(beyond.len() as u64, "run"), if beyond.len() == 1 { "lies" } else { "lie" });
-                Some(format!("up to {} = {}; {runs} {lie} above it", from.symbol(), equation::digits(*x)))
-            }
-            LinearRegime::Unknown { found } => {
-                Some(format!("{}: too few to see where it ends", plural(*found as u64, "size")))
-            }
-            LinearRegime::Whole if model.law.relative_error().is_some_and(|error| error > MIN_DEPARTURE_FROM_LAW) => {
-                Some("no curve fits well".to_owned())
-            }
-            _ => None,
-        };
-        return DependenceReason::Fitted {
-            equation: equation::of_law(&model.law, from, to),
-            relative_error: model.law.relative_error(),
-            r_squared: model.law.r_squared,
-            n_runs: model.law.n_points,
-            note,
-        };
+impl CausalEdge {
+    /// An edge that nothing was fitted for.
+    fn new(from: CausalQuantity, to: CausalQuantity, kind: EdgeEvidence, text: String) -> CausalEdge {
+        CausalEdge { from, to, kind, text, relative_error: None, r_squared: None, n_runs: None, note: None }
     }
-    match &relation.polynomial {
-        Some(chosen) => DependenceReason::Fitted {
-            equation: equation::of_fit(&chosen.fit, from, to),
-            relative_error: chosen.relative_error(),
-            r_squared: chosen.fit.r_squared,
-            n_runs: chosen.fit.n_points,
-            note: (relation.is_polynomial() == Some(false)).then(|| "no polynomial fits well".to_owned()),
-        },
-        None => {
-            let reason = relation.no_polynomial.as_ref().map_or_else(String::new, ToString::to_string);
-            DependenceReason::Unknown { reason }
+
+    /// The edge of a relation: by the linear law where that holds, else by the polynomial.
+    pub fn from_relation(relation: &QuantityRelation) -> CausalEdge {
+        let (from, to) = (&relation.from, &relation.to);
+        let edge = CausalEdge::new(from.clone(), to.clone(), EdgeEvidence::Fitted, String::new());
+        match (relation.law(), &relation.polynomial) {
+            (Some(law), _) => CausalEdge {
+                text: equation::of_law(law, from, to),
+                relative_error: law.relative_error(),
+                r_squared: law.r_squared,
+                n_runs: Some(law.n_points),
+                note: law_note(relation, law).map(str::to_owned),
+                ..edge
+            },
+            (None, Some(chosen)) => CausalEdge {
+                text: equation::of_fit(&chosen.fit, from, to),
+                relative_error: chosen.relative_error(),
+                r_squared: chosen.fit.r_squared,
+                n_runs: Some(chosen.fit.n_points),
+                note: (relation.is_polynomial() == Some(false)).then(|| "no polynomial fits well".to_owned()),
+                ..edge
+            },
+            (None, None) => {
+                let reason = relation.no_polynomial.as_ref().map_or_else(String::new, ToString::to_string);
+                CausalEdge { kind: EdgeEvidence::Unknown, text: reason, ..edge }
+            }
         }
+    }
+}
+
+/// Doubts a law.
+fn law_note(relation: &QuantityRelation, law: &LinearLaw) -> Option<&'static str> {
+    match law.relative_error() {
+        _ if relation.has_few_sizes() => Some("too few sizes to see whether it holds"),
+        Some(error) if error > MIN_DEPARTURE_FROM_LAW => Some("no curve fits well"),
+        _ => None,
     }
 }
 
@@ -274,18 +281,12 @@ mod tests {
     fn edges_carry_equations() {
         let graph = graph();
         let of = |to: &str| graph.edges.iter().find(|edge| edge.to.to_string() == to).unwrap();
-        let DependenceReason::Fitted { equation, relative_error, n_runs, note, .. } =
-            &of("T_comp main/multiply").because
-        else {
-            panic!("fitted");
-        };
-        assert_eq!((equation.as_str(), *n_runs, note), ("T_comp = 50.0 ns/operation·#op", 13, &None));
-        assert!(relative_error.unwrap() < 1e-9);
-        let DependenceReason::Fitted { equation, n_runs, .. } = &of("#op main/multiply").because else {
-            panic!("fitted")
-        };
-        assert_eq!((equation.as_str(), *n_runs), ("#op = 2.00·n³", 7));
-        assert!(matches!(of("S").because, DependenceReason::Defined { .. }));
+        let by_law = of("T_comp main/multiply");
+        assert_eq!((by_law.text.as_str(), by_law.n_runs), ("T_comp = 50.0 ns/operation·#op", Some(13)));
+        assert!(by_law.note.is_none() && by_law.relative_error.unwrap() < 1e-9);
+        let by_polynomial = of("#op main/multiply");
+        assert_eq!((by_polynomial.text.as_str(), by_polynomial.n_runs), ("#op = 2.00·n³", Some(7)));
+        assert_eq!(of("S").kind, EdgeEvidence::Defined);
     }
 
     #[test]

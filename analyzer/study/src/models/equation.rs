@@ -7,7 +7,7 @@ use lbprof_report::words::clean;
 use lbprof_thresholds::study::MIN_TERM;
 
 /// Time with three digits and the unit that suits it, from years to what a processor never shows: `50.1 ns`.
-pub fn time(seconds: f64) -> String {
+fn time(seconds: f64) -> String {
     const UNITS: [(f64, &str); 6] =
         [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"), (1e-15, "fs")];
     let size = seconds.abs();
@@ -16,7 +16,7 @@ pub fn time(seconds: f64) -> String {
 }
 
 /// A number with three digits: `2.00`, `54.9`, `1.23e9`.
-pub fn digits(value: f64) -> String {
+fn digits(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
         size if !(0.0009995..999_500.0).contains(&size) => format!("{value:.2e}"),

@@ -4,7 +4,6 @@
 use serde::Serialize;
 
 use super::causal::CausalGraph;
-use super::forecast::RunForecast;
 use super::relations::StudyModels;
 
 /// The version of both documents; another one means that a key has another meaning, or is gone.
@@ -15,23 +14,22 @@ struct ModelDocument<'a, T> {
     schema: &'static str,
     #[serde(flatten)]
     content: &'a T,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    forecast: Option<&'a RunForecast>,
 }
 
-/// The document of all models, with the forecast if one was asked for.
-pub fn models(models: &StudyModels, forecast: Option<&RunForecast>) -> serde_json::Result<String> {
-    document(&ModelDocument { schema: SCHEMA, content: models, forecast })
+/// The document of all models.
+pub fn models(models: &StudyModels) -> serde_json::Result<String> {
+    document(models)
 }
 
 /// The causal model.
 pub fn graph(graph: &CausalGraph) -> serde_json::Result<String> {
-    document(&ModelDocument { schema: SCHEMA, content: graph, forecast: None })
+    document(graph)
 }
 
-fn document<T: Serialize>(document: &ModelDocument<T>) -> serde_json::Result<String> {
+fn document<T: Serialize>(content: &T) -> serde_json::Result<String> {
     let mut text = Vec::new();
-    lbprof_report::json::write_pretty(document, &mut text).map_err(serde_json::Error::io)?;
+    lbprof_report::json::write_pretty(&ModelDocument { schema: SCHEMA, content }, &mut text)
+        .map_err(serde_json::Error::io)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
@@ -41,26 +39,26 @@ mod tests {
 
     use serde_json::Value;
 
-    use super::super::matrix_multiplication::{multiplication, study};
+    use super::super::matrix_multiplication::{DELTA, multiplication, study};
     use super::*;
 
     #[test]
     fn the_documents_have_what_a_page_draws() {
         let of = StudyModels::from_runs(&study()).unwrap();
-        let found: Value = serde_json::from_str(&models(&of, None).unwrap()).unwrap();
+        let found: Value = serde_json::from_str(&models(&of).unwrap()).unwrap();
         assert_eq!((&found["schema"], &found["n_runs"]), (&SCHEMA.into(), &13.into()));
         let relations = found["phases"][0]["relations"].as_array().unwrap();
         let of_time = relations.iter().find(|one| one["from"] == "#op main/multiply").unwrap();
-        assert_eq!(of_time["linear"]["regime"], "whole");
+        assert!((of_time["linear"]["delta"].as_f64().unwrap() / DELTA - 1.0).abs() < 1e-9);
         assert_eq!(of_time["points"].as_array().unwrap().len(), 13);
         let graph: Value = serde_json::from_str(&graph(&CausalGraph::from_models(&of)).unwrap()).unwrap();
-        assert_eq!(graph["edges"][0]["because"]["kind"], "fitted");
+        assert_eq!(graph["edges"][0]["kind"], "fitted");
     }
 
     #[test]
     fn two_sizes_are_too_few_for_a_law_that_fits_badly() {
-        let of = StudyModels::from_runs(&[40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY))).unwrap();
-        let found: Value = serde_json::from_str(&models(&of, None).unwrap()).unwrap();
+        let of = StudyModels::from_runs(&[40.0, 60.0].map(|n| multiplication(2, n))).unwrap();
+        let found: Value = serde_json::from_str(&models(&of).unwrap()).unwrap();
         let relations = found["phases"][0]["relations"].as_array().unwrap();
         let by_n = relations.iter().find(|one| one["from"] == "n" && one["to"] == "#op main/multiply").unwrap();
         let too_few = "2 sizes: too few for a law, 3 or more are needed";
@@ -68,7 +66,7 @@ mod tests {
         let graph: Value = serde_json::from_str(&graph(&CausalGraph::from_models(&of)).unwrap()).unwrap();
         let edges = graph["edges"].as_array().unwrap();
         let edge = edges.iter().find(|one| one["from"] == "n" && one["to"] == "#op main/multiply").unwrap();
-        assert_eq!((&edge["because"]["kind"], &edge["because"]["reason"]), (&"unknown".into(), &too_few.into()));
+        assert_eq!((&edge["kind"], &edge["text"]), (&"unknown".into(), &too_few.into()));
     }
 
     fn keys(of: &Value, into: &mut BTreeSet<String>) {
@@ -86,11 +84,9 @@ mod tests {
     #[test]
     fn the_document_explains_every_key() {
         let explained = include_str!("../../../../docs/study-models-json.md");
-        let sizes = [200.0, 400.0, 600.0, 800.0, 1000.0, 1500.0, 2000.0];
-        let of = StudyModels::from_runs(&sizes.map(|n| multiplication(1, n, 24e6))).unwrap();
-        let forecast = of.forecast(&[("n".to_owned(), 3000.0)].into()).unwrap();
+        let of = StudyModels::from_runs(&study()).unwrap();
         let mut found = BTreeSet::new();
-        for document in [models(&of, Some(&forecast)).unwrap(), graph(&CausalGraph::from_models(&of)).unwrap()] {
+        for document in [models(&of).unwrap(), graph(&CausalGraph::from_models(&of)).unwrap()] {
             keys(&serde_json::from_str(&document).unwrap(), &mut found);
         }
         found.retain(|key| !matches!(key.as_str(), "P" | "n"));

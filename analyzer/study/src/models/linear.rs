@@ -22,11 +22,6 @@ pub struct LinearLaw {
     pub r_squared: Option<f64>,
     /// Number of points.
     pub n_points: usize,
-    /// The smallest and largest x.
-    pub range: (f64, f64),
-    /// Σ x².
-    #[serde(skip)]
-    squares: f64,
 }
 
 /// The law with the least squared residuals: δ = Σ x·y / Σ x². It needs two points with x above 0.
@@ -49,8 +44,6 @@ pub fn law(points: &[Point]) -> Result<LinearLaw, FitError> {
         return Err(FitError::NotFinite);
     }
     let deviation = (residuals.iter().map(|residual| residual * residual).sum::<f64>() / (n - 1.0)).sqrt();
-    let least = points.iter().map(|point| point.0).fold(f64::INFINITY, f64::min);
-    let most = points.iter().map(|point| point.0).fold(f64::NEG_INFINITY, f64::max);
     Ok(LinearLaw {
         delta,
         delta_error: deviation / squares.sqrt(),
@@ -59,8 +52,6 @@ pub fn law(points: &[Point]) -> Result<LinearLaw, FitError> {
         deviation,
         r_squared: r_squared(points, &residuals),
         n_points: points.len(),
-        range: (least, most),
-        squares,
     })
 }
 
@@ -68,11 +59,6 @@ impl LinearLaw {
     /// The law at x.
     pub fn value_at(&self, x: f64) -> f64 {
         self.delta * x
-    }
-
-    /// By how much a new measurement at x varies around the law, its own deviation and that of δ together.
-    pub fn deviation_at(&self, x: f64) -> f64 {
-        self.deviation * (1.0 + x * x / self.squares).sqrt()
     }
 
     /// The LOOCV error by the size of y: 0.01 is one per cent. `None` where all y are 0.
@@ -96,8 +82,8 @@ mod tests {
         assert!((law.delta_error - (1.8_f64 / 5.0).sqrt()).abs() < 1e-12);
         // Left out: δ of the other is 1.5 and 3: residuals 1.5 and −3.
         assert!((law.error - (11.25_f64 / 2.0).sqrt()).abs() < 1e-12);
-        assert!((law.deviation_at(10.0) - (1.8_f64 * 21.0).sqrt()).abs() < 1e-12);
-        assert_eq!((law.r_squared, law.range), (None, (1.0, 2.0)));
+        assert!((law.deviation - 1.8_f64.sqrt()).abs() < 1e-12);
+        assert_eq!(law.r_squared, None);
     }
 
     #[test]

@@ -11,8 +11,6 @@ use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 pub const DELTA: f64 = 50e-9;
 /// See above.
 pub const DELTA_Q: f64 = 20e-9;
-/// Seconds for a swapped byte, on so slow a disk that swapping is seen beside n³ operations.
-pub const DELTA_SWAP: f64 = 10e-6;
 
 /// Rows and columns of ranks: r·c = P, r near the root.
 pub fn grid(p: u32) -> (f64, f64) {
@@ -32,14 +30,12 @@ fn region(path: &str, activity: Activity, seconds: Vec<f64>) -> RegionFigures {
     RegionFigures { path: path.to_owned(), activities, blocked_s: Some(0.0), ..RegionFigures::default() }
 }
 
-/// A multiplication of matrices of n by n on p ranks; beyond `memory` bytes a rank swaps.
-pub fn multiplication(p: u32, n: f64, memory: f64) -> RunMetrics {
+/// A multiplication of matrices of n by n on p ranks.
+pub fn multiplication(p: u32, n: f64) -> RunMetrics {
     let ranks = f64::from(p);
     let (rows, columns) = grid(p);
     let (operations, quanta) = (2.0 * n.powi(3), n * n * (rows + columns - 2.0));
-    let used = 24.0 * n * n / ranks;
-    let swapped = (used - memory).max(0.0);
-    let (multiply_s, broadcast_s) = (DELTA * operations + DELTA_SWAP * swapped, DELTA_Q * quanta);
+    let (multiply_s, broadcast_s) = (DELTA * operations, DELTA_Q * quanta);
     let idle_s = 0.5 * broadcast_s;
     let elapsed_s = (multiply_s + broadcast_s + idle_s) / ranks;
     let (multiply, broadcast) = (divide_equally(multiply_s, p), divide_equally(broadcast_s + idle_s, p));
@@ -47,15 +43,11 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> RunMetrics {
         PhaseTime { phase: TimeCategory::Useful, seconds: multiply.clone() },
         PhaseTime { phase: TimeCategory::Activity(Activity::Collective), seconds: broadcast.clone() },
     ];
-    let mut regions = vec![
+    let regions = vec![
         region("main", Activity::Computation, divide_equally(0.0, p)),
         RegionFigures { quanta, blocked_s: Some(idle_s), ..region("main/broadcast", Activity::Collective, broadcast) },
         RegionFigures { operations, ..region("main/multiply", Activity::Computation, multiply) },
     ];
-    for region in &mut regions {
-        region.max_resident_bytes = used.min(memory) as u64;
-        region.max_swapped_bytes = swapped as u64;
-    }
     RunMetrics {
         command: vec!["./matmul".to_owned()],
         n_ranks: p,
@@ -73,15 +65,9 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> RunMetrics {
     }
 }
 
-/// Returns the runs with P = 1, 2, 4, 6, 8 with n = 40, 60 … 160; nothing swaps.
-pub fn full_grid() -> Vec<RunMetrics> {
-    let sizes = [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0];
-    [1, 2, 4, 6, 8].into_iter().flat_map(|p| sizes.map(|n| multiplication(p, n, f64::INFINITY))).collect()
-}
-
-/// Builds a study with n = 40, 60 … 160 on two ranks, and n = 80 on 1 to 16 ranks; nothing swaps.
+/// Builds a study with n = 40, 60 … 160 on two ranks, and n = 80 on 1 to 16 ranks.
 pub fn study() -> Vec<RunMetrics> {
-    let sizes = [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(2, n, f64::INFINITY));
-    let ranks = [1, 4, 6, 8, 9, 16].map(|p| multiplication(p, 80.0, f64::INFINITY));
+    let sizes = [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(2, n));
+    let ranks = [1, 4, 6, 8, 9, 16].map(|p| multiplication(p, 80.0));
     sizes.into_iter().chain(ranks).collect()
 }

@@ -1,39 +1,33 @@
-//! Laws that many runs follow, and what they say of runs that were not made (docs/metrics.md §5; Lemeire et al. 2004, §§3, 5).
+//! Laws that many runs follow (docs/metrics.md §5; Lemeire et al. 2004, §§3, 5).
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`polynomial`] | least squares |
 //! | [`validation`] | leave-one-out cross validation, and the degree that it chooses |
 //! | [`linear`] | the law T = δ·#op |
-//! | [`regime`] | up to which size that law holds, and what the runs beyond it have in common |
-//! | [`prediction`] | a value that was not measured, and how uncertain it is |
 //! | [`phases`] | a run's figures by phase |
 //! | [`variables`] | what differs between runs |
 //! | [`quantity`] | what relations are between |
 //! | [`totals`] | overhead ratios, efficiency and speedup |
 //! | [`relations`] | all relations of a study's runs |
-//! | [`forecast`] | what a run would take that was not made |
 //! | [`remarks`] | what a reader has to know of the runs |
 //! | [`equation`] | equations as readers write them |
 //! | [`causal`] | the graph of all relations |
 //! | [`text`], [`json`] | all of it for a terminal and for scripts |
 //!
-//! The first five work on points (x, y), whatever they mean.
+//! The first three work on points (x, y), whatever they mean.
 
 pub mod causal;
 pub mod equation;
-pub mod forecast;
 pub mod json;
 pub mod linear;
 #[cfg(test)]
 pub(crate) mod matrix_multiplication;
 pub mod phases;
 pub mod polynomial;
-pub mod prediction;
 #[cfg(test)]
 pub(crate) mod pseudo_random;
 pub mod quantity;
-pub mod regime;
 pub mod relations;
 mod remarks;
 pub mod text;
@@ -41,7 +35,6 @@ pub mod totals;
 pub mod validation;
 pub mod variables;
 
-pub use forecast::ForecastError;
 pub use relations::{ModelError, StudyModels};
 
 use serde::{Serialize, Serializer};
@@ -81,16 +74,6 @@ pub enum FitError {
         /// Required number.
         needed: usize,
         /// Existing number.
-        found: usize,
-    },
-    /// Beyond what was measured, a curve that goes through all points but one or two could go anywhere.
-    #[error("too few points to go beyond them: degree {degree} needs {needed} different values for that, there {}", are(*found))]
-    TooFewBeyond {
-        /// The degree.
-        degree: usize,
-        /// Required number of different values of x.
-        needed: usize,
-        /// Existing number of them.
         found: usize,
     },
     /// A value that is no finite number.

@@ -26,15 +26,6 @@ impl TimeClass {
     /// The classes, in the order of the report.
     pub const ALL: [TimeClass; 3] = [TimeClass::Computation, TimeClass::Communication, TimeClass::Idle];
 
-    /// The name in reports and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            TimeClass::Computation => "computation",
-            TimeClass::Communication => "communication",
-            TimeClass::Idle => "idle",
-        }
-    }
-
     /// The paper's symbol of its time.
     pub fn symbol(self) -> &'static str {
         match self {
@@ -54,10 +45,6 @@ pub struct PhaseFigures {
     pub quanta: f64,
     /// Seconds by [`TimeClass`]; `None`: not known.
     pub seconds: [Option<f64>; 3],
-    /// Largest resident memory of a rank, in bytes; 0 where it was not sampled.
-    pub max_resident_bytes: u64,
-    /// Largest swapped memory, likewise.
-    pub max_swapped_bytes: u64,
 }
 
 /// A run.
@@ -94,8 +81,6 @@ impl PhaseFigures {
         add(&mut self.seconds, &seconds);
         self.operations += region.operations;
         self.quanta += region.quanta;
-        self.max_resident_bytes = self.max_resident_bytes.max(region.max_resident_bytes);
-        self.max_swapped_bytes = self.max_swapped_bytes.max(region.max_swapped_bytes);
     }
 }
 

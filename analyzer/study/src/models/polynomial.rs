@@ -17,8 +17,6 @@ pub struct PolynomialFit {
     pub coefficients: Vec<f64>,
     /// Number of points.
     pub n_points: usize,
-    /// Number of different values of x.
-    pub n_different: usize,
     /// The smallest and largest x.
     pub range: (f64, f64),
     /// Standard deviation of the points from the curve, in the unit of y: √(Σ residual² / (n − degree − 1)).
@@ -34,8 +32,6 @@ pub struct PolynomialFit {
     /// Coefficients in u.
     #[serde(skip)]
     scaled: Vec<f64>,
-    #[serde(skip)]
-    design: QrDecomposition,
 }
 
 /// u = (x − middle) / half.
@@ -97,7 +93,6 @@ pub fn fit(points: &[Point], degree: usize) -> Result<PolynomialFit, FitError> {
         degree,
         coefficients: scale.unscale(&scaled),
         n_points: points.len(),
-        n_different: values.len(),
         range: (first, last),
         deviation: (squares / (points.len() - n) as f64).sqrt(),
         r_squared: r_squared(points, &residuals),
@@ -105,7 +100,6 @@ pub fn fit(points: &[Point], degree: usize) -> Result<PolynomialFit, FitError> {
         left_out_residuals,
         scale,
         scaled,
-        design,
     })
 }
 
@@ -126,7 +120,6 @@ fn left_out(design: &QrDecomposition, powers: &[Vec<f64>], residuals: &[f64]) ->
 ///
 /// Source: modified Gram-Schmidt, made twice, after which the columns are orthogonal up to rounding: Giraud et al., "Rounding error
 /// analysis of the classical Gram-Schmidt orthogonalization process", Numer. Math. 101 (2005).
-#[derive(Clone, Debug)]
 struct QrDecomposition {
     /// Columns of Q.
     q: Vec<Vec<f64>>,
@@ -198,24 +191,6 @@ impl PolynomialFit {
     pub fn value_at(&self, x: f64) -> f64 {
         value(&self.scale, &self.scaled, x)
     }
-
-    /// The curve's slope at x, in units of y per unit of x.
-    pub fn slope_at(&self, x: f64) -> f64 {
-        let terms = self.scale.powers(x, self.degree).zip(self.scaled.iter().skip(1)).enumerate();
-        terms.map(|(k, (power, coefficient))| (k + 1) as f64 * power * coefficient).sum::<f64>() / self.scale.half
-    }
-
-    /// By how much a new measurement at x varies around the curve, its own deviation and that of the curve together: the standard
-    /// deviation times √(1 + vᵀ(XᵀX)⁻¹v), where v are the powers of x.
-    pub fn deviation_at(&self, x: f64) -> f64 {
-        let powers: Vec<f64> = self.scale.powers(x, self.degree + 1).collect();
-        self.deviation * (1.0 + self.design.leverage(&powers)).sqrt()
-    }
-
-    /// The number of points less the number of coefficients: the degrees of freedom of [`PolynomialFit::deviation`].
-    pub fn freedom(&self) -> usize {
-        self.n_points - self.degree - 1
-    }
 }
 
 #[cfg(test)]
@@ -239,11 +214,6 @@ mod tests {
         assert!((line.coefficients[0]).abs() < 1e-12 && (line.coefficients[1] - 1.5).abs() < 1e-12, "{line:?}");
         assert!((line.deviation - 1.5_f64.sqrt()).abs() < 1e-12);
         assert!((line.r_squared.unwrap() - 0.75).abs() < 1e-12, "1 − 1.5 / 6");
-        assert!((line.slope_at(17.0) - 1.5).abs() < 1e-12);
-        // Leverage at 4: 1/3 + (4 − 2)² / 2.
-        let expected = (1.5_f64 * (1.0 + 1.0 / 3.0 + 2.0)).sqrt();
-        assert!((line.deviation_at(4.0) - expected).abs() < 1e-12);
-        assert_eq!(line.freedom(), 1);
     }
 
     #[test]
@@ -259,7 +229,6 @@ mod tests {
         let cube = fit(&points(&[0.0, 0.0, 0.0, 2.0], &[1000.0, 2000.0, 3000.0, 4000.0, 6000.0]), 3).unwrap();
         assert!((cube.coefficients[3] - 2.0).abs() < 1e-9, "{cube:?}");
         assert!((cube.value_at(5000.0) / 2.5e11 - 1.0).abs() < 1e-12);
-        assert!((cube.slope_at(5000.0) / 1.5e8 - 1.0).abs() < 1e-9);
     }
 
     #[test]

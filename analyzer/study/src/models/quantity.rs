@@ -22,9 +22,6 @@ pub enum CausalQuantity {
     Total(TimeClass),
     /// Seconds of the recorder and those that no record covers, summed over ranks.
     Other,
-    /// Seconds of P·T that are in no time of a phase that is modelled, summed over ranks: idle time outside of calls, of [`CausalQuantity::Other`],
-    /// of small phases.
-    Rest,
     /// T_par: seconds that the run takes.
     ParallelTime,
     /// T_seq: seconds that it takes on one rank.
@@ -73,7 +70,6 @@ impl CausalQuantity {
             CausalQuantity::Quanta(_) => "#q",
             CausalQuantity::Time(_, part) | CausalQuantity::Total(part) => part.symbol(),
             CausalQuantity::Other => "T_other",
-            CausalQuantity::Rest => "T_rest",
             CausalQuantity::ParallelTime => "T_par",
             CausalQuantity::SequentialTime => "T_seq",
             CausalQuantity::Speedup => "S",

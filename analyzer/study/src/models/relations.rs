@@ -16,7 +16,6 @@ use thiserror::Error;
 use super::linear::{LinearLaw, law};
 use super::phases::{PhasesOfRun, TimeClass, forget_unfollowed};
 use super::quantity::CausalQuantity;
-use super::regime::{LinearModel, LinearRegime, linear_model};
 use super::remarks::remarks;
 use super::totals::{RunTotals, totals};
 use super::validation::{SelectedFit, choose};
@@ -24,9 +23,7 @@ use super::variables::{VariableSweep, sweeps, variables, varying};
 use super::{FitError, Point, different};
 use crate::{RunMetrics, StoredRun};
 use lbprof_report::words::mpi_name;
-use lbprof_thresholds::study::{
-    MIN_DEPARTURE_FROM_LAW, MIN_PHASE_WITHOUT_COUNTS, MIN_SIZES_OF_RELATION, ROUNDING_OF_VALUES,
-};
+use lbprof_thresholds::study::{MIN_DEPARTURE_FROM_LAW, MIN_PHASE_WITHOUT_COUNTS, MIN_SIZES_OF_RELATION};
 
 /// Why a study has no models.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -84,7 +81,7 @@ pub struct StudyModels {
     /// Remarks on the runs, a sentence each.
     pub remarks: Vec<String>,
     #[serde(skip)]
-    pub(super) figures: Vec<PhasesOfRun>,
+    figures: Vec<PhasesOfRun>,
 }
 
 /// A region.
@@ -112,34 +109,13 @@ pub struct QuantityRelation {
     /// The points, a run an entry.
     pub points: Vec<Point>,
     /// The linear law, of #op and #q: `None` of variables, and where `no_law` says why.
-    pub linear: Option<LinearModel>,
+    pub linear: Option<LinearLaw>,
     /// Why there is no linear law where one was looked for.
     pub no_law: Option<FitError>,
     /// The polynomial that predicts best; `None` where `no_polynomial` says why.
     pub polynomial: Option<SelectedFit>,
     /// Why there is no polynomial.
     pub no_polynomial: Option<FitError>,
-    /// The runs beyond the linear regime, in the order of `runs`.
-    pub leaving: Vec<RegimeDeparture>,
-    /// Extra time of runs that have swapped memory, ΔT = δ_swap·#q_swap, in seconds per byte; if two or more do.
-    pub swap: Option<LinearLaw>,
-}
-
-/// A run that leaves the linear regime.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RegimeDeparture {
-    /// Its index.
-    pub run: usize,
-    /// Its variables.
-    pub variables: BTreeMap<String, f64>,
-    /// #op or #q.
-    pub x: f64,
-    /// ΔT: seconds that it takes beyond the law.
-    pub excess_s: f64,
-    /// Largest resident memory of a rank in the phase, or else in the run, in bytes; `None` where it was not sampled.
-    pub max_resident_bytes: Option<u64>,
-    /// Largest swapped memory of a rank in the phase, in bytes; `None` where it was not sampled.
-    pub max_swapped_bytes: Option<u64>,
 }
 
 impl QuantityRelation {
@@ -156,13 +132,18 @@ impl QuantityRelation {
         is_constant && self.law().is_none() && self.is_polynomial() == Some(true)
     }
 
+    /// True if there are too few sizes to see whether another law fits better.
+    pub fn has_few_sizes(&self) -> bool {
+        different(&self.points).len() < MIN_SIZES_OF_RELATION
+    }
+
     /// Forgets a law and a polynomial, each by itself, that fit badly where there are too few sizes to find a better one, and keeps why.
     fn drop_what_too_few_sizes_say(&mut self) {
-        let found = different(&self.points).len();
-        if found >= MIN_SIZES_OF_RELATION {
+        if !self.has_few_sizes() {
             return;
         }
-        if self.linear.take_if(|model| model.law.relative_error() > Some(MIN_DEPARTURE_FROM_LAW)).is_some() {
+        let found = different(&self.points).len();
+        if self.linear.take_if(|law| law.relative_error() > Some(MIN_DEPARTURE_FROM_LAW)).is_some() {
             self.no_law = Some(FitError::TooFewSizes { needed: MIN_SIZES_OF_RELATION, found });
         }
         if self.polynomial.take_if(|chosen| chosen.relative_error() > Some(MIN_DEPARTURE_FROM_LAW)).is_some() {
@@ -170,18 +151,12 @@ impl QuantityRelation {
         }
     }
 
-    /// The linear law, where it describes the runs or the part of them up to a size.
-    pub fn law(&self) -> Option<&LinearModel> {
-        self.linear.as_ref().filter(|model| model.regime != LinearRegime::Nowhere)
-    }
-}
-
-impl PhaseModels {
-    /// The parts of its time that something is known of.
-    pub fn parts(&self) -> impl Iterator<Item = TimeClass> {
-        TimeClass::ALL.into_iter().filter(|&part| {
-            let time = CausalQuantity::Time(self.region.clone(), part);
-            self.relations.iter().any(|one| one.to == time)
+    /// The linear law, where it describes the runs: its error is at most [`MIN_DEPARTURE_FROM_LAW`] of the values, or no polynomial predicts
+    /// better.
+    pub fn law(&self) -> Option<&LinearLaw> {
+        self.linear.as_ref().filter(|law| {
+            let is_close = law.relative_error().is_none_or(|error| error <= MIN_DEPARTURE_FROM_LAW);
+            is_close || self.polynomial.as_ref().is_some_and(|chosen| law.error <= chosen.error())
         })
     }
 }
@@ -224,7 +199,7 @@ impl StudyModels {
             figures,
         };
         models.variables = varying(&models.runs);
-        models.phases = models.regions().into_iter().filter_map(|region| models.phase(region, runs)).collect();
+        models.phases = models.regions().into_iter().filter_map(|region| models.phase(region)).collect();
         models.phases.sort_by(|a, b| b.share.total_cmp(&a.share));
         let totals = TimeClass::ALL.map(CausalQuantity::Total).into_iter().chain([CausalQuantity::ParallelTime]);
         models.whole = totals.flat_map(|to| models.on_variables(&to)).collect();
@@ -245,7 +220,7 @@ impl StudyModels {
         shares.filter(|share| share.is_finite()).fold(0.0, f64::max)
     }
 
-    fn phase(&self, region: String, runs: &[RunMetrics]) -> Option<PhaseModels> {
+    fn phase(&self, region: String) -> Option<PhaseModels> {
         let operations = Some(CausalQuantity::Operations(region.clone())).filter(|work| self.is_counted(work));
         let quanta = Some(CausalQuantity::Quanta(region.clone())).filter(|work| self.is_counted(work));
         let works = operations.iter().chain(&quanta);
@@ -258,7 +233,7 @@ impl StudyModels {
                 continue;
             }
             let to = CausalQuantity::Time(region.clone(), part);
-            relations.extend(works.into_iter().filter_map(|work| self.on_work(work, &to, runs)));
+            relations.extend(works.into_iter().filter_map(|work| self.on_work(work, &to)));
             relations.extend(self.on_variables(&to));
         }
         (!relations.is_empty()).then(|| PhaseModels { share: self.share(&region, &TimeClass::ALL), relations, region })
@@ -281,33 +256,14 @@ impl StudyModels {
             CausalQuantity::Time(region, part) => sums?.regions.get(region)?.part_s(*part),
             CausalQuantity::Total(part) => sums?.part_s(*part),
             CausalQuantity::Other => Some(sums?.other_s),
-            CausalQuantity::Rest => self.rest_s(sums?),
             CausalQuantity::ParallelTime => Some(totals.t_par_s),
             CausalQuantity::SequentialTime => Some(totals.t_seq_s),
             CausalQuantity::Speedup => totals.speedup,
         }
     }
 
-    fn rest_s(&self, figures: &PhasesOfRun) -> Option<f64> {
-        let mut rest_s = figures.all_s;
-        for phase in &self.phases {
-            let Some(region) = figures.regions.get(&phase.region) else { continue };
-            for part in phase.parts() {
-                rest_s -= region.part_s(part)?;
-            }
-        }
-        Some(if rest_s.abs() <= ROUNDING_OF_VALUES * figures.all_s { 0.0 } else { rest_s })
-    }
-
-    /// The largest share of P·T of [`CausalQuantity::Rest`] in any run.
-    pub(super) fn rest_share(&self) -> f64 {
-        let runs = self.figures.iter().enumerate();
-        let shares = runs.filter_map(|(run, figures)| Some(self.value(&CausalQuantity::Rest, run)? / figures.all_s));
-        shares.filter(|share| share.is_finite()).fold(0.0, f64::max)
-    }
-
     /// The sweeps of runs in which only `name` differs.
-    pub(super) fn sweeps(&self, name: &str) -> Vec<VariableSweep> {
+    fn sweeps(&self, name: &str) -> Vec<VariableSweep> {
         sweeps(&self.runs, &self.libraries, name)
     }
 
@@ -321,29 +277,19 @@ impl StudyModels {
     }
 
     /// `to` against #op or #q, in all runs.
-    fn on_work(&self, work: &CausalQuantity, to: &CausalQuantity, runs: &[RunMetrics]) -> Option<QuantityRelation> {
+    fn on_work(&self, work: &CausalQuantity, to: &CausalQuantity) -> Option<QuantityRelation> {
         let all = VariableSweep { runs: (0..self.n_runs).collect(), held: BTreeMap::new(), n_different: 0 };
         let mut relation = self.relation(work.clone(), to.clone(), &all)?;
-        match linear_model(&relation.points) {
-            Ok(model) => relation.linear = Some(model),
+        match law(&relation.points) {
+            Ok(law) => relation.linear = Some(law),
             Err(error) => relation.no_law = Some(error),
         }
         relation.drop_what_too_few_sizes_say();
-        if let Some(LinearModel { law, regime: LinearRegime::Until { beyond, .. } }) = &relation.linear {
-            let leaving = beyond.iter().filter_map(|&i| self.leaving(&relation, law, i, runs));
-            relation.leaving = leaving.collect();
-        }
-        relation.swap = swap(&relation.leaving);
         Some(relation)
     }
 
     /// The runs of `sweep` in which `from` and `to` are known, and these.
-    pub(super) fn points(
-        &self,
-        from: &CausalQuantity,
-        to: &CausalQuantity,
-        sweep: &VariableSweep,
-    ) -> (Vec<usize>, Vec<Point>) {
+    fn points(&self, from: &CausalQuantity, to: &CausalQuantity, sweep: &VariableSweep) -> (Vec<usize>, Vec<Point>) {
         let runs = sweep.runs.iter();
         runs.filter_map(|&run| Some((run, (self.value(from, run)?, self.value(to, run)?)))).unzip()
     }
@@ -369,8 +315,6 @@ impl StudyModels {
             no_law: None,
             polynomial,
             no_polynomial,
-            leaving: Vec::new(),
-            swap: None,
         };
         // What is against #op or #q may still follow a law.
         if matches!(relation.from, CausalQuantity::Variable(_)) {
@@ -378,48 +322,11 @@ impl StudyModels {
         }
         Some(relation)
     }
-
-    /// The run of point `i`, which lies above `law`.
-    fn leaving(
-        &self,
-        relation: &QuantityRelation,
-        law: &LinearLaw,
-        i: usize,
-        runs: &[RunMetrics],
-    ) -> Option<RegimeDeparture> {
-        let (&run, &(x, y)) = (relation.runs.get(i)?, relation.points.get(i)?);
-        let figures = self.figures.get(run)?.regions.get(relation.to.region()?)?;
-        let of_ranks = runs.get(run)?.ranks.iter().map(|rank| rank.max_resident_bytes).max().unwrap_or(0);
-        let is_sampled = figures.max_resident_bytes > 0 || figures.max_swapped_bytes > 0;
-        let resident = if is_sampled { figures.max_resident_bytes } else { of_ranks };
-        Some(RegimeDeparture {
-            run,
-            variables: self.varying(run),
-            x,
-            excess_s: y - law.value_at(x),
-            max_resident_bytes: (resident > 0).then_some(resident),
-            max_swapped_bytes: is_sampled.then_some(figures.max_swapped_bytes),
-        })
-    }
-
-    /// The variables of a run that differ between runs.
-    pub fn varying(&self, run: usize) -> BTreeMap<String, f64> {
-        let variables = self.runs.get(run).into_iter().flatten();
-        let differ = variables.filter(|(name, _)| self.variables.contains(name));
-        differ.map(|(name, value)| (name.clone(), *value)).collect()
-    }
-}
-
-/// ΔT = δ_swap·#q_swap of runs beyond the linear regime.
-fn swap(leaving: &[RegimeDeparture]) -> Option<LinearLaw> {
-    let swapping = leaving.iter().filter(|one| one.max_swapped_bytes > Some(0));
-    let points = swapping.filter_map(|one| Some((one.max_swapped_bytes? as f64, one.excess_s)));
-    law(&points.collect::<Vec<_>>()).ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::matrix_multiplication::{DELTA, DELTA_Q, DELTA_SWAP, multiplication, study};
+    use super::super::matrix_multiplication::{DELTA, DELTA_Q, multiplication, study};
     use super::super::variables::RANKS;
     use super::*;
 
@@ -446,12 +353,12 @@ mod tests {
         assert_eq!(degree(&models, "n", "#q main/broadcast"), 2);
         assert!(relation(&models, "P", "#op main/multiply").is_independent());
         let law = relation(&models, "#op main/multiply", "T_comp main/multiply").law().unwrap();
-        assert!((law.law.delta / DELTA - 1.0).abs() < 1e-9 && law.regime == LinearRegime::Whole, "{law:?}");
+        assert!((law.delta / DELTA - 1.0).abs() < 1e-9, "{law:?}");
         let law = relation(&models, "#q main/broadcast", "T_comm main/broadcast").law().unwrap();
-        assert!((law.law.delta / DELTA_Q - 1.0).abs() < 1e-9 && law.regime == LinearRegime::Whole, "{law:?}");
-        assert_eq!(law.law.n_points, 13, "all runs");
+        assert!((law.delta / DELTA_Q - 1.0).abs() < 1e-9, "{law:?}");
+        assert_eq!(law.n_points, 13, "all runs");
         let law = relation(&models, "#q main/broadcast", "T_idle main/broadcast").law().unwrap();
-        assert!((law.law.delta / DELTA_Q - 0.5).abs() < 1e-9);
+        assert!((law.delta / DELTA_Q - 0.5).abs() < 1e-9);
     }
 
     #[test]
@@ -472,7 +379,7 @@ mod tests {
     #[test]
     fn what_is_no_polynomial_is_said_to_be_none() {
         // Primes have one row of ranks: n²·(p − 1); squares 2 n²·(√p − 1).
-        let ranks = [1, 2, 3, 4, 5, 7, 9, 11, 13, 16, 25].map(|p| multiplication(p, 80.0, f64::INFINITY));
+        let ranks = [1, 2, 3, 4, 5, 7, 9, 11, 13, 16, 25].map(|p| multiplication(p, 80.0));
         let models = StudyModels::from_runs(&ranks).unwrap();
         let on_ranks = relation(&models, "P", "#q main/broadcast");
         assert_eq!(on_ranks.is_polynomial(), Some(false), "{:?}", on_ranks.polynomial);
@@ -484,31 +391,27 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_swap_are_named_with_their_memory() {
-        let memory = 24.0 * 1000.0 * 1000.0;
-        let sizes = [200.0, 400.0, 600.0, 800.0, 1000.0, 3000.0, 4000.0, 5000.0];
-        let runs = sizes.map(|n| multiplication(1, n, memory));
-        let models = StudyModels::from_runs(&runs).unwrap();
-        let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
-        assert!((found.law().unwrap().law.delta / DELTA - 1.0).abs() < 1e-9, "of the runs that do not swap");
-        let named: Vec<(f64, Option<u64>)> =
-            found.leaving.iter().map(|one| (one.variables["n"], one.max_swapped_bytes)).collect();
-        assert_eq!(named, [(3000.0, Some(192_000_000)), (4000.0, Some(360_000_000)), (5000.0, Some(576_000_000))]);
-        assert_eq!(found.leaving[0].max_resident_bytes, Some(24_000_000));
-        let swap = found.swap.as_ref().unwrap();
-        assert!((swap.delta / DELTA_SWAP - 1.0).abs() < 1e-6, "{swap:?}");
+    fn another_law_is_not_a_linear_one() {
+        let models = StudyModels::from_runs(&study()).unwrap();
+        let mut found = relation(&models, "#op main/multiply", "T_comp main/multiply").clone();
+        for curve in [|x: f64| x * x, |_: f64| 5.0] {
+            found.points = (1..=8).map(f64::from).map(|x| (x, curve(x))).collect();
+            found.polynomial = Some(choose(&found.points).unwrap());
+            found.linear = Some(law(&found.points).unwrap());
+            assert!(found.law().is_none(), "{found:?}");
+        }
     }
 
     #[test]
     fn too_few_runs_are_said() {
-        let models = StudyModels::from_runs(&[multiplication(2, 40.0, f64::INFINITY)]).unwrap();
+        let models = StudyModels::from_runs(&[multiplication(2, 40.0)]).unwrap();
         assert!(models.variables.is_empty());
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
         assert_eq!(found.no_law, Some(FitError::TooFewRuns { found: 1 }));
-        let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
+        let two = [40.0, 60.0].map(|n| multiplication(2, n));
         let models = StudyModels::from_runs(&two).unwrap();
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
-        assert_eq!(found.linear.as_ref().unwrap().regime, LinearRegime::Unknown { found: 2 });
+        assert!(found.law().is_some() && found.has_few_sizes());
         // The time triples from one size to the other: no constant is shown beside the law.
         let too_few = Some(FitError::TooFewSizes { needed: MIN_SIZES_OF_RELATION, found: 2 });
         assert_eq!((found.polynomial.is_none(), &found.no_polynomial), (true, &too_few));
@@ -516,12 +419,12 @@ mod tests {
 
     #[test]
     fn of_two_sizes_a_law_that_fits_badly_is_dropped_beside_a_constant_that_fits() {
-        let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
+        let two = [40.0, 60.0].map(|n| multiplication(2, n));
         let models = StudyModels::from_runs(&two).unwrap();
         let mut found = relation(&models, "#q main/broadcast", "T_comm main/broadcast").clone();
         found.points = vec![(1600.0, 10.0), (3600.0, 10.1)];
         found.polynomial = Some(choose(&found.points).unwrap());
-        found.linear = Some(linear_model(&found.points).unwrap());
+        found.linear = Some(law(&found.points).unwrap());
         found.drop_what_too_few_sizes_say();
         assert!(found.linear.is_none() && found.polynomial.is_some(), "{found:?}");
         assert_eq!(found.no_law, Some(FitError::TooFewSizes { needed: MIN_SIZES_OF_RELATION, found: 2 }));
@@ -536,6 +439,42 @@ mod tests {
             StudyModels::from_runs(&runs).unwrap_err(),
             ModelError::Programs(vec!["matmul".into(), "other".into()])
         );
+    }
+
+    #[test]
+    fn runs_under_another_library_are_in_no_relation_to_variables() {
+        let mut runs = study();
+        for run in &mut runs[..3] {
+            run.mpi = "MPICH 4.2.0, built".to_owned();
+        }
+        let models = StudyModels::from_runs(&runs).unwrap();
+        let on_n = models.whole.iter().find(|one| one.from == CausalQuantity::Variable("n".to_owned())).unwrap();
+        assert!(on_n.runs.iter().all(|&run| run >= 3), "{:?}", on_n.runs);
+        assert!(models.remarks[0].contains("different MPI libraries"), "{:?}", models.remarks);
+    }
+
+    #[test]
+    fn communication_with_waiting_in_it_is_in_no_law() {
+        let mut runs = study();
+        for run in runs.iter_mut().filter(|run| run.n_ranks == 4) {
+            run.regions.iter_mut().for_each(|region| region.blocked_s = None);
+        }
+        let models = StudyModels::from_runs(&runs).unwrap();
+        let law = relation(&models, "#q main/broadcast", "T_comm main/broadcast").law().unwrap();
+        assert!((law.delta / DELTA_Q - 1.0).abs() < 1e-9, "{law:?}");
+        assert_eq!((law.n_points, models.remarks.len()), (12, 1), "{:?}", models.remarks);
+    }
+
+    #[test]
+    fn sums_of_runs_without_all_ranks_are_in_no_model() {
+        let mut runs = study();
+        let last = runs.last_mut().unwrap();
+        last.complete = false;
+        last.phases.iter_mut().for_each(|phase| phase.seconds.truncate(phase.seconds.len() - 1));
+        let models = StudyModels::from_runs(&runs).unwrap();
+        let mut sums = models.phases.iter().flat_map(|phase| &phase.relations);
+        assert!(sums.all(|relation| !relation.runs.contains(&(runs.len() - 1))));
+        assert_eq!(models.remarks[0], "Data are incomplete: run 13.");
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::types::FromSql;
 use rusqlite::{Connection, Row};
 
 use super::cells::{real, rows, time, wrong};
@@ -209,14 +208,10 @@ fn seconds(row: &Row) -> rusqlite::Result<f64> {
 }
 
 fn read_unsigned(row: &Row, column: &str) -> rusqlite::Result<u64> {
-    let value: i64 = get(row, column)?;
+    let value: i64 = row.get(column)?;
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, value))
 }
 
 fn whole_or_none(row: &Row, column: &str) -> rusqlite::Result<Option<u64>> {
-    get::<Option<i64>>(row, column)?.map(|_| read_unsigned(row, column)).transpose()
-}
-
-fn get<T: FromSql>(row: &Row, column: &str) -> rusqlite::Result<T> {
-    row.get(column)
+    row.get::<_, Option<i64>>(column)?.map(|_| read_unsigned(row, column)).transpose()
 }

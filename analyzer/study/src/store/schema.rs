@@ -19,15 +19,21 @@ pub struct StudyTable {
     pub name: &'static str,
     /// The columns of its key, by which its rows are sorted.
     pub key: &'static str,
-    /// Its columns.
-    pub columns: &'static [&'static str],
 }
 
 impl StudyTable {
+    /// Returns the names of its columns: the first word in each line of the statement that makes it.
+    pub fn columns(&self) -> Vec<&'static str> {
+        let head = format!("CREATE TABLE {} (\n", self.name);
+        let statement = CREATE_TABLES.split_once(&head).map_or("", |(_, statement)| statement);
+        let lines = statement.lines().take_while(|line| !line.starts_with(')'));
+        lines.filter_map(|line| line.split_whitespace().next()).filter(|word| *word != "PRIMARY").collect()
+    }
+
     /// Returns the statement that selects its rows, those that a clause chooses, in the order of its key. Columns are named: a file from elsewhere may
     /// have others.
     pub fn select(&self, clause: &str) -> String {
-        format!("SELECT {} FROM {} {clause} ORDER BY {}", self.columns.join(", "), self.name, self.key)
+        format!("SELECT {} FROM {} {clause} ORDER BY {}", self.columns().join(", "), self.name, self.key)
     }
 }
 
@@ -38,97 +44,23 @@ pub(super) fn select_of_run(name: &str) -> String {
 }
 
 /// The table of runs, to which the rows of all others belong.
-pub(super) const RUNS: StudyTable = StudyTable {
-    name: "runs",
-    key: "run",
-    columns: &[
-        "run",
-        "id",
-        "program",
-        "command",
-        "started_unix_s",
-        "mpi",
-        "n_ranks",
-        "complete",
-        "elapsed_s",
-        "max_computation_s",
-        "avg_computation_s",
-        "t_ideal_s",
-        "ideal_by_replay",
-        "iterations",
-        "followed",
-    ],
-};
+pub(super) const RUNS: StudyTable = StudyTable { name: "runs", key: "run" };
 
 /// The tables.
 pub const TABLES: [StudyTable; 13] = [
     RUNS,
-    StudyTable { name: "hosts", key: "run, position", columns: &["run", "position", "host"] },
-    StudyTable { name: "problems", key: "run, position", columns: &["run", "position", "problem"] },
-    StudyTable { name: "params", key: "run, name", columns: &["run", "name", "value"] },
-    StudyTable {
-        name: "ranks",
-        key: "run, rank",
-        columns: &["run", "rank", "host", "computation_s", "blocked_s", "max_resident_bytes"],
-    },
-    StudyTable { name: "phases", key: "run, phase, rank", columns: &["run", "phase", "rank", "seconds"] },
-    StudyTable {
-        name: "regions",
-        key: "run, region",
-        columns: &[
-            "run",
-            "region",
-            "path",
-            "kind",
-            "found",
-            "elapsed_s",
-            "max_computation_s",
-            "avg_computation_s",
-            "t_ideal_s",
-            "blocked_s",
-            "iterations",
-            "invocations",
-            "operations",
-            "quanta",
-            "max_resident_bytes",
-            "max_swapped_bytes",
-        ],
-    },
-    StudyTable {
-        name: "region_times",
-        key: "run, region, activity, rank",
-        columns: &["run", "region", "activity", "rank", "seconds"],
-    },
-    StudyTable {
-        name: "causes",
-        key: "run, position",
-        columns: &["run", "position", "rank", "region", "activity", "class", "caused_s"],
-    },
-    StudyTable { name: "labels", key: "run", columns: &["run", "label"] },
-    StudyTable { name: "hardware", key: "run", columns: &["run", "instructions", "cycles", "seconds"] },
-    StudyTable {
-        name: "cores",
-        key: "run",
-        columns: &[
-            "run",
-            "cores",
-            "threads_per_rank",
-            "parallel",
-            "mpi",
-            "load_balance",
-            "communication",
-            "threads",
-            "serial",
-            "thread_balance",
-            "waits",
-            "fork_join",
-        ],
-    },
-    StudyTable {
-        name: "functions",
-        key: "run, position",
-        columns: &["run", "position", "region", "function", "mean_s", "error_s"],
-    },
+    StudyTable { name: "hosts", key: "run, position" },
+    StudyTable { name: "problems", key: "run, position" },
+    StudyTable { name: "params", key: "run, name" },
+    StudyTable { name: "ranks", key: "run, rank" },
+    StudyTable { name: "phases", key: "run, phase, rank" },
+    StudyTable { name: "regions", key: "run, region" },
+    StudyTable { name: "region_times", key: "run, region, activity, rank" },
+    StudyTable { name: "causes", key: "run, position" },
+    StudyTable { name: "labels", key: "run" },
+    StudyTable { name: "hardware", key: "run" },
+    StudyTable { name: "cores", key: "run" },
+    StudyTable { name: "functions", key: "run, position" },
 ];
 
 /// Makes the tables, and that of checksums. The comments are in the file of a study, and docs/study-tables.schema.json is made from them.

@@ -1,10 +1,11 @@
 //! A table of runs: what is wanted of it, its columns, sections, lines and cells.
 
-use lbprof_analysis::metrics::median::median;
-use lbprof_thresholds::study::MIN_DIFFERENCE_OF_BEST;
+use serde::Serialize;
 
 use super::remark::TableRemark;
 use crate::key::{KeyValue, RunCondition};
+use lbprof_analysis::metrics::median::median;
+use lbprof_thresholds::study::MIN_DIFFERENCE_OF_BEST;
 
 /// The selection of runs and columns to show.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +66,9 @@ pub struct TableSection {
 }
 
 /// The unit of figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum FigureUnit {
     /// Seconds.
     Seconds,

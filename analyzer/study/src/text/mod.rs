@@ -23,11 +23,15 @@ const NOTE: Style = AnsiColor::Yellow.on_default();
 /// Nothing is known.
 const DASH: &str = "–";
 
+/// A number as short as it can be without losing digits.
+pub(super) fn format_number(value: f64) -> String {
+    if value != 0.0 && !(1e-4..1e7).contains(&value.abs()) { format!("{value:e}") } else { format!("{value}") }
+}
+
 /// A value as short as it can be without losing digits.
 fn value(value: &KeyValue) -> String {
     match value {
-        KeyValue::Number(number) if *number != 0.0 && !(1e-4..1e7).contains(&number.abs()) => format!("{number:e}"),
-        KeyValue::Number(number) => format!("{number}"),
+        KeyValue::Number(value) => format_number(*value),
         KeyValue::Text(text) => clean(text),
     }
 }

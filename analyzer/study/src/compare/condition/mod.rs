@@ -19,6 +19,8 @@ pub mod words;
 
 use std::str::FromStr;
 
+use serde::Serialize;
+
 use super::{ComparisonSide, ComparisonSides};
 use lbprof_report::words::clean;
 pub use metric::{ConditionMetric, names};
@@ -85,7 +87,9 @@ impl FromStr for FailCondition {
 }
 
 /// The result of a condition to fail on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum ConditionOutcome {
     /// The condition does not hold: good.
     Passes,
@@ -107,22 +111,27 @@ impl ConditionOutcome {
 }
 
 /// A condition, evaluated.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgedCondition {
-    /// Text of the condition, as the user wrote it.
+    /// The condition as it was written.
+    #[serde(rename = "condition")]
     pub text: String,
-    /// Result of the condition.
+    /// `passes` (it does not hold), `fails` (it holds) or `unknown` (a figure in it is not known, which counts as failed).
     pub outcome: ConditionOutcome,
-    /// The metric, as it is written in the condition.
+    /// Its metric.
     pub metric: String,
-    /// The metric of the new runs; `None` where it is not known.
+    /// Its value, the median of the new runs.
     pub value: Option<f64>,
     /// True if the condition speaks of the base.
+    #[serde(skip)]
     pub has_base: bool,
-    /// The metric of the base, where there is one and it is known.
+    /// Its value for the base runs.
     pub base: Option<f64>,
-    /// Both sides of the comparison.
-    pub sides: Option<(f64, f64)>,
+    /// Value of the left side.
+    pub left: Option<f64>,
+    /// Value of the right side.
+    pub right: Option<f64>,
 }
 
 impl JudgedCondition {
@@ -162,7 +171,8 @@ impl FailCondition {
             value,
             has_base,
             base,
-            sides,
+            left: sides.map(|(left, _)| left),
+            right: sides.map(|(_, right)| right),
         })
     }
 

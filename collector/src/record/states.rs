@@ -2,25 +2,12 @@
 
 use bincode::{Decode, Encode};
 
-/// The group of a state, which is all that most code asks about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum StateGroup {
-    /// The thread is outside of MPI: it computes, as far as records tell.
-    Outside,
-    /// The thread is in an MPI call.
-    Mpi,
-    /// The recorder itself is at work.
-    Recorder,
-    /// The thread runs the program's code on a core.
-    Useful,
-    /// The kernel works for the thread.
-    Kernel,
-    /// The thread neither runs nor wants a core.
-    Asleep,
-    /// The thread wants a core and has none.
-    NoCore,
-    /// The system does not say.
-    NotKnown,
+macro_rules! groups {
+    ($($name:ident $sentence:literal;)*) => {
+        /// The group of a state, which is all that most code asks about.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum StateGroup { $(#[doc = $sentence] $name,)* }
+    };
 }
 
 const fn first_of(phrases: &[&'static str]) -> Option<&'static str> {

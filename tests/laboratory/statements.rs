@@ -26,7 +26,7 @@ const MOSTLY_OUT_OF_PHASE: f64 = 0.6;
 const MOSTLY_IN_CHAIN: f64 = 0.8;
 
 /// Findings of the first sentence that say who is slow, or that no rank is.
-const SLOW: &[&str] = &["static excess", "asleep rank", "kernel rank", "serial code"];
+const SLOW: &[&str] = &["static excess", "asleep rank", "kernel rank", "rank in state", "serial code"];
 const IN_TURN: &[&str] = &["slow in turn", "moving rank", "chains", "serialization"];
 const GOOD: &[&str] = &["balanced", "asleep"];
 

@@ -74,7 +74,7 @@ const IMBALANCE: &[DetectPart] = &[
     imbalance::emptied_ranks::detect,
     imbalance::uneven_groups::detect,
     imbalance::asleep_rank::detect,
-    imbalance::kernel_rank::detect,
+    imbalance::rank_in_state::detect,
     imbalance::outside_work::detect,
     imbalance::serial_code::detect,
     imbalance::static_excess::detect,

@@ -22,17 +22,24 @@ static char where;
 
 static void call(void)
 {
-    /* A thread that has to wait long for its end does not make more communicators than a log may have. */
-    static __thread int n_made;
     int in = 1, out;
     MPI_Comm made;
     MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
-    if (where == 's' || n_made == 1500)
+    if (where == 's')
         return;
-    n_made++;
     MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &made);
     MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, made);
     MPI_Comm_free(&made);
+}
+
+/* Calls until the thread is made to leave. One that has to wait long for that does not make more communicators than a log may have. */
+static void call_on(void)
+{
+    int in = 1, out;
+    for (int i = 0; i < 1500; i++)
+        call();
+    for (;;)
+        MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
 }
 
 static void clean(void *nothing)
@@ -47,8 +54,7 @@ static void *call_until_cancelled(void *nothing)
     pthread_cleanup_push(clean, nothing);
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &old);
     ready = 1;
-    for (;;)
-        call();
+    call_on();
     pthread_cleanup_pop(0);
     return nothing;
 }
@@ -108,8 +114,7 @@ static void jump(int times)
             struct itimerspec soon = {.it_value = {0, 1 + random() % 100000}};
             armed = 1;
             timer_settime(timer, 0, &soon, NULL);
-            for (;;)
-                call();
+            call_on();
         }
         left++;
     }

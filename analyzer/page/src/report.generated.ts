@@ -2726,7 +2726,7 @@ share: number
  */
 not_selected_s: number
 /**
- * The rank that causes most waiting; null if nobody waits.
+ * The rank that causes most waiting; null if no rank waits.
  */
 most_by: (CausingRank | null)
 /**
@@ -2816,7 +2816,7 @@ caused_s: number
  */
 share: number
 /**
- * The rank that causes most of it, and that over all of it; null if nobody waits.
+ * The rank that causes most of it, and that over all of it; null if no rank waits.
  */
 most_by: (CausingRank | null)
 }

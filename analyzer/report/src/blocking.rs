@@ -31,7 +31,7 @@ pub struct BlockingTable {
     pub share: f64,
     /// Waiting because of ranks that are not selected.
     pub not_selected_s: f64,
-    /// The rank that causes most waiting; null if nobody waits.
+    /// The rank that causes most waiting; null if no rank waits.
     pub most_by: Option<CausingRank>,
     /// Waiting that is caused by code which runs while a rank holds a lock of a window that others wait for.
     #[serde(skip)]
@@ -66,7 +66,7 @@ pub struct CausedByRegion {
     pub caused_s: f64,
     /// Fraction of all waiting of the selected ranks and time.
     pub share: f64,
-    /// The rank that causes most of it, and that over all of it; null if nobody waits.
+    /// The rank that causes most of it, and that over all of it; null if no rank waits.
     pub most_by: Option<CausingRank>,
 }
 

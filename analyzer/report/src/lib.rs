@@ -316,6 +316,15 @@ impl Report {
         are_calls_missing || are_ranks_missing || self.problems.iter().any(|row| row.kind == ProblemKind::Spawned)
     }
 
+    /// Returns the hosts of ranks, which are ascending; each once, by name.
+    pub fn hosts_of(&self, ranks: &[u32]) -> Vec<&str> {
+        let rows = self.ranks.iter().filter(|row| ranks.binary_search(&row.rank).is_ok());
+        let mut hosts: Vec<&str> = rows.map(|row| row.host.as_str()).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        hosts
+    }
+
     /// Returns whether ranks had no core for much of their time.
     pub fn has_crowded_cores(&self) -> bool {
         self.doubts.iter().any(ReportDoubt::is_of_cores)

@@ -39,7 +39,7 @@ impl RecordDecoder {
         let (head, used) = get::<BatchHead>(plain)?;
         let mut rest = &plain[used..];
         let n = usize::try_from(take_varint(&mut rest)?).ok().filter(|&n| n <= MAX_RECORDS)?;
-        let mut wrong = Mispredictions { columns: columns(rest)?, next: 0, mask: 0 };
+        let mut wrong = MispredictedValues { columns: columns(rest)?, next: 0, mask: 0 };
         let (codes, times) = tail.split_at_checked(n.div_ceil(2))?;
         self.times.clear();
         self.times.extend_from_slice(times);
@@ -99,7 +99,7 @@ impl RecordDecoder {
 type Columns<'a> = [&'a [u8]; COLUMNS];
 
 /// The stored fields of the records that were predicted wrong.
-struct Mispredictions<'a> {
+struct MispredictedValues<'a> {
     columns: Columns<'a>,
     /// Index of the next one; `usize::MAX`: there is none.
     next: usize,
@@ -107,7 +107,7 @@ struct Mispredictions<'a> {
     mask: u8,
 }
 
-impl Mispredictions<'_> {
+impl MispredictedValues<'_> {
     /// Makes the guess of the next one right, and finds the one after it.
     #[cold]
     fn learn(&mut self, model: &mut RecordPredictor, recent: RecentRecords) -> Option<()> {

@@ -67,11 +67,6 @@ impl RegionState {
         CoreState::from_number(self.number().checked_sub(Self::IN_STATE)? as usize)
     }
 
-    /// Returns the state without what was recorded of computation.
-    pub fn without_core_state(self) -> RegionState {
-        self.core_state().map_or(self, |_| RegionState::new(self.region(), Activity::Computation))
-    }
-
     /// The name of the activity, or of the state of computation where it was recorded.
     pub fn name(self) -> Option<&'static str> {
         self.core_state().map(CoreState::name).or(self.activity().map(Activity::name))

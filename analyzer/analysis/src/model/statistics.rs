@@ -217,10 +217,11 @@ impl LongCalls {
 
     /// Adds other calls.
     pub fn add(&mut self, other: &LongCalls) {
-        if self.calls == 0 || other.calls == 0 {
-            if self.calls == 0 {
-                *self = other.clone();
-            }
+        if self.calls == 0 {
+            *self = other.clone();
+            return;
+        }
+        if other.calls == 0 {
             return;
         }
         self.calls += other.calls;

@@ -102,10 +102,10 @@ impl AskedScenario {
                 Ok(region) => WhatIfScenario::Faster(region, *times),
                 // No region has the name, but a state of computation or a function may.
                 Err(no_region) => {
-                    let state = threads::shorter_state(model, name, *times).ok_or(no_region);
-                    let function = state.or_else(|no_region| {
-                        threads::faster_function(model, &names.sampled, name, *times).map_err(|_| no_region)
-                    })?;
+                    let function = match threads::shorter_state(model, name, *times) {
+                        Some(state) => state,
+                        None => threads::faster_function(model, &names.sampled, name, *times).map_err(|_| no_region)?,
+                    };
                     WhatIfScenario::FunctionFaster(append(&mut model.asked_threads.functions, function), *times)
                 }
             },

@@ -51,8 +51,7 @@ impl TraceRegions {
     pub fn call(&mut self, operation: u16) -> Ref {
         *self.calls.entry(operation).or_insert_with(|| {
             let name = format!("MPI_{}", operation_name(operation));
-            self.regions.push(TraceRegion { name, role: region_role(operation), paradigm: MPI });
-            self.regions.len() as Ref - 1
+            append(&mut self.regions, TraceRegion { name, role: region_role(operation), paradigm: MPI })
         })
     }
 
@@ -60,8 +59,7 @@ impl TraceRegions {
     pub fn core_state(&mut self, state: CoreState) -> Ref {
         *self.core_states.entry(state).or_insert_with(|| {
             let name = state.name().to_owned();
-            self.regions.push(TraceRegion { name, role: state.otf2_role(), paradigm: USER });
-            self.regions.len() as Ref - 1
+            append(&mut self.regions, TraceRegion { name, role: state.otf2_role(), paradigm: USER })
         })
     }
 
@@ -77,6 +75,11 @@ impl TraceRegions {
 }
 
 fn artificial(regions: &mut Vec<TraceRegion>, name: &str) -> Ref {
-    regions.push(TraceRegion { name: name.to_owned(), role: ARTIFICIAL, paradigm: MEASUREMENT_SYSTEM });
+    append(regions, TraceRegion { name: name.to_owned(), role: ARTIFICIAL, paradigm: MEASUREMENT_SYSTEM })
+}
+
+/// Appends a region, and returns its number.
+fn append(regions: &mut Vec<TraceRegion>, region: TraceRegion) -> Ref {
+    regions.push(region);
     regions.len() as Ref - 1
 }

@@ -31,7 +31,7 @@ impl CallFilter {
 
     /// Counts a call while calls are being counted. Returns false if they no longer are.
     pub fn counts(&mut self, state: &StateInterval) -> bool {
-        if self.chosen.is_none() && is_call(state) {
+        if self.chosen.is_none() && is_filtered(state) {
             self.counts[class(state)] += 1;
         }
         self.chosen.is_none()
@@ -54,7 +54,7 @@ impl CallFilter {
 
     /// True if this is to be written, as all but calls always are.
     pub fn keeps(&mut self, state: &StateInterval) -> bool {
-        let Some((from, left)) = self.chosen.as_mut().filter(|_| is_call(state)) else { return true };
+        let Some((from, left)) = self.chosen.as_mut().filter(|_| is_filtered(state)) else { return true };
         let class = class(state);
         let is_kept = class >= *from || class + 1 == *from && *left > 0;
         *left -= u64::from(is_kept && class < *from);
@@ -68,7 +68,8 @@ impl CallFilter {
     }
 }
 
-fn is_call(state: &StateInterval) -> bool {
+/// Returns whether an interval is of those that may be left out: a call, or computation in a state that was recorded.
+fn is_filtered(state: &StateInterval) -> bool {
     state.kind.core_state().is_some()
         || state.operation != 0 && state.kind.activity().is_some_and(|activity| activity != Activity::Recorder)
 }

@@ -5,9 +5,9 @@ use super::rank_activity::{RankActivity, RepeatedAction};
 use super::time_slices::SLICE_NS;
 use lbprof_thresholds::watch::MIN_TIMES_OF_RATE;
 
-/// Something that was done several times lately.
+/// An action that was repeated lately, and how often.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Recurrence {
+pub struct ActionRate {
     /// The repeated action.
     pub what: RepeatedAction,
     /// Rate, per second.
@@ -15,7 +15,7 @@ pub struct Recurrence {
 }
 
 /// Finds the action that a rank repeats: iterations of the region with the fewest, or else the call that recurs as often as most other calls do.
-pub fn find_recurrence(activity: &RankActivity) -> Option<Recurrence> {
+pub fn find_recurrence(activity: &RankActivity) -> Option<ActionRate> {
     let (first, end) = recent_slices(activity);
     let length_s = (end - first) as f64 * SLICE_NS as f64 / 1e9;
     let found: Vec<(RepeatedAction, f64)> =
@@ -23,7 +23,7 @@ pub fn find_recurrence(activity: &RankActivity) -> Option<Recurrence> {
     let iterations = found.iter().filter(|(what, _)| matches!(what, RepeatedAction::Iterations(_)));
     let fewest_iterations = iterations.min_by(|a, b| a.1.total_cmp(&b.1));
     let (what, times) = fewest_iterations.or_else(|| most_typical(&found))?;
-    (length_s > 0.0).then(|| Recurrence { what: *what, per_second: times / length_s })
+    (length_s > 0.0).then(|| ActionRate { what: *what, per_second: times / length_s })
 }
 
 /// The action that recurs as often as most others. If several do, it is the same one each time.

@@ -52,14 +52,7 @@ impl FindingRow {
     /// Returns a finding of a report as it is written.
     pub fn new(report: &Report, finding: &Finding) -> FindingRow {
         let ranks: Vec<u32> = finding.ranks.iter().copied().take(MOST_LISTED).collect();
-        let mut hosts: Vec<String> = report
-            .ranks
-            .iter()
-            .filter(|row| ranks.binary_search(&row.rank).is_ok())
-            .map(|row| row.host.clone())
-            .collect();
-        hosts.sort_unstable();
-        hosts.dedup();
+        let hosts = report.hosts_of(&ranks).into_iter().map(str::to_owned).collect();
         let advice = finding.advice.iter();
         FindingRow {
             kind: finding.kind,

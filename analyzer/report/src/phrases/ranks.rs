@@ -60,7 +60,7 @@ pub fn stopper(ranks: &str) -> String {
     format!("what stops {ranks} (SIGSTOP: cpulimit, a batch system that suspends jobs, a debugger)")
 }
 
-/// Returns a share without digits that nobody needs: `50 %`, `7.3 %`.
+/// Returns a share without needless digits: `50 %`, `7.3 %`.
 pub fn short_percent(share: f64) -> String {
     match 100.0 * share {
         small if small.abs() < 9.95 => percent(share),

@@ -324,21 +324,25 @@ impl<'a> RankSteps<'a> {
     /// A step that ends without a call.
     fn without_call(&mut self, thread: &mut ThreadSteps, reached: RecordTimes, out: &mut StepBatch) {
         if reached.end > reached.from {
-            thread.end_polls(out);
-            let (end, kind) = (self.time(reached.end), thread.before(reached));
-            let (site, facts, parallel) = (NONE, CallFacts::NOTHING, thread.parallel.end_step());
-            out.steps.push(TimelineStep {
-                begin: end,
-                end,
-                before: kind,
-                kind,
-                site,
-                operation: 0,
-                events: 0,
-                parallel,
-                facts,
-            });
+            self.end_interval(thread, reached.end, thread.before(reached), out);
         }
+    }
+
+    /// Adds a step without a call that ends an interval of a kind at these ticks.
+    fn end_interval(&mut self, thread: &mut ThreadSteps, ticks: u64, kind: RegionState, out: &mut StepBatch) {
+        thread.end_polls(out);
+        let (end, parallel) = (self.time(ticks), thread.parallel.end_step());
+        out.steps.push(TimelineStep {
+            begin: end,
+            end,
+            before: kind,
+            kind,
+            site: NONE,
+            operation: 0,
+            events: 0,
+            parallel,
+            facts: CallFacts::NOTHING,
+        });
     }
 
     fn time(&self, ticks: u64) -> Ns {
@@ -389,14 +393,15 @@ impl<'a> RankSteps<'a> {
         let before = thread.walk.time.advance(record.begin);
         self.without_call(thread, before, out);
         let reached = thread.walk.step(record);
-        let computation = thread.placed.1;
-        if let Some(state) = record.core_state() {
-            thread.placed.1 = RegionState::in_state(computation.region(), state);
+        if reached.own_ticks() > 0 {
+            let computation = thread.placed.1;
+            let kind = match (reached.state, record.core_state()) {
+                (WalkState::Paused, _) => RegionState::unknown(computation.region()),
+                (_, Some(state)) => RegionState::in_state(computation.region(), state),
+                (_, None) => computation,
+            };
+            self.end_interval(thread, reached.end, kind, out);
         }
-        let state = if reached.state == WalkState::Paused { WalkState::Paused } else { WalkState::Computing };
-        let inside = RecordTimes { state, from: reached.begin, begin: reached.end, ..reached };
-        self.without_call(thread, inside, out);
-        thread.placed.1 = computation;
     }
 
     /// The record as a step without events.

@@ -61,10 +61,7 @@ fn delays_in_words(report: &Report, found: &RareDelays) -> String {
 /// Returns the hosts of ranks in a run on several: ` (node3)`. Empty if they are many.
 fn hosts_in_words(report: &Report, ranks: &[u32]) -> String {
     let is_on_one = report.ranks.windows(2).all(|pair| pair[0].host == pair[1].host);
-    let rows = report.ranks.iter().filter(|row| ranks.binary_search(&row.rank).is_ok());
-    let mut hosts: Vec<&str> = rows.map(|row| row.host.as_str()).collect();
-    hosts.sort_unstable();
-    hosts.dedup();
+    let hosts = report.hosts_of(ranks);
     match hosts.len() {
         n if is_on_one || n > MAX_HOSTS => String::new(),
         _ => format!(" ({})", hosts.into_iter().map(clean).collect::<Vec<_>>().join(", ")),

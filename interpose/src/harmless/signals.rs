@@ -52,7 +52,7 @@ const SLEEP_NS: u64 = 50_000_000;
 /// Time for which a lock is kept, after a long section, for the thread that was woken.
 const TURN_NS: u64 = 20_000_000;
 
-/// Number of tries of [`wait_while`] before it naps.
+/// Number of tries of [`HandlerLock::wait_while`] before it naps.
 const TRIES: u32 = 50;
 
 /// System calls of sections that may take long. A holder that waits in one of them is at work.
@@ -200,6 +200,16 @@ impl<T> HandlerLock<T> {
         self.wait(|| monotonic_ns() > end)
     }
 
+    /// Waits, without the lock, while `goes_on` says that its holder is not done yet. A holder that was left by siglongjmp never is: then
+    /// the wait ends as in [`HandlerLock::lock`].
+    pub fn wait_while(&self, goes_on: impl Fn() -> bool) {
+        let (mut patience, mut tries) = (HolderPatience::default(), 0u32);
+        while goes_on() && patience.end(&self.used).is_none() {
+            tries = tries.saturating_add(1);
+            pause(tries);
+        }
+    }
+
     fn wait(&self, mut in_vain: impl FnMut() -> bool) -> Option<LockGuard<'_, T>> {
         let thread = thread::current();
         let mut has_slept = false;
@@ -317,21 +327,6 @@ fn futex_wait(place: &AtomicUsize, word: usize, most_ns: u64) -> bool {
 fn futex_wake(place: &AtomicUsize) {
     // SAFETY: a live word.
     unsafe { libc::syscall(libc::SYS_futex, place.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1) };
-}
-
-/// Waits while `goes_on`, but not for ever: what another thread does may never end.
-pub fn wait_while(goes_on: impl Fn() -> bool) {
-    let (mut begin, mut tries) = (0, 0u32);
-    while goes_on() {
-        let now = monotonic_ns();
-        if begin == 0 {
-            begin = now;
-        } else if now - begin > LONGEST_NS {
-            return;
-        }
-        tries = tries.saturating_add(1);
-        pause(tries);
-    }
 }
 
 /// The patience of a thread that waits for a holder. The counts that it looks at may be of a previous holder: that only prolongs the wait.

@@ -14,7 +14,7 @@ use lbprof_collector::record::Record;
 use lbprof_collector::words::SystemError;
 
 use crate::harmless::guard;
-use crate::harmless::signals::{self, HandlerLock};
+use crate::harmless::signals::HandlerLock;
 use crate::log::{LOG, define, rings};
 use crate::mpi::abi::abi;
 use crate::recording::call_path;
@@ -278,7 +278,7 @@ pub unsafe fn give_back(thread: *mut RecorderThread, end_records: unsafe fn(*mut
 /// `thread` is the calling thread's state, with a log.
 unsafe fn leave_list(thread: *mut RecorderThread) {
     UNLISTED.store(true, SeqCst);
-    signals::wait_while(|| VISITED.load(SeqCst) == thread);
+    THREADS.wait_while(|| VISITED.load(SeqCst) == thread);
     // SAFETY: the caller's: the thread's own state.
     unsafe { (*thread).log = std::ptr::null_mut() };
 }

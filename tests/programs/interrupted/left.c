@@ -111,7 +111,7 @@ static void jump(int times)
     sigaction(SIGALRM, &action, NULL);
     while (left < times) {
         if (!sigsetjmp(back, 1)) {
-            struct itimerspec soon = {.it_value = {0, 1 + random() % 100000}};
+            struct itimerspec soon = {.it_value = {0, 1 + random() % (times == 1 ? 5000000 : 100000)}};
             armed = 1;
             timer_settime(timer, 0, &soon, NULL);
             call_on();

@@ -26,11 +26,7 @@ unfinished = {}
 open_collective, instances = {}, collections.defaultdict(collections.Counter)
 collectives, contributed = collections.Counter(), collections.Counter()
 open_sends, open_receives = collections.Counter(), collections.Counter()
-open_windows, transfers = set(), collections.defaultdict(set)
 cancelled_sends = 0
-# By operation: pairs of a rank and one in its group, and those that these two must name likewise.
-groups = collections.defaultdict(collections.Counter)
-one_sided = collections.defaultdict(collections.Counter)
 
 
 def rank_of(location):
@@ -100,34 +96,6 @@ with otf2.reader.open(path) as trace:
             receives[peer, rank, event.communicator.name, event.msg_tag, event.msg_length] += 1
         elif isinstance(event, events.MpiCollectiveBegin):
             open_collective[location] = stack[-1]
-        elif isinstance(event, (events.RmaPut, events.RmaGet, events.RmaAtomic)):
-            member(event.win.comm, rank, event.remote)
-            key = rank, event.win.name, event.matching_id
-            assert key not in transfers["origin"] and key not in transfers["target"], "transfers have numbers of their own"
-            transfers["origin"].add(key)
-            transfers["target"].add(key)
-            count = one_sided[kind]
-            count["calls"] += 1
-            count["bytes"] += event.bytes_sent + event.bytes_received if isinstance(event, events.RmaAtomic) else event.bytes
-        elif isinstance(event, events.RmaOpCompleteBlocking):
-            transfers["origin"].remove((rank, event.win.name, event.matching_id))
-        elif isinstance(event, events.RmaOpCompleteRemote):
-            assert (rank, event.win.name, event.matching_id) not in transfers["origin"], "first at the origin"
-            transfers["target"].remove((rank, event.win.name, event.matching_id))
-        elif isinstance(event, events.RmaWinCreate):
-            assert (rank, event.win) not in open_windows
-            open_windows.add((rank, event.win))
-        elif isinstance(event, events.RmaWinDestroy):
-            open_windows.remove((rank, event.win))
-        elif isinstance(event, events.RmaGroupSync):
-            groups[stack[-1][0].name].update((rank, rank_of(location)) for location in event.group.members)
-            ends = stack[-1][0].name in ["MPI_Win_complete", "MPI_Win_wait", "MPI_Win_test"]
-            # The bindings have no name for both levels together: of a process and of its memory.
-            assert event.sync_level.value == (3 if ends else 1), event.sync_level.value
-        elif isinstance(event, events.RmaSync):
-            assert member(event.win.comm, rank, event.remote) == rank, "a rank synchronises its own memory"
-        elif kind.startswith("Rma"):
-            assert kind in ["RmaCollectiveBegin", "RmaCollectiveEnd", "RmaAcquireLock", "RmaReleaseLock"], kind
         else:
             assert isinstance(event, events.MpiCollectiveEnd)
             assert open_collective.pop(location) == stack[-1], "a collective is one call"
@@ -143,7 +111,7 @@ print("events:", dict(n_events), "locations:", len(locations))
 printed = subprocess.run(["otf2-print", path], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
 words = collections.Counter(line.split()[0] for line in printed if line.strip())
 for kind, n in n_events.items():
-    # RmaOpCompleteRemote is RMA_OP_COMPLETE_REMOTE there.
+    # MpiIsendComplete is MPI_ISEND_COMPLETE there.
     name = re.sub("(?<!^)(?=[A-Z])", "_", kind).upper()
     equal(f"otf2-print: {name}", words[name], n)
 
@@ -172,22 +140,6 @@ assert not any(open_receives.values()), "each receive under a request ends"
 assert set(open_sends.values()) <= {0, 1}, "each send under a request ends once at most"
 equal("sends under requests, complete", n_events["MpiIsendComplete"], n_events["MpiIsend"] - sum(open_sends.values()) - cancelled_sends)
 equal("receives under requests", n_events["MpiIrecvRequest"], n_events["MpiIrecv"] + n_events["MpiRequestCancelled"] - cancelled_sends)
-# Of a run whose communicators are all in it, each transfer to a rank is there; those to MPI_PROC_NULL have no bytes.
-KINDS = {"RmaPut": ["Put", "Rput"], "RmaGet": ["Get", "Rget"],
-         "RmaAtomic": ["Accumulate", "Raccumulate", "Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap"]}
-for kind, names in KINDS.items():
-    own = [operations(report)[name] for name in names]
-    equal(f"{kind}: calls", one_sided[kind]["calls"], sum(one["calls"] for one in own))
-    equal(f"{kind}: bytes", one_sided[kind]["bytes"], sum(one["sent_bytes"] + one["received_bytes"] for one in own))
-assert not transfers["origin"] and not transfers["target"], "all transfers are complete"
-for kind, names in [("RmaWinCreate", ["Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic"]), ("RmaWinDestroy", ["Win_free"]),
-                    ("RmaSync", ["Win_sync"]), ("RmaAcquireLock", ["Win_lock", "Win_lock_all"]), ("RmaReleaseLock", ["Win_unlock", "Win_unlock_all"])]:
-    equal(f"{kind}: calls", n_events[kind], sum(operations(report)[name]["calls"] for name in names))
-assert not open_windows
-# Who starts an access names those who post the exposure, and the other way round; each ends with those with whom it began.
-exposed = groups["MPI_Win_wait"] + groups["MPI_Win_test"]
-assert groups["MPI_Win_start"] == groups["MPI_Win_complete"] and groups["MPI_Win_post"] == exposed, groups
-assert groups["MPI_Win_start"] == {(target, origin): n for (origin, target), n in exposed.items()}, groups
 blocking = report["blocking"]
 assert sends == receives, "both sides of each message agree"
 equal("messages", sends.total(), blocking["matching"]["messages"])

@@ -91,10 +91,4 @@ impl ReplayObserver for RegionObserver<'_> {
             self.format.on_request_end(ended);
         }
     }
-
-    fn on_epoch_step(&mut self, ranks: &[u32]) {
-        if self.inside {
-            self.format.on_epoch_step(ranks);
-        }
-    }
 }

@@ -25,9 +25,6 @@ pub trait ReplayObserver: Send {
 
     /// A request of a send is over, or that of a receive which was cancelled, in the call that was reported last.
     fn on_request_end(&mut self, _ended: &EndedRequest) {}
-
-    /// The call that was reported last begins or ends an epoch on an RMA window with these world ranks, the caller apart.
-    fn on_epoch_step(&mut self, _ranks: &[u32]) {}
 }
 
 /// An observer that needs not see all of a run in the order of time: each segment is shown to a fork of it, on another core or in another process,
@@ -65,10 +62,6 @@ impl<W: ReplayObserver + ?Sized> ReplayObserver for &mut W {
 
     fn on_request_end(&mut self, ended: &EndedRequest) {
         (**self).on_request_end(ended);
-    }
-
-    fn on_epoch_step(&mut self, ranks: &[u32]) {
-        (**self).on_epoch_step(ranks);
     }
 }
 

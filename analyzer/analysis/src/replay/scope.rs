@@ -255,12 +255,6 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
             self.observer.on_request_end(&EndedRequest { started: ended.started - self.scope.begin, ..*ended });
         }
     }
-
-    fn on_epoch_step(&mut self, ranks: &[u32]) {
-        if self.inside {
-            self.observer.on_epoch_step(ranks);
-        }
-    }
 }
 
 impl<W: SegmentObserver> SegmentObserver for ScopeObserver<'_, W> {

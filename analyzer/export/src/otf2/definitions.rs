@@ -5,15 +5,16 @@ use std::io;
 
 use super::comms::TraceComm;
 use super::events::{CALL_SITE, DELAY_SOURCE, WAIT_STATE, WAITING};
-use super::groups::{LOCATIONS_GROUP, number_of_comm};
 use super::library::{DefinitionWriter, GroupFacts, Ref, RegionFacts, UNDEFINED};
 use super::regions::{MPI, TraceRegion};
 use super::texts::TraceTexts;
-use super::windows::TraceWindow;
 
 /// Values of `OTF2_GroupType`: the locations of MPI, and members of a communicator.
 const LOCATIONS: u8 = 4;
 const MEMBERS: u8 = 5;
+
+/// The number of the group of all locations of MPI. The groups of communicators follow it, in their order.
+const LOCATIONS_GROUP: Ref = 0;
 
 /// The value of `OTF2_ParadigmClass` of processes.
 const PROCESSES: u8 = 0;
@@ -39,10 +40,6 @@ pub struct TraceDefinitions<'a> {
     pub regions: &'a [TraceRegion],
     /// The communicators, by number.
     pub comms: &'a [TraceComm],
-    /// Their windows, by number.
-    pub windows: &'a [TraceWindow],
-    /// The groups of epochs on them, with their numbers and the places of their members.
-    pub groups: &'a [(Ref, Vec<u64>)],
     /// The threads by location, with the numbers of their events.
     pub n_events: &'a BTreeMap<u64, u64>,
 }
@@ -96,7 +93,7 @@ impl TraceDefinitions<'_> {
         Ok(())
     }
 
-    /// Writes the group of all ranks, communicators with their groups, windows, and the groups of epochs on these.
+    /// Writes the group of all ranks, and communicators with their groups.
     fn write_comms(&self, texts: &mut TraceTexts, out: &DefinitionWriter) -> io::Result<()> {
         let empty = texts.define("", out)?;
         // The first threads, whose locations are the places of their ranks.
@@ -106,23 +103,10 @@ impl TraceDefinitions<'_> {
             &GroupFacts { name: empty, kind: LOCATIONS, paradigm: MPI, members: &members },
         )?;
         for (number, comm) in (0..).zip(self.comms) {
-            let (name, group) = (texts.define(&comm.name, out)?, number_of_comm(number));
-            out.define_group(group, &members_of(empty, &comm.places))?;
+            let (name, group) = (texts.define(&comm.name, out)?, LOCATIONS_GROUP + 1 + number);
+            out.define_group(group, &GroupFacts { name: empty, kind: MEMBERS, paradigm: MPI, members: &comm.places })?;
             out.define_comm(number, name, group)?;
-        }
-        for (number, &TraceWindow { comm, number: of_comm, is_created, .. }) in (0..).zip(self.windows) {
-            let comm_name = self.comms.get(comm as usize).map_or("", |comm| comm.name.as_str());
-            let name = texts.define(&format!("window {of_comm} of {comm_name}"), out)?;
-            out.define_window(number, name, comm, is_created)?;
-        }
-        for &(number, ref places) in self.groups {
-            out.define_group(number, &members_of(empty, places))?;
         }
         Ok(())
     }
-}
-
-/// Returns a group of ranks by their places, with this name.
-fn members_of(name: Ref, places: &[u64]) -> GroupFacts<'_> {
-    GroupFacts { name, kind: MEMBERS, paradigm: MPI, members: places }
 }

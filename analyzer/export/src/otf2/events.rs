@@ -6,7 +6,7 @@ use bincode::{Decode, Encode};
 use lbprof_analysis::codec;
 use lbprof_analysis::model::region_state::Ns;
 
-use super::library::{AttributeValue, CollectiveFacts, EventWriter, MessageFacts, Ref, WindowEvent};
+use super::library::{AttributeValue, CollectiveFacts, EventWriter, MessageFacts, Ref};
 use crate::external_sort::Key;
 
 /// Numbers of the attributes that an event may have.
@@ -38,8 +38,6 @@ pub enum TraceEvent {
     BeginCollective,
     /// A collective operation ends.
     EndCollective { operation: u8, comm: Ref, root: u32, sent: u64, received: u64 },
-    /// A one-sided operation.
-    OnWindow(WindowEvent),
 }
 
 /// The wait that a call begins with.
@@ -116,7 +114,6 @@ impl TraceEvent {
             }
             TraceEvent::TestRequest { request } => out.test_request(time, request.into()),
             TraceEvent::CancelRequest { request } => out.cancel_request(time, request.into()),
-            TraceEvent::OnWindow(event) => out.use_window(time, &event),
             TraceEvent::BeginCollective => out.begin_collective(time),
             TraceEvent::EndCollective { operation, comm, root, sent, received } => {
                 out.end_collective(time, &CollectiveFacts { operation, comm, root, sent, received })

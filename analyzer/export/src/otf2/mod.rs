@@ -10,14 +10,12 @@
 mod comms;
 mod definitions;
 mod events;
-mod groups;
 #[expect(unsafe_code, reason = "OTF2 is a library in C; its functions are called here alone")]
 pub mod library;
 mod operations;
 mod regions;
 mod requests;
 mod texts;
-mod windows;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -40,12 +38,10 @@ use lbprof_report::words::clean;
 use self::comms::TraceComms;
 use self::definitions::{TraceDefinitions, TraceRank};
 use self::events::{EventOrder, TraceEvent, WaitAttributes};
-use self::groups::TraceGroups;
-use self::library::{ArchiveFacts, DefinitionWriter, EventWriter, Otf2Archive, Otf2Library, Ref, WindowEvent};
+use self::library::{ArchiveFacts, DefinitionWriter, EventWriter, Otf2Archive, Otf2Library, Ref};
 use self::regions::TraceRegions;
 use self::requests::{HalfKnownSends, SendCompletion};
 use self::texts::TraceTexts;
-use self::windows::{CallEvents, GroupSync, TraceWindows};
 use crate::external_sort::LineSorter;
 
 /// Gathers the events of a part of a run.
@@ -56,8 +52,6 @@ pub struct Otf2Trace {
     ranks: Vec<TraceRank>,
     regions: TraceRegions,
     comms: TraceComms,
-    windows: TraceWindows,
-    groups: TraceGroups,
     sends: HalfKnownSends,
     texts: TraceTexts,
     /// By call site the number of its text.
@@ -88,10 +82,8 @@ struct OpenCall {
     location: u64,
     end: Ns,
     region: Ref,
-    /// Events at its end, apart from those of messages and requests.
-    ends: Vec<TraceEvent>,
-    /// A synchronization with a group whose members come next.
-    group_sync: Option<GroupSync>,
+    /// The event at its end, if it is a collective that OTF2 knows.
+    collective: Option<TraceEvent>,
 }
 
 impl Otf2Trace {
@@ -103,8 +95,6 @@ impl Otf2Trace {
             ranks: Vec::new(),
             regions: TraceRegions::default(),
             comms: TraceComms::default(),
-            windows: TraceWindows::default(),
-            groups: TraceGroups::default(),
             sends: HalfKnownSends::default(),
             texts: TraceTexts::default(),
             call_sites: Vec::new(),
@@ -141,8 +131,6 @@ impl Otf2Trace {
             ranks: &self.ranks,
             regions: &self.regions.regions,
             comms: &self.comms.comms,
-            windows: &self.windows.windows,
-            groups: &self.groups.groups,
             n_events: &n_events,
         };
         let started_unix_ns = self.started_unix_s.saturating_mul(1_000_000_000);
@@ -195,26 +183,15 @@ impl Otf2Trace {
         let call_site = self.call_sites.get(site as usize).copied();
         let location = location_of(thread);
         self.add(location, interval.begin, EventOrder::Begins, &TraceEvent::Enter { region, call_site, wait });
-        let mut begins = Vec::new();
-        let mut ends = Vec::new();
-        let mut group_sync = None;
         if state.facts.tested != NONE && state.kind.activity() == Some(Activity::PointToPoint) {
-            begins.push(TraceEvent::TestRequest { request: state.facts.tested });
+            let test = TraceEvent::TestRequest { request: state.facts.tested };
+            self.add(location, interval.begin, EventOrder::Begins, &test);
         }
-        if let Some(collective) = self.collective(state) {
-            begins.push(TraceEvent::BeginCollective);
-            ends.push(collective);
+        let collective = self.collective(state);
+        if collective.is_some() {
+            self.add(location, interval.begin, EventOrder::Begins, &TraceEvent::BeginCollective);
         }
-        if let Some(rank) = self.ranks.get(thread.rank_idx as usize) {
-            let CallEvents { begin, end, group_sync: sync } = self.windows.events(state, rank.rank, &self.comms);
-            group_sync = sync;
-            begins.extend(begin.into_iter().map(TraceEvent::OnWindow));
-            ends.extend(end.into_iter().map(TraceEvent::OnWindow));
-        }
-        for event in &begins {
-            self.add(location, interval.begin, EventOrder::Begins, event);
-        }
-        self.call = Some(OpenCall { location, end: interval.end, region, ends, group_sync });
+        self.call = Some(OpenCall { location, end: interval.end, region, collective });
     }
 
     /// Returns the event at the end of a collective that OTF2 knows.
@@ -235,8 +212,8 @@ impl Otf2Trace {
 
     /// Ends the call that came last: it has no more messages.
     fn end_call(&mut self) {
-        let Some(OpenCall { location, end, region, ends, .. }) = self.call.take() else { return };
-        for event in &ends {
+        let Some(OpenCall { location, end, region, collective }) = self.call.take() else { return };
+        if let Some(event) = &collective {
             self.add(location, end, EventOrder::Ends, event);
         }
         self.add(location, end, EventOrder::Ends, &TraceEvent::Leave { region });
@@ -289,7 +266,6 @@ impl EventExport for Otf2Trace {
         let model: &Model = part.model;
         self.regions = TraceRegions::new(model);
         self.comms = TraceComms::new(model);
-        self.groups = TraceGroups::new(self.comms.comms.len());
         self.ranks = model.ranks.iter().map(|rank| TraceRank { rank: rank.rank, host: clean(&rank.host) }).collect();
         self.call_sites = part.places.iter().map(|place| self.texts.number(&clean(&place.label()))).collect();
         let regions = 0..model.regions.len() as RegionIdx;
@@ -370,13 +346,5 @@ impl ReplayObserver for Otf2Trace {
         };
         self.add(starter, started.max(0), EventOrder::Sends, &start);
         self.add(location, time, EventOrder::Completes, &TraceEvent::CancelRequest { request });
-    }
-
-    fn on_epoch_step(&mut self, ranks: &[u32]) {
-        let Some(call) = &mut self.call else { return };
-        let Some(GroupSync { window, level }) = call.group_sync.take() else { return };
-        let places = ranks.iter().filter_map(|rank| self.ranks.binary_search_by_key(rank, |known| known.rank).ok());
-        let group = self.groups.number(places.map(|place| place as u64).collect());
-        call.ends.push(TraceEvent::OnWindow(WindowEvent::SynchronizeGroup { window, level, group }));
     }
 }

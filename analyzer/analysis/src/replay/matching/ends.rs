@@ -35,18 +35,13 @@ impl EventMatcher<'_> {
                     }
                 }
             }
-            CommRole::Epoch(step) => {
-                let ends = matches!(step, EpochStep::Complete | EpochStep::Wait | EpochStep::Test);
-                // What the start of an access awaits is over with its end.
-                if let StartedOperation::AwaitedSignals(id) = first
-                    && ends
-                {
+            CommRole::Epoch(EpochStep::Complete | EpochStep::Wait | EpochStep::Test) => {
+                if let StartedOperation::AwaitedSignals(id) = first {
                     self.awaited(at.thread, id, time, sinks);
                 }
-                if let Some(ranks) = self.list(at, at.event.peer) {
-                    sinks.on_epoch_step(&ranks);
-                }
             }
+            // What the start of an access awaits is over with its end.
+            CommRole::Epoch(EpochStep::Post | EpochStep::Start) => {}
             CommRole::Lock { exclusive, .. } => self.end_lock(at, exclusive, time, sinks),
             CommRole::Seen | CommRole::Probe | CommRole::Unlock { .. } | CommRole::Flush | CommRole::Fetch { .. } => {}
             CommRole::StartSend

@@ -159,7 +159,7 @@ impl EventMatcher<'_> {
     }
 
     /// A list that a thread's event names.
-    pub(super) fn list(&self, at: &CurrentCallEvent, number: u32) -> Option<Arc<[u32]>> {
+    fn list(&self, at: &CurrentCallEvent, number: u32) -> Option<Arc<[u32]>> {
         self.ranks.get(at.own.rank_idx as usize)?.lists.get(number as usize).cloned()
     }
 

@@ -116,9 +116,6 @@ pub trait EventSink {
     /// A request is over, in the thread's call that is given last.
     fn on_request_end(&mut self, _end: &RequestEnd) {}
 
-    /// The call that is given last begins or ends an epoch with these world ranks, the caller apart.
-    fn on_epoch_step(&mut self, _ranks: &[u32]) {}
-
     /// A rank's first thread ends before the last one, `last`, does.
     fn on_early_end(&mut self, _thread: u32, _last: u32, _idle: TimeInterval) {}
 }
@@ -196,10 +193,6 @@ impl EventSink for EventSinks<'_, '_> {
     #[inline]
     fn on_request_end(&mut self, end: &RequestEnd) {
         self.observer.on_request_end(end);
-    }
-
-    fn on_epoch_step(&mut self, ranks: &[u32]) {
-        self.observer.on_epoch_step(ranks);
     }
 
     fn on_early_end(&mut self, thread: u32, last: u32, idle: TimeInterval) {

@@ -169,12 +169,6 @@ impl EventSink for ObserverSink<'_> {
         }
     }
 
-    fn on_epoch_step(&mut self, ranks: &[u32]) {
-        if let Some(observer) = &mut self.observer {
-            observer.on_epoch_step(ranks);
-        }
-    }
-
     fn on_early_end(&mut self, thread: u32, last: u32, idle: TimeInterval) {
         self.show_idle(thread, idle, WaitState::EarlyEnd, Some(last));
     }

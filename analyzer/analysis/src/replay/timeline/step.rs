@@ -101,26 +101,14 @@ pub struct CallFacts {
     pub sent: u64,
     /// Bytes received, read or given by it: those of messages count in the call in which they have arrived.
     pub received: u64,
-    /// Of a call on an RMA window: how many had been made on its communicator before that one. NONE: no window, or not known.
-    pub rma_window: u32,
-    /// True if it asks for a lock of an RMA window that nobody else may have meanwhile.
-    pub exclusive: bool,
     /// The request that it tested at its begin and found incomplete; NONE: none, or several.
     pub tested: u32,
 }
 
 impl CallFacts {
     /// Of no call.
-    pub const NOTHING: CallFacts = CallFacts {
-        comm: NONE,
-        peer: NONE,
-        tag: NO_PEER,
-        sent: 0,
-        received: 0,
-        rma_window: NONE,
-        exclusive: false,
-        tested: NONE,
-    };
+    pub const NOTHING: CallFacts =
+        CallFacts { comm: NONE, peer: NONE, tag: NO_PEER, sent: 0, received: 0, tested: NONE };
 }
 
 /// Instances of a parallel region in the computation before a step: each by itself where the arguments of calls are wanted, else those of a

@@ -458,8 +458,6 @@ impl<'a> RankSteps<'a> {
             tag: if has_tag { record.tag } else { NO_PEER },
             sent,
             received,
-            rma_window: self.rma_window(record),
-            exclusive: record.flags.contains(CallFlags::EXCLUSIVE),
             tested: if found_nothing { record.request } else { NONE },
         }
     }

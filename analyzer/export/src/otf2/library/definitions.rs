@@ -121,10 +121,4 @@ impl<'a> DefinitionWriter<'a> {
     pub fn define_comm(&self, number: Ref, name: Ref, group: Ref) -> io::Result<()> {
         call!(self.archive, GlobalDefWriter_WriteComm(self.writer.as_ptr(), number, name, group, UNDEFINED, 0))
     }
-
-    /// Defines a window of a communicator, and whether events say when it is created and freed.
-    pub fn define_window(&self, number: Ref, name: Ref, comm: Ref, has_events: bool) -> io::Result<()> {
-        let writer = self.writer.as_ptr();
-        call!(self.archive, GlobalDefWriter_WriteRmaWin(writer, number, name, comm, u32::from(has_events)))
-    }
 }

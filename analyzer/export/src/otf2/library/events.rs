@@ -49,8 +49,8 @@ pub struct CollectiveFacts {
 
 /// Writes the events of one location, in the order of time.
 pub struct EventWriter<'a> {
-    pub(super) archive: &'a Otf2Archive<'a>,
-    pub(super) writer: NonNull<c_void>,
+    archive: &'a Otf2Archive<'a>,
+    writer: NonNull<c_void>,
     attributes: NonNull<c_void>,
 }
 

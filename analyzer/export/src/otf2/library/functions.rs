@@ -88,19 +88,6 @@ functions! {
     EvtWriter_MpiRequestCancelled(Handle, Handle, u64, u64) -> ErrorCode;
     EvtWriter_MpiCollectiveBegin(Handle, Handle, u64) -> ErrorCode;
     EvtWriter_MpiCollectiveEnd(Handle, Handle, u64, u8, Ref, u32, u64, u64) -> ErrorCode;
-    EvtWriter_RmaWinCreate(Handle, Handle, u64, Ref) -> ErrorCode;
-    EvtWriter_RmaWinDestroy(Handle, Handle, u64, Ref) -> ErrorCode;
-    EvtWriter_RmaCollectiveBegin(Handle, Handle, u64) -> ErrorCode;
-    EvtWriter_RmaCollectiveEnd(Handle, Handle, u64, u8, u32, Ref, u32, u64, u64) -> ErrorCode;
-    EvtWriter_RmaAcquireLock(Handle, Handle, u64, Ref, u32, u64, u8) -> ErrorCode;
-    EvtWriter_RmaReleaseLock(Handle, Handle, u64, Ref, u32, u64) -> ErrorCode;
-    EvtWriter_RmaGroupSync(Handle, Handle, u64, u32, Ref, Ref) -> ErrorCode;
-    EvtWriter_RmaSync(Handle, Handle, u64, Ref, u32, u8) -> ErrorCode;
-    EvtWriter_RmaPut(Handle, Handle, u64, Ref, u32, u64, u64) -> ErrorCode;
-    EvtWriter_RmaGet(Handle, Handle, u64, Ref, u32, u64, u64) -> ErrorCode;
-    EvtWriter_RmaAtomic(Handle, Handle, u64, Ref, u32, u8, u64, u64, u64) -> ErrorCode;
-    EvtWriter_RmaOpCompleteBlocking(Handle, Handle, u64, Ref, u64) -> ErrorCode;
-    EvtWriter_RmaOpCompleteRemote(Handle, Handle, u64, Ref, u64) -> ErrorCode;
     AttributeList_New() -> Handle;
     AttributeList_Delete(Handle) -> ErrorCode;
     AttributeList_AddStringRef(Handle, Ref, Ref) -> ErrorCode;
@@ -117,7 +104,6 @@ functions! {
     GlobalDefWriter_WriteRegion(Handle, Ref, Ref, Ref, Ref, u8, u8, u32, Ref, u32, u32) -> ErrorCode;
     GlobalDefWriter_WriteGroup(Handle, Ref, Ref, u8, u8, u32, u32, *const u64) -> ErrorCode;
     GlobalDefWriter_WriteComm(Handle, Ref, Ref, Ref, Ref, u32) -> ErrorCode;
-    GlobalDefWriter_WriteRmaWin(Handle, Ref, Ref, Ref, u32) -> ErrorCode;
 }
 
 impl Otf2Library {

@@ -4,13 +4,11 @@ mod archive;
 mod definitions;
 mod events;
 mod functions;
-mod windows;
 
 pub use self::archive::{ArchiveFacts, Otf2Archive};
 pub use self::definitions::{DefinitionWriter, GroupFacts, RegionFacts};
 pub use self::events::{AttributeValue, CollectiveFacts, EventWriter, MessageFacts};
 pub use self::functions::Otf2Library;
-pub use self::windows::WindowEvent;
 
 /// The number of a definition: of a text, a region, a communicator …
 pub type Ref = u32;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use lbprof_collector::Record;
 use lbprof_collector::definition::MpiObject;
 use lbprof_collector::record::{CallFlags, NO_PEER, NONE};
 use lbprof_collector::semantics::{CollectiveScope, CommunicationPattern, EpochStep, OperationSemantics, SendMode};
 use lbprof_collector::spinning::FoldedCalls;
-use lbprof_collector::{Activity, Record};
 
 use super::{LogCommunicator, RankSteps};
 use crate::replay::timeline::step::{CommEvent, CommRole};
@@ -199,14 +199,6 @@ impl RankSteps<'_> {
             CollectiveScope::File => (&self.definitions.files, 0),
         };
         made_before(objects, record.tag as u32).map_or(-1, |before| 2 + 2 * before as i32 + bit)
-    }
-
-    /// The number of the RMA window that a call is on among those of its communicator; NONE: it is on none, or on one that is not known.
-    pub(super) fn rma_window(&self, record: &Record) -> u32 {
-        match record.activity() {
-            Activity::OneSided => made_before(&self.definitions.rma_windows, record.tag as u32).unwrap_or(NONE),
-            _ => NONE,
-        }
     }
 
     fn has_remote(&self, comm: u32) -> bool {

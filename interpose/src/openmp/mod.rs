@@ -19,7 +19,6 @@ mod placement;
 pub mod region_code;
 pub mod reporting;
 pub mod runtime;
-pub mod started;
 pub mod sums;
 mod switch;
 pub mod tasks;

@@ -172,7 +172,6 @@ unsafe fn grow(thread: *mut RecorderThread, threads: usize) {
                 (*thread).team.room = slots.len();
                 if (*thread).team.reported.is_null() {
                     (*thread).team.reported = Box::into_raw(Box::new(ReportedRegion::NONE));
-                    (*thread).team.started = Box::into_raw(Box::<RegionFrame>::new_uninit()).cast();
                 }
                 (*thread).team.slots = slots.leak().as_mut_ptr();
             });
@@ -240,32 +239,6 @@ unsafe fn leave(thread: *mut RecorderThread, frame: &RegionFrame, number: usize)
         (team.slot, team.left, team.mpi_since) = (std::ptr::null_mut(), slot, 0);
         team.depth -= 1;
     }
-}
-
-/// Returns whether the region is an outermost one, of which the team's times are taken.
-pub fn is_outermost(frame: &RegionFrame) -> bool {
-    !frame.slots.is_null()
-}
-
-/// Thread 0 of a team, which has started the region by a call that returned, is about to run the region's function.
-///
-/// # Safety
-/// `thread` is the calling thread's state, and the frame that of an outermost region.
-pub unsafe fn enter_first(thread: *mut RecorderThread, frame: &RegionFrame) {
-    // SAFETY: the caller's promise; each team has a thread 0.
-    unsafe {
-        (*thread).team.depth += 1;
-        enter(thread, frame, 0);
-    }
-}
-
-/// Thread 0 of a team has run the region's function.
-///
-/// # Safety
-/// As [`enter_first`], which came before.
-pub unsafe fn leave_first(thread: *mut RecorderThread, frame: &RegionFrame) {
-    // SAFETY: the caller's promise.
-    unsafe { leave(thread, frame, 0) };
 }
 
 /// The run-time library has returned: the team has come to the end.

@@ -107,12 +107,6 @@ pub struct TeamMember {
     pub regions: u64,
     /// The outermost region that it starts where the run-time library reports it; made with the slots.
     pub reported: *mut ReportedRegion,
-    /// Room for the frame of a region that it starts by a call that returns; made with the slots.
-    pub started: *mut c_void,
-    /// The number of regions that it has so started and that have not ended.
-    pub starts: u32,
-    /// The number among them of the one whose frame is in `started`; 0: none.
-    pub measured_start: u32,
     /// Arguments that the last call that starts a region has passed to an entry of ours: the address of its location in the source, and its
     /// function.
     pub launch: RegionLaunch,

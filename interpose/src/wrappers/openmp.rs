@@ -2,13 +2,15 @@
 //!
 //! Not here, because no thread waits in them: functions that hand out the iterations of a loop, which are called too often; `GOMP_single_start` and
 //! `GOMP_taskyield`, which return at once; `GOMP_teams_reg`, which runs the teams one after the other on the calling thread: regions in them are regions
-//! like others. `tests/programs/threads/every_start.c` and `every_wait.c` call each of the functions here.
+//! like others. The functions by which GCC before 4.9 starts regions (`GOMP_parallel_start`) are not here either.
+//!
+//! `tests/programs/threads/every_start.c` and `every_wait.c` call each of the functions here.
 
 use crate::openmp::runtime::{RuntimeFunction, next};
 use crate::openmp::tasks::{self, TaskCall};
 use crate::openmp::team::{self, Outlined};
 use crate::openmp::waits::{WaitKind, wait, wait_for_mutex, wait_if};
-use crate::openmp::{ompt, reporting, started};
+use crate::openmp::{ompt, reporting};
 use crate::processor::{entry, launch_entry};
 use crate::sources::TimeSource;
 use crate::sources::openmp::{OpenmpRegions, RegionStart};
@@ -195,71 +197,6 @@ launcher!(
     "GOMP_parallel_loop_maybe_nonmonotonic_runtime",
     (from, to, by, flags)
 );
-
-/// A function with which GCC before 4.9 starts a region: it returns once the other threads have been started, and the calling one then runs the
-/// region's function itself.
-macro_rules! starter {
-    ($name:ident, $string:literal, ($($argument:ident),*)) => {
-        const _: () = {
-            unsafe extern "C-unwind" fn body(function: Word, data: Word, threads: Word, $($argument: Word),*) {
-                // SAFETY: as for a launcher; the frame is there until the region has ended.
-                unsafe {
-                    let thread = thread::current();
-                    let address = next(RuntimeFunction::$name, (*thread).caller);
-                    let frame = match address {
-                        0 => None,
-                        address if reporting::is_owned(address) => {
-                            ompt::note_site(thread, function);
-                            None
-                        }
-                        _ => started::begin(thread, function, data, threads),
-                    };
-                    entered::leave(thread);
-                    if address == 0 {
-                        return;
-                    }
-                    let next: unsafe extern "C-unwind" fn(Word, Word, Word, $(launcher!(@word $argument)),*) =
-                        std::mem::transmute(address);
-                    match frame {
-                        None => next(function, data, threads, $($argument),*),
-                        Some(frame) => {
-                            next(team::member as *const () as Word, frame as Word, threads, $($argument),*);
-                            started::enter(thread, frame);
-                        }
-                    }
-                }
-            }
-            entry!($string, body);
-        };
-    };
-}
-
-starter!(GOMP_parallel_start, "GOMP_parallel_start", ());
-starter!(GOMP_parallel_sections_start, "GOMP_parallel_sections_start", (count));
-starter!(GOMP_parallel_loop_static_start, "GOMP_parallel_loop_static_start", (from, to, by, chunk));
-starter!(GOMP_parallel_loop_dynamic_start, "GOMP_parallel_loop_dynamic_start", (from, to, by, chunk));
-starter!(GOMP_parallel_loop_guided_start, "GOMP_parallel_loop_guided_start", (from, to, by, chunk));
-starter!(GOMP_parallel_loop_runtime_start, "GOMP_parallel_loop_runtime_start", (from, to, by));
-
-const _: () = {
-    unsafe extern "C-unwind" fn body() {
-        // SAFETY: the thread's own state; the function of this name.
-        unsafe {
-            let address = meant_by_call(RuntimeFunction::GOMP_parallel_end);
-            if address == 0 {
-                return;
-            }
-            let next: unsafe extern "C-unwind" fn() = std::mem::transmute(address);
-            let thread = thread::current();
-            let frame = if reporting::is_owned(address) { None } else { started::leave(thread) };
-            next();
-            if let Some(frame) = frame {
-                started::end(thread, frame);
-            }
-        }
-    }
-    entry!("GOMP_parallel_end", body);
-};
 
 waiting!(GOMP_barrier, "GOMP_barrier", Barrier);
 waiting!(GOMP_barrier_cancel, "GOMP_barrier_cancel", Barrier);

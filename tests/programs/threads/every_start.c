@@ -1,26 +1,14 @@
-// Each function of libgomp that starts a region, or what regions consist of, is called at least once; those that GCC does not call any more, as it did. In each of 2 steps, a region of each takes 10 ms.
+// Each function of libgomp that starts a region, or what regions consist of, is called at least once; GCC itself no longer calls GOMP_parallel_loop_static. In each of 2 steps, a region of each takes 10 ms.
 // ranks: 2
 // link: -fopenmp
-// nominal-s: 0.42
+// nominal-s: 0.30
 #include "team_work.h"
 
 typedef void region_function(void *data);
 
 void GOMP_parallel_loop_static(region_function *, void *, unsigned, long, long, long, long, unsigned);
-void GOMP_parallel_start(region_function *, void *, unsigned);
-void GOMP_parallel_sections_start(region_function *, void *, unsigned, unsigned);
-void GOMP_parallel_loop_static_start(region_function *, void *, unsigned, long, long, long, long);
-void GOMP_parallel_loop_dynamic_start(region_function *, void *, unsigned, long, long, long, long);
-void GOMP_parallel_loop_guided_start(region_function *, void *, unsigned, long, long, long, long);
-void GOMP_parallel_loop_runtime_start(region_function *, void *, unsigned, long, long, long);
-void GOMP_parallel_end(void);
 _Bool GOMP_loop_static_next(long *, long *);
-_Bool GOMP_loop_dynamic_next(long *, long *);
-_Bool GOMP_loop_guided_next(long *, long *);
-_Bool GOMP_loop_runtime_next(long *, long *);
 void GOMP_loop_end_nowait(void);
-unsigned GOMP_sections_next(void);
-void GOMP_sections_end_nowait(void);
 
 /* Thread 0 works half as long as thread 1. */
 #define UNEVEN_WORK(function) work_in(function, omp_get_thread_num(), omp_get_thread_num() ? 10 : 5)
@@ -110,44 +98,15 @@ NOINLINE void teams(void)
 }
 
 /* The function that GCC makes of a loop, whose first iterations the library has. */
-#define LOOP_FUNCTION(name, next)                 \
-    static void name(void *data)                  \
-    {                                             \
-        long from, to;                            \
-        while (next(&from, &to))                  \
-            for (long i = from; i < to; i++)      \
-                UNEVEN_WORK(#name);               \
-        GOMP_loop_end_nowait();                   \
-        (void)data;                               \
-    }
-
-LOOP_FUNCTION(loop_static, GOMP_loop_static_next)
-LOOP_FUNCTION(started_static, GOMP_loop_static_next)
-LOOP_FUNCTION(started_dynamic, GOMP_loop_dynamic_next)
-LOOP_FUNCTION(started_guided, GOMP_loop_guided_next)
-LOOP_FUNCTION(started_runtime, GOMP_loop_runtime_next)
-
-static void started(void *data)
+static void loop_static(void *data)
 {
-    UNEVEN_WORK("started");
+    long from, to;
+    while (GOMP_loop_static_next(&from, &to))
+        for (long i = from; i < to; i++)
+            UNEVEN_WORK("loop_static");
+    GOMP_loop_end_nowait();
     (void)data;
 }
-
-static void started_sections(void *data)
-{
-    while (GOMP_sections_next())
-        UNEVEN_WORK("started_sections");
-    GOMP_sections_end_nowait();
-    (void)data;
-}
-
-/* A region as GCC 4.8 makes one: the calling thread runs the function itself. */
-#define STARTED(start, function, ...)               \
-    do {                                            \
-        start(function, NULL, 2, ##__VA_ARGS__);    \
-        function(NULL);                             \
-        GOMP_parallel_end();                        \
-    } while (0)
 
 int main(int argc, char **argv)
 {
@@ -171,12 +130,6 @@ int main(int argc, char **argv)
         taskloop_ull();
         teams();
         GOMP_parallel_loop_static(loop_static, NULL, 2, 0, 2, 1, 1, 0);
-        STARTED(GOMP_parallel_start, started);
-        STARTED(GOMP_parallel_sections_start, started_sections, 2);
-        STARTED(GOMP_parallel_loop_static_start, started_static, 0, 2, 1, 1);
-        STARTED(GOMP_parallel_loop_dynamic_start, started_dynamic, 0, 2, 1, 1);
-        STARTED(GOMP_parallel_loop_guided_start, started_guided, 0, 2, 1, 1);
-        STARTED(GOMP_parallel_loop_runtime_start, started_runtime, 0, 2, 1);
     }
     end_team_work();
     MPI_Finalize();

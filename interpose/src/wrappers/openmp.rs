@@ -88,34 +88,20 @@ macro_rules! launcher {
     (@word $argument:ident) => { Word };
 }
 
-/// A function in which a thread waits. Its arguments are in registers.
-macro_rules! waiting {
-    ($name:ident, $string:literal, $kind:ident) => {
-        const _: () = {
-            unsafe extern "C-unwind" fn body(a: Word, b: Word, c: Word, d: Word, e: Word, f: Word) -> Word {
-                // SAFETY: the program's own arguments go to the function that it meant to call.
-                unsafe {
-                    let address = meant_by_call(RuntimeFunction::$name);
-                    if address == 0 {
-                        return 0;
-                    }
-                    let next: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word) -> Word =
-                        std::mem::transmute(address);
-                    match reporting::is_owned(address) {
-                        true => next(a, b, c, d, e, f),
-                        false => wait(WaitKind::$kind, || next(a, b, c, d, e, f)),
-                    }
-                }
-            }
-            entry!($string, body);
-        };
-    };
+/// Makes a call in which the library itself reports that the thread waits.
+#[inline(always)]
+fn wait_reported(_: WaitKind, call: impl FnOnce() -> Word) -> Word {
+    call()
 }
 
-/// A function in which a thread waits for tasks or for iterations of nested loops (`doacross`), and which a library does not report. The latter have an
-/// argument per loop: what the stack has beyond those is the caller's, and is not looked at.
-macro_rules! waiting_unreported {
-    ($name:ident, $string:literal, $kind:ident, ($($argument:ident),*)) => {
+/// A function in which a thread waits: how its call is made where a library reports by itself ([`wait_reported`] if not given), and its arguments, which else
+/// are in registers. Functions that wait for iterations of nested loops (`doacross`) have an argument per loop: what the stack has beyond those is the
+/// caller's, and is not looked at.
+macro_rules! waiting {
+    ($name:ident, $string:literal, $kind:ident) => {
+        waiting!($name, $string, $kind, wait_reported, (a, b, c, d, e, f));
+    };
+    ($name:ident, $string:literal, $kind:ident, $wait_of_owned:path, ($($argument:ident),*)) => {
         const _: () = {
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
                 // SAFETY: the program's own arguments go to the function that it meant to call.
@@ -127,7 +113,7 @@ macro_rules! waiting_unreported {
                     let next: unsafe extern "C-unwind" fn($(launcher!(@word $argument)),*) -> Word =
                         std::mem::transmute(address);
                     match reporting::is_owned(address) {
-                        true => ompt::wait(WaitKind::$kind, || next($($argument),*)),
+                        true => $wait_of_owned(WaitKind::$kind, || next($($argument),*)),
                         false => wait(WaitKind::$kind, || next($($argument),*)),
                     }
                 }
@@ -216,21 +202,23 @@ acquiring!(omp_set_nest_lock_, "omp_set_nest_lock_", Lock, |a, c| a);
 acquiring!(__kmpc_critical, "__kmpc_critical", Critical, |a, c| c);
 acquiring!(__kmpc_critical_with_hint, "__kmpc_critical_with_hint", Critical, |a, c| c);
 waiting!(GOMP_ordered_start, "GOMP_ordered_start", Ordered);
-waiting_unreported!(
+waiting!(
     GOMP_doacross_wait,
     "GOMP_doacross_wait",
     Ordered,
+    ompt::wait,
     (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
 );
-waiting_unreported!(
+waiting!(
     GOMP_doacross_ull_wait,
     "GOMP_doacross_ull_wait",
     Ordered,
+    ompt::wait,
     (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
 );
-waiting_unreported!(__kmpc_doacross_wait, "__kmpc_doacross_wait", Ordered, (a, b, c));
-waiting_unreported!(__kmpc_omp_wait_deps, "__kmpc_omp_wait_deps", Tasks, (a, b, c, d, e, f));
-waiting_unreported!(__kmpc_omp_taskwait_deps_51, "__kmpc_omp_taskwait_deps_51", Tasks, (a, b, c, d, e, f, g));
+waiting!(__kmpc_doacross_wait, "__kmpc_doacross_wait", Ordered, ompt::wait, (a, b, c));
+waiting!(__kmpc_omp_wait_deps, "__kmpc_omp_wait_deps", Tasks, ompt::wait, (a, b, c, d, e, f));
+waiting!(__kmpc_omp_taskwait_deps_51, "__kmpc_omp_taskwait_deps_51", Tasks, ompt::wait, (a, b, c, d, e, f, g));
 waiting!(GOMP_taskwait, "GOMP_taskwait", Tasks);
 waiting!(GOMP_taskwait_depend, "GOMP_taskwait_depend", Tasks);
 waiting!(GOMP_taskgroup_end, "GOMP_taskgroup_end", Tasks);

@@ -102,15 +102,9 @@ fn bytes_written_by_a_rank_are_counted(mpi: &Mpi, program: &Path, folder: &Path)
         // The system counts nothing where the file system is in memory. Ranks that lacked a core are all that the answer is about.
         let words = report["verdict"]["text"].as_str().context("verdict.text")?;
         let is_named = words.contains(&format!("rank {rank} wrote "));
-        ensure!(is_named == (own >= 20e6) || is_crowded(&report)?, "rank {rank} wrote {own}: {words}");
+        ensure!(is_named == (own >= 20e6) || run::has_crowded_cores(&report), "rank {rank} wrote {own}: {words}");
     }
     Ok(())
-}
-
-/// Returns whether ranks lacked a core, on a machine that is busy with other things.
-fn is_crowded(report: &Value) -> anyhow::Result<bool> {
-    let doubts = report["verdict"]["doubts"].as_array().context("doubts")?;
-    Ok(doubts.iter().any(|doubt| doubt["kind"] == "no core to compute"))
 }
 
 /// Returns the report's text without line breaks.

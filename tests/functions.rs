@@ -144,9 +144,8 @@ fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
     );
     let verdict = report["verdict"]["text"].as_str().unwrap_or_default();
     let named = slow.strip_prefix("module ").map_or_else(|| format!(" {slow} ("), str::to_owned);
-    // On crowded cores most of what it computes longer is waiting for one, and where that doubts all figures, the verdict says it first.
-    let doubts = report["verdict"]["doubts"].as_array().context("doubts")?;
-    let is_crowded = doubts.iter().any(|doubt| doubt["kind"] == "no core to compute");
+    // On crowded cores most of what it computes longer is waiting for one, and where that makes all figures doubtful, the verdict says it first.
+    let is_crowded = run::has_crowded_cores(&report);
     let is_lost_in_mpi = case.program.value("called-by-mpi").is_some();
     let is_little = explained["share"].as_f64() < Some(0.1);
     ensure!(verdict.contains(&named) || is_little || is_crowded || is_lost_in_mpi, "{verdict}");

@@ -146,6 +146,11 @@ pub fn problems(report: &Value) -> Vec<String> {
     kinds
 }
 
+/// Returns whether the answer is that ranks had no cores of their own, on a machine that is busy with other things.
+pub fn has_crowded_cores(report: &Value) -> bool {
+    report["findings"][0]["kind"] == "no cores"
+}
+
 /// The runs in a folder: `logs`, `logs-2` … in order.
 pub fn runs_in(folder: &Path) -> anyhow::Result<Vec<std::path::PathBuf>> {
     let mut runs: Vec<_> = fs::read_dir(folder)?

@@ -17,189 +17,134 @@ use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::structure::sampled_code::SampledCode;
 
-/// A reason to doubt.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ReportDoubt {
-    /// Processes ended with a status other than 0.
-    Failed {
-        /// The status.
-        status: i32,
-        /// The ranks that ended with it, ascending.
-        ranks: Vec<u32>,
-    },
-    /// Ranks have more threads than cores on which these may run.
-    FewerCores {
-        /// The rank that has the most threads per core.
-        rank: u32,
-        /// Its threads.
-        team: u32,
-        /// Its cores.
-        cores: u32,
-        /// The ranks with this problem, ascending.
-        ranks: Vec<u32>,
-    },
-    /// Ranks waited for a core for much of their computation.
-    NoCoreToCompute {
-        /// The rank that waited longest.
-        rank: u32,
-        /// For how long.
-        lost: PreemptionLoss,
-        /// Number of other ranks that waited for much of their time.
-        others: usize,
-    },
-    /// Ranks had no core for much of the time, in MPI or outside.
-    NoCore {
-        /// The share of all ranks' time, 0..=1.
-        share: f64,
-    },
-    /// Ranks slept or waited for I/O for much of their computation.
-    Asleep {
-        /// The rank that slept longest.
-        rank: u32,
-        /// For how long.
-        found: SleepTime,
-        /// The ranks with this problem, ascending.
-        ranks: Vec<u32>,
-    },
-    /// The time between unsuccessful polls may be waiting or computation.
-    Polling {
-        /// Seconds of all ranks that count as waiting and may be computation, or count as computation and may be waiting.
-        unclear_s: f64,
-        /// The parallel efficiency if all of them are waiting, and if all are computation, 0..=1.
-        efficiency: (f64, f64),
-    },
-    /// Threads that are no part of the figures computed or called MPI.
-    OtherThreads {
-        /// The rank whose other threads did most.
-        rank: u32,
-        /// Seconds of CPU time, or in MPI, of these threads.
-        seconds: f64,
-        /// The ranks with this problem, ascending.
-        ranks: Vec<u32>,
-    },
-    /// There are too few calls to say how ranks depend on each other.
-    FewCalls {
-        /// Number of calls of all ranks, except MPI_Init and MPI_Finalize.
-        calls: u64,
-    },
+/// Reasons to doubt the figures; each is `None`, or empty, where it does not hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReportDoubts {
+    /// Ranks whose process ended with a status other than 0, ascending, by status.
+    pub failed: BTreeMap<i32, Vec<u32>>,
+    /// Ranks that have more threads than cores on which these may run, the worst by threads per core.
+    pub fewer_cores: Option<DoubtedRanks<CrowdedCores>>,
+    /// Ranks that waited for a core for much of their computation.
+    pub no_core_to_compute: Option<DoubtedRanks<PreemptionLoss>>,
+    /// Share of all ranks' time without a core, in MPI or outside, if it is large, 0..=1.
+    pub no_core: Option<f64>,
+    /// Ranks that slept or waited for I/O for much of their computation.
+    pub asleep: Option<DoubtedRanks<SleepTime>>,
+    /// Time between unsuccessful polls that may be waiting or computation.
+    pub unclear_polls: Option<UnclearPolls>,
+    /// Seconds of CPU time, or in MPI, of threads that are no part of the figures.
+    pub other_threads: Option<DoubtedRanks<f64>>,
+    /// Number of calls of all ranks, except MPI_Init and MPI_Finalize, if it is too small to say how ranks depend on each other.
+    pub few_calls: Option<u64>,
 }
 
-impl ReportDoubt {
-    /// The word in JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            ReportDoubt::Failed { .. } => "failed",
-            ReportDoubt::FewerCores { .. } => "fewer cores",
-            ReportDoubt::NoCoreToCompute { .. } => "no core to compute",
-            ReportDoubt::NoCore { .. } => "no core",
-            ReportDoubt::Asleep { .. } => "asleep",
-            ReportDoubt::Polling { .. } => "polling",
-            ReportDoubt::OtherThreads { .. } => "other threads",
-            ReportDoubt::FewCalls { .. } => "few calls",
+/// Ranks with the same problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DoubtedRanks<T> {
+    /// The rank that has the problem most.
+    pub worst_rank: u32,
+    /// Its amount of the problem.
+    pub worst: T,
+    /// All such ranks, ascending.
+    pub ranks: Vec<u32>,
+}
+
+/// The threads of a rank that may use fewer cores than it has threads in a team.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrowdedCores {
+    /// Its threads.
+    pub threads: u32,
+    /// Its cores.
+    pub cores: u32,
+}
+
+/// Time between unsuccessful polls that may be waiting or computation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnclearPolls {
+    /// Seconds of all ranks that count as waiting and may be computation, or count as computation and may be waiting.
+    pub unclear_s: f64,
+    /// The parallel efficiency if all of them are waiting, and if all are computation, 0..=1.
+    pub efficiency: (f64, f64),
+}
+
+impl ReportDoubts {
+    /// Finds the doubts about the run of `model`.
+    pub(super) fn new(model: &Model, code: &SampledCode) -> ReportDoubts {
+        let mut doubts = ReportDoubts {
+            failed: failed(model),
+            fewer_cores: fewer_cores(model),
+            asleep: asleep_ranks(model),
+            unclear_polls: unclear_polls(model),
+            other_threads: other_threads(model, code),
+            few_calls: few_calls(model),
+            ..ReportDoubts::default()
+        };
+        // Threads that share cores because they are bound so are reported once.
+        if doubts.fewer_cores.is_none() {
+            doubts.no_core_to_compute = no_core_to_compute(model);
         }
-    }
-
-    /// Returns whether no advice can be given, as on a run that failed or was measured without cores.
-    pub fn forbids_advice(&self) -> bool {
-        use ReportDoubt::{Failed, FewCalls, FewerCores, NoCoreToCompute};
-        matches!(self, Failed { .. } | FewerCores { .. } | NoCoreToCompute { .. } | FewCalls { .. })
-    }
-
-    /// Returns whether ranks slept for much of the time that counts as computation.
-    pub fn is_of_sleep(&self) -> bool {
-        matches!(self, ReportDoubt::Asleep { .. })
+        if !doubts.has_crowded_cores() {
+            doubts.no_core = no_core(model);
+        }
+        doubts
     }
 
     /// Returns whether ranks had no core for much of their time.
-    pub fn is_of_cores(&self) -> bool {
-        matches!(
-            self,
-            ReportDoubt::FewerCores { .. } | ReportDoubt::NoCoreToCompute { .. } | ReportDoubt::NoCore { .. }
-        )
+    pub(super) fn has_crowded_cores(&self) -> bool {
+        self.fewer_cores.is_some() || self.no_core_to_compute.is_some() || self.no_core.is_some()
     }
 
-    /// Returns whether the figures that follow are misleading.
-    pub fn is_of_figures(&self) -> bool {
-        use ReportDoubt::{Asleep, FewerCores, NoCore, NoCoreToCompute, OtherThreads, Polling};
-        matches!(
-            self,
-            FewerCores { .. }
-                | NoCoreToCompute { .. }
-                | NoCore { .. }
-                | Asleep { .. }
-                | Polling { .. }
-                | OtherThreads { .. }
-        )
+    /// Returns whether no advice can be given, as on a run that failed or was measured without cores.
+    pub(super) fn forbids_advice(&self) -> bool {
+        let has_no_cores = self.fewer_cores.is_some() || self.no_core_to_compute.is_some();
+        !self.failed.is_empty() || has_no_cores || self.few_calls.is_some()
     }
 }
 
-/// The doubts about the run of `model`, the gravest first.
-pub(super) fn doubts(model: &Model, code: &SampledCode) -> Vec<ReportDoubt> {
-    let mut doubts = failed(model);
-    // Threads that share cores because they are bound so are reported once.
-    doubts.extend(fewer_cores(model).or_else(|| no_core(model)));
-    doubts.extend(asleep_ranks(model));
-    doubts.extend(polling(model));
-    doubts.extend(other_threads(model, code));
-    doubts.extend(few_calls(model));
-    doubts
+impl<T: Copy> DoubtedRanks<T> {
+    /// Finds the worst of the ranks that `amounts` lists, by `size`; `None` if it lists none.
+    fn find(amounts: impl Iterator<Item = (u32, T)>, size: impl Fn(&T) -> f64) -> Option<Self> {
+        let amounts: Vec<(u32, T)> = amounts.collect();
+        let &(worst_rank, worst) =
+            amounts.iter().max_by(|a, b| size(&a.1).total_cmp(&size(&b.1)).then(b.0.cmp(&a.0)))?;
+        Some(DoubtedRanks { worst_rank, worst, ranks: amounts.iter().map(|one| one.0).collect() })
+    }
 }
 
-fn failed(model: &Model) -> Vec<ReportDoubt> {
+fn failed(model: &Model) -> BTreeMap<i32, Vec<u32>> {
     let mut by_status: BTreeMap<i32, Vec<u32>> = BTreeMap::new();
     for rank in &model.ranks {
         if let Some(status) = rank.exit_status.filter(|&status| status != 0) {
             by_status.entry(status).or_default().push(rank.rank);
         }
     }
-    by_status.into_iter().map(|(status, ranks)| ReportDoubt::Failed { status, ranks }).collect()
+    by_status
 }
 
-fn fewer_cores(model: &Model) -> Option<ReportDoubt> {
+fn fewer_cores(model: &Model) -> Option<DoubtedRanks<CrowdedCores>> {
     let efficiency = ThreadEfficiency::new(model)?;
     let crowded = model.ranks.iter().zip(&efficiency.ranks).filter_map(|(rank, used)| {
         let cores = rank.placement.as_ref()?.cores;
-        (0 < cores && cores < used.cores).then_some(CrowdedRank { rank: rank.rank, team: used.cores, cores })
+        (0 < cores && cores < used.cores).then_some((rank.rank, CrowdedCores { threads: used.cores, cores }))
     });
-    let crowded: Vec<CrowdedRank> = crowded.collect();
-    let &CrowdedRank { rank, team, cores } = crowded
-        .iter()
-        .max_by(|a, b| a.threads_per_core().total_cmp(&b.threads_per_core()).then(b.rank.cmp(&a.rank)))?;
-    Some(ReportDoubt::FewerCores { rank, team, cores, ranks: crowded.iter().map(|one| one.rank).collect() })
+    DoubtedRanks::find(crowded, |crowded| f64::from(crowded.threads) / f64::from(crowded.cores))
 }
 
-/// A rank that may use fewer cores than it has threads in a team.
-struct CrowdedRank {
-    rank: u32,
-    team: u32,
-    cores: u32,
-}
-
-impl CrowdedRank {
-    fn threads_per_core(&self) -> f64 {
-        f64::from(self.team) / f64::from(self.cores)
-    }
-}
-
-fn no_core(model: &Model) -> Option<ReportDoubt> {
-    let mut hit: Vec<(u32, PreemptionLoss)> = Vec::new();
+fn no_core_to_compute(model: &Model) -> Option<DoubtedRanks<PreemptionLoss>> {
     let min_computation_s = MIN_DOUBTED_COMPUTATION * model.elapsed_s();
-    for rank in &model.ranks {
-        if let Some(lost) = preemption(rank)
-            && lost.delayed_s >= MIN_TIME_OF_FIRST_DOUBT * lost.computation_s
-            && lost.computation_s >= min_computation_s
-        {
-            hit.push((rank.rank, lost));
-        }
-    }
-    if let Some(&(rank, lost)) = hit.iter().max_by(|a, b| a.1.delayed_s.total_cmp(&b.1.delayed_s).then(b.0.cmp(&a.0))) {
-        return Some(ReportDoubt::NoCoreToCompute { rank, lost, others: hit.len() - 1 });
-    }
+    let losses = model.ranks.iter().filter_map(|rank| Some((rank.rank, preemption(rank)?)));
+    let large = losses.filter(|(_, lost)| {
+        lost.delayed_s >= MIN_TIME_OF_FIRST_DOUBT * lost.computation_s && lost.computation_s >= min_computation_s
+    });
+    DoubtedRanks::find(large, |lost| lost.delayed_s)
+}
+
+fn no_core(model: &Model) -> Option<f64> {
     let mut times = UsedTime::default();
     for rank in &model.ranks {
         times.add(rank);
     }
-    times.is_without_core().then(|| ReportDoubt::NoCore { share: times.delayed_s / times.elapsed_s })
+    times.is_without_core().then(|| times.delayed_s / times.elapsed_s)
 }
 
 /// The time of all ranks together of which the system's use is known, in seconds.
@@ -234,23 +179,17 @@ impl UsedTime {
     }
 }
 
-fn asleep_ranks(model: &Model) -> Option<ReportDoubt> {
-    let mut sleepers: Vec<(u32, SleepTime)> = Vec::new();
+fn asleep_ranks(model: &Model) -> Option<DoubtedRanks<SleepTime>> {
     let min_computation_s = MIN_DOUBTED_COMPUTATION * model.elapsed_s();
-    for rank in &model.ranks {
-        if let Some(found) = asleep(rank)
-            && found.asleep_s >= MIN_TIME_OF_FIRST_DOUBT * found.computation_s
-            && found.computation_s >= min_computation_s
-        {
-            sleepers.push((rank.rank, found));
-        }
-    }
-    let &(rank, found) = sleepers.iter().max_by(|a, b| a.1.asleep_s.total_cmp(&b.1.asleep_s).then(b.0.cmp(&a.0)))?;
-    Some(ReportDoubt::Asleep { rank, found, ranks: sleepers.iter().map(|one| one.0).collect() })
+    let times = model.ranks.iter().filter_map(|rank| Some((rank.rank, asleep(rank)?)));
+    let large = times.filter(|(_, time)| {
+        time.asleep_s >= MIN_TIME_OF_FIRST_DOUBT * time.computation_s && time.computation_s >= min_computation_s
+    });
+    DoubtedRanks::find(large, |time| time.asleep_s)
 }
 
 /// The doubt about polls, whose time is known for whole ranks only.
-fn polling(model: &Model) -> Option<ReportDoubt> {
+fn unclear_polls(model: &Model) -> Option<UnclearPolls> {
     let selected = &model.facts.selected;
     if selected.from.is_some() || selected.to.is_some() || selected.region.is_some() {
         return None;
@@ -271,18 +210,16 @@ fn polling(model: &Model) -> Option<ReportDoubt> {
     }
     let least = ((computation_s - maybe_waiting_s) / all_s).clamp(0.0, 1.0);
     let most = ((computation_s + maybe_computation_s) / all_s).clamp(0.0, 1.0);
-    Some(ReportDoubt::Polling { unclear_s, efficiency: (least, most) })
+    Some(UnclearPolls { unclear_s, efficiency: (least, most) })
 }
 
-fn other_threads(model: &Model, code: &SampledCode) -> Option<ReportDoubt> {
-    // The threads of parallel regions are in the figures of the cores.
-    let ranks = model.ranks.iter().filter(|rank| rank.parallel.is_empty());
-    let mut found: Vec<(u32, f64)> = ranks.map(|rank| (rank.rank, other_threads_s(rank, code))).collect();
+fn other_threads(model: &Model, code: &SampledCode) -> Option<DoubtedRanks<f64>> {
     // The elapsed time is found among all ranks: once, not for each of them.
     let min_s = MIN_WORK_OF_OTHER_THREADS * model.elapsed_s();
-    found.retain(|&(_, seconds)| seconds >= min_s);
-    let &(rank, seconds) = found.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
-    Some(ReportDoubt::OtherThreads { rank, seconds, ranks: found.iter().map(|one| one.0).collect() })
+    // The threads of parallel regions are in the figures of the cores.
+    let ranks = model.ranks.iter().filter(|rank| rank.parallel.is_empty());
+    let times = ranks.map(|rank| (rank.rank, other_threads_s(rank, code)));
+    DoubtedRanks::find(times.filter(|&(_, seconds)| seconds >= min_s), |&seconds| seconds)
 }
 
 /// Seconds for which the threads of a rank besides the first were at work: their CPU time outside of waits for other threads, or their time in
@@ -294,7 +231,7 @@ fn other_threads_s(rank: &RankModel, code: &SampledCode) -> f64 {
     working.map(|(_, time)| time.seconds).sum::<f64>().max(rank.other_threads_mpi_s)
 }
 
-fn few_calls(model: &Model) -> Option<ReportDoubt> {
+fn few_calls(model: &Model) -> Option<u64> {
     let most = model.ranks.iter().map(|rank| rank.calls).max()?;
     let few = if model.elapsed_s() < MAX_SHORT_RUN_S { MIN_CALLS_OF_SHORT_RUN } else { MAX_CALLS_WITHOUT_DEPENDENCE };
     if model.facts.n_ranks < 2 || !model.facts.selected.is_all() || most > few {
@@ -304,7 +241,7 @@ fn few_calls(model: &Model) -> Option<ReportDoubt> {
         let n_finalize = u64::from(matches!(rank.end_reason, Some(EndReason::Finalize)));
         rank.calls.saturating_sub(n_finalize)
     });
-    Some(ReportDoubt::FewCalls { calls: besides_finalize.fold(0, u64::saturating_add) })
+    Some(besides_finalize.fold(0, u64::saturating_add))
 }
 
 #[cfg(test)]
@@ -320,6 +257,6 @@ mod tests {
         };
         let model = Model { ranks: (0..100_000).map(rank).collect(), ..Model::default() };
         let found = other_threads(&model, &SampledCode::default());
-        assert!(matches!(found, Some(ReportDoubt::OtherThreads { rank: 7, ranks, .. }) if ranks == [7]));
+        assert_eq!(found, Some(DoubtedRanks { worst_rank: 7, worst: 9.0, ranks: vec![7] }));
     }
 }

@@ -88,7 +88,7 @@ pub use core_states::CoreStateTable;
 pub use counters::CounterRow;
 pub use data::DataFacts;
 pub use dispersion::DispersionRows;
-pub use doubts::ReportDoubt;
+pub use doubts::ReportDoubts;
 pub use efficiency::EfficiencyRow;
 use emptied_ranks::EmptiedRanks;
 use finding::Finding;
@@ -130,7 +130,7 @@ pub struct Report {
     /// Missing and doubtful data, the worst first.
     pub problems: Vec<ProblemRow>,
     /// Reservations that precede all figures.
-    pub doubts: Vec<ReportDoubt>,
+    pub doubts: ReportDoubts,
     /// The verdict: losses and their places.
     pub verdict: Verdict,
     /// The master that hands out work to ranks that lose little, or `None` if there is none.
@@ -272,7 +272,7 @@ impl Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
             lifetime: LifetimeTable::new(model),
-            doubts: doubts::doubts(model, &names.sampled),
+            doubts: ReportDoubts::new(model, &names.sampled),
             verdict,
             idle_master,
             awaited_task,
@@ -327,14 +327,14 @@ impl Report {
 
     /// Returns whether ranks had no core for much of their time.
     pub fn has_crowded_cores(&self) -> bool {
-        self.doubts.iter().any(ReportDoubt::is_of_cores)
+        self.doubts.has_crowded_cores()
     }
 
     /// Returns whether the run is described without advice: it failed, was interrupted, or is too short.
     pub fn is_only_described(&self) -> bool {
         let has_ended =
             self.ranks.iter().all(|row| matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit)));
-        !has_ended || self.doubts.iter().any(ReportDoubt::forbids_advice)
+        !has_ended || self.doubts.forbids_advice()
     }
 
     /// The severity of the worst problem, or `None` if there is none.

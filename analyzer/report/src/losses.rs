@@ -75,8 +75,7 @@ pub struct EfficiencyLoss {
     pub share: Option<f64>,
     /// Gain from avoiding the loss, by how much the run gets shorter, which may be more than `lost_s`: that of the replay of `predictions` with that region balanced, that rank as the mean, all iterations balanced, or,
     /// no more than is lost, an ideal network; null if none was computed or saves anything, or no advice is given (`verdict.advised`). For
-    /// `communication` also null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give
-    /// them one.
+    /// `communication` also null if ranks had no core for much of the time: an ideal network would not give them one.
     pub saved_s: Option<f64>,
     /// `saved_s` / the time that it is of, as in `predictions`.
     pub saved_share: Option<f64>,

@@ -16,7 +16,7 @@ pub fn lines(report: &Report, answer: &Finding, figures: &str) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(as_measured(report, answer, figures));
     notes.extend(of_groups(report, answer));
-    notes.extend(report.doubts.iter().map(|doubt| uncapitalized(&doubts::sentence(report, doubt))));
+    notes.extend(doubts::sentences(report).iter().map(|sentence| uncapitalized(sentence)));
     notes.extend(not_recorded(report));
     notes.extend(sole_storage_rank(report, answer));
     notes.extend(preempted(report, answer));

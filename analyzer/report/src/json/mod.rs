@@ -24,7 +24,7 @@ use super::what_if::{CriticalPathRow, PredictionRow};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CoreStateTable, CounterRow,
     DispersionRows, EfficiencyLoss, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, ProblemRow, RankRow,
-    RegionRow, Report, SiteRow, ThreadPoolRow, ThreadTable, Verdict, WindowRow, phrases, text,
+    RegionRow, Report, SiteRow, ThreadPoolRow, ThreadTable, Verdict, WindowRow, text,
 };
 pub use summary::{MAX_BYTES, RunSummary};
 pub use write::write;
@@ -135,27 +135,11 @@ struct VerdictInWords<'a> {
     verdict: &'a Verdict,
     /// The answer of the first screen in words.
     answer: AnswerText,
-    /// The doubt as a text.
+    /// `answer` as one text.
     text: String,
-    /// Doubts about the figures; their words are also in `text`.
-    doubts: Vec<DoubtInWords>,
     /// True if the report gives advice: not for a run that failed, did not end by `MPI_Finalize` or exit, had no cores to compute, or made
     /// too few calls.
     advised: bool,
-}
-
-/// A doubt about the figures.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct DoubtInWords {
-    /// `failed`: processes ended with an exit status other than 0; `fewer cores`: ranks have more threads than cores on which these may run; `no core to compute`: a third of a rank's computation is waiting for a core;
-    /// `no core`: ranks had none for a third of the time; `asleep`: ranks slept or waited for I/O for a third of their computation; `polling`:
-    /// it is not clear whether time between unsuccessful polls, at least 0.5 % of the ranks' time and 1 % of what is lost, is waiting or
-    /// computation; `other threads`: threads that are no part of the figures computed or called MPI for 5 % of the elapsed time; `few calls`: too few
-    /// to say how ranks depend on each other.
-    kind: &'static str,
-    /// The doubt in words.
-    text: String,
 }
 
 /// A note on the predictions.
@@ -187,9 +171,6 @@ struct LossInWords<'a> {
 
 /// The report as a JSON value. `bounds` limits the parts that grow with the ranks.
 pub fn document(report: &Report, bounds: &ListBounds) -> Value {
-    let doubts = report.doubts.iter();
-    let doubts =
-        doubts.map(|doubt| DoubtInWords { kind: doubt.name(), text: phrases::doubts::sentence(report, doubt) });
     let notes = report.what_if.notes.iter();
     let notes = notes.map(|note| NoteInWords { kind: note.name(), text: text::what_if_note(note) });
     let none = IterationTable::default();
@@ -207,7 +188,6 @@ pub fn document(report: &Report, bounds: &ListBounds) -> Value {
             verdict: &report.verdict,
             text: answer.in_one_line(),
             answer,
-            doubts: doubts.collect(),
             advised: !report.is_only_described(),
         },
         findings: report.findings.iter().map(|finding| FindingRow::new(report, finding)).collect(),

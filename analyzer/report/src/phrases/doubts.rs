@@ -1,83 +1,113 @@
 //! Doubts in words: what comes before the figures.
 
 use crate::Report;
-use crate::doubts::ReportDoubt;
+use crate::doubts::{CrowdedCores, DoubtedRanks};
+use crate::phrases::ranks::{capitalized, named_ranks};
 use crate::words::{count, percent, plural, seconds_like};
 use lbprof_analysis::metrics::sleep_time::SleepTime;
-use lbprof_analysis::read::open::ranges;
 use lbprof_thresholds::wording::{MIN_MOST_ASLEEP, MIN_NEARLY_ALL_ASLEEP};
 
-/// A doubt as one or two sentences.
-pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
-    let elapsed_s = report.verdict.elapsed_s;
-    match doubt {
-        ReportDoubt::Failed { status, ranks } => format!("{} ended with exit status {status}.", named(ranks)),
-        ReportDoubt::FewerCores { rank, team, cores, ranks } => {
-            let alike = match ranks.len() {
-                0 | 1 => String::new(),
-                n => format!(" ({} in all)", plural(n as u64, "such rank")),
-            };
-            format!(
-                "Rank {rank} has {} and {}{alike}: bind each rank to as many cores as it has threads, or to none ({}). Then measure again.",
-                plural(u64::from(*team), "thread"),
-                plural(u64::from(*cores), "core"),
-                binding(&report.facts.abi, *team),
-            )
-        }
-        ReportDoubt::NoCoreToCompute { rank, lost, others } => {
-            let how = if lost.certain { "at least" } else { "about" };
-            let alike = match others {
-                0 => String::new(),
-                1 => ", and a third or more of another rank's".to_owned(),
-                more => format!(", and a third or more of {} other ranks'", count(*more as u64)),
-            };
-            format!(
-                "Ranks shared cores: {how} {} of the {} of rank {rank}'s computation is waiting for a core{alike}.",
-                seconds_like(lost.delayed_s, elapsed_s),
-                seconds_like(lost.computation_s, elapsed_s),
-            )
-        }
-        ReportDoubt::NoCore { share } => {
-            format!(
-                "Ranks shared cores: on average they had none for {} of the time. Give each a core of its own, and measure again.",
-                percent(*share)
-            )
-        }
-        ReportDoubt::Asleep { rank, found, ranks } => {
-            let (who, others) = match ranks.len() == report.ranks.len() && ranks.len() > 1 {
-                true => ("All ranks".to_owned(), ""),
-                false => (named(ranks), "; others less, as far as is known"),
-            };
-            format!(
-                "{who} {} in {} of what counts as computation (at least {} of rank {rank}'s {} used no CPU){others}.",
-                if found.is_stopped() { "stood still, stopped from outside," } else { "slept or waited for I/O" },
-                asleep_amount(found),
-                seconds_like(found.asleep_s, elapsed_s),
-                seconds_like(found.computation_s, elapsed_s),
-            )
-        }
-        ReportDoubt::Polling { unclear_s, efficiency: (low, high) } => format!(
-            "Ranks poll, and it is not clear what {} of their time between polls is, waiting or computation: parallel efficiency is \
-             from {} to {}. If you know which it is, use --polling waiting or --polling computation.",
-            seconds_like(*unclear_s, elapsed_s),
-            percent(*low),
-            percent(*high),
+/// Returns all doubts, the gravest first, each as one or two sentences.
+pub fn sentences(report: &Report) -> Vec<String> {
+    let failed = report.doubts.failed.iter();
+    let failed = failed.map(|(status, ranks)| format!("{} ended with exit status {status}.", named(ranks)));
+    let others = [
+        fewer_cores(report),
+        no_core_to_compute(report),
+        no_core(report),
+        asleep_ranks(report),
+        unclear_polls(report),
+        other_threads(report),
+        few_calls(report),
+    ];
+    failed.chain(others.into_iter().flatten()).collect()
+}
+
+/// Returns that ranks have more threads than cores, and how to bind them.
+pub fn fewer_cores(report: &Report) -> Option<String> {
+    let DoubtedRanks { worst_rank, worst: CrowdedCores { threads, cores }, ranks } =
+        report.doubts.fewer_cores.as_ref()?;
+    let alike = match ranks.len() {
+        0 | 1 => String::new(),
+        n => format!(" ({} in all)", plural(n as u64, "such rank")),
+    };
+    Some(format!(
+        "Rank {worst_rank} has {} and {}{alike}: bind each rank to as many cores as it has threads, or to none ({}). Then measure again.",
+        plural(u64::from(*threads), "thread"),
+        plural(u64::from(*cores), "core"),
+        binding(&report.facts.abi, *threads),
+    ))
+}
+
+fn no_core_to_compute(report: &Report) -> Option<String> {
+    let DoubtedRanks { worst_rank, worst, ranks } = report.doubts.no_core_to_compute.as_ref()?;
+    let how = if worst.certain { "at least" } else { "about" };
+    let alike = match ranks.len() - 1 {
+        0 => String::new(),
+        1 => ", and a third or more of another rank's".to_owned(),
+        more => format!(", and a third or more of {} other ranks'", count(more as u64)),
+    };
+    Some(format!(
+        "Ranks shared cores: {how} {} of the {} of rank {worst_rank}'s computation is waiting for a core{alike}.",
+        seconds_like(worst.delayed_s, report.verdict.elapsed_s),
+        seconds_like(worst.computation_s, report.verdict.elapsed_s),
+    ))
+}
+
+fn no_core(report: &Report) -> Option<String> {
+    let share = percent(report.doubts.no_core?);
+    Some(format!(
+        "Ranks shared cores: on average they had none for {share} of the time. Give each a core of its own, and measure again."
+    ))
+}
+
+fn asleep_ranks(report: &Report) -> Option<String> {
+    let DoubtedRanks { worst_rank, worst, ranks } = report.doubts.asleep.as_ref()?;
+    let (who, others) = match ranks.len() == report.ranks.len() && ranks.len() > 1 {
+        true => ("All ranks".to_owned(), ""),
+        false => (named(ranks), "; others less, as far as is known"),
+    };
+    Some(format!(
+        "{who} {} in {} of what counts as computation (at least {} of rank {worst_rank}'s {} used no CPU){others}.",
+        if worst.is_stopped() { "stood still, stopped from outside," } else { "slept or waited for I/O" },
+        asleep_amount(worst),
+        seconds_like(worst.asleep_s, report.verdict.elapsed_s),
+        seconds_like(worst.computation_s, report.verdict.elapsed_s),
+    ))
+}
+
+fn unclear_polls(report: &Report) -> Option<String> {
+    let polls = report.doubts.unclear_polls?;
+    Some(format!(
+        "Ranks poll, and it is not clear what {} of their time between polls is, waiting or computation: parallel efficiency is \
+         from {} to {}. If you know which it is, use --polling waiting or --polling computation.",
+        seconds_like(polls.unclear_s, report.verdict.elapsed_s),
+        percent(polls.efficiency.0),
+        percent(polls.efficiency.1),
+    ))
+}
+
+fn other_threads(report: &Report) -> Option<String> {
+    let DoubtedRanks { worst_rank, worst: seconds, ranks } = report.doubts.other_threads.as_ref()?;
+    Some(format!(
+        "Other threads of {} work, too ({} on rank {worst_rank}), and are no part of these figures.",
+        named_ranks(ranks),
+        seconds_like(*seconds, report.verdict.elapsed_s),
+    ))
+}
+
+/// Returns that ranks make hardly any calls.
+pub fn few_calls(report: &Report) -> Option<String> {
+    let time = seconds_like(report.verdict.elapsed_s, report.verdict.elapsed_s);
+    Some(match report.doubts.few_calls? {
+        0 => format!(
+            "As far as its calls show, the program did nothing but start and end MPI: it made none in the {time} between MPI_Init and MPI_Finalize."
         ),
-        ReportDoubt::FewCalls { calls: 0 } => format!(
-            "As far as its calls show, the program did nothing but start and end MPI: it made none in the {} between MPI_Init and MPI_Finalize.",
-            seconds_like(elapsed_s, elapsed_s)
+        n => format!(
+            "The ranks made {} of MPI in {time}: too few to say how they depend on each other.",
+            plural(n, "call")
         ),
-        ReportDoubt::OtherThreads { rank, seconds: found_s, ranks } => format!(
-            "Other threads of {} work, too ({} on rank {rank}), and are no part of these figures.",
-            named(ranks).to_lowercase(),
-            seconds_like(*found_s, elapsed_s),
-        ),
-        ReportDoubt::FewCalls { calls } => {
-            let calls = plural(*calls, "call");
-            let time = seconds_like(elapsed_s, elapsed_s);
-            format!("The ranks made {calls} of MPI in {time}: too few to say how they depend on each other.")
-        }
-    }
+    })
 }
 
 /// Returns the amount of a rank's computation that is sleep: `most of it asleep or waiting for I/O`.
@@ -108,10 +138,7 @@ fn binding(abi: &str, cores: u32) -> String {
     format!("{own}; under Slurm srun --cpus-per-task={cores}")
 }
 
-/// `Rank 3`, `Ranks 0-3, 7`, at the begin of a sentence.
+/// Returns `Rank 3`, or `Ranks 0-3, 7`.
 fn named(ranks: &[u32]) -> String {
-    match ranks {
-        [one] => format!("Rank {one}"),
-        many => format!("Ranks {}", ranges(many)),
-    }
+    capitalized(&named_ranks(ranks))
 }

@@ -1,10 +1,8 @@
 //! Ranks and shares in sentences.
 
-use crate::phrases::doubts::asleep_in_words;
+use crate::Report;
 use crate::verdict::VerdictCluster;
 use crate::words::percent;
-use crate::{Report, ReportDoubt};
-use lbprof_analysis::metrics::sleep_time::SleepTime;
 use lbprof_analysis::read::open::ranges;
 use lbprof_thresholds::verdict::MIN_EXCESS_ASLEEP;
 
@@ -80,10 +78,7 @@ pub fn percent_range(least: f64, most: f64) -> String {
 /// verdict is about them all.
 pub fn efficiency_of_unclear_polls(report: &Report) -> Option<(f64, f64)> {
     let is_of_all = report.verdict.cluster.is_none();
-    report.doubts.iter().find_map(|doubt| match doubt {
-        ReportDoubt::Polling { efficiency, .. } if is_of_all => Some(*efficiency),
-        _ => None,
-    })
+    report.doubts.unclear_polls.filter(|_| is_of_all).map(|polls| polls.efficiency)
 }
 
 /// Returns the share of the time that is computation, or between which shares it is.
@@ -106,24 +101,11 @@ pub fn uncapitalized(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// Returns how much of their computation ranks sleep or are stopped, `most of it asleep or waiting for I/O`, by the one that does so longest.
-pub fn asleep_part(report: &Report) -> String {
-    sleep_of_ranks(report).map_or_else(|| "much of it asleep or waiting for I/O".to_owned(), asleep_in_words)
-}
-
-/// Returns the sleep of the rank that sleeps longest, if ranks sleep for much of their computation.
-pub fn sleep_of_ranks(report: &Report) -> Option<&SleepTime> {
-    report.doubts.iter().find_map(|doubt| match doubt {
-        ReportDoubt::Asleep { found, .. } => Some(found),
-        _ => None,
-    })
-}
-
 /// Returns whether ranks are asleep for most of what the slowest one has more than the mean, or for much of all that counts as computation: that is time, not work.
 pub fn is_mostly_asleep(report: &Report) -> bool {
     let excess = report.verdict.worst.as_ref().and_then(|worst| worst.explained.as_ref());
     let has_cores = !report.has_crowded_cores();
     let asleep = excess.and_then(|excess| excess.certain_asleep_share(has_cores));
-    let is_of_all = report.doubts.iter().any(ReportDoubt::is_of_sleep);
+    let is_of_all = report.doubts.asleep.is_some();
     asleep >= Some(MIN_EXCESS_ASLEEP) || is_of_all && (has_cores || asleep.is_some())
 }

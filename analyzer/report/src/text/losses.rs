@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use super::{BOLD, DIM, TextOptions};
-use crate::doubts::ReportDoubt;
 use crate::findings::may_compute;
 use crate::loss_kind::LossKind;
 use crate::losses::{EfficiencyLoss, LossAt};
@@ -123,8 +122,7 @@ fn explanation(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
 /// The doubt whether a loss is due to a lack of cores.
 fn doubt_of_cores(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
     if loss.kind == LossKind::Communication && report.problems.iter().any(ProblemRow::is_of_cores) {
-        let is_much = report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::NoCore { .. }));
-        let part = if is_much { "Much" } else { "Some" };
+        let part = if report.doubts.no_core.is_some() { "Much" } else { "Some" };
         return Some(format!(" {part} of it is waiting for a core, not for the network."));
     }
     loss.lacked_core.then(|| match loss.ranks.as_slice() {

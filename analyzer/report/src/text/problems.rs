@@ -8,7 +8,7 @@ use lbprof_collector::problem::Severity;
 
 use super::TextOptions;
 use crate::words::{clean, count, width, wrap};
-use crate::{ProblemRow, Report, ReportDoubt};
+use crate::{ProblemRow, Report};
 use lbprof_analysis::read::open::ranges;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
@@ -36,7 +36,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
 /// Returns whether a note after the answer already reports the problem.
 fn is_in_answer(report: &Report, problem: &ProblemRow) -> bool {
     match problem.kind {
-        ProblemKind::NoCore | ProblemKind::Preempted => report.doubts.iter().any(ReportDoubt::is_of_cores),
+        ProblemKind::NoCore | ProblemKind::Preempted => report.has_crowded_cores(),
         ProblemKind::NotClosed | ProblemKind::Unfinished => report.facts.seen_at_s.is_some(),
         _ => false,
     }

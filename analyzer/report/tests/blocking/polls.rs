@@ -6,7 +6,7 @@ use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::record::{CallFlags, NONE};
 use lbprof_collector::{Operation, ProblemKind};
 use lbprof_report::blocking::WaitRow;
-use lbprof_report::{ReportDoubt, findings, text};
+use lbprof_report::{findings, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_simulator::script::Script;
 
@@ -181,8 +181,7 @@ fn time_between_polls_may_be_waiting_though_ranks_sleep_in_it() {
     let text = "ranks 2\noverhead 0.001\nrank 0: compute 500; send 1\nrank 1: irecv 0 as a; repeat 50; test a; compute 10; end; wait a\n";
     let asleep = |_, script: RankScript| script.define(usage(0, 0, 0, 0)).define(usage(500, 5, 1, 5));
     let report = report(Script::parse(text).unwrap().scenario().unwrap().each(asleep));
-    let doubts: Vec<_> = report.doubts.iter().map(ReportDoubt::name).collect();
-    assert_eq!(doubts, ["asleep", "polling"]);
+    assert!(report.doubts.asleep.is_some() && report.doubts.unclear_polls.is_some());
     let words = findings::answer_in_words(&report);
     let first = "It is not clear whether ranks compute or wait between their polls: 51 % to 100 % of the time is computation. Look at: ";
     assert!(words.starts_with(first), "{words}");
@@ -208,8 +207,7 @@ fn little_doubt_is_reported_where_it_changes_the_figures() {
     // 0.12 ms and 0.05 ms of the ranks' 20 ms are in doubt, 7 ms are lost.
     for (polls, is_reported) in [(12, true), (5, false)] {
         let run = Run::of(&behind(&format!("irecv 0 as a; repeat {polls}; test a; compute 0.01; end; wait a")));
-        let doubts: Vec<_> = report_on(&run.model).doubts.iter().map(ReportDoubt::name).collect();
-        assert_eq!(doubts, if is_reported { vec!["polling"] } else { vec![] }, "{polls} polls");
+        assert_eq!(report_on(&run.model).doubts.unclear_polls.is_some(), is_reported, "{polls} polls");
     }
 }
 

@@ -2,19 +2,16 @@
 
 use lbprof_thresholds::wording::MIN_COMPARED_CPU_TIME;
 
+use crate::Report;
 use crate::finding::{Finding, FindingAdvice};
 use crate::findings::place;
 use crate::phrases::doubts;
-use crate::{Report, ReportDoubt};
 
 /// Detects that the answer would be wrong because ranks had no cores. Without a core in MPI, a rank waits longer there: that overturns only what is said of
 /// messages.
 pub fn detect(report: &Report, figures: &[Finding]) -> Option<Finding> {
     let is_of_messages = figures.first().is_some_and(Finding::is_of_messages);
-    let is_overturned = report.doubts.iter().any(|doubt| match doubt {
-        ReportDoubt::NoCore { .. } => is_of_messages,
-        other => other.is_of_cores(),
-    });
+    let is_overturned = report.has_crowded_cores() && (is_of_messages || report.doubts.no_core.is_none());
     (is_overturned && !report.verdict.is_of_nothing()).then(|| Finding {
         place: place::by_cpu_time(report),
         advice: Some(advice(report)),
@@ -48,11 +45,9 @@ fn sentence(report: &Report) -> String {
 }
 
 fn advice(report: &Report) -> FindingAdvice {
-    let of_threads = report.doubts.iter().find(|doubt| matches!(doubt, ReportDoubt::FewerCores { .. }));
-    FindingAdvice::Try(match of_threads {
-        Some(doubt) => doubts::sentence(report, doubt),
-        None => "measure again with one rank per core: as many ranks as cores at most, each bound to its own (mpirun --bind-to core, srun \
-                 --cpu-bind=cores)"
-            .to_owned(),
-    })
+    FindingAdvice::Try(doubts::fewer_cores(report).unwrap_or_else(|| {
+        "measure again with one rank per core: as many ranks as cores at most, each bound to its own (mpirun --bind-to core, srun \
+         --cpu-bind=cores)"
+            .to_owned()
+    }))
 }

@@ -1,17 +1,18 @@
 //! A master hands out work and is idle, and nearly all time of the others is computation.
 
+use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingTone};
-use crate::phrases::ranks::{asleep_part, computing_share, named_ranks, short_percent};
-use crate::{Report, ReportDoubt};
+use crate::phrases::doubts::asleep_in_words;
+use crate::phrases::ranks::{computing_share, named_ranks, short_percent};
 
 /// Detects that workers are busy while their master is idle.
 pub fn detect(report: &Report) -> Option<Finding> {
     let master = report.idle_master.as_ref().filter(|_| report.verdict.is_good())?;
     let share = computing_share(report);
-    let is_asleep = report.doubts.iter().any(ReportDoubt::is_of_sleep);
-    let work = match is_asleep {
-        true => format!("are outside of MPI {share} of the time, but {}", asleep_part(report)),
-        false => format!("work {share} of the time"),
+    let asleep = report.doubts.asleep.as_ref();
+    let work = match asleep {
+        Some(ranks) => format!("are outside of MPI {share} of the time, but {}", asleep_in_words(&ranks.worst)),
+        None => format!("work {share} of the time"),
     };
     let (workers, rank) = (named_ranks(&master.workers), master.rank);
     let sentence = match master.hosts_counter {
@@ -26,8 +27,10 @@ pub fn detect(report: &Report) -> Option<Finding> {
     };
     let n_ranks = master.workers.len() + 1;
     let most = short_percent(1.0 / n_ranks as f64);
-    let first =
-        if is_asleep { "what the workers wait for outside of MPI: files, sleep(), locks, devices; and " } else { "" };
+    let first = match asleep {
+        Some(_) => "what the workers wait for outside of MPI: files, sleep(), locks, devices; and ",
+        None => "",
+    };
     let too = match master.hosts_counter {
         true => "take tasks, too",
         false => "work, too, while it hands out work",

@@ -2,22 +2,19 @@
 
 use lbprof_thresholds::verdict::GOOD_CORE_EFFICIENCY;
 
+use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingTone};
 use crate::phrases::ranks::computing_share;
-use crate::{Report, ReportDoubt};
 
 /// Detects that ranks may wait for much of what counts as computation.
 pub fn detect(report: &Report) -> Option<Finding> {
-    let least = report.doubts.iter().find_map(|doubt| match doubt {
-        ReportDoubt::Polling { efficiency, .. } => Some(efficiency.0),
-        _ => None,
-    });
+    let (least, _) = report.doubts.unclear_polls?.efficiency;
     let sentence = format!(
         "It is not clear whether ranks compute or wait between their polls: {} of the time is computation.",
         computing_share(report)
     );
     let advice = "what the program does between polls; then --polling waiting or --polling computation says so";
-    (report.verdict.is_good() && least.is_some_and(|least| least < GOOD_CORE_EFFICIENCY)).then(|| Finding {
+    (report.verdict.is_good() && least < GOOD_CORE_EFFICIENCY).then(|| Finding {
         advice: Some(FindingAdvice::LookAt(advice.to_owned())),
         ..Finding::of_whole("unclear polls", FindingTone::Unclear, sentence)
     })

@@ -696,13 +696,9 @@ waits_at: (WaitsAt | null)
  */
 answer: AnswerText
 /**
- * The doubt as a text.
+ * `answer` as one text.
  */
 text: string
-/**
- * Doubts about the figures; their words are also in `text`.
- */
-doubts: DoubtInWords[]
 /**
  * True if the report gives advice: not for a run that failed, did not end by `MPI_Finalize` or exit, had no cores to compute, or made too few calls.
  */
@@ -951,19 +947,6 @@ label: string
 text: string
 }
 /**
- * A doubt about the figures.
- */
-export interface DoubtInWords {
-/**
- * `failed`: processes ended with an exit status other than 0; `fewer cores`: ranks have more threads than cores on which these may run; `no core to compute`: a third of a rank's computation is waiting for a core; `no core`: ranks had none for a third of the time; `asleep`: ranks slept or waited for I/O for a third of their computation; `polling`: it is not clear whether time between unsuccessful polls, at least 0.5 % of the ranks' time and 1 % of what is lost, is waiting or computation; `other threads`: threads that are no part of the figures computed or called MPI for 5 % of the elapsed time; `few calls`: too few to say how ranks depend on each other.
- */
-kind: string
-/**
- * The doubt in words.
- */
-text: string
-}
-/**
  * A thing that the run loses time by, or a condition because of which its figures are not the answer.
  */
 export interface FindingRow {
@@ -1088,7 +1071,7 @@ explained: (ExplainedExcess | null)
  */
 share: (number | null)
 /**
- * Gain from avoiding the loss, by how much the run gets shorter, which may be more than `lost_s`: that of the replay of `predictions` with that region balanced, that rank as the mean, all iterations balanced, or, no more than is lost, an ideal network; null if none was computed or saves anything, or no advice is given (`verdict.advised`). For `communication` also null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give them one.
+ * Gain from avoiding the loss, by how much the run gets shorter, which may be more than `lost_s`: that of the replay of `predictions` with that region balanced, that rank as the mean, all iterations balanced, or, no more than is lost, an ideal network; null if none was computed or saves anything, or no advice is given (`verdict.advised`). For `communication` also null if ranks had no core for much of the time: an ideal network would not give them one.
  */
 saved_s: (number | null)
 /**

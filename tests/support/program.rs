@@ -224,6 +224,8 @@ fn build(
     }
     let (program, first) = compiler.split_first().context("an empty compiler command")?;
     let mut command = Command::new(program);
+    // Fortran's modules of a program in C go where the compiler runs.
+    command.current_dir(folder);
     command.args(first).args(arguments).arg("-o").arg(output).arg(source).args(link.unwrap_or("").split_whitespace());
     let done = command.output().with_context(|| format!("running {program}: is this MPI installed?"))?;
     if !done.status.success() {

@@ -99,13 +99,14 @@ static void start_stopper(void)
     _exit(0);
 }
 
-/* Computes until it has been stopped for so long, without system calls. */
+/* Computes until it has been stopped for so long, without system calls. On a busy machine it may be stopped while it still asks for that. */
 static void be_stopped(double ms)
 {
     unsigned char how_long = (unsigned char)ms;
+    double last = now_s(CLOCK_MONOTONIC);
     if (write(to_stopper, &how_long, 1) != 1)
         exit(2);
-    for (double last = now_s(CLOCK_MONOTONIC), now = last; now - last < ms * 0.9e-3; now = now_s(CLOCK_MONOTONIC)) {
+    for (double now = now_s(CLOCK_MONOTONIC); now - last < ms * 0.9e-3; now = now_s(CLOCK_MONOTONIC)) {
         last = now;
         for (int i = 0; i < 20000; i++)
             sink = sink * 0.999 + 1e-9;

@@ -11,6 +11,7 @@ use lbprof_analysis::metrics::functions::computing;
 use lbprof_analysis::model::samples::HardwareCounters;
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_report::blocking::{BlockingTable, CauseRow};
+use lbprof_report::findings::AnswerText;
 use lbprof_report::functions::{FunctionName, FunctionTable, RegionFunctions};
 use lbprof_report::threads::ThreadTable;
 use lbprof_report::{RegionRow, Report};
@@ -49,6 +50,8 @@ impl RunMetrics {
             counted: counted(model),
             cores,
             functions: report.functions.as_ref().filter(|table| table.samples > 0).map(function_figures),
+            answer: AnswerText::new(report).sentence,
+            findings: report.findings.clone(),
         }
     }
 }

@@ -8,6 +8,7 @@ use lbprof_collector::definition::RegionKind;
 use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::PhaseTime;
+use lbprof_report::finding::Finding;
 
 /// A run's figures.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,6 +53,10 @@ pub struct RunMetrics {
     pub counted: Option<CountedFigures>,
     /// Activities of the cores of ranks with several threads, or `None` if ranks have one.
     pub cores: Option<CoreFigures>,
+    /// The sentence on the report's first screen; empty for a run of a study, which does not keep it.
+    pub answer: String,
+    /// The findings of the report, the answer first; empty for a run of a study.
+    pub findings: Vec<Finding>,
 }
 
 /// The activities of the cores of ranks with several threads (docs/metrics.md §8).

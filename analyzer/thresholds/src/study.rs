@@ -34,9 +34,6 @@ thresholds! {
     /// Share of a change from which on it is all of it, as far as words go.
     MIN_WHOLE_CHANGE: f64 = 0.95, unit "of a change", validated "study/src/compare/words.rs";
 
-    /// Share of a change from which on a part of it is worth a word.
-    MIN_NAMED_CHANGE: f64 = 0.05, unit "of a change", validated "study/src/compare/words.rs";
-
     /// Of the largest term: what is less everywhere is not written.
     MIN_TERM: f64 = 1e-4, unit "of the largest term", validated "study/src/models/equation.rs";
 

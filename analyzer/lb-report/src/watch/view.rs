@@ -2,6 +2,7 @@
 
 use lbprof_collector::Operation;
 use lbprof_collector::words::seconds;
+use lbprof_report::findings::rank_excess_in_words;
 use lbprof_thresholds::watch::MIN_LONG_CALL_S;
 
 use super::code_names::HeaviestFunction;
@@ -84,7 +85,7 @@ impl BusiestRank {
             .function
             .as_ref()
             .map_or(String::new(), |function| format!(", {:.0} % of it in {}", 100.0 * function.share, function.name));
-        Some(format!("rank {} has {:.1} times the average work{function}", self.rank, self.times_mean))
+        Some(rank_excess_in_words(&[self.rank], self.times_mean, false) + &function)
     }
 }
 

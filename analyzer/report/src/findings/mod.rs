@@ -33,6 +33,7 @@ pub use crate::finding::{
 };
 pub use amounts::may_compute;
 pub use answer::{AnswerLine, AnswerText, answer_in_words, named_findings, part_in_words, share_of_time};
+pub use imbalance::static_excess::rank_excess_in_words;
 use loss_parts::LossParts;
 pub use loss_parts::not_explained_s;
 pub use row::FindingRow;

@@ -13,10 +13,12 @@ const MOST_ROWS: usize = 8;
 /// The comparison as Markdown.
 pub fn render(comparison: &RunComparison, conditions: &[JudgedCondition]) -> String {
     let mut text = format!("**{}**\n\n", escaped(&words::headline(comparison)));
-    for remark in &comparison.remarks {
-        writeln!(text, "- {}", escaped(&lbprof_report::words::clean(remark))).ok();
-    }
-    text.push_str(if comparison.remarks.is_empty() { "" } else { "\n" });
+    let sides = [("base", &comparison.sides.base), ("new", &comparison.sides.new)];
+    let answers = sides.into_iter().filter_map(|(name, side)| Some(format!("{name}: {}", side.answer()?)));
+    let remarks = comparison.remarks.iter().map(|remark| lbprof_report::words::clean(remark));
+    let lines: String = answers.chain(remarks).map(|line| format!("- {}\n", escaped(&line))).collect();
+    text.push_str(&lines);
+    text.push_str(if lines.is_empty() { "" } else { "\n" });
     text + &self::conditions(conditions) + &reasons(comparison) + &efficiencies(comparison) + &noise(comparison)
 }
 

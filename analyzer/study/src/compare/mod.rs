@@ -5,6 +5,7 @@
 
 mod change;
 pub mod condition;
+mod findings;
 pub mod functions;
 pub mod json;
 pub mod junit;
@@ -24,6 +25,7 @@ use serde::Serialize;
 use crate::RunMetrics;
 use change::ChangeJudge;
 pub use change::FigureChange;
+pub use findings::FindingChange;
 use functions::FunctionChange;
 use lbprof_thresholds::study::MIN_DIFFERENCE_OF_EFFICIENCIES;
 use noise::{NoiseLimits, mean};
@@ -66,6 +68,8 @@ pub struct RunComparison {
     pub places: Vec<TimeContribution>,
     /// In which functions the runs compute longer or shorter; `None` where that is not known of all.
     pub functions: Option<Vec<FunctionChange>>,
+    /// Changes of what the runs lose time by, the largest first.
+    pub findings: Vec<FindingChange>,
     /// Efficiencies.
     pub ratios: Vec<RunRatio>,
     /// Other differences.
@@ -98,7 +102,8 @@ impl RunComparison {
         remarks.extend(one_sided);
         remarks.extend((!by_cause).then(|| remarks::NOT_FOLLOWED.to_owned()));
         let (ratios, functions) = (ratios(&sides), functions::changes(&sides, &regions, judge.least_s));
-        RunComparison { functions, sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
+        let findings = findings::changes(&sides, &judge);
+        RunComparison { functions, findings, sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
     }
 
     /// True if neither the elapsed time nor a reason nor an efficiency differs beyond noise.

@@ -3,6 +3,7 @@
 use lbprof_analysis::metrics::median::median;
 
 use crate::RunMetrics;
+use lbprof_report::words::clean;
 
 /// A run, and what the user calls it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,6 +25,11 @@ impl ComparisonSide {
     /// Returns a figure of each run.
     pub fn values(&self, of: impl Fn(&RunMetrics) -> f64) -> Vec<f64> {
         self.runs.iter().map(|named| of(&named.run)).collect()
+    }
+
+    /// Returns the answer to the first run, or `None` if it comes from a study.
+    pub(super) fn answer(&self) -> Option<String> {
+        self.runs.first().map(|named| clean(&named.run.answer)).filter(|answer| !answer.is_empty())
     }
 
     /// The median of a figure over the runs, or `None` unless all have it.

@@ -42,8 +42,9 @@ pub fn render(comparison: &RunComparison, conditions: &[JudgedCondition], option
 fn heads(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let sides = [("base", &comparison.sides.base), ("new", &comparison.sides.new)];
     let lines = sides.map(|(name, side)| {
-        let rest = wrap(&head(side), options.columns - 6, 6);
-        format!("{BOLD}{name:<4}{BOLD:#}  {rest}\n")
+        let lines = std::iter::once(head(side)).chain(side.answer());
+        let lines: Vec<String> = lines.map(|line| wrap(&line, options.columns - 6, 6)).collect();
+        format!("{BOLD}{name:<4}{BOLD:#}  {}\n", lines.join("\n      "))
     });
     lines.concat() + "\n"
 }

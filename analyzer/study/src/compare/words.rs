@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lbprof_collector::Activity;
-use lbprof_thresholds::study::{MIN_NAMED_CHANGE, MIN_WHOLE_CHANGE};
+use lbprof_thresholds::study::MIN_WHOLE_CHANGE;
 
 use super::reasons::TimeComponent;
 use super::{AffectedRanks, FigureChange, RunComparison, RunRatio, TimeContribution};
@@ -15,6 +15,9 @@ const LONGEST_NAME: usize = 160;
 
 /// Most ranks in a sentence or a cell.
 const MOST_RANKS: usize = 3;
+
+/// Most findings in a sentence.
+const MOST_FINDINGS: usize = 3;
 
 /// The verdict: how much longer or shorter, beyond noise or not, and why most of it.
 pub fn headline(comparison: &RunComparison) -> String {
@@ -43,7 +46,19 @@ pub fn headline(comparison: &RunComparison) -> String {
     let mut certain = comparison.reasons.iter().filter(|part| part.total.beyond_noise);
     let leading = certain.find(|part| !elapsed.beyond_noise || part.total.difference() * sign > 0.0);
     let reason = leading.map_or_else(String::new, |part| because(comparison, part));
-    first + &efficiencies(comparison) + &reason
+    first + &efficiencies(comparison) + &reason + &changed_findings(comparison)
+}
+
+/// Names the findings that changed beyond noise, in their words.
+fn changed_findings(comparison: &RunComparison) -> String {
+    let whole_s = comparison.elapsed.base_mean().max(comparison.elapsed.new_mean());
+    let certain = comparison.findings.iter().filter(|finding| finding.seconds.beyond_noise);
+    let changes = certain.take(MOST_FINDINGS).map(|finding| {
+        let change = finding.seconds.difference();
+        format!("{} {} is lost {}", size_of(change, whole_s), direction(change), clean(&finding.words))
+    });
+    let changes = changes.collect::<Vec<_>>().join("; ");
+    if changes.is_empty() { changes } else { format!(" {changes}.") }
 }
 
 /// Names the efficiencies that changed beyond noise although the elapsed time did not.
@@ -72,12 +87,7 @@ fn because(comparison: &RunComparison, part: &TimeContribution) -> String {
         share if share >= MIN_WHOLE_CHANGE => "All of it".to_owned(),
         share => format!("{} of it ({})", size_of(change, whole_s), percent(share)),
     };
-    let mut text = format!(" {how_much} is by {}{}", what(part), whose(part, whole_s));
-    if part.caused_s.abs() >= MIN_NAMED_CHANGE * change.abs() && matches!(part.what, TimeComponent::In(..)) {
-        let own = format!("{} {} itself", size_of(part.own_s, whole_s), direction(part.own_s));
-        let caused = format!("{} {} of waiting for it", size_of(part.caused_s, whole_s), direction(part.caused_s));
-        text.push_str(&format!(": {own} in the mean over ranks, and {caused}"));
-    }
+    let mut text = format!(" {how_much} is by {}{}", what(part), whose(part));
     if !part.total.beyond_noise {
         text.push_str("; by itself that is within noise");
     }
@@ -149,28 +159,14 @@ pub fn region(part: &TimeContribution) -> Option<String> {
 }
 
 /// The affected ranks, as the end of a sentence.
-fn whose(part: &TimeContribution, whole_s: f64) -> String {
-    let spends = if matches!(part.what, TimeComponent::In(_, Activity::Computation)) { "computes" } else { "spends" };
+fn whose(part: &TimeContribution) -> String {
     match &part.whose {
-        AffectedRanks::Ranks(ranks) => match ranks.as_slice() {
-            [] => String::new(),
-            [(rank, own_s)] if *own_s != 0.0 => {
-                let more = if *own_s < 0.0 { "shorter" } else { "longer" };
-                format!(", on rank {rank}, which {spends} {} {more} there", size_of(*own_s, whole_s))
-            }
-            [(rank, _)] => format!(", on rank {rank}"),
-            several => format!(", on ranks {}", some_ranks(several)),
-        },
-        AffectedRanks::All(own_s) if *own_s != 0.0 => {
-            let more = if *own_s < 0.0 { "shorter" } else { "longer" };
-            format!(", on all ranks, {} {more} in the mean", size_of(*own_s, whole_s))
+        AffectedRanks::Ranks(ranks) if !ranks.is_empty() => {
+            format!(", on {} {}", if ranks.len() == 1 { "rank" } else { "ranks" }, some_ranks(ranks))
         }
-        AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s } => format!(
-            "; longest on rank {rank}, {} over the mean, where the base had {}",
-            size_of(*over_mean_s, whole_s),
-            size_of(*base_over_mean_s, whole_s)
-        ),
-        AffectedRanks::All(_) | AffectedRanks::Nobody => String::new(),
+        AffectedRanks::All(_) => ", on all ranks".to_owned(),
+        AffectedRanks::Longest { rank, .. } => format!(", longest on rank {rank}"),
+        AffectedRanks::Ranks(_) | AffectedRanks::Nobody => String::new(),
     }
 }
 

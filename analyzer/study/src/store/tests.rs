@@ -75,6 +75,7 @@ fn run(id: u64, n: u32) -> RunMetrics {
             threads_per_rank: 2,
             shares: std::array::from_fn(|at| (at != 3).then(|| 1.0 / (at + 1) as f64)),
         }),
+        ..RunMetrics::default()
     }
 }
 

@@ -14,20 +14,26 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let Some(worst) = &report.verdict.worst else {
         return Some(Finding::part("static excess", seconds, FindingCause::To("load imbalance", String::new())));
     };
-    let factor = factor_in_words(worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE));
     let slow = worst.with_equals();
-    let takes = match (is_mostly_asleep(report), slow.len() == 1) {
-        (false, true) => format!("has {factor} the average work"),
-        (false, false) => format!("have {factor} the average work each"),
-        (true, true) => format!("takes {factor} the average time"),
-        (true, false) => format!("take {factor} the average time each"),
-    };
+    let factor = worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE);
+    let excess = rank_excess_in_words(&slow, factor, is_mostly_asleep(report));
     let when = slowest::slow_iterations(report, worst);
-    let because = format!("{} {takes}{when}, and {}", named_ranks(&slow), who_waits(report, &slow));
+    let because = format!("{excess}{when}, and {}", who_waits(report, &slow));
     Some(Finding {
         advice: Some(advice(report, &slow)),
         ..slowest::slow_rank_finding(report, "static excess", seconds, because)
     })
+}
+
+/// Returns how much more than the mean ranks compute: `rank 1 has twice the average work`; `is_time`: that is time, not work.
+pub fn rank_excess_in_words(ranks: &[u32], factor: f64, is_time: bool) -> String {
+    let (named, factor) = (named_ranks(ranks), factor_in_words(factor));
+    match (is_time, ranks.len() == 1) {
+        (false, true) => format!("{named} has {factor} the average work"),
+        (false, false) => format!("{named} have {factor} the average work each"),
+        (true, true) => format!("{named} takes {factor} the average time"),
+        (true, false) => format!("{named} take {factor} the average time each"),
+    }
 }
 
 /// Returns advice on the excess of slow ranks, by what hardware counters say of it.

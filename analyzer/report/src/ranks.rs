@@ -11,7 +11,7 @@ use super::{BlockingTable, ClusterTable, DispersionRows};
 use lbprof_analysis::metrics::core_time::{CoreTime, RankCoreTimes};
 use lbprof_analysis::metrics::functions::{computing, is_sampled};
 use lbprof_analysis::model::lifetime::ProcessLifetime;
-use lbprof_analysis::model::{Model, ResourceUsage, Seconds};
+use lbprof_analysis::model::{FileWaits, Model, ResourceUsage, Seconds};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 
@@ -90,6 +90,9 @@ pub struct RankRow {
     pub other_threads: u32,
     /// Time that they spent in MPI; in no other figure of the rank.
     pub other_threads_mpi_s: f64,
+    /// Waits for nonblocking access to files.
+    #[serde(skip)]
+    pub file_waits: FileWaits,
     /// Resources used between the first and last sample; null if there are not two, and for a part of the rank's time.
     pub usage: Option<ResourceUsage>,
 }
@@ -189,6 +192,7 @@ pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
             deviates: inputs.dispersion.deviates(at),
             other_threads: rank.other_threads,
             other_threads_mpi_s: rank.other_threads_mpi_s,
+            file_waits: rank.file_waits,
             usage: rank.usage,
         });
     }

@@ -296,6 +296,54 @@ fn file_access() -> Report {
     named(scenario, "solver box.in")
 }
 
+/// In each of 20 steps the first `writers` of 4 ranks start to write 4 MB, compute for `work` ms and wait for `wait` ms until they are written. The others compute as long and
+/// wait in the barrier at the end.
+fn nonblocking_writes(writers: u32, work: f64, wait: f64) -> Report {
+    let scenario = ranks(4).each(move |rank, script| {
+        script.repeat(20, move |n, script| {
+            script.iteration("step", move |script| {
+                if rank >= writers {
+                    return script.compute(work).at("end").barrier(wait + 0.3);
+                }
+                let write = |record: &mut Record| (record.request, record.sent) = (n, 4_000_000);
+                let script = script.at("write").call(Operation::File_iwrite_at, 0.1, write).compute(work);
+                script.at("write").wait(n, 0, wait).at("end").barrier(0.2)
+            })
+        })
+    });
+    named(scenario, "solver box.in")
+}
+
+fn late_file_progress() -> Report {
+    nonblocking_writes(4, 12.0, 10.0)
+}
+
+#[test]
+fn writes_that_computation_could_have_hidden_say_so() {
+    let report = late_file_progress();
+    let words = lbprof_report::findings::answer_in_words(&report);
+    let writes = "each rank computes for 12.00 ms after the start of a write of 4.00 MB, then waits for 10.00 ms in MPI_Wait, 20 times, 200.0 ms in all";
+    assert!(words.contains(writes), "{words}");
+    let gain = report.findings[0].gain.as_ref().expect("a gain");
+    assert!((gain.seconds - 0.2).abs() < 1e-3, "{words}");
+}
+
+#[test]
+fn all_ranks_wait_for_a_rank_whose_writes_could_have_been_hidden() {
+    let report = nonblocking_writes(1, 12.0, 10.0);
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!(report.findings[0].kind, "late file progress", "{words}");
+    assert_eq!(report.findings[0].ranks, [0], "{words}");
+    assert!(words.contains("rank 0 computes for 12.00 ms"), "{words}");
+    assert!(words.contains("and the others wait for it"), "{words}");
+}
+
+#[test]
+fn writes_that_take_longer_than_the_computation_may_have_made_progress() {
+    let report = nonblocking_writes(4, 8.0, 10.0);
+    assert_eq!(report.findings[0].kind, "file access", "{:?}", report.findings);
+}
+
 fn large_messages() -> Report {
     let scenario = ranks(4).each(|_, script| {
         script.repeat(20, |_, script| {
@@ -796,6 +844,7 @@ examples! {
     "work outside of the loop", "work outside of the loop", outside_work;
     "emptied ranks", "emptied ranks", emptied_ranks;
     "file access", "file access", file_access;
+    "late file progress", "late file progress", late_file_progress;
     "large messages", "large messages", large_messages;
     "small messages", "small messages", small_messages;
     "late progress", "late progress", late_progress;

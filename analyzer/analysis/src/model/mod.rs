@@ -31,7 +31,9 @@ pub mod what_if;
 
 pub use facts::{Communicator, RunFacts};
 pub use own_loops::OwnLoops;
-pub use rank::{CallTotals, PendingCall, PollTimes, RankModel, RegionCounters, ResourceUsage, Seconds, SiteTotalsKey};
+pub use rank::{
+    CallTotals, FileWaits, PendingCall, PollTimes, RankModel, RegionCounters, ResourceUsage, Seconds, SiteTotalsKey,
+};
 pub use region::chain;
 pub use region::{CodeEnds, Region, RegionIdx};
 pub(crate) use series::first_of_block;

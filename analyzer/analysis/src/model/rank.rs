@@ -84,6 +84,8 @@ pub struct RankModel {
     pub leading_threads: u32,
     /// Polls of the first thread.
     pub polls: PollTimes,
+    /// Waits of the first thread for nonblocking access to files.
+    pub file_waits: FileWaits,
     /// Resources used between the first and the last sample, where there are two.
     pub usage: Option<ResourceUsage>,
     /// Thread level that MPI gave: 0 single … 3 multiple.
@@ -256,6 +258,35 @@ impl PollTimes {
         self.maybe_computation_s += other.maybe_computation_s;
         self.computation_s += other.computation_s;
         self.maybe_waiting_s += other.maybe_waiting_s;
+    }
+}
+
+/// Waits for nonblocking access to files. A call that completes several operations waits once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+pub struct FileWaits {
+    /// Calls that completed operations.
+    pub calls: u64,
+    /// Bytes that these wrote.
+    pub written: u64,
+    /// Bytes that these read.
+    pub read: u64,
+    /// Time in the calls.
+    pub waited_s: f64,
+    /// Computation between the start of the operations and the calls, summed over these.
+    pub computed_s: f64,
+    /// Time in the calls that the computation before could have hidden: of each call at most that computation.
+    pub hidable_s: f64,
+}
+
+impl FileWaits {
+    /// Adds those of another rank.
+    pub fn add(&mut self, other: &FileWaits) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.written = self.written.saturating_add(other.written);
+        self.read = self.read.saturating_add(other.read);
+        self.waited_s += other.waited_s;
+        self.computed_s += other.computed_s;
+        self.hidable_s += other.hidable_s;
     }
 }
 

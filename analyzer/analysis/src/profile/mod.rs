@@ -13,6 +13,7 @@
 //! | `joining.rs` | iterations of ranks in blocks, where there are too many |
 //! | `samples.rs` | samples, each where the first thread was then |
 //! | `lines.rs` | CPU time by line, summed exactly |
+//! | `file_waits.rs` | waits for nonblocking access to files |
 //! | `others.rs` | threads other than the first, of which only the sum is of interest |
 //! | `parallel.rs` | sums of parallel regions; `parallel_marks.rs`: those of their instances |
 //! | `rank_summaries.rs` | a rank's summaries, in place of its records or held against them |
@@ -22,6 +23,7 @@
 
 mod bounds;
 pub mod concurrency;
+mod file_waits;
 mod found_iterations;
 mod iterations;
 pub mod joining;
@@ -56,6 +58,7 @@ use crate::read::span::TickSpan;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
 use crate::structure::{CallPlacer, RunStructure};
+use file_waits::FileWaitFold;
 use found_iterations::FoundIterations;
 use others::OtherThreadSums;
 use parallel_marks::MarkedRegions;
@@ -138,6 +141,8 @@ struct RankGather<'a> {
     pending: Option<Record>,
     /// Asks the first thread what it does; `None` where nothing is known of the rank's clock.
     sampler: Option<RankSampler>,
+    /// Of the first thread.
+    file_waits: FileWaitFold,
     /// Polls of the first thread.
     polls: PollSums,
     /// The polls of which the recorder decided, in profile mode.
@@ -176,6 +181,7 @@ impl<'a> RankGather<'a> {
             others: OtherThreadSums::default(),
             parallel: MarkedRegions::new(span),
             pending: None,
+            file_waits: FileWaitFold::new(span),
             polls: PollSums::default(),
             polls_decided: 0,
             problems: Vec::new(),
@@ -237,6 +243,7 @@ impl RankPass for RankGather<'_> {
                     None => thread.records(&head, &records),
                 }
                 if head.thread == 0 {
+                    self.file_waits.records(&head, &records);
                     if let Some(sampler) = &mut self.sampler {
                         sampler.records(&head, &records, |region| self.definitions.is_serial(region));
                     }
@@ -296,6 +303,7 @@ impl RankGather<'_> {
         builder.parallel_regions(&self.parallel.finish(&self.definitions.parallel));
         builder.pending(self.pending);
         builder.polls(&self.polls, self.polls_decided);
+        builder.rank.file_waits = self.file_waits.finish(|ticks| builder.seconds(ticks));
         let (mut rank, seen) = builder.finish();
         rank.leading_threads = self.n_leading;
         part.summed_up = self.summed_up;

@@ -91,6 +91,9 @@ const CALLS: &[DetectPart] = &[
     calls::communication::detect,
 ];
 
+/// The first that holds explains access to files.
+const FILES: &[DetectPart] = &[calls::late_file_progress::detect, calls::file_access::detect];
+
 /// Each that holds is a part of what is lost.
 const OTHERS: &[DetectPart] = &[
     imbalance::control::detect,
@@ -105,7 +108,6 @@ const OTHERS: &[DetectPart] = &[
     calls::busy_target::detect,
     calls::held_lock::detect,
     calls::called_by_mpi::detect,
-    calls::file_access::detect,
     calls::recorder::detect,
 ];
 
@@ -123,7 +125,7 @@ impl Report {
 /// Finds what the figures of a run say, whatever its conditions.
 fn by_figures(report: &Report) -> Vec<Finding> {
     let parts = LossParts::new(report);
-    let firsts = [IMBALANCE, CALLS].map(|list| list.iter().find_map(|detect| detect(report, &parts)));
+    let firsts = [IMBALANCE, CALLS, FILES].map(|list| list.iter().find_map(|detect| detect(report, &parts)));
     let mut findings: Vec<Finding> = firsts.into_iter().flatten().collect();
     findings.extend(OTHERS.iter().filter_map(|detect| detect(report, &parts)));
     findings.retain(|one| one.seconds > 0.0);

@@ -24,7 +24,8 @@ pub struct FindingRow {
     /// work, then another; `slow in turn`: another in each iteration; `slow in parts`: another in each part of one; `awaited master`: ranks wait for the messages of one with
     /// code of its own; `chains`: ranks wait in chains; `serialization`: it is not known how; `busy coordinator`, `sleeping coordinator`: workers wait for a rank that is none
     /// of them; `busy target`, `held lock`: ranks wait in calls on windows; `rank in calls`: for the calls of one rank; `rare delays`: a few calls take long; `small messages`,
-    /// `large messages`, `late progress`, `communication`; `called by MPI`: functions of the program; `file access`; `recorder`.
+    /// `large messages`, `late progress`, `communication`; `called by MPI`: functions of the program; `file access`; `late file progress`: nonblocking access to
+    /// files is waited for; `recorder`.
     pub kind: &'static str,
     /// Seconds of the mean rank's time that it explains; 0 for conditions, and statements about all of the loss. Those of all findings and `not_explained_s` add up to `lost_s`.
     pub seconds: f64,

@@ -36,7 +36,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
 }
 
 /// Returns how long the mean rank waits for others that access files.
-fn waited_s(report: &Report) -> f64 {
+pub(super) fn waited_s(report: &Report) -> f64 {
     let causes = report.blocking.iter().flat_map(|table| &table.causes);
     let of_files = causes.filter(|row| row.activity == Some(Activity::Io));
     of_files.map(|row| row.cause.caused_s).sum::<f64>() / report.ranks.len().max(1) as f64

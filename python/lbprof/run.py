@@ -103,9 +103,9 @@ class Run:
         """Returns a row for each call site, operation and activity: sums over ranks."""
         return self._frame("callsites", self.report["callsites"])
 
-    def losses(self) -> Any:
-        """Returns the largest losses."""
-        return self._frame("losses", self.report["losses"])
+    def findings(self) -> Any:
+        """Returns what the run loses time by: the answer first, then the largest."""
+        return self._frame("findings", self.report["findings"])
 
     def iterations(self) -> Any:
         """Returns a row for each iteration of a region on a rank."""

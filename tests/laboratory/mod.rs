@@ -1,7 +1,7 @@
 //! The laboratory: every statement of a report against the truth, in every shape of communication with every pattern of imbalance.
 //!
 //! The program (programs/laboratory/) sleeps for its work by a plan. It runs recorded as it is, and bare with each change that a prediction is about.
-//! What the first screen and the JSON's verdict, losses, causes and predictions state is compared with the plan and with what the changes really do:
+//! What the first screen and the JSON's verdict, findings, causes and predictions state is compared with the plan and with what the changes really do:
 //! each statement is right, wrong, or not made.
 //!
 //! A fixed sample of cells is judged, of stored runs by `scripts/test`. `LBTEST_LABORATORY=all`, as `scripts/test --lab` sets it, judges all cells; their rows, in

@@ -13,7 +13,7 @@ use super::truth::Truth;
 /// How far a share or a change may be from the truth, in percentage points.
 const TOLERANCE: f64 = 5.0;
 
-/// Savings and losses that are hardly any, in percentage points.
+/// Savings and shares of what is lost that are hardly any, in percentage points.
 const HARDLY_ANY: f64 = 7.0;
 
 /// Share of the waiting that a rank which causes all of it must be reported to cause.
@@ -44,7 +44,7 @@ const NOT_JUDGED: &[&str] = &["no cores", "few calls", "unclear polls", "set-up"
 const OF_SHAPES: &[&str] = &["file access", "busy target", "held lock", "slow in parts"];
 
 /// The statements that are judged, by column of the table.
-pub const COLUMNS: [&str; 9] = ["lost", "class", "ranks", "causes", "path", "loop", "gain", "losses", "predictions"];
+pub const COLUMNS: [&str; 9] = ["lost", "class", "ranks", "causes", "path", "loop", "gain", "findings", "predictions"];
 
 /// Whether a statement is right.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +95,7 @@ pub fn judge(truth: &Truth, report: &Value) -> anyhow::Result<Vec<Judgement>> {
         judge_path(truth, report)?,
         judge_loop(truth, report),
         judge_gain(truth, report)?,
-        judge_losses(truth, report)?,
+        judge_findings(truth, report)?,
         judge_predictions(truth, report)?,
     ];
     Ok(COLUMNS.into_iter().zip(answers).map(|(column, answer)| Judgement { column, answer }).collect())
@@ -349,34 +349,36 @@ fn judge_gain(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     Ok(is_or((promised - really).abs() <= TOLERANCE, || format!("{gain}, really −{really:.1} %")))
 }
 
-/// The largest losses: their classes, ranks, and what would be gained without them.
-fn judge_losses(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
+/// The parts of what is lost: their classes, ranks, and what would be gained without them.
+fn judge_findings(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let best = truth.best_saving_percent();
     let mut wrong = Vec::new();
-    for loss in rows(&report["losses"], "losses")? {
-        let (kind, share) = (loss["kind"].as_str().context("kind")?, 100.0 * loss["share"].as_f64().unwrap_or(0.0));
-        let text = loss["text"].as_str().unwrap_or_default();
+    for finding in rows(&report["findings"], "findings")? {
+        let kind = finding["kind"].as_str().context("kind")?;
+        let text = finding["sentence"].as_str().unwrap_or_default();
+        let share = 100.0 * finding["share"].as_f64().unwrap_or(0.0);
         if share < HARDLY_ANY {
             continue;
         }
-        if kind == "communication" {
-            let is_doubted = truth.dependence == Dependence::Reduction && text.contains("MPI_Op_create");
+        if OF_NETWORK.contains(&kind) {
+            let is_doubted =
+                truth.dependence == Dependence::Reduction && finding["advice"].to_string().contains("MPI_Op_create");
             if truth.has_plan() && !is_doubted && share > most_percent_in_communication(truth, report)? {
                 wrong.push(format!("nothing is lost to the network: {text}"));
             }
             continue;
         }
-        let saved = 100.0 * loss["saved_share"].as_f64().unwrap_or(0.0);
+        let saved = 100.0 * finding["gain_share"].as_f64().unwrap_or(0.0);
         if truth.has_plan() && truth.dependence != Dependence::Reduction && saved > best + TOLERANCE {
             wrong.push(format!("really at most {best:.1} % are saved: {text}"));
         }
-        let first = loss["ranks"][0]["rank"].as_u64();
-        if kind == "imbalance"
+        let ranks = || rows(&finding["ranks"], "ranks").into_iter().flatten().filter_map(Value::as_u64);
+        if SLOW.contains(&kind)
             && truth.has_plan()
             && !truth.slow_ranks.is_empty()
-            && !first.is_none_or(|rank| truth.slow_ranks.contains(&rank))
+            && !(ranks().next().is_none() || ranks().any(|rank| truth.slow_ranks.contains(&rank)))
         {
-            wrong.push(format!("not rank {first:?}: {text}"));
+            wrong.push(format!("not ranks {}: {text}", finding["ranks"]));
         }
     }
     Ok(is_or(wrong.is_empty(), || wrong.join("; ")))

@@ -18,7 +18,6 @@
 //! | `saved[WHAT]` | time of the replay as measured less that |
 //! | `critical[REGION]` | time on the critical path in the region, inner ones included |
 //! | `verdict.NAME` | a value of the verdict |
-//! | `loss[KIND]` | what is lost by losses of this kind |
 //! | `loops` | rows of main loops that were found |
 //! | `loop[KEY]`, `loop[KEY][q]` | of the main loop of the report, or of rank q: `iterations` (most of a rank), `possible_min`, `possible_max`, `confidence` (sure 2, likely 1, unsure 0) |
 //! | `region_load_balance[REGION]` | of the region, inner ones included |
@@ -148,7 +147,6 @@ fn find(report: &Value, name: &str, brackets: &[&str]) -> anyhow::Result<(f64, O
             let (q, p): (u64, u64) = (q.parse()?, p.parse()?);
             waiting(sum(&blocking["pairs"], "time_s", |one| one["waiting_rank"] == q && one["delay_source"] == p))
         }
-        ("loss", [kind]) => waiting(sum(&report["losses"], "lost_s", |one| one["kind"] == *kind)),
         ("replay", [what]) => waiting(replay(report, what, "time_s")),
         ("saved", [what]) => waiting(replay(report, what, "saved_s")),
         ("critical", [region]) => waiting(sum(&report["critical_path"]["parts"], "time_s", |one| within(one, region))),

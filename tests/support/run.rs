@@ -255,7 +255,7 @@ pub fn check_report(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The verdict's parts, and those of serialization, add up; and so do the losses, less those that are too small to be reported.
+/// The verdict's parts, and those of serialization, add up; and so do the findings.
 fn check_losses(report: &Value) -> anyhow::Result<()> {
     let verdict = |name: &str| report["verdict"][name].as_f64();
     let lost_s = verdict("lost_s").context("verdict.lost_s")?;
@@ -271,13 +271,9 @@ fn check_losses(report: &Value) -> anyhow::Result<()> {
         ensure!((sum_s - all_s).abs() <= room, "{turn_s} + {parts_s} + {chains_s} s are not {all_s} s");
     }
     if report["verdict"]["cluster"].is_null() {
-        let losses = report["losses"].as_array().context("losses")?;
-        let told_s: f64 = losses.iter().filter_map(|loss| loss["lost_s"].as_f64()).sum();
-        // Each region's load imbalance is a loss, and is left out below 1 % of the elapsed time.
-        let regions = report["regions"].as_array().map_or(0, Vec::len) as f64;
-        let elapsed_s = report["efficiency"]["elapsed_s"].as_f64().context("efficiency.elapsed_s")?;
-        let left_out_s = 0.01 * elapsed_s * (regions + 5.0);
-        ensure!((-room..=left_out_s).contains(&(lost_s - told_s)), "losses of {told_s} s, lost are {lost_s} s");
+        let findings = report["findings"].as_array().context("findings")?;
+        let found_s: f64 = findings.iter().filter_map(|finding| finding["seconds"].as_f64()).sum();
+        ensure!((lost_s - found_s).abs() <= room, "findings of {found_s} s, lost are {lost_s} s");
     }
     Ok(())
 }

@@ -73,10 +73,10 @@ function sitesIn(text: string, report: Report): Mention[] {
     return places(text, names, () => true);
 }
 
-/** Sampled functions with their lines: `update (a.c:22)`, and those in which a loss lies, which may be elsewhere in the same function. */
+/** Sampled functions with their lines: `update (a.c:22)`, and those in which ranks compute longer, which may be elsewhere in the same function. */
 function functionsIn(text: string, report: Report): Mention[] {
-    const { functions, verdict, losses } = report;
-    const explained = [verdict.worst?.explained, ...losses.map((loss) => loss.explained)].flatMap((found) => found?.functions ?? []);
+    const { functions, verdict } = report;
+    const explained = [verdict.worst?.explained, ...verdict.slow_parts.map((part) => part.explained)].flatMap((found) => found?.functions ?? []);
     const rows = functions ? [functions.program, ...functions.regions].flatMap((part) => part.functions) : [];
     const named = [...rows, ...explained].filter((row) => row.function !== null);
     return places(text, new Map(named.map((row) => [functionName(row), { panel: "functions", find: row.function }])), () => true);

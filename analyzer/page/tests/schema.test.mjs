@@ -44,7 +44,7 @@ test("reports of simulated runs and real programs are as the schema says", () =>
 
 test("a report is not as the schema says where a key is missing or a figure is text", () => {
     const { report } = dataOf("small");
-    assert.deepEqual(wrong({ ...report, losses: undefined }), [" must have required property 'losses'"]);
+    assert.deepEqual(wrong({ ...report, findings: undefined }), [" must have required property 'findings'"]);
     assert.deepEqual(wrong({ ...report, efficiency: { ...report.efficiency, transfer: "1" } }), ["/efficiency/transfer must be number,null"]);
     const predictions = [{ ...report.predictions[0], scenario: "a guess" }];
     assert.ok(wrong({ ...report, predictions }).some((one) => one.startsWith("/predictions/0/scenario")));

@@ -11,7 +11,6 @@ use lbprof_thresholds::verdict::{MAX_COMPUTATION_OF_IDLE_MASTER, MAX_DIFFERENCE_
 
 use super::clusters::{ClusterRow, ClusterTable};
 use super::counter_host::idle_host;
-use super::loss_kind::LossKind;
 use super::verdict::Verdict;
 
 /// A master that is idle most of the time.
@@ -35,7 +34,7 @@ struct MessageCalls {
 impl IdleMaster {
     /// Returns the master of a run whose workers lose little to one another, or `None` if it has none.
     pub(super) fn find(model: &Model, clusters: &ClusterTable, verdict: &Verdict) -> Option<IdleMaster> {
-        let are_balanced = verdict.is_good() || verdict.is_mostly(LossKind::Communication);
+        let are_balanced = verdict.is_good() || verdict.is_mostly_communication();
         let ([workers], [master]) = (clusters.rows.as_slice(), clusters.alone.as_slice()) else { return None };
         let &[rank] = master.ranks.as_slice() else { return None };
         let is_idle = master.efficiency.parallel.is_some_and(|share| share <= MAX_COMPUTATION_OF_IDLE_MASTER);

@@ -9,7 +9,6 @@
 use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_thresholds::verdict::{MIN_EXCESS_OF_LAST_TASKS, MIN_FACTOR_OF_LONG_TASK};
 
-use super::loss_kind::LossKind;
 use super::verdict::Verdict;
 
 /// The last tasks of the rank that computes longest, after which the other workers wait.
@@ -29,7 +28,7 @@ impl AwaitedTask {
     /// Returns the awaited tasks if they are why a rank of the verdict computes longest.
     pub(super) fn find(followed: Option<&ReplayResults>, verdict: &Verdict) -> Option<AwaitedTask> {
         let followed = followed.filter(|followed| followed.counts.hands_out_work)?;
-        let worst = verdict.worst.as_ref().filter(|_| verdict.is_mostly(LossKind::Imbalance))?;
+        let worst = verdict.worst.as_ref().filter(|_| verdict.is_mostly_imbalance())?;
         let tasks = &followed.on_demand;
         let last = tasks.last.iter().find(|last| last.rank == worst.rank)?;
         (last.total_s >= MIN_EXCESS_OF_LAST_TASKS * worst.over_mean_s).then(|| AwaitedTask {

@@ -4,7 +4,7 @@
 //! most have a file of the same name in `text/`; the JSON is the rows themselves (`json/mod.rs`).
 //!
 //! Metrics of one run are functions of the analysis (`metrics/`). What is computed here is what rows say about one another: a share, a
-//! rank above the mean, which loss is the largest.
+//! rank above the mean, which finding is the largest.
 
 #![forbid(unsafe_code)]
 
@@ -37,7 +37,6 @@ pub mod iterations;
 pub mod last_task;
 pub mod lifetime;
 pub mod loops;
-pub mod loss_kind;
 pub mod losses;
 mod numbers;
 pub mod outside_work;
@@ -57,7 +56,6 @@ pub mod uneven_groups;
 pub mod verdict;
 pub mod what_if;
 pub mod windows;
-mod withheld_advice;
 
 pub mod csv;
 pub mod html;
@@ -102,7 +100,7 @@ use lbprof_analysis::model::{Model, RunFacts};
 use lbprof_analysis::structure::symbols::ResolvedNames;
 pub use lifetime::LifetimeTable;
 pub use loops::{LoopRow, LoopTable};
-pub use losses::EfficiencyLoss;
+use losses::{LossFacts, LossInputs};
 pub(crate) use numbers::{fraction, largest};
 use outside_work::OutsideWork;
 pub use overheads::OverheadTable;
@@ -147,8 +145,8 @@ pub struct Report {
     pub rare_delays: Option<RareDelays>,
     /// The findings: the answer first, then the largest.
     pub findings: Vec<Finding>,
-    /// The losses of at least 1 % of the elapsed time, the largest first.
-    pub losses: Vec<EfficiencyLoss>,
+    /// Who causes what is lost, and where: what the findings are made of.
+    pub loss_facts: LossFacts,
     /// The run's efficiencies.
     pub efficiency: EfficiencyRow,
     /// Activities of the cores of ranks with several threads, or `None` if there are none.
@@ -236,7 +234,7 @@ impl Report {
         let idle_master = IdleMaster::find(model, &clusters, &verdict);
         let awaited_task = AwaitedTask::find(model.followed.as_ref(), &verdict);
         let called_by_mpi = functions.as_ref().map(SampledFunctions::called_by_mpi).unwrap_or_default();
-        let mut losses = losses::rows(&losses::LossInputs {
+        let loss_facts = LossFacts::new(&LossInputs {
             model,
             places,
             verdict: &verdict,
@@ -253,9 +251,6 @@ impl Report {
         let emptied_ranks = EmptiedRanks::find(model, &verdict);
         let outside_work = OutsideWork::find(model, &verdict);
         let rare_delays = RareDelays::find(model, places, &call_sites);
-        for loss in losses.iter_mut() {
-            loss.explain(functions.as_ref());
-        }
         let functions = functions.map(|functions| functions.table(blocking.as_ref()));
         call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
         let dispersion = DispersionRows::new(model);
@@ -268,7 +263,7 @@ impl Report {
             clusters: &clusters,
             dispersion: &dispersion,
         });
-        let mut report = Report {
+        let report = Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
             lifetime: LifetimeTable::new(model),
@@ -288,7 +283,7 @@ impl Report {
             activities: activities::rows(model, &dispersion),
             core_states: CoreStateTable::new(model),
             regions,
-            losses,
+            loss_facts,
             blocking,
             what_if,
             overheads,
@@ -305,7 +300,6 @@ impl Report {
             counters: counters::rows(model),
             findings: Vec::new(),
         };
-        report.withhold_advice();
         report.with_findings()
     }
 

@@ -1,7 +1,6 @@
 //! Groups of ranks with different code, such as coupled programs, of which one computes longer than the others in each iteration.
 
 use super::clusters::{ClusterRow, ClusterTable, CodeName};
-use super::loss_kind::LossKind;
 use super::verdict::Verdict;
 use lbprof_thresholds::verdict::MIN_EXCESS_OF_GROUP;
 
@@ -28,7 +27,7 @@ pub struct CodeGroup {
 impl UnevenGroups {
     /// Returns the groups if the rank that computes longest does so because all of its group do.
     pub(super) fn find(clusters: &ClusterTable, verdict: &Verdict) -> Option<UnevenGroups> {
-        let is_imbalance = verdict.is_mostly(LossKind::Imbalance) && verdict.cluster.is_none();
+        let is_imbalance = verdict.is_mostly_imbalance() && verdict.cluster.is_none();
         let worst = verdict.worst.as_ref().filter(|_| is_imbalance && clusters.rows.len() > 1)?;
         let (slow, others): (Vec<&ClusterRow>, Vec<&ClusterRow>) =
             clusters.rows.iter().partition(|row| row.contains(worst.rank));

@@ -11,12 +11,11 @@ use serde::Serialize;
 
 use super::excess_iterations::ExcessIterations;
 use super::functions::{ExplainedExcess, SampledFunctions};
-use super::loss_kind::LossKind;
 use super::serial;
 use super::slow_parts::SlowPart;
 use super::{
     ClusterRow, ClusterTable, EfficiencyRow, IterationTable, LoopTable, RegionRow, SiteRow, WhatIfTable, call_sites,
-    fraction, largest, regions, slow_parts,
+    largest, regions, slow_parts,
 };
 use lbprof_analysis::metrics::blocking::pairs;
 use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption};
@@ -52,8 +51,6 @@ pub struct Verdict {
     pub lost_s: f64,
     /// `lost_s` / recorded elapsed time; null if nothing was recorded.
     pub lost_share: Option<f64>,
-    /// Parts of the loss, the largest first: the figures below, without those that are 0. They add up to `lost_s`.
-    pub parts: Vec<VerdictPart>,
     /// Part of it: longest minus mean computation.
     pub imbalance_s: f64,
     /// To serialization, T_ideal − max T_p, and how much of it is of which kind. `None` where T_ideal is not known well.
@@ -100,18 +97,6 @@ pub enum ClusterChoice {
     LosesMostByItself,
     /// In none is much lost besides waiting for others, and its ranks compute most.
     ComputesMost,
-}
-
-/// A part of what is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct VerdictPart {
-    /// Kind of the loss.
-    pub kind: LossKind,
-    /// Time lost, a mean over ranks.
-    pub lost_s: f64,
-    /// `lost_s` / recorded elapsed time.
-    pub share: f64,
 }
 
 /// Why it is not known how much serialization is of which kind.
@@ -289,7 +274,8 @@ impl Verdict {
             let verdict = Verdict::new(model, inputs.efficiency, inputs.regions, inputs.call_sites, inputs.is_sure);
             verdict.with_divided_chains(inputs.what_if)
         });
-        let are_slow_in_parts = judged.parts.iter().any(|part| part.kind == LossKind::SlowInParts);
+        let in_parts_s = judged.serialization.and_then(|serialization| serialization.slow_in_parts_s);
+        let are_slow_in_parts = in_parts_s.is_some_and(|seconds| seconds > 0.0);
         let slow_parts = match are_slow_in_parts {
             true => slow_parts::slow_parts(model, inputs.regions, inputs.functions),
             false => Vec::new(),
@@ -307,10 +293,26 @@ impl Verdict {
         self.efficiency.times.parallel().is_some_and(|parallel| parallel >= GOOD_CORE_EFFICIENCY)
     }
 
-    /// Returns whether this is the largest part of what is lost besides writing the log.
-    pub fn is_mostly(&self, kind: LossKind) -> bool {
-        let largest = self.parts.iter().find(|part| part.kind != LossKind::Recorder);
-        !self.is_good() && !self.is_of_nothing() && largest.is_some_and(|part| part.kind == kind)
+    /// Returns whether load imbalance is the largest part of what is lost besides writing the log.
+    pub fn is_mostly_imbalance(&self) -> bool {
+        let most_s = self.most_of_a_serialization_s().max(self.communication_s);
+        self.loses_much() && 0.0 < self.imbalance_s && most_s <= self.imbalance_s
+    }
+
+    /// Returns whether communication is the largest part of what is lost besides writing the log.
+    pub fn is_mostly_communication(&self) -> bool {
+        self.loses_much() && self.most_of_a_serialization_s().max(self.imbalance_s).max(0.0) < self.communication_s
+    }
+
+    fn loses_much(&self) -> bool {
+        !self.is_good() && !self.is_of_nothing()
+    }
+
+    /// Returns the time that is lost to the most costly kind of serialization.
+    fn most_of_a_serialization_s(&self) -> f64 {
+        let divided = self.serialization.unwrap_or_default();
+        let kinds = [divided.slow_in_turn_s, divided.slow_in_parts_s, divided.chains_s];
+        kinds.into_iter().flatten().fold(divided.undivided_s(), f64::max)
     }
 
     /// Returns the rank that computes longest, with the functions and the iterations in which it does.
@@ -382,7 +384,7 @@ impl Verdict {
         let recorder = model.inclusive_s(0, Activity::Recorder);
         let recorder_s = (recorder.iter().sum::<f64>() / recorder.len().max(1) as f64).min(rest_s).max(0.0);
         let communication_s = (rest_s - recorder_s).max(0.0);
-        let verdict = Verdict {
+        Verdict {
             cluster: None,
             efficiency: *efficiency,
             elapsed_s,
@@ -395,33 +397,10 @@ impl Verdict {
             undivided: is_undivided.then_some(undivided),
             recorder_s,
             communication_s,
-            parts: Vec::new(),
             worst: worst(model, mean_s, regions),
             slow_parts: Vec::new(),
             waits_at: waits_at(model, call_sites),
-        };
-        verdict.with_parts()
-    }
-
-    /// Adds the parts of the loss.
-    fn with_parts(self) -> Verdict {
-        let divided = self.serialization.unwrap_or_default();
-        // Of equals the first comes first.
-        let parts = [
-            (LossKind::Imbalance, self.imbalance_s),
-            (LossKind::SlowInTurn, divided.slow_in_turn_s.unwrap_or(0.0)),
-            (LossKind::SlowInParts, divided.slow_in_parts_s.unwrap_or(0.0)),
-            (LossKind::DependencyChains, divided.chains_s.unwrap_or(0.0)),
-            (LossKind::Serialization, divided.undivided_s()),
-            (LossKind::Communication, self.communication_s),
-            (LossKind::Recorder, self.recorder_s),
-        ];
-        let parts = parts.into_iter().filter(|&(_, lost_s)| lost_s > 0.0);
-        let elapsed_s = self.elapsed_s;
-        let parts = parts.map(|(kind, lost_s)| VerdictPart { kind, lost_s, share: fraction(lost_s, elapsed_s) });
-        let mut parts: Vec<VerdictPart> = parts.collect();
-        parts.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s));
-        Verdict { parts, ..self }
+        }
     }
 
     /// Subtracts from the chains the saving by even work in every region: there, different ranks are slow in different parts of an iteration.
@@ -431,7 +410,7 @@ impl Verdict {
         let Some(row) = rows.find(|row| what_if.is_gain(row)) else { return self };
         let least_s = MIN_IMBALANCE_IN_PARTS * self.elapsed_s;
         let divided = serialization.with_parts(row.saved_s, self.imbalance_s, least_s);
-        Verdict { serialization: Some(divided), ..self }.with_parts()
+        Verdict { serialization: Some(divided), ..self }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lbprof_report::bounds::ListBounds;
-use lbprof_report::{Report, ReportDoubts, findings, json, text};
+use lbprof_report::{Report, ReportDoubts, findings, json};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::{report, usage};
 
@@ -34,8 +34,7 @@ fn a_run_without_cores_is_not_judged_by_its_times() {
         assert!(words.contains(note), "{note}: {words}");
     }
     assert!(!words.contains("Gain: "), "{words}");
-    let losses: Vec<String> = report.losses.iter().map(|loss| text::loss(&report, loss)).collect();
-    assert!(losses.iter().all(|loss| !loss.contains("would")), "{losses:?}");
+    assert!(report.findings.iter().all(|one| one.gain.is_none()), "{:?}", report.findings);
 }
 
 #[test]
@@ -77,8 +76,10 @@ fn a_short_run_without_cores_says_so_too_and_no_network_is_advised() {
         script.repeat(10, |_, script| script.compute(2.5).barrier(2.5))
     }));
     assert!(report.doubts.no_core.is_some());
-    let loss = text::loss(&report, &report.losses[0]);
-    assert!(loss.ends_with("Much of it is waiting for a core, not for the network."), "{loss}");
+    let words = findings::answer_in_words(&report);
+    assert!(words.contains("ranks shared cores: on average they had none for"), "{words}");
+    let calls = report.findings.iter().find(|one| one.is_of_messages()).expect("they wait in barriers");
+    assert!(calls.gain.is_none() && calls.advice.is_none(), "{calls:?}");
 }
 
 #[test]
@@ -109,16 +110,17 @@ fn slow_rank_without_core(delayed_ms: u64) -> Report {
 }
 
 #[test]
-fn a_loss_that_is_laid_to_ranks_without_a_core_says_so() {
-    let words = "That rank had no core for part of the time, which may be why it is slow.";
+fn a_finding_that_is_laid_to_a_rank_without_a_core_says_so() {
     // A fifth of its computation; the run as a whole is not in doubt, and advised.
     for (delayed_ms, lacked_core) in [(200, true), (20, false)] {
         let report = slow_rank_without_core(delayed_ms);
         assert_eq!(report.doubts, ReportDoubts::default());
-        let loss = &report.losses[0];
-        assert_eq!((loss.ranks.as_slice(), loss.lacked_core), (&[(0, 1.0)][..], lacked_core));
-        assert_eq!(text::loss(&report, loss).contains(words), lacked_core, "{}", text::loss(&report, loss));
-        assert_eq!(json::document(&report, &ListBounds::default())["losses"][0]["lacked_core"], lacked_core);
+        assert_eq!(report.findings[0].ranks, [0]);
+        let words = "0.20 s of its 1.00 s for a core";
+        let document = json::document(&report, &ListBounds::default());
+        let text = document["verdict"]["text"].as_str().unwrap();
+        assert_eq!(text.contains(words), lacked_core, "{text}");
+        assert_eq!(text.contains("for a core"), lacked_core, "{text}");
     }
 }
 

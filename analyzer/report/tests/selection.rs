@@ -10,7 +10,7 @@ use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::{Activity, Operation, ProblemKind};
-use lbprof_report::{Report, text};
+use lbprof_report::{Report, findings, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::{
     check_invariants, json, model_in, part_in, plain, report, report_on, try_part_in, usage, written,
@@ -62,12 +62,15 @@ fn a_rank_that_is_waited_for_but_not_selected_is_reported_as_such() {
     let dir = written(eight_ranks());
     // All wait for rank 7 in the barrier, and balancing the first four does not change that.
     let report = report_on(&part_in(dir.path(), &ranks("0-3")));
-    let loss = text::loss(&report, &report.losses[0]);
-    assert!(loss.contains("waiting for the computation of rank 7 (not selected) in work"), "{loss}");
-    assert!(!loss.contains("would"), "{loss}");
+    let words = findings::answer_in_words(&report);
+    assert!(words.contains("for the computation of rank 7 (not selected) in work"), "{words}");
+    assert!(!words.contains("average work on rank 7"), "{words}");
     let report = report_on(&part_in(dir.path(), &ranks("4-")));
-    let loss = text::loss(&report, &report.losses[0]);
-    assert!(loss.contains("waiting for the computation of rank 7 in work"), "{loss}");
+    let words = findings::answer_in_words(&report);
+    assert!(!words.contains("not selected"), "{words}");
+    let slow = report.findings.iter().find(|one| one.ranks == [7]).expect("rank 7 computes longest");
+    let region = slow.place.as_ref().and_then(|place| place.region.as_deref());
+    assert_eq!(region, Some("main/work"), "{slow:?}");
 }
 
 #[test]

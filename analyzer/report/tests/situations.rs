@@ -10,8 +10,7 @@ use lbprof_analysis::structure::symbols;
 use lbprof_collector::definition::{LifetimePoint, MpiObject, ObjectKind, ResourceUsage};
 use lbprof_collector::record::CallFlags;
 use lbprof_collector::{Activity, CoreState, Definition, Operation, Record};
-use lbprof_report::findings::AnswerText;
-use lbprof_report::loss_kind::LossKind;
+use lbprof_report::findings::{AnswerText, FindingSubject};
 use lbprof_report::{Report, json, text};
 use lbprof_simulator::scenario::{self, RankScript, START, Scenario};
 use lbprof_test_runs::md::{Program, run_of};
@@ -676,9 +675,9 @@ fn a_rank_that_only_hosts_the_counter_of_tasks_is_an_idle_master() {
         answer.sentence
     );
     assert!(answer.lines.iter().any(|line| line.text.contains("at most 25 % less time")), "{:?}", answer.lines);
-    let [loss] = report.losses.as_slice() else { panic!("one loss: {:?}", report.losses) };
-    let loss = text::loss(&report, loss);
-    assert!(loss.contains("rank 0, which hosts the counter of tasks, is idle while others work"), "{loss}");
+    // That rank 0 is idle is no loss of the others.
+    let parts_s: f64 = report.findings.iter().map(|one| one.seconds).sum();
+    assert!(parts_s <= 0.02 * report.verdict.elapsed_s, "{:?}", report.findings);
 }
 
 #[test]
@@ -971,12 +970,14 @@ fn compare_lines(old: &str, new: &str) {
 }
 
 #[test]
-fn an_idle_master_is_one_loss_whatever_its_workers_compute() {
+fn an_idle_master_is_one_finding_whatever_its_workers_compute() {
     let report = master_and_workers();
     let master = report.idle_master.as_ref().expect("a master");
     assert_eq!((master.rank, master.workers.as_slice()), (0, &[1, 2, 3][..]));
-    let of_imbalance = report.losses.iter().filter(|loss| loss.kind == LossKind::Imbalance);
-    assert_eq!(of_imbalance.count(), 1);
+    let of_master = report.findings.iter().filter(|one| one.kind == "master and workers");
+    assert_eq!(of_master.count(), 1);
+    let of_slow_rank = report.findings.iter().filter(|one| one.subject == FindingSubject::SlowRank);
+    assert!(of_slow_rank.map(|one| one.seconds).sum::<f64>() < 0.01 * report.verdict.elapsed_s);
 }
 
 #[test]
@@ -1012,7 +1013,7 @@ fn calls_of_the_master_are_not_those_of_its_workers() {
     let report = named(scenario, "farm tasks.txt");
     let cluster = report.verdict.cluster.as_ref().expect("the workers are judged");
     assert_eq!(cluster.ranks, [1, 2, 3]);
-    let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication).expect("workers wait");
+    let loss = report.loss_facts.communication.as_ref().expect("workers wait");
     let at = loss.at.as_ref().expect("a call");
     let row = report.call_sites.iter().find(|row| row.operation == at.operation && row.place == at.place).unwrap();
     assert_eq!(row.callers.iter().map(|&(rank, _)| rank).collect::<Vec<_>>(), [1, 2, 3], "{at:?}");

@@ -159,9 +159,6 @@ thresholds! {
     /// Share of what is lost to communication that waiting for one rank's calls must have for that to be the cause.
     MIN_LOSS_TO_ONE_RANKS_CALLS: f64 = 0.5, unit "of the loss to communication", validated "report/tests/losses.rs";
 
-    /// Factor by which another change must save more than balancing the region to be named instead.
-    MIN_FACTOR_OF_OTHER_CHANGE: f64 = 1.2, unit "factor", validated "report/tests/losses.rs";
-
     /// Share of the time below which a loop may not be what a program does mainly.
     MIN_COVERAGE_OF_MAIN_LOOP: f64 = 0.5, unit "of time", validated "tests/places.rs";
 

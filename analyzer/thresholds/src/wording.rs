@@ -55,12 +55,6 @@ thresholds! {
     /// Share of the elapsed time from which on a region has a pattern.
     MIN_TIME_OF_PATTERN: f64 = 0.01, unit "of the elapsed time", validated "report/src/text/patterns.rs";
 
-    /// Share of a loss from which on a rank causes it by itself, as far as words go.
-    MIN_LOSS_BY_ONE_RANK: f64 = 0.95, unit "of a loss", validated "report/tests/losses.rs";
-
-    /// Share of a loss below which a rank is not named.
-    MIN_LOSS_OF_NAMED_RANK: f64 = 0.005, unit "of a loss", validated "report/tests/losses.rs";
-
     /// Share of the elapsed time from which on balance helps, as far as words go.
     MIN_GAIN_OF_BALANCE: f64 = 0.01, unit "of the elapsed time", validated "report/tests/losses.rs";
 
@@ -123,9 +117,6 @@ thresholds! {
 
     /// Share of the mean iteration from which on a change is reported.
     MIN_CHANGE_OF_ITERATION: f64 = 0.02, unit "of the mean iteration", validated "report/src/text/course.rs";
-
-    /// Share of the elapsed time by which a gain must exceed the loss for that to be explained.
-    MIN_EXPLAINED_GAIN: f64 = 0.005, unit "of the elapsed time", validated "report/tests/losses.rs";
 
     /// Share of all waiting from which on the rank that causes most of it is named.
     MIN_WAITING_OF_NAMED_TARGET: f64 = 0.5, unit "of all waiting", validated "report/tests/situations.rs";

@@ -10,7 +10,7 @@
 // expect: verdict.imbalance_s = 0
 // expect: verdict.slow_in_turn_s = 0
 // expect: verdict.dependency_chains_s = 3 * (P-1) * 0.080
-// expect: loss[dependency chains] = 3 * (P-1) * 0.080
+// expect: verdict.dependency_chains_s = 3 * (P-1) * 0.080
 // says: wait for one another in chains, though all have about the same work
 // says-not: another rank is the slowest
 #include "lbprof.h"

@@ -13,7 +13,7 @@
 // expect: verdict.slow_in_turn_s = 0
 // expect: verdict.dependency_chains_s = 12 * (P-1) * 0.020
 // expect: t_ideal_phase_profile_s = 12 * 0.020
-// expect: loss[dependency chains] = 12 * (P-1) * 0.020
+// expect: verdict.dependency_chains_s = 12 * (P-1) * 0.020
 // says: wait for one another in chains, though all have about the same work
 // says-not: Gain:
 #include "work.h"

@@ -183,11 +183,11 @@ pub struct OutputArguments {
     /// Write the report as JSON to FILE, or to standard output, not as text.
     ///
     /// Without FILE, or with -, it goes to standard output; the run's folder then comes before the option: lb-report lbprof-out --json. --json=summary prints
-    /// the answer, the efficiencies and three losses in 4 kB at most.
+    /// the answer, the efficiencies and three findings in 4 kB at most.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<PathBuf>,
 
-    /// Print the answer, the efficiencies, three losses and a picture of the ranks as Markdown, for merge requests and chats.
+    /// Print the answer, the efficiencies, three findings and a picture of the ranks as Markdown, for merge requests and chats.
     #[arg(long, conflicts_with_all = ["json", "csv", "top", "full"], hide_short_help = true)]
     pub markdown: bool,
 

@@ -2,7 +2,7 @@
 import type { Target } from "../address";
 import { el, panelLink } from "../dom";
 import { isMuchOutside, lifetimeBar } from "../lifetime";
-import { LOSS_NAMES, lossViews, type LossView } from "../lossviews";
+import { findingViews, lostTo, type FindingView } from "../findingviews";
 import { linkMentions } from "../mentions";
 import { overview } from "../overview";
 import { SERIES, stateColour } from "../palette";
@@ -36,7 +36,7 @@ export const summary: Panel = {
         if (report.run.problems.length > 0) {
             host.append(problemList(report.run.problems));
         }
-        host.append(lossList(data), efficiencyTree(report), whatIf(report), dataLine(report));
+        host.append(findingList(data), efficiencyTree(report), whatIf(report), dataLine(report));
         return pictures.draw;
     },
 };
@@ -59,8 +59,8 @@ function labelTarget(label: string, data: Data): Target | null {
     if (label === "gain") {
         return report.predictions.length > 0 ? { panel: "whatif" } : null;
     }
-    const [loss] = report.losses;
-    const views = loss ? lossViews(data, loss.kind, loss) : [];
+    const [finding] = report.findings;
+    const views = finding ? findingViews(data, finding) : [];
     return label === "where" ? ((views.find(({ target }) => target.panel === "functions") ?? views[0])?.target ?? null) : null;
 }
 
@@ -74,15 +74,15 @@ const LEAST_PART = 0.0005;
 
 /** The elapsed time as a bar: computation, and each part that is lost, with a link to the picture that shows it. */
 function lostParts(data: Data): HTMLElement | null {
-    const { verdict, losses } = data.report;
-    if (verdict.parts.length === 0 || verdict.lost_share === null) {
+    const { verdict } = data.report;
+    const parts = lostTo(data.report).filter(({ share }) => share >= LEAST_PART);
+    if (parts.length === 0 || verdict.lost_share === null) {
         return null;
     }
-    const names = [{ text: "computation", share: 1 - verdict.lost_share, colour: stateColour("computation"), view: null as LossView | null }];
-    const parts = verdict.parts.filter(({ share }) => share >= LEAST_PART);
-    parts.forEach(({ kind, share }, at) => {
-        const [view] = lossViews(data, kind, losses.find((loss) => loss.kind === kind));
-        names.push({ text: LOSS_NAMES[kind], share, colour: `color-mix(in srgb, ${stateColour("waiting")} ${100 - 22 * Math.min(at, 3)}%, var(--cell))`, view: view ?? null });
+    const names = [{ text: "computation", share: 1 - verdict.lost_share, colour: stateColour("computation"), view: null as FindingView | null }];
+    parts.forEach((finding, at) => {
+        const [view] = findingViews(data, finding);
+        names.push({ text: finding.kind, share: finding.share, colour: `color-mix(in srgb, ${stateColour("waiting")} ${100 - 22 * Math.min(at, 3)}%, var(--cell))`, view: view ?? null });
     });
     const bar = el("div", { class: "lost-bar", role: "img", "aria-label": names.map(({ text, share }) => `${text} ${percent(share)}`).join(", ") });
     const legend = el("div", { class: "legend" });
@@ -184,20 +184,24 @@ function range({ least, value }: Branch): string {
     return least === undefined ? percent(value) : `${percent(least)} to ${percent(value)}`;
 }
 
-/** The three largest losses, in the words of the text report, each with the views that show it. */
-function lossList(data: Data): HTMLElement {
+/** Parts below it are not listed. */
+const LEAST_LISTED = 0.01;
+
+/** The three largest parts of what is lost, in the words of the text report, each with the views that show it. */
+function findingList(data: Data): HTMLElement {
     const { report } = data;
-    const { losses } = report;
-    if (losses.length === 0) {
-        return el("p", {}, "No single loss costs 1 % of the elapsed time.");
+    const parts = lostTo(report).filter(({ share }) => share >= LEAST_LISTED);
+    if (parts.length === 0) {
+        return el("p", {}, "Nothing costs 1 % of the elapsed time by itself.");
     }
-    const most = losses[0].lost_s;
-    const list = el("ol", { class: "losses", "aria-label": "Largest losses" });
-    for (const loss of losses.slice(0, 3)) {
-        const views = lossViews(data, loss.kind, loss).flatMap(({ text, target }, at) => [at === 0 ? " → " : " · ", panelLink(target, text)]);
-        list.append(el("li", {}, bar(loss.lost_s / most, "", stateColour("waiting")), el("span", {}, ...linkMentions(loss.text, report), ...views)));
+    const most = Math.max(...parts.map(({ seconds }) => seconds));
+    const list = el("ol", { class: "losses", "aria-label": "Largest findings" });
+    for (const finding of parts.slice(0, 3)) {
+        const text = finding.place ? `${finding.sentence} Where: ${finding.place.text}.` : finding.sentence;
+        const views = findingViews(data, finding).flatMap(({ text, target }, at) => [at === 0 ? " → " : " · ", panelLink(target, text)]);
+        list.append(el("li", {}, bar(finding.seconds / most, "", stateColour("waiting")), el("span", {}, ...linkMentions(text, report), ...views)));
     }
-    return el("div", {}, el("h3", {}, "Largest losses, of the mean rank's time"), list);
+    return el("div", {}, el("h3", {}, "Largest findings, of the mean rank's time"), list);
 }
 
 function whatIf(report: Report): HTMLElement {

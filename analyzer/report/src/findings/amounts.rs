@@ -6,8 +6,7 @@ use lbprof_collector::ProblemKind;
 use lbprof_thresholds::verdict::{MAX_BYTES_OF_SMALL_MESSAGE, MIN_LONG_REDUCTION_S};
 
 use crate::Report;
-use crate::loss_kind::LossKind;
-use crate::losses::EfficiencyLoss;
+use crate::losses::LossAt;
 
 /// Number of calls that a loss is attributed to, and the bytes that they carry.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,9 +26,8 @@ pub struct CallAmounts {
 }
 
 impl CallAmounts {
-    /// Adds up the calls of a loss, or returns `None` if they are not known.
-    pub fn new(report: &Report, loss: &EfficiencyLoss) -> Option<CallAmounts> {
-        let at = loss.at.as_ref()?;
+    /// Adds up the calls at a place, or returns `None` if there are none.
+    pub fn new(report: &Report, at: &LossAt) -> Option<CallAmounts> {
         let (mut calls, mut sent, mut received, mut seconds) = (0, 0, 0, 0.0);
         let cluster = report.verdict.cluster.as_ref();
         let mut callers: BTreeMap<u32, u64> = BTreeMap::new();
@@ -57,19 +55,22 @@ impl CallAmounts {
     }
 }
 
-/// Returns whether ranks may compute in the call of a loss: in a reduction of few bytes that takes long without waiting for any rank. The program's own
+/// Returns whether ranks may compute in the call with most communication: in a reduction of few bytes that takes long without waiting for any rank. The program's own
 /// reduction function (`MPI_Op_create`) runs there; no log says whether there is one.
-pub fn may_compute(report: &Report, loss: &EfficiencyLoss) -> bool {
+pub fn may_compute(report: &Report) -> bool {
     // Of a run that was killed or hung, the last call says only that it did not return.
-    let is_meant = loss.kind == LossKind::Communication && !report.is_only_described();
-    let Some(at) = loss.at.as_ref().filter(|_| is_meant) else { return false };
+    let facts = &report.loss_facts;
+    let Some(loss) = facts.communication.as_ref().filter(|_| !report.is_only_described()) else { return false };
+    let Some(at) = &loss.at else { return false };
     if !["reduce", "Reduce", "scan", "Scan"].iter().any(|part| at.operation.contains(part)) {
         return false;
     }
-    let (Some(share), Some(amounts)) = (at.share, CallAmounts::new(report, loss)) else { return false };
+    let (Some(share), Some(amounts)) = (at.share, CallAmounts::new(report, at)) else { return false };
     let seconds_each = loss.lost_s * share / amounts.calls_each.max(1) as f64;
-    let is_known = report.losses.iter().any(|loss| loss.kind == LossKind::CalledByMpi);
     let has_cores = !report.has_crowded_cores()
         && !report.problems.iter().any(|row| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted));
-    !is_known && has_cores && amounts.bytes_each < MAX_BYTES_OF_SMALL_MESSAGE && seconds_each >= MIN_LONG_REDUCTION_S
+    facts.called_by_mpi.is_none()
+        && has_cores
+        && amounts.bytes_each < MAX_BYTES_OF_SMALL_MESSAGE
+        && seconds_each >= MIN_LONG_REDUCTION_S
 }

@@ -1,8 +1,7 @@
 //! The parts of what a run loses, which the findings explain: seconds of the mean rank's time.
 
-use crate::Report;
-use crate::loss_kind::LossKind;
-use crate::losses::EfficiencyLoss;
+use crate::losses::LossPlace;
+use crate::{Report, fraction};
 
 use super::amounts::CallAmounts;
 use super::coordinator::{self, AwaitedCoordinator};
@@ -48,10 +47,13 @@ impl LossParts {
     pub fn new(report: &Report) -> LossParts {
         let verdict = &report.verdict;
         let serialization = verdict.serialization.unwrap_or_default();
-        let [imbalance_s, control_s] = [LossKind::Imbalance, LossKind::Control].map(|kind| lost_to_s(report, kind));
-        let of_control = if imbalance_s + control_s > 0.0 { control_s / (imbalance_s + control_s) } else { 0.0 };
-        let files_s = lost_to_s(report, LossKind::FileAccess).min(verdict.communication_s);
-        let called_by_mpi_s = lost_to_s(report, LossKind::CalledByMpi).min(verdict.communication_s - files_s);
+        let facts = &report.loss_facts;
+        let lost_s = |place: &Option<LossPlace>| place.as_ref().map_or(0.0, |place| place.lost_s);
+        let control_s: f64 = facts.control.iter().map(|place| place.lost_s).sum();
+        let of_control = fraction(control_s, facts.imbalance_s + control_s);
+        let files_s = lost_s(&facts.file_access).min(verdict.communication_s);
+        let called_by_mpi_s = lost_s(&facts.called_by_mpi).min(verdict.communication_s - files_s);
+        let longest_call = facts.communication.as_ref().and_then(|place| place.at.as_ref());
         let mut parts = LossParts {
             imbalance_s: verdict.imbalance_s * (1.0 - of_control),
             control_s: verdict.imbalance_s * of_control,
@@ -60,7 +62,7 @@ impl LossParts {
             chains_s: serialization.chains_s.unwrap_or(0.0),
             undivided_s: serialization.undivided_s(),
             calls_s: verdict.communication_s - files_s - called_by_mpi_s,
-            amounts: loss_of(report, LossKind::Communication).and_then(|loss| CallAmounts::new(report, loss)),
+            amounts: longest_call.and_then(|at| CallAmounts::new(report, at)),
             called_by_mpi_s,
             files_s,
             recorder_s: verdict.recorder_s,
@@ -99,15 +101,6 @@ impl LossParts {
         }
         seconds - rest_s
     }
-}
-
-/// Returns the first loss of a kind.
-pub fn loss_of(report: &Report, kind: LossKind) -> Option<&EfficiencyLoss> {
-    report.losses.iter().find(|loss| loss.kind == kind)
-}
-
-fn lost_to_s(report: &Report, kind: LossKind) -> f64 {
-    report.losses.iter().filter(|loss| loss.kind == kind).map(|loss| loss.lost_s).sum()
 }
 
 /// Returns the seconds of the mean rank's time that are lost to nothing that was found.

@@ -31,7 +31,6 @@ mod windows;
 pub use crate::finding::{
     Finding, FindingAdvice, FindingCause, FindingGain, FindingPlace, FindingSubject, FindingTone,
 };
-pub use amounts::may_compute;
 pub use answer::{AnswerLine, AnswerText, answer_in_words, named_findings, part_in_words, share_of_time};
 pub use imbalance::static_excess::rank_excess_in_words;
 use loss_parts::LossParts;

@@ -2,11 +2,14 @@
 
 use crate::Report;
 use crate::finding::{Finding, FindingCause, FindingSubject, FindingTone};
+use crate::phrases::names::region_name;
 use crate::phrases::ranks::{capitalized_ranks, factor_in_words, members, named_ranks, uncapitalized};
 use crate::phrases::{doubts, lifetime, threads};
 use crate::storage::{self, StorageAccess};
 use crate::verdict::ClusterChoice;
 use crate::words::{bytes, plural, seconds_like};
+use lbprof_analysis::metrics::blocking::CauseClass;
+use lbprof_thresholds::verdict::MIN_LOSS;
 use lbprof_thresholds::wording::{
     MAX_DIFFERENCE_OF_AVERAGE_WORK, MAX_FEW_ITERATIONS, MIN_LONG_ITERATION_S, MIN_WAITING_FOR_OTHER_GROUPS,
 };
@@ -18,6 +21,7 @@ pub fn lines(report: &Report, answer: &Finding, figures: &str) -> Vec<String> {
     notes.extend(of_groups(report, answer));
     notes.extend(doubts::sentences(report).iter().map(|sentence| uncapitalized(sentence)));
     notes.extend(not_recorded(report));
+    notes.extend(not_selected(report));
     notes.extend(sole_storage_rank(report, answer));
     notes.extend(preempted(report, answer));
     notes.extend(Some(threads::sentence(report)).filter(|sentence| !sentence.is_empty() && sentence != figures));
@@ -99,6 +103,27 @@ fn not_recorded(report: &Report) -> Option<String> {
     let recorded = seconds_like(verdict.elapsed_s, verdict.window_s);
     let whole = seconds_like(verdict.window_s, verdict.window_s);
     (verdict.not_recorded_s > 0.01 * verdict.window_s).then(|| format!("recorded are {recorded} of {whole}"))
+}
+
+/// The note that ranks wait for the computation of one that is not selected.
+fn not_selected(report: &Report) -> Option<String> {
+    report.facts.selected.ranks.as_ref()?;
+    let elapsed_s = report.verdict.elapsed_s;
+    let causes = &report.blocking.as_ref()?.causes;
+    let of_others = causes.iter().filter(|row| {
+        let is_computation = matches!(row.cause.class, CauseClass::Imbalance | CauseClass::Control);
+        is_computation && report.ranks.iter().all(|one| one.rank != row.cause.rank)
+    });
+    let most = of_others.max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s))?;
+    let waited_s = most.cause.caused_s / report.ranks.len().max(1) as f64;
+    (waited_s >= MIN_LOSS * elapsed_s).then(|| {
+        format!(
+            "ranks wait {} for the computation of rank {} (not selected) in {}",
+            seconds_like(waited_s, elapsed_s),
+            most.cause.rank,
+            region_name(&most.region)
+        )
+    })
 }
 
 /// The note that the rank with most work writes or reads nearly all that the run does.

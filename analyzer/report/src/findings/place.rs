@@ -1,9 +1,8 @@
 //! The places of findings: functions, code between calls, and the call in which ranks wait.
 
-use super::loss_parts::loss_of;
 use crate::Report;
 use crate::finding::FindingPlace;
-use crate::loss_kind::LossKind;
+use crate::losses::LossPlace;
 use crate::phrases::functions;
 use crate::phrases::names::{LONGEST_NAME, call_in_words, code_in_words, region_name};
 use crate::slow_parts::SlowPart;
@@ -152,9 +151,9 @@ fn after_one_call(name: &str) -> Option<String> {
     })
 }
 
-/// Returns the places of a kind of serialization: where ranks compute for which others wait, and where these wait.
-pub fn of_serialization(report: &Report, kind: LossKind) -> Option<FindingPlace> {
-    let loss = loss_of(report, kind)?;
+/// Returns the places of serialization: where ranks compute for which others wait, and where these wait.
+pub fn of_serialization(report: &Report, loss: Option<&LossPlace>) -> Option<FindingPlace> {
+    let loss = loss?;
     let path = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
     let region = path.and_then(|path| match principal_function(report, Some(path)) {
         Some(function) => function_and_place(Some(function), Some(place_of_region(report, path))),

@@ -23,8 +23,8 @@ use super::selection::SelectionRow;
 use super::what_if::{CriticalPathRow, PredictionRow};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CoreStateTable, CounterRow,
-    DispersionRows, EfficiencyLoss, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, ProblemRow, RankRow,
-    RegionRow, Report, SiteRow, ThreadPoolRow, ThreadTable, Verdict, WindowRow, text,
+    DispersionRows, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, ProblemRow, RankRow, RegionRow, Report,
+    SiteRow, ThreadPoolRow, ThreadTable, Verdict, WindowRow, text,
 };
 pub use summary::{MAX_BYTES, RunSummary};
 pub use write::write;
@@ -60,8 +60,6 @@ pub(crate) struct ReportDocument<'a> {
     lost_s: f64,
     /// Part of it that no finding explains.
     not_explained_s: f64,
-    /// The losses of at least 1 % of the elapsed time, the largest first.
-    losses: Vec<LossInWords<'a>>,
     /// Efficiencies of the whole run.
     efficiency: &'a EfficiencyRow,
     /// Activities of the cores of ranks with several threads, measured in parallel regions of OpenMP; missing if there are none, and for a
@@ -158,17 +156,6 @@ struct NoteInWords {
     text: String,
 }
 
-/// A loss and its words.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct LossInWords<'a> {
-    /// The figures.
-    #[serde(flatten)]
-    loss: &'a EfficiencyLoss,
-    /// The entry as a sentence.
-    text: String,
-}
-
 /// The report as a JSON value. `bounds` limits the parts that grow with the ranks.
 pub fn document(report: &Report, bounds: &ListBounds) -> Value {
     let notes = report.what_if.notes.iter();
@@ -193,7 +180,6 @@ pub fn document(report: &Report, bounds: &ListBounds) -> Value {
         findings: report.findings.iter().map(|finding| FindingRow::new(report, finding)).collect(),
         lost_s: report.verdict.lost_s,
         not_explained_s: not_explained_s(report),
-        losses: report.losses.iter().map(|loss| LossInWords { loss, text: text::loss(report, loss) }).collect(),
         efficiency: &report.efficiency,
         threads: report.threads.as_ref(),
         thread_pools: &report.thread_pools,

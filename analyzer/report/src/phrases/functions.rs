@@ -28,14 +28,6 @@ pub fn called_by_mpi(report: &Report) -> Option<String> {
     report.functions.as_ref()?.called_by_mpi.first().map(in_mpi_call)
 }
 
-/// The state of a rank that computes by its calls but uses no CPU, as far as it is known.
-pub fn idle_in_words(report: &Report) -> &'static str {
-    match may_lack_cores(report) {
-        true => "asleep, or waiting for a core or I/O",
-        false => "asleep or waiting for I/O",
-    }
-}
-
 /// Returns whether computation without samples may have waited for a core.
 pub fn may_lack_cores(report: &Report) -> bool {
     let is_preempted = report.verdict.worst.as_ref().is_some_and(|worst| worst.preempted.is_some());
@@ -47,23 +39,6 @@ pub fn certain_asleep_share(report: &Report, excess: &ExplainedExcess) -> Option
     excess.certain_asleep_share(!may_lack_cores(report))
 }
 
-/// The functions of an excess: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, with `whole` for `of it`. Empty if samples do not show it.
-pub fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> String {
-    let functions = excess.functions.iter().take(MOST_NAMED);
-    let named = functions.map(|one| (one.share, format!("in {}", shorten(&clean(&one.name.label()), LONGEST_NAME))));
-    let mut parts: Vec<String> = largest_parts(named, excess, idle)
-        .into_iter()
-        .map(|(share, what)| format!("{} {what}", share_of_it(share)))
-        .collect();
-    match parts.split_first_mut() {
-        Some((first, _)) => {
-            *first = first.replacen('%', &format!("% {whole}"), 1);
-            parts.join(", ")
-        }
-        None => String::new(),
-    }
-}
-
 /// Returns where an excess lies, in functions or in states of the thread: `force (md.c:12) ← step: 92 % of the extra work`. `None` if samples show no function.
 pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
     let functions = excess.functions.iter().take(MOST_NAMED).map(|one| {
@@ -71,7 +46,7 @@ pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
         let caller = caller.strip_prefix(", called from ").map_or_else(String::new, |caller| format!(" ← {caller}"));
         (one.share, format!("{}{caller}", label(one)))
     });
-    let shares = largest_parts(functions, excess, "asleep or waiting for I/O");
+    let shares = largest_parts(functions, excess);
     let is_named = !excess.functions.is_empty() && !shares.is_empty();
     let parts = shares.iter().enumerate().map(|(at, (share, what))| {
         let of = if at == 0 { " of the extra work" } else { "" };
@@ -80,17 +55,16 @@ pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
     is_named.then(|| parts.collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the functions and the states that an excess lies in, with their shares, the largest first. `idle`: the state of a rank without samples, if no other is known.
+/// Returns the functions and the states that an excess lies in, with their shares, the largest first.
 fn largest_parts(
     functions: impl Iterator<Item = (Option<f64>, String)>,
     excess: &ExplainedExcess,
-    idle: &str,
 ) -> Vec<(f64, String)> {
     let states = match &excess.states {
         Some(states) => {
             states.iter().map(|one| (Some(one.share), one.state.phrase().unwrap_or_default().to_owned())).collect()
         }
-        None => vec![(excess.not_running_share, idle.to_owned())],
+        None => vec![(excess.not_running_share, "asleep or waiting for I/O".to_owned())],
     };
     let mut parts: Vec<(f64, String)> = functions
         .chain(states)
@@ -150,9 +124,10 @@ mod tests {
         };
         let functions = vec![function("force", 0.92), function("tiny", 0.02)];
         let excess = ExplainedExcess { functions, ..ExplainedExcess::default() };
-        assert_eq!(explained(&excess, "of it", "asleep"), "92 % of it in force (f.c:7)");
+        assert_eq!(excess_in_words(&excess).as_deref(), Some("force (f.c:7): 92 % of the extra work"));
         let excess = ExplainedExcess { not_running_share: Some(0.4), not_running_s: Some(0.4), ..excess };
-        assert_eq!(explained(&excess, "of it", "asleep"), "92 % of it in force (f.c:7), 40 % asleep");
-        assert_eq!(explained(&ExplainedExcess::default(), "of it", "asleep"), "");
+        let words = "force (f.c:7): 92 % of the extra work, asleep or waiting for I/O: 40 %";
+        assert_eq!(excess_in_words(&excess).as_deref(), Some(words));
+        assert_eq!(excess_in_words(&ExplainedExcess::default()), None);
     }
 }

@@ -1,15 +1,16 @@
-//! Writes the findings that the answer has not named, a line each.
+//! Writes the findings: on the first screen those that the answer has not named, a line each; with all tables, each part of what is lost.
 
 use std::fmt::Write;
 
 use super::{BOLD, DIM, TextOptions};
 use crate::Report;
+use crate::finding::Finding;
 use crate::findings::{named_findings, part_in_words, share_of_time};
 use crate::phrases::ranks::short_percent;
-use crate::words::{clean, shorten};
+use crate::words::{clean, percent, seconds_like, shorten, wrap};
 use lbprof_thresholds::verdict::MIN_LOSS;
 
-/// Most findings that are listed.
+/// Most findings that the first screen lists.
 const MAX_LISTED: usize = 3;
 
 /// Columns of a share, the margin included.
@@ -17,10 +18,8 @@ const SHARE: usize = 11;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let (first, second) = named_findings(report);
-    let others = report.findings.iter().filter(|one| {
-        let is_named = [first, second].into_iter().flatten().any(|named| std::ptr::eq(named, *one));
-        one.is_part() && !is_named && share_of_time(report, one) >= MIN_LOSS
-    });
+    let others =
+        large_parts(report).filter(|one| ![first, second].into_iter().flatten().any(|named| std::ptr::eq(named, *one)));
     let mut text = String::new();
     for finding in others.take(MAX_LISTED) {
         let place = finding.place.as_ref().map_or_else(String::new, |place| format!("; {}", place.text));
@@ -32,4 +31,37 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         true => text,
         false => format!("{BOLD}Also lost{BOLD:#}  {DIM}of the mean rank's time{DIM:#}\n{text}"),
     }
+}
+
+/// Writes all parts with their advice.
+pub(super) fn whole_section(report: &Report, options: &TextOptions) -> String {
+    let mut text = String::new();
+    for (number, finding) in (1..).zip(large_parts(report)) {
+        let advice = finding.advice.as_ref().map_or_else(String::new, |advice| {
+            let (label, words) = advice.label_and_text();
+            format!("; {label}: {words}")
+        });
+        let words = clean(&format!("{number}. {}{advice}.", sentence(report, finding)));
+        let lines = wrap(&words, options.columns - 2, 5);
+        let (size, rest) = lines.split_at(lines.find(')').map_or(0, |at| at + 1));
+        writeln!(text, "  {BOLD}{size}{BOLD:#}{rest}").ok();
+    }
+    match text.is_empty() {
+        true => text,
+        false => format!("{BOLD}Findings{BOLD:#}  {DIM}of the mean rank's time{DIM:#}\n{text}\n"),
+    }
+}
+
+/// Returns the parts of what is lost that cost 1 % or more, in the order of the findings.
+pub(super) fn large_parts(report: &Report) -> impl Iterator<Item = &Finding> {
+    report.findings.iter().filter(|one| one.is_part() && share_of_time(report, one) >= MIN_LOSS)
+}
+
+/// Returns a part in words: its size and cause, its place, and the gain without it.
+pub(super) fn sentence(report: &Report, finding: &Finding) -> String {
+    let lost = seconds_like(finding.seconds, report.verdict.elapsed_s);
+    let share = percent(share_of_time(report, finding));
+    let place = finding.place.as_ref().map_or_else(String::new, |place| format!("; where: {}", place.text));
+    let gain = finding.gain.as_ref().map_or_else(String::new, |gain| format!("; gain: {}", gain.text));
+    format!("{lost} ({share}) {}{place}{gain}", part_in_words(finding, true))
 }

@@ -1,12 +1,12 @@
-//! The report as Markdown: answer, efficiencies, losses, and the ranks as a picture of text.
+//! The report as Markdown: answer, efficiencies, findings, and the ranks as a picture of text.
 
-use super::losses;
+use super::findings::{large_parts, sentence};
 use crate::findings::AnswerText;
 use crate::words::{clean, mpi_name, percent, plural, seconds};
 use crate::{RankRow, Report};
 
-/// Most losses.
-const MAX_LOSSES: usize = 3;
+/// Most findings that are listed.
+const MAX_LISTED: usize = 3;
 
 /// Most ranks of the picture: of more, those that compute longest and shortest.
 const MAX_RANKS: usize = 12;
@@ -31,8 +31,8 @@ pub fn markdown(report: &Report) -> String {
         text.push_str(&format!("- *{}*: {}\n", line.label, escape(&line.text)));
     }
     text.push_str(&efficiencies(report));
-    for (number, loss) in (1..).zip(report.losses.iter().take(MAX_LOSSES)) {
-        text.push_str(&format!("{number}. {}\n", escape(&losses::sentence(report, loss))));
+    for (number, finding) in (1..).zip(large_parts(report).take(MAX_LISTED)) {
+        text.push_str(&format!("{number}. {}\n", escape(&sentence(report, finding))));
     }
     text + &picture(report)
 }

@@ -22,7 +22,6 @@ mod head;
 mod iterations;
 mod layout;
 mod loops;
-mod losses;
 mod markdown;
 mod next_commands;
 mod other_threads;
@@ -42,7 +41,6 @@ use super::Report;
 use super::words::clean;
 pub use layout::TextOptions;
 use layout::{BOLD, DIM, NARROW, WIDE, title};
-pub use losses::sentence as loss;
 pub use markdown::markdown;
 pub use what_if::note as what_if_note;
 
@@ -101,7 +99,7 @@ const ALL: &[Section] = &[
     clusters::section,
     threads::efficiency,
     efficiency::section,
-    losses::section,
+    findings::whole_section,
     what_if::section,
     what_if::critical_path,
     blocking::section,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use wildmatch::WildMatch;
 
 use super::{BOLD, DIM, TextOptions};
-use crate::loss_kind::LossKind;
+use crate::finding::Finding;
 use crate::short_name::without_template_arguments;
 use crate::words::{clean, width};
 use crate::{ProblemRow, Report};
@@ -35,11 +35,8 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
 fn commands(report: &Report) -> Vec<(String, &'static str)> {
     let mut commands = Vec::new();
     let good = report.verdict.is_good() || report.verdict.is_of_nothing();
-    let first = report.losses.first().filter(|_| !good);
-    if report.blocking.is_some()
-        && is_on_hosts(report)
-        && first.is_some_and(|loss| loss.kind == LossKind::Communication)
-    {
+    let first = report.findings.iter().find(|one| one.is_part()).filter(|_| !good);
+    if report.blocking.is_some() && is_on_hosts(report) && first.is_some_and(Finding::is_of_messages) {
         commands.push(("--what-if network=2us,10GB/s".to_owned(), "how long it would take on that network"));
     }
     let all_regions = report.facts.selected.region.is_none();
@@ -60,10 +57,10 @@ fn is_on_hosts(report: &Report) -> bool {
     several && !report.problems.iter().any(ProblemRow::is_of_cores)
 }
 
-/// The region of the largest loss that has one, in the shortest form that --region accepts, or `None` if it is the whole program.
+/// The region of the largest finding that is in one, in the shortest form that --region accepts, or `None` if there is none.
 fn largest_region(report: &Report) -> Option<String> {
-    let loss = report.losses.iter().find(|loss| matches!(loss.kind, LossKind::Imbalance | LossKind::Control))?;
-    let path = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM)?;
+    let places = report.findings.iter().filter_map(|finding| finding.place.as_ref());
+    let path = places.filter_map(|place| place.region.as_deref()).find(|path| *path != WHOLE_PROGRAM)?;
     let mut ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]).rev();
     let unique = ends.find(|end| report.regions.iter().filter(|row| has_end(&row.path, end)).count() == 1);
     let shortest = unique.unwrap_or(path);

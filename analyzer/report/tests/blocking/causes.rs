@@ -4,10 +4,9 @@
 //! waits in question has causes.
 
 use lbprof_analysis::metrics::blocking::{CauseClass, WaitsByClass};
+use lbprof_report::findings::{self, FindingSubject};
 use lbprof_report::loops::LoopConfidence;
-use lbprof_report::loss_kind::LossKind;
 use lbprof_report::verdict::UndividedReason;
-use lbprof_report::{findings, text};
 
 use super::run::Run;
 use CauseClass::{Communication, Control, Imbalance, MessageDelay};
@@ -241,8 +240,9 @@ fn what_depends_on_a_loop_that_is_unsure_is_not_divided() {
     assert!(classes.unsplit_s > 0.119 && classes.temporal_s + classes.chains_s == 0.0, "{classes:?}");
     let parts = unsure.overheads.figures.imbalance;
     assert!(parts.temporal_s.is_none() && (parts.unsplit_s.unwrap() - 0.120).abs() < 1e-6, "{parts:?}");
-    let loss = text::loss(&unsure, &unsure.losses[0]);
-    assert!(loss.contains("serialization (slow in turn or dependency chains: the loop found is unsure)"), "{loss}");
+    let finding = unsure.findings.iter().find(|one| one.kind == "serialization").expect("not divided");
+    let advice = finding.advice.as_ref().expect("advice").label_and_text().1;
+    assert!(advice.contains("or name a call that ends one (--loop CALLSITE)"), "{advice}");
     let words = findings::answer_in_words(&unsure);
     assert!(words.contains("Look at: which loop is the main one: mark its iterations"), "{words}");
     // The tables, the page and JSON say the same.
@@ -268,16 +268,16 @@ fn a_load_imbalance_is_laid_to_the_rank_whose_excess_it_is() {
     assert!(caused_ms(0) > 120.0 && caused_ms(1) > 120.0 && caused_ms(2) < 75.0);
     let report = report_on(&run.model);
     let worst = report.verdict.worst.as_ref().unwrap().rank;
-    let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Imbalance).unwrap();
-    assert_eq!((worst, loss.ranks.as_slice(), loss.measured), (2, &[(2, 1.0)][..], false));
-    assert!((loss.lost_s * 1e3 - 3.0 * (100.0 - 190.0 / 3.0)).abs() < 1e-6, "{} s", loss.lost_s);
-    let words = text::loss(&report, loss);
-    assert!(words.contains("load imbalance: rank 2 computes longest"), "{words}");
-    // Where that rank is waited for about as much as another, all are named.
-    let alike = Run::of("ranks 3\nrank 0: compute 45; barrier\nrank 1..2: compute 89+$r; barrier");
+    let finding = report.findings.iter().find(|one| one.subject == FindingSubject::SlowRank).unwrap();
+    assert_eq!((worst, finding.ranks.as_slice()), (2, &[2][..]));
+    assert!((finding.seconds * 1e3 - 3.0 * (100.0 - 190.0 / 3.0)).abs() < 1e-6, "{} s", finding.seconds);
+    let words = findings::part_in_words(finding, true);
+    assert!(words.starts_with("because rank 2 "), "{words}");
+    // Where that rank computes about as long as another, 91 and 90 ms, both are named.
+    let alike = Run::of("ranks 3\nrank *: compute 45+67*$r-22*$r*$r; barrier");
     let report = report_on(&alike.model);
-    let loss = &report.losses[0];
-    assert!(loss.measured && loss.ranks.iter().any(|one| one.0 == 2), "{loss:?}");
+    let finding = report.findings.iter().find(|one| one.subject == FindingSubject::SlowRank).unwrap();
+    assert_eq!(finding.ranks, [1, 2], "{finding:?}");
 }
 
 #[test]

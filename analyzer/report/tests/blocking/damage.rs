@@ -143,7 +143,7 @@ fn behind_records_lost_within_a_log_nothing_is_matched_with_its_rank() {
         let report = report_on(&run.model);
         assert!(report.efficiency.t_ideal_replay_s.is_none(), "without block {lost}");
         assert!(report.what_if.rows.is_empty(), "without block {lost}: no gain is claimed");
-        assert!(report.losses.iter().all(|loss| loss.remedy.is_none()), "without block {lost}");
+        assert!(report.findings.iter().all(|one| one.gain.is_none()), "without block {lost}");
     }
 }
 

@@ -2,15 +2,15 @@
 
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace};
-use crate::findings::loss_parts::{LossParts, loss_of};
-use crate::loss_kind::LossKind;
+use crate::findings::loss_parts::LossParts;
 use crate::phrases::functions::called_by_mpi;
 
 /// Detects that the program's own code runs within MPI.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let called = called_by_mpi(report).unwrap_or_default();
-    let loss = loss_of(report, LossKind::CalledByMpi);
+    let loss = report.loss_facts.called_by_mpi.as_ref();
     Some(Finding {
+        ranks: loss.map(|loss| loss.major_ranks(report.ranks.len())).unwrap_or_default(),
         place: loss.and_then(|loss| loss.at.as_ref()).map(FindingPlace::from_call),
         advice: Some(FindingAdvice::Try(
             "make that function faster, or reduce less often; a better network saves nothing".to_owned(),

@@ -5,13 +5,12 @@ use lbprof_thresholds::wording::MIN_LOSS_IN_ONE_PLACE;
 
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace};
-use crate::findings::loss_parts::{LossParts, loss_of};
-use crate::loss_kind::LossKind;
+use crate::findings::loss_parts::LossParts;
 use crate::phrases::ranks::who_waits;
 
 /// Detects that time is lost to access to files.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let loss = loss_of(report, LossKind::FileAccess)?;
+    let loss = report.loss_facts.file_access.as_ref()?;
     // Where all ranks access files alike, few wait for the last of them.
     let only = loss.single_cause().filter(|_| waited_s(report) >= MIN_LOSS_IN_ONE_PLACE * parts.files_s);
     let cause = match only {

@@ -2,19 +2,18 @@
 
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause, FindingGain, FindingPlace, FindingSubject};
-use crate::findings::amounts::CallAmounts;
+use crate::findings::amounts::{CallAmounts, may_compute};
 use crate::findings::gain;
-use crate::findings::loss_parts::{LossParts, loss_of};
-use crate::loss_kind::LossKind;
-use crate::losses::EfficiencyLoss;
+use crate::findings::loss_parts::LossParts;
+use crate::losses::LossAt;
 use crate::phrases::ranks::named_ranks;
 use crate::words::{bytes, plural, seconds, seconds_like};
 
 /// Returns a finding about messages, in the calls that take longest.
 pub fn message_finding(report: &Report, parts: &LossParts, kind: &'static str, to: &'static str) -> Finding {
-    let loss = loss_of(report, LossKind::Communication);
+    let at = report.loss_facts.communication.as_ref().and_then(|loss| loss.at.as_ref());
     let amounts = parts.amounts.as_ref();
-    let words = loss.zip(amounts).map(|(loss, amounts)| calls_in_words(report, loss, amounts));
+    let words = at.zip(amounts).map(|(at, amounts)| calls_in_words(report, at, amounts));
     let evidence = amounts.map(|amounts| {
         vec![
             ("calls_each", amounts.calls_each as f64),
@@ -24,7 +23,7 @@ pub fn message_finding(report: &Report, parts: &LossParts, kind: &'static str, t
     });
     Finding {
         subject: FindingSubject::Messages,
-        place: loss.and_then(|loss| loss.at.as_ref()).map(FindingPlace::from_call),
+        place: at.map(FindingPlace::from_call),
         gain: gain_of_network(report),
         evidence: evidence.unwrap_or_default(),
         ..Finding::part(kind, parts.calls_s, FindingCause::To(to, words.unwrap_or_default()))
@@ -40,15 +39,17 @@ pub fn certain_advice(report: &Report, advice: FindingAdvice) -> Option<FindingA
 /// Returns what messages that take no time would save.
 pub fn gain_of_network(report: &Report) -> Option<FindingGain> {
     gain::of_prediction(report, |row| row.is_asked && row.scenario.is_network()).or_else(|| {
-        let row = loss_of(report, LossKind::Communication)?.remedy.as_ref()?;
+        // It is then mostly that ranks have no core, that others are late of which nothing is known, or that they compute in the call.
+        let is_unsure = report.has_crowded_cores() || report.has_unrecorded_partners() || may_compute(report);
+        let row = report.loss_facts.communication.as_ref()?.remedy.as_ref().filter(|_| !is_unsure)?;
         let seconds = row.saved_share * report.data.elapsed_s;
         gain::at_most(report, seconds, "if messages took no time")
     })
 }
 
 /// Describes the call with most communication: how often it is made, the size of its messages and its time.
-fn calls_in_words(report: &Report, loss: &EfficiencyLoss, amounts: &CallAmounts) -> String {
-    let operation = loss.at.as_ref().map(|at| format!("MPI_{}", at.operation)).unwrap_or_default();
+fn calls_in_words(report: &Report, at: &LossAt, amounts: &CallAmounts) -> String {
+    let operation = format!("MPI_{}", at.operation);
     let size = match amounts.carries_data {
         true => format!(" of {}", bytes(amounts.bytes_each)),
         false => String::new(),

@@ -3,13 +3,12 @@
 use super::messages;
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace, FindingSubject};
-use crate::findings::loss_parts::{LossParts, loss_of};
-use crate::loss_kind::LossKind;
+use crate::findings::loss_parts::LossParts;
 use crate::phrases::ranks::waiting_ranks;
 
 /// Detects that most of the time in calls is waiting for the calls of one rank.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let loss = loss_of(report, LossKind::Communication)?;
+    let loss = report.loss_facts.communication.as_ref()?;
     let (at, &(rank, _)) = loss.at.as_ref().zip(loss.ranks.first())?;
     let (ranks, wait) = waiting_ranks(report, &[rank]);
     let because = format!("{ranks} {wait} for rank {rank}, which is mostly in MPI_{}", at.operation);

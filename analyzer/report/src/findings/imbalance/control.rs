@@ -2,19 +2,19 @@
 
 use crate::Report;
 use crate::finding::{Finding, FindingCause, FindingPlace};
-use crate::findings::loss_parts::{LossParts, loss_of};
-use crate::loss_kind::LossKind;
+use crate::findings::loss_parts::LossParts;
 use crate::phrases::names::region_name;
+use crate::phrases::ranks::named_ranks;
 
 /// Detects that ranks wait for the control of parallelism by others.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let loss = loss_of(report, LossKind::Control)?;
+    let loss = report.loss_facts.control.first()?;
     let place = loss.region.as_ref().map(|path| FindingPlace {
         region: Some(path.clone()),
         ..FindingPlace::in_words(format!("in region {}", region_name(path)))
     });
     let mut ranks: Vec<u32> = loss.ranks.iter().map(|&(rank, _)| rank).collect();
     ranks.sort_unstable();
-    let cause = FindingCause::To("waiting for the control of parallelism", String::new());
+    let cause = FindingCause::To("waiting for the control of parallelism", format!("by {}", named_ranks(&ranks)));
     Some(Finding { ranks, place, ..Finding::part("control of parallelism", parts.control_s, cause) })
 }

@@ -6,17 +6,17 @@ use lbprof_thresholds::verdict::{MIN_CAUSE_OF_MASTER, MIN_WAITING_FOR_MASTER};
 
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause};
-use crate::findings::loss_parts::{LossParts, loss_of};
+use crate::findings::loss_parts::LossParts;
 use crate::findings::place;
-use crate::loss_kind::LossKind;
+use crate::losses::LossPlace;
 use crate::phrases::ranks::named_ranks;
 use crate::words::seconds_like;
 
 /// A master that others wait for.
-pub struct AwaitedMaster {
+pub struct AwaitedMaster<'a> {
     rank: u32,
     /// The part of the loss that shows it.
-    loss: LossKind,
+    loss: &'a LossPlace,
 }
 
 /// Detects that ranks wait for the messages of a master.
@@ -33,7 +33,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     );
     Some(Finding {
         ranks: vec![rank],
-        place: place::of_serialization(report, master.loss),
+        place: place::of_serialization(report, Some(master.loss)),
         advice: Some(FindingAdvice::LookAt(format!(
             "whether rank {rank} can send before it does work that the others need not wait for, hand out the next work earlier, or share \
              this work with them"
@@ -44,12 +44,12 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
 }
 
 /// Finds the one rank with code of its own whose computation causes most waiting, if the others wait for its messages.
-pub fn find_awaited_master(report: &Report) -> Option<AwaitedMaster> {
+pub fn find_awaited_master(report: &Report) -> Option<AwaitedMaster<'_>> {
     let clusters = &report.clusters;
     let ([_], [alone]) = (clusters.rows.as_slice(), clusters.alone.as_slice()) else { return None };
     let &[rank] = alone.ranks.as_slice() else { return None };
-    let kinds = [LossKind::DependencyChains, LossKind::Serialization];
-    let loss = kinds.into_iter().find_map(|kind| loss_of(report, kind)).filter(|loss| loss.measured)?;
+    let facts = &report.loss_facts;
+    let loss = facts.dependency_chains.as_ref().or(facts.undivided.as_ref())?;
     let &(first, share) = loss.ranks.first()?;
     let sums = &report.blocking.as_ref()?.sums;
     let for_messages = [WaitState::LateSender, WaitState::LateBroadcast];
@@ -57,5 +57,5 @@ pub fn find_awaited_master(report: &Report) -> Option<AwaitedMaster> {
     let for_messages_s: f64 = times.map(StateTimes::blocked_s).sum();
     let is_most = share >= MIN_CAUSE_OF_MASTER && for_messages_s >= MIN_WAITING_FOR_MASTER * sums.total_s;
     let is_awaited = first == rank && is_most;
-    (is_awaited && report.verdict.cluster.is_none()).then_some(AwaitedMaster { rank, loss: loss.kind })
+    (is_awaited && report.verdict.cluster.is_none()).then_some(AwaitedMaster { rank, loss })
 }

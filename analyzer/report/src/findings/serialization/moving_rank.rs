@@ -5,7 +5,6 @@ use crate::Report;
 use crate::finding::{Finding, FindingCause};
 use crate::findings::loss_parts::LossParts;
 use crate::findings::{gain, place};
-use crate::loss_kind::LossKind;
 
 /// Most turns of slowest ranks that are named.
 const MAX_TURNS: usize = 3;
@@ -19,7 +18,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let change = "move work between ranks during the run, again and again; a better static partition will not help";
     is_lasting(&turns).then(|| Finding {
         ranks,
-        place: place::of_serialization(report, LossKind::SlowInTurn),
+        place: place::of_serialization(report, report.loss_facts.slow_in_turn.as_ref()),
         gain: gain::of_each_iteration(report),
         advice: Some(advice_on_turns(report, change)),
         ..Finding::part("moving rank", parts.slow_in_turn_s, FindingCause::Because(because(&turns)))

@@ -3,9 +3,8 @@
 use super::turns::{advice_on_turns, is_lasting, turns_of_slowest};
 use crate::Report;
 use crate::finding::{Finding, FindingCause};
-use crate::findings::loss_parts::{LossParts, loss_of};
+use crate::findings::loss_parts::LossParts;
 use crate::findings::{gain, place};
-use crate::loss_kind::LossKind;
 
 /// The change that helps where balance in each iteration gains.
 const CHANGE: &str = "balance the work within each iteration (dynamic scheduling, smaller tasks), or let ranks wait for each other less often; a better \
@@ -22,7 +21,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let ranks = first_ranks(report);
     let because = format!("in each iteration another rank is the slowest{ranks}, and the others wait for it");
     Some(Finding {
-        place: place::of_serialization(report, LossKind::SlowInTurn),
+        place: place::of_serialization(report, report.loss_facts.slow_in_turn.as_ref()),
         gain: gain::of_each_iteration(report),
         advice: Some(advice_on_turns(report, CHANGE)),
         ..Finding::part("slow in turn", parts.slow_in_turn_s, FindingCause::Because(because))
@@ -31,7 +30,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
 
 /// The ranks that cause most of the loss: ` (ranks 3, 0, 2)`. Empty if many ranks do.
 fn first_ranks(report: &Report) -> String {
-    let loss = loss_of(report, LossKind::SlowInTurn);
+    let loss = report.loss_facts.slow_in_turn.as_ref();
     let ranks = loss.map_or(&[][..], |loss| loss.ranks.as_slice());
     let shown: Vec<String> =
         ranks.iter().filter(|(_, share)| *share >= 0.005).map(|(rank, _)| rank.to_string()).collect();

@@ -4,9 +4,7 @@ use lbprof_thresholds::verdict::MIN_ITERATIONS_OF_TURN;
 
 use crate::Report;
 use crate::finding::FindingAdvice;
-use crate::findings::loss_parts::loss_of;
 use crate::iteration::IterationRow;
-use crate::loss_kind::LossKind;
 use crate::what_if::PredictionRow;
 
 /// Returns whether the slowest rank usually stays the same for several iterations.
@@ -68,7 +66,7 @@ fn without_interruptions(turns: Vec<SlowestTurn>) -> Vec<SlowestTurn> {
 
 /// Returns advice by the replay of balance in each iteration: `change` if that gains.
 pub fn advice_on_turns(report: &Report, change: &str) -> FindingAdvice {
-    let remedy = loss_of(report, LossKind::SlowInTurn).and_then(|loss| loss.remedy.as_ref());
+    let remedy = report.loss_facts.slow_in_turn.as_ref().and_then(|loss| loss.remedy.as_ref());
     match remedy.map(PredictionRow::has_gain) {
         Some(true) => FindingAdvice::Try(change.to_owned()),
         None => FindingAdvice::LookAt(

@@ -5,7 +5,6 @@ use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause};
 use crate::findings::loss_parts::LossParts;
 use crate::findings::place;
-use crate::loss_kind::LossKind;
 use crate::verdict::UndividedReason;
 
 /// Detects serialization of which the kind is not known.
@@ -22,7 +21,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
         }
     };
     find_awaited_master(report).is_none().then(|| Finding {
-        place: place::of_serialization(report, LossKind::Serialization),
+        place: place::of_serialization(report, report.loss_facts.undivided.as_ref()),
         advice: Some(FindingAdvice::LookAt(advice.to_owned())),
         ..Finding::part("serialization", parts.undivided_s, FindingCause::Because(because.to_owned()))
     })

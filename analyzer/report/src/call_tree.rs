@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::RegionRow;
 use super::call_tree_functions::{ComputingFunction, functions_by_node};
 use super::fraction;
+use super::{RegionRow, serial};
+use lbprof_analysis::metrics::core_time::CoreTime;
 use lbprof_analysis::metrics::program_tree::{ProgramNodeKind, ProgramTree};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
@@ -64,6 +65,10 @@ pub struct CallTreeRow {
     pub alone_s: f64,
     /// Computation.
     pub computation_s: f64,
+    /// Computation by state, of ranks of which it is known; null if it is known of none, and of a function by samples.
+    #[serde(serialize_with = "serial::by_core_state")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<std::collections::BTreeMap<String, f64>>"))]
+    pub core_states: Option<CoreTime>,
     /// Waiting, messages in transit included; null if waiting was not analysed, and of a function by samples.
     pub waiting_s: Option<f64>,
     /// Waiting of any rank that is caused in it; null likewise.
@@ -144,6 +149,8 @@ pub(super) fn rows(model: &Model, calls: &CallTree, code: &SampledCode, regions:
             share: fraction(sums.time_s, whole_s),
             alone_s: own.time_s,
             computation_s: sums.computation_s,
+            core_states: (sums.states != Default::default())
+                .then(|| CoreTime { seconds: sums.states, ..CoreTime::default() }),
             waiting_s: is_followed.then_some(sums.waiting_s),
             caused_s: is_followed.then_some(sums.caused_s),
             caused_alone_s: is_followed.then_some(own.caused_s),
@@ -220,6 +227,7 @@ fn computation_row(
         share: fraction(computation_s, whole_s),
         alone_s: computation_s,
         computation_s,
+        core_states: None,
         waiting_s: None,
         caused_s: None,
         caused_alone_s: None,

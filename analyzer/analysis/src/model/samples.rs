@@ -141,8 +141,10 @@ pub struct OffCoreSums {
 impl OffCoreSums {
     /// Returns the seconds in a state outside of MPI, in `region` without inner ones or, without a region, in all of them.
     pub fn in_computation_s(&self, region: Option<RegionIdx>, state: CoreState) -> f64 {
-        let in_region = self.places.iter().filter(|(at, _)| region.is_none_or(|region| region == at.0));
-        in_region.filter(|(at, _)| (at.1, at.2) == (Activity::Computation, state)).map(|&(_, seconds)| seconds).sum()
+        let begin = region.map_or(0, |region| self.places.partition_point(|(at, _)| at.0 < region));
+        let end = region.map_or(self.places.len(), |region| self.places.partition_point(|(at, _)| at.0 <= region));
+        let in_state = self.places[begin..end].iter().filter(|(at, _)| (at.1, at.2) == (Activity::Computation, state));
+        in_state.map(|&(_, seconds)| seconds).sum()
     }
 }
 

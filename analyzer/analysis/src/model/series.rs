@@ -3,7 +3,7 @@
 use std::ops::AddAssign;
 
 use bincode::{Decode, Encode};
-use lbprof_collector::Activity;
+use lbprof_collector::{Activity, CoreState};
 
 use super::RegionIdx;
 
@@ -28,6 +28,8 @@ pub struct IterationSeries {
     /// Of an iterated region that lies in no other: seconds of computation in each iteration of the regions in it, inner ones excluded, where they are
     /// several, with at most [`IterationSeries::MAX_PARTS`] of them; columns as long as `numbers`.
     pub parts: Vec<(RegionIdx, Vec<f32>)>,
+    /// Seconds of computation for which the rank's first thread was off its core, by state, as the kernel noted; columns as long as `numbers`.
+    pub states: Vec<(CoreState, Vec<f32>)>,
     /// Binary logarithm of the iterations of a block; 0: an entry is an iteration.
     pub joined: u8,
     /// Number of iterations that each block has of the rank; empty where an entry is an iteration.
@@ -86,7 +88,7 @@ impl IterationSeries {
         for column in &mut self.seconds {
             *column = sums_by_place(column, &places, n);
         }
-        for (_, column) in &mut self.parts {
+        for column in self.parts.iter_mut().map(|one| &mut one.1).chain(self.states.iter_mut().map(|one| &mut one.1)) {
             *column = sums_by_place(column, &places, n);
         }
         self.counts = sums_by_place(&self.counts, &places, n);
@@ -96,6 +98,27 @@ impl IterationSeries {
     pub fn has_computation(&self, number: u32) -> bool {
         let at = self.entering.partition_point(|&one| one < number);
         self.entering.get(at).is_none_or(|&one| first_of_block(one, self.joined) != number)
+    }
+
+    /// Adds the times in states to the iterations that they lie in. Each has its middle, in seconds on the run's clock, and its length; they
+    /// come in the order of time, as iterations do.
+    pub(crate) fn with_states(mut self, times: &[(f64, CoreState, f64)]) -> IterationSeries {
+        let (mut at, n) = (0, self.numbers.len());
+        for &(middle_s, state, seconds) in times {
+            while self.begin_s.get(at + 1).is_some_and(|begin_s| begin_s.is_nan() || *begin_s <= middle_s) {
+                at += 1;
+            }
+            let bounds = self.begin_s.get(at).zip(self.end_s.get(at));
+            if bounds.is_none_or(|(begin_s, end_s)| begin_s.is_nan() || *begin_s > middle_s || *end_s < middle_s) {
+                continue;
+            }
+            let column = self.states.iter().position(|(known, _)| *known == state).unwrap_or_else(|| {
+                self.states.push((state, vec![0.0; n]));
+                self.states.len() - 1
+            });
+            self.states[column].1[at] += seconds as f32;
+        }
+        self
     }
 
     /// Seconds in `activity` in the iteration at this place.
@@ -219,6 +242,18 @@ mod tests {
         series.parts = vec![(3, times.iter().map(|&time_s| time_s as f32).collect())];
         series.begin_s = times;
         series
+    }
+
+    #[test]
+    fn time_off_the_core_is_of_the_iteration_that_it_lies_in() {
+        let (asleep, no_core) = (CoreState::Asleep, CoreState::NoCore);
+        // Iteration 6 ends at 6.5 s, 9 begins at 9 s.
+        let times =
+            [(0.5, asleep, 8.0), (2.25, asleep, 1.0), (2.3, asleep, 2.0), (5.0, no_core, 3.0), (7.0, asleep, 4.0)];
+        let series = series().with_states(&times);
+        let expected =
+            vec![(asleep, vec![0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0]), (no_core, vec![0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0])];
+        assert_eq!(series.states, expected);
     }
 
     #[test]

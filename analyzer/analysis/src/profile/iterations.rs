@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
+use lbprof_collector::{Activity, CoreState};
 use lbprof_thresholds::regions::MIN_COMPUTATION_BY_ITERATION;
 
 use super::bounds::IterationBounds;
@@ -28,6 +28,9 @@ impl RankBuilder<'_> {
         let mut bounds: BTreeMap<RegionIdx, Vec<IterationBounds>> = BTreeMap::new();
         let mut times: BTreeMap<RegionIdx, ActivityTicks> = BTreeMap::new();
         let mut parts: BTreeMap<RegionIdx, Vec<(RegionIdx, ActivityTicks)>> = BTreeMap::new();
+        let off_core: Vec<(f64, CoreState, f64)> = (sums.samples.off_core_computing.iter())
+            .map(|&(middle, state, ticks)| (self.since_begin(middle), state, ticks * self.clock.tick_s()))
+            .collect();
         let mut around = NONE;
         for (at, open) in sums.end.open.iter().enumerate().filter(|(_, open)| open.iteration != NONE) {
             let begin = sums.entered.get(at).copied();
@@ -83,7 +86,7 @@ impl RankBuilder<'_> {
                     false => place.append(&own),
                 }
             }
-            self.keep_iterations(idx, &own, &bounds);
+            self.keep_iterations(idx, &own, &bounds, &off_core);
             if iterated && !of_region.is_empty() {
                 self.keep_parts(idx, of_region);
             }
@@ -105,7 +108,13 @@ impl RankBuilder<'_> {
         }
     }
 
-    fn keep_iterations(&mut self, idx: RegionIdx, times: &ActivityTicks, bounds: &[IterationBounds]) {
+    fn keep_iterations(
+        &mut self,
+        idx: RegionIdx,
+        times: &ActivityTicks,
+        bounds: &[IterationBounds],
+        off_core: &[(f64, CoreState, f64)],
+    ) {
         let n = times.numbers().len();
         if n == 0 {
             return;
@@ -118,9 +127,8 @@ impl RankBuilder<'_> {
         if self.part.tables.regions[idx as usize].iterated {
             let (begin_s, end_s) = self.iteration_bounds(times.numbers(), bounds);
             let numbers = times.numbers().to_vec();
-            self.rank
-                .iterations
-                .push((idx, IterationSeries { numbers, begin_s, end_s, seconds, ..IterationSeries::default() }));
+            let series = IterationSeries { numbers, begin_s, end_s, seconds, ..IterationSeries::default() };
+            self.rank.iterations.push((idx, series.with_states(off_core)));
         }
     }
 

@@ -267,6 +267,8 @@ pub struct SampleSums {
     pub in_calls: FxHashMap<(u16, u32), CpuTime>,
     /// Ticks for which the first thread was off its core, by region id and activity.
     pub off_core: FxHashMap<(u32, Activity, CoreState), f64>,
+    /// The intervals of computation among them, in the order of time: ticks at the middle, state, length in ticks.
+    pub off_core_computing: Vec<(u64, CoreState, f64)>,
     /// The time for which they are known.
     pub off_core_coverage: OffCoreCoverage,
 }
@@ -295,7 +297,12 @@ impl PlacedSamples {
         if let Some(state) = sample.off_core {
             let ticks = sample.time.seconds;
             match place {
-                Some((region, activity)) => *self.sums.off_core.entry((region, activity, state)).or_default() += ticks,
+                Some((region, activity)) => {
+                    *self.sums.off_core.entry((region, activity, state)).or_default() += ticks;
+                    if activity == Activity::Computation {
+                        self.sums.off_core_computing.push((sample.ticks, state, ticks));
+                    }
+                }
                 None => {
                     let unplaced = &mut self.sums.off_core_coverage.unplaced;
                     *unplaced = unplaced.saturating_add(ticks as u64);

@@ -10,9 +10,10 @@ mod node;
 
 use std::collections::{BTreeMap, HashMap};
 
-use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
+use lbprof_collector::{Activity, CoreState};
 
+use crate::metrics::core_time::RankCoreTimes;
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::call_tree::CallTree;
 use builder::ProgramTreeBuilder;
@@ -25,6 +26,8 @@ pub struct NodeSums {
     pub time_s: f64,
     /// Of it computation.
     pub computation_s: f64,
+    /// Computation by state, of ranks of which it is known; at the index of the state's number.
+    pub states: [f64; CoreState::COUNT],
     /// Waiting, messages in transit included.
     pub waiting_s: f64,
     /// Waiting of any rank that is caused here.
@@ -42,6 +45,9 @@ impl std::ops::AddAssign for NodeSums {
     fn add_assign(&mut self, more: NodeSums) {
         self.time_s += more.time_s;
         self.computation_s += more.computation_s;
+        for (sum, more) in self.states.iter_mut().zip(more.states) {
+            *sum += more;
+        }
         self.waiting_s += more.waiting_s;
         self.caused_s += more.caused_s;
         self.lost_s += more.lost_s;
@@ -115,12 +121,15 @@ fn add_time(
     places: &mut ProgramTreeBuilder,
     alone: &mut BTreeMap<usize, NodeSums>,
 ) {
+    let by_state = RankCoreTimes::new(rank);
     for &((region, activity), cell) in &rank.cells {
         let Some(&at) = of_region.get(region as usize) else { continue };
         let time_s = cell.seconds;
         match activity {
             Activity::Computation => {
-                *alone.entry(at).or_default() += NodeSums { time_s, computation_s: time_s, ..NodeSums::default() };
+                let states = by_state.as_ref().map(|times| times.in_region(Some(region)).seconds).unwrap_or_default();
+                *alone.entry(at).or_default() +=
+                    NodeSums { time_s, computation_s: time_s, states, ..NodeSums::default() };
             }
             Activity::Recorder => {
                 *alone.entry(at).or_default() += NodeSums { time_s, lost_s: time_s, ..NodeSums::default() }

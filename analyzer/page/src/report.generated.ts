@@ -13,10 +13,6 @@ export type PollingRule = ("auto" | "waiting" | "computation")
  */
 export type LifetimePhase = ("before MPI_Init" | "MPI_Init" | "recorder start" | "MPI_Finalize" | "after MPI_Finalize")
 /**
- * The kind of a loss.
- */
-export type LossKind = ("imbalance" | "slow in turn" | "slow in parts" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "file access" | "called by MPI" | "recorder")
-/**
  * Why it is not known how much serialization is of which kind.
  */
 export type UndividedReason = ("no iterations" | "unsure loop")
@@ -152,10 +148,6 @@ lost_s: number
  * Part of it that no finding explains.
  */
 not_explained_s: number
-/**
- * The losses of at least 1 % of the elapsed time, the largest first.
- */
-losses: LossInWords[]
 /**
  * Efficiencies of the whole run.
  */
@@ -644,10 +636,6 @@ lost_s: number
  */
 lost_share: (number | null)
 /**
- * Parts of the loss, the largest first: the figures below, without those that are 0. They add up to `lost_s`.
- */
-parts: VerdictPart[]
-/**
  * Part of it: longest minus mean computation.
  */
 imbalance_s: number
@@ -703,23 +691,6 @@ text: string
  * True if the report gives advice: not for a run that failed, did not end by `MPI_Finalize` or exit, had no cores to compute, or made too few calls.
  */
 advised: boolean
-}
-/**
- * A part of what is lost.
- */
-export interface VerdictPart {
-/**
- * Kind of the loss.
- */
-kind: LossKind
-/**
- * Time lost, a mean over ranks.
- */
-lost_s: number
-/**
- * `lost_s` / recorded elapsed time.
- */
-share: number
 }
 /**
  * The rank that computes longest.
@@ -951,7 +922,7 @@ text: string
  */
 export interface FindingRow {
 /**
- * Conditions: `still running`, `ended early`: ranks have not ended, or not by themselves; `few calls`: too few to judge; `no cores`: ranks had none of their own; `one rank`; `set-up`: most of the run lies outside of `MPI_Init` … `MPI_Finalize`. Statements about all that is lost: `nothing`: no rank computes; `threads`: more is lost to idle threads; `thread pool`: threads that do not call MPI work; `master and workers`, `balanced`: little is lost; `unclear polls`, `asleep`: little, if that is computation. Parts of the loss: `static excess`: a rank has more work than the others; `serial code`: it works alone; `asleep rank`, `kernel rank`, `rank in state`: it takes longer asleep, in the kernel, or in another state of computation that is recorded; `last task`: the others wait for its last one; `emptied ranks`: it gets the work of ranks that get empty; `work outside of the loop`: it works longer once, before or after the main loop; `uneven groups`: a group with other code computes longer; `control of parallelism`; `moving rank`: first one rank has more work, then another; `slow in turn`: another in each iteration; `slow in parts`: another in each part of one; `awaited master`: ranks wait for the messages of one with code of its own; `chains`: ranks wait in chains; `serialization`: it is not known how; `busy coordinator`, `sleeping coordinator`: workers wait for a rank that is none of them; `busy target`, `held lock`: ranks wait in calls on windows; `rank in calls`: for the calls of one rank; `rare delays`: a few calls take long; `small messages`, `large messages`, `late progress`, `communication`; `called by MPI`: functions of the program; `file access`; `recorder`.
+ * Conditions: `still running`, `ended early`: ranks have not ended, or not by themselves; `few calls`: too few to judge; `no cores`: ranks had none of their own; `one rank`; `set-up`: most of the run lies outside of `MPI_Init` … `MPI_Finalize`. Statements about all that is lost: `nothing`: no rank computes; `threads`: more is lost to idle threads; `thread pool`: threads that do not call MPI work; `master and workers`, `balanced`: little is lost; `unclear polls`, `asleep`: little, if that is computation. Parts of the loss: `static excess`: a rank has more work than the others; `serial code`: it works alone; `asleep rank`, `kernel rank`, `rank in state`: it takes longer asleep, in the kernel, or in another state of computation that is recorded; `last task`: the others wait for its last one; `emptied ranks`: it gets the work of ranks that get empty; `work outside of the loop`: it works longer once, before or after the main loop; `uneven groups`: a group with other code computes longer; `control of parallelism`; `moving rank`: first one rank has more work, then another; `slow in turn`: another in each iteration; `slow in parts`: another in each part of one; `awaited master`: ranks wait for the messages of one with code of its own; `chains`: ranks wait in chains; `serialization`: it is not known how; `busy coordinator`, `sleeping coordinator`: workers wait for a rank that is none of them; `busy target`, `held lock`: ranks wait in calls on windows; `rank in calls`: for the calls of one rank; `rare delays`: a few calls take long; `small messages`, `large messages`, `late progress`, `communication`; `called by MPI`: functions of the program; `file access`; `late file progress`: nonblocking access to files is waited for; `recorder`.
  */
 kind: string
 /**
@@ -1029,109 +1000,6 @@ region: (string | null)
  * The MPI function that ranks call there, without `MPI_`; null if the place is no call.
  */
 operation: (string | null)
-}
-/**
- * A loss and its words.
- */
-export interface LossInWords {
-/**
- * Kind of the loss.
- */
-kind: LossKind
-/**
- * Elapsed time that it costs: summed over ranks, divided by their number.
- */
-lost_s: number
-/**
- * True if `ranks` and the place of waiting come from the causes of waiting (`blocking`); otherwise they follow from the ranks' totals.
- */
-measured: boolean
-/**
- * The ranks that cause it, the largest share first, at most 8. Of `communication` the rank for whose calls others wait for most of it, if there is one.
- */
-ranks: RankShare[]
-/**
- * True if a fifth of the loss or more is attributed to ranks that were preempted, or had no core for a fifth of their time: that may be why they are slow, and others may be slow when each rank has its core.
- */
-lacked_core: boolean
-/**
- * Path of the region in which it is caused; for serialization, most of it.
- */
-region: (string | null)
-/**
- * The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting, or that of the rank for whose calls others wait.
- */
-waits_at: (LossAt | null)
-/**
- * Of computation that is waited for: in which functions the first of `ranks` computes longer than the mean in `region`; null if the rank was not sampled.
- */
-explained: (ExplainedExcess | null)
-/**
- * Of the elapsed time that was recorded.
- */
-share: (number | null)
-/**
- * Gain from avoiding the loss, by how much the run gets shorter, which may be more than `lost_s`: that of the replay of `predictions` with that region balanced, that rank as the mean, all iterations balanced, or, no more than is lost, an ideal network; null if none was computed or saves anything, or no advice is given (`verdict.advised`). For `communication` also null if ranks had no core for much of the time: an ideal network would not give them one.
- */
-saved_s: (number | null)
-/**
- * `saved_s` / the time that it is of, as in `predictions`.
- */
-saved_share: (number | null)
-/**
- * The entry as a sentence.
- */
-text: string
-}
-/**
- * A rank and its share of a loss.
- */
-export interface RankShare {
-/**
- * The rank.
- */
-rank: number
-/**
- * Its share of the loss.
- */
-share: number
-}
-/**
- * A call at which time is lost.
- */
-export interface LossAt {
-/**
- * The MPI function, without `MPI_`.
- */
-operation: string
-/**
- * The function that calls.
- */
-function: (string | null)
-/**
- * Its source file.
- */
-file: (string | null)
-/**
- * The line.
- */
-line: (number | null)
-/**
- * Path of the executable or library; null where the address lies in none.
- */
-module: (string | null)
-/**
- * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
- */
-offset: (number | null)
-/**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
- */
-callers: Caller[]
-/**
- * The share of the waiting for these ranks, or of all communication, that is there; null where it is not known.
- */
-share: (number | null)
 }
 /**
  * Efficiencies, with the times that they follow from.
@@ -2514,6 +2382,12 @@ count: number
  */
 per_iteration: GroupRow[]
 /**
+ * Computation for which ranks were off their cores, by state, as the kernel noted: for each object of `per_iteration` the seconds of an iteration, means over ranks and iterations.
+ */
+states: {
+[k: string]: number[]
+}
+/**
  * Iterations that as many ranks went through as through any; `slowest` and `trends` are of those of these whose computation is known.
  */
 whole: number
@@ -3705,6 +3579,12 @@ alone_s: number
  * Computation.
  */
 computation_s: number
+/**
+ * Computation by state, of ranks of which it is known; null if it is known of none, and of a function by samples.
+ */
+core_states: ({
+[k: string]: number
+} | null)
 /**
  * Waiting, messages in transit included; null if waiting was not analysed, and of a function by samples.
  */

@@ -149,7 +149,10 @@ pub(super) fn rows(model: &Model, calls: &CallTree, code: &SampledCode, regions:
             share: fraction(sums.time_s, whole_s),
             alone_s: own.time_s,
             computation_s: sums.computation_s,
-            core_states: (sums.states != Default::default())
+            core_states: sums
+                .states
+                .iter()
+                .any(|seconds| *seconds > 0.0)
                 .then(|| CoreTime { seconds: sums.states, ..CoreTime::default() }),
             waiting_s: is_followed.then_some(sums.waiting_s),
             caused_s: is_followed.then_some(sums.caused_s),

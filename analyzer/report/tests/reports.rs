@@ -452,7 +452,8 @@ fn keys(value: &serde_json::Value, path: String, into: &mut std::collections::BT
         serde_json::Value::Object(map) => {
             for (key, value) in map {
                 let is_map = path.ends_with("activities")
-                    || ["run.params", "ranks[].core_states", "regions[].core_states"].contains(&path.as_str());
+                    || path.ends_with("].core_states")
+                    || ["run.params", "iterations.states"].contains(&path.as_str());
                 let key = if is_map { "*" } else { key };
                 let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
                 into.insert(path.clone());

@@ -59,11 +59,11 @@ thresholds! {
     /// Share of a rank's window, and of its computation, for which the switches of its first thread have to be known, so that its computation is split by state.
     MIN_KNOWN_SWITCHES: f64 = 0.5, unit "of a rank's time", validated "analysis/src/metrics/core_time.rs";
 
-    /// Least time of a rank that is judged by its time without a core, in seconds: the system counts it to the nanosecond.
-    MIN_OBSERVED_WITHOUT_CORE_S: f64 = 0.01, unit "s", validated "report/tests/doubts.rs";
+    /// Least time observed for `without_core`, in seconds: the system counts time without a core to the nanosecond.
+    MIN_OBSERVED_WITHOUT_CORE_S: f64 = 0.01, unit "s", validated "analysis/src/metrics/preemption.rs";
 
     /// Share of a rank's time without a core from which on its waits say something about the machine as much as of the program.
-    MIN_TIME_WITHOUT_CORE: f64 = 0.2, unit "of a rank's time", validated "report/tests/doubts.rs";
+    MIN_TIME_WITHOUT_CORE: f64 = 0.2, unit "of a rank's time", validated "analysis/src/metrics/preemption.rs";
 
     /// Share of a rank's time that teams of a size take at least where that is its number of cores.
     MIN_TEAM_TIME: f64 = 0.01, unit "of a rank's time", validated "analysis/src/metrics/threads.rs";

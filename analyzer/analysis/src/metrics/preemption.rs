@@ -20,7 +20,8 @@
 
 use lbprof_collector::{Activity, CoreState};
 use lbprof_thresholds::metrics::{
-    MAX_SWITCHES_PER_S, MIN_JUDGED_INTERVAL_S, MIN_PREEMPTED_COMPUTATION, MIN_PREEMPTED_TIME, MIN_SWITCHES_PER_S,
+    MAX_SWITCHES_PER_S, MIN_JUDGED_INTERVAL_S, MIN_OBSERVED_WITHOUT_CORE_S, MIN_PREEMPTED_COMPUTATION,
+    MIN_PREEMPTED_TIME, MIN_SWITCHES_PER_S, MIN_TIME_WITHOUT_CORE,
 };
 
 use super::core_time::RankCoreTimes;
@@ -54,6 +55,14 @@ pub fn preemption(rank: &RankModel) -> Option<PreemptionLoss> {
     let (delayed_s, switches_per_s) = (times.in_all().get(CoreState::NoCore), usage.switches_per_s());
     let found = PreemptionLoss { computation_s, delayed_s, certain: true, switches_per_s };
     (MIN_JUDGED_INTERVAL_S <= usage.elapsed_s && found.is_much(usage)).then_some(found)
+}
+
+/// The share of its time, 0 to 1, for which `rank` could have run but had no core, in MPI or outside; `None` where that is less than
+/// [`MIN_TIME_WITHOUT_CORE`], or not known.
+pub fn without_core(rank: &RankModel) -> Option<f64> {
+    let usage = rank.usage.as_ref().filter(|usage| usage.elapsed_s >= MIN_OBSERVED_WITHOUT_CORE_S)?;
+    let share = (usage.thread_delayed_s / usage.elapsed_s).min(1.0);
+    (share >= MIN_TIME_WITHOUT_CORE).then_some(share)
 }
 
 /// Returns whether so many involuntary context switches a second are those of an MPI that yields its core while it waits.
@@ -143,6 +152,16 @@ mod tests {
     fn a_rank_with_a_core_of_its_own_is_not() {
         assert_eq!(judge(&usage(0.02, 20), 6.0), None);
         assert_eq!(judge(&usage(2.0, 50), 6.0), None, "a few long delays: the system's own work");
+    }
+
+    #[test]
+    fn a_rank_without_a_core_while_it_waits_is_reported() {
+        let rank = |usage| RankModel { usage: Some(usage), ..RankModel::default() };
+        assert_eq!(without_core(&rank(usage(5.0, 1_000_000))), Some(0.5));
+        assert_eq!(without_core(&rank(usage(1.9, 1_000_000))), None);
+        let short = |elapsed_s: f64| rank(ResourceUsage { elapsed_s, ..usage(elapsed_s / 2.0, 900) });
+        assert_eq!((without_core(&short(0.05)), without_core(&short(0.005))), (Some(0.5), None));
+        assert_eq!(without_core(&RankModel::default()), None);
     }
 
     #[test]

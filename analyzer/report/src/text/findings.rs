@@ -41,7 +41,8 @@ pub(super) fn whole_section(report: &Report, options: &TextOptions) -> String {
             let (label, words) = advice.label_and_text();
             format!("; {label}: {words}")
         });
-        let words = clean(&format!("{number}. {}{advice}.", sentence(report, finding)));
+        let end = if advice.ends_with('?') { "" } else { "." };
+        let words = clean(&format!("{number}. {}{advice}{end}", sentence(report, finding)));
         let lines = wrap(&words, options.columns - 2, 5);
         let (size, rest) = lines.split_at(lines.find(')').map_or(0, |at| at + 1));
         writeln!(text, "  {BOLD}{size}{BOLD:#}{rest}").ok();

@@ -129,7 +129,7 @@ fn check_loops(case: &Case) -> anyhow::Result<()> {
         }
         for doubt in case.program.values("doubt").filter_map(|line| line.strip_prefix(argument)) {
             if !mains.iter().all(|row| row["doubt"] == doubt.trim()) {
-                wrong.push(format!("no doubt that{doubt}: {mains:#?}"));
+                wrong.push(format!("no doubt{doubt}: {mains:#?}"));
             }
         }
         if mains.is_empty() || !mains.iter().all(|row| is_right(row)) {

@@ -262,8 +262,8 @@ fn a_call_that_comes_several_times_in_each_iteration_is_said_to_and_one_of_so_ma
     let place = format!("scenario+{:#x}", sends["offset"].as_u64().expect("an offset"));
     let (main, text) = with_loop(here.path(), &place);
     assert_eq!(main["iterations_max"], 72.0, "what was asked for");
-    assert_eq!((&main["confidence"], &main["doubt"]), (&"sure".into(), &"comes_often".into()));
-    assert_eq!((&main["possible_min"], &main["possible_max"]), (&72.0.into(), &72.0.into()));
+    assert_eq!((&main["confidence"], &main["doubt"]), (&"sure".into(), &"period".into()));
+    assert_eq!((&main["possible_min"], &main["possible_max"]), (&24.0.into(), &72.0.into()));
     assert!(text.contains("3 times in each iteration") && text.contains("--loop 'CALLSITE/3'"), "{text}");
     // What it says to do helps.
     let (main, text) = with_loop(here.path(), &format!("{place}/3"));

@@ -3,10 +3,7 @@
 use std::borrow::Cow;
 
 use super::bounds::{ListBounds, truncate};
-use super::serial;
-use lbprof_analysis::model::loops::CarriedCalls;
-use lbprof_analysis::model::loops::FoundLoopOfRank;
-use lbprof_analysis::model::loops::{IterationCount, Loop, NoLoopReason};
+use lbprof_analysis::model::loops::{FoundLoopOfRank, IterationCount, Loop, NoLoopReason};
 use lbprof_analysis::model::{Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
@@ -50,15 +47,16 @@ pub struct LoopRow {
     pub ranks: Vec<u32>,
     /// The call that ends an iteration; the first of several; if ranks make different calls, that of most of them.
     pub ends_at: Option<EndOfIteration>,
-    /// Fewest and most iterations of a rank, counted in all its calls in the selected time, those that its ends cut included; of
-    /// other loops than the main one estimated, from how many come in one of its iterations.
-    #[serde(flatten, serialize_with = "serial::written_as::<_, CountedRange, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "CountedRange"))]
-    pub iterations: (f64, f64),
-    /// The range in which their number lies, by all that speaks for another one; of the main loop alone.
-    #[serde(flatten, serialize_with = "serial::written_as::<_, PossibleRange, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "PossibleRange"))]
-    pub possible: Option<(f64, f64)>,
+    /// Fewest iterations of a rank in the selected time, those that its ends cut included: of the main loop counted in all calls, of others
+    /// estimated from `for_each_main`.
+    pub iterations_min: f64,
+    /// Largest number of iterations of a rank, likewise.
+    pub iterations_max: f64,
+    /// The smallest number of iterations that is possible, by all signs of another one: `iterations_min` where the number is certain; null if
+    /// it is no main loop.
+    pub possible_min: Option<f64>,
+    /// The largest, likewise.
+    pub possible_max: Option<f64>,
     /// Iterations for each one of the main loop, the mean in the calls that were searched.
     pub for_each_main: f64,
     /// Fewest iterations in one of the loop around it, in the calls that were searched; null if no loop is around it.
@@ -72,44 +70,8 @@ pub struct LoopRow {
     /// Confidence in the loop; null if it is no main loop.
     pub confidence: Option<LoopConfidence>,
     /// The most serious reason to suspect another loop than the one found; null if there is none, and where it is no main loop. Where the
-    /// user named the call that ends an iteration, only `comes_often`.
-    #[serde(serialize_with = "serial::known_as::<_, DoubtName, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<DoubtName>"))]
+    /// user named the call that ends an iteration, only `period`.
     pub doubt: Option<LoopDoubt>,
-}
-
-/// Iterations as they are written.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct CountedRange {
-    /// Fewest iterations of a rank in the selected time, those that its ends cut included: of the main loop counted in all calls, of others
-    /// estimated from `for_each_main`.
-    iterations_min: f64,
-    /// Largest number of iterations of a rank, likewise.
-    iterations_max: f64,
-}
-
-impl From<&(f64, f64)> for CountedRange {
-    fn from(range: &(f64, f64)) -> CountedRange {
-        let &(iterations_min, iterations_max) = range;
-        CountedRange { iterations_min, iterations_max }
-    }
-}
-
-/// The range in which the number of iterations lies, as it is written.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct PossibleRange {
-    /// The smallest number of iterations that `doubt` leaves possible: `iterations_min` where the number is certain; null if it is no main loop.
-    possible_min: Option<f64>,
-    /// The largest, likewise.
-    possible_max: Option<f64>,
-}
-
-impl From<&Option<(f64, f64)>> for PossibleRange {
-    fn from(range: &Option<(f64, f64)>) -> PossibleRange {
-        PossibleRange { possible_min: range.map(|range| range.0), possible_max: range.map(|range| range.1) }
-    }
 }
 
 /// The call that ends an iteration.
@@ -162,91 +124,20 @@ impl LoopConfidence {
     }
 }
 
-/// A sign that another loop than the detected one iterates, however regular that is (it may be a function of the program through which it
-/// communicates, or iterations may be missing), or that it has another number of iterations.
-#[derive(Clone, Debug, PartialEq)]
-pub enum LoopDoubt {
-    /// A tenth of the iterations or more carry less than half or more than twice the bytes of the middle one.
-    Amounts,
-    /// A fifth of the calls in the iterations or more are not the loop's.
-    OtherCalls,
-    /// So many kinds of calls, which are few; and whether most of its time is in a loop within it, whose iterations may be the program's.
-    FewKinds(usize, bool),
-    /// Ranks outside of this loop's group that make its calls have more iterations, so many.
-    OtherRanks(u32),
-    /// Partners of these ranks' messages in the loop have another number of iterations.
-    Partners(u32),
-    /// The code has another loop between this one and the loop in it, which may go around without the call that ends an iteration. The loop in it has so
-    /// many iterations in each.
-    LoopBetween(u32),
-    /// The code has another loop around this one, and may get from an iteration to the next by it without another call.
-    LoopAround,
-    /// A call carries eight bytes or less, on average: where a rank has nothing to send, a program may leave calls out.
-    LittleCarried,
-    /// Call sites are those of an interpreter's module, whichever line of a script calls.
-    Interpreter,
-    /// Calls outside of the inner loop recur in each iteration, but may as well recur in every n-th of these.
-    Rhythm(u32),
-    /// The first or the last may be none, or parts of the body before or after them may be one.
-    Ends,
-    /// Ranks go around as often as others have messages for them: each handles what comes next, which may be another number in another run.
-    Events,
-    /// The call that the user named comes so often in each iteration of the loop that is found, which ends with this call.
-    ComesOften(u32, (String, CodePlace)),
-}
-
-/// The names of doubts about a loop.
-#[derive(Serialize)]
+/// A reason to suspect that another loop than the detected one iterates, or that it has another number of iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-enum DoubtName {
-    /// A tenth of the iterations or more carry less than half or more than twice the bytes of the middle one.
-    Amounts,
-    /// A fifth of the calls in them or more are not the loop's.
-    OtherCalls,
-    /// Fewer than four kinds of calls.
-    FewKinds,
-    /// Ranks outside of this loop's group that make some of its calls have more iterations.
-    OtherRanks,
-    /// Ranks that these exchange messages with in the loop have another number of iterations, and are at least as many.
-    Partners,
-    /// The code has another loop between this one and the loop in it, which may go around without the call that ends an iteration.
-    LoopBetween,
-    /// The code has another loop around this one, and no call shows how often that goes around.
-    LoopAround,
-    /// A call carries eight bytes or less, on average.
-    LittleCarried,
-    /// Call sites are those of a module for scripts.
-    Interpreter,
-    /// Calls outside of the inner loop recur in each iteration, but may as well recur in every n-th of these.
-    Rhythm,
+pub enum LoopDoubt {
+    /// Several of its iterations may be one of the program's, or one of them several: it may be a function that the program calls in several
+    /// places, or the code has another loop beside it that no call shows, or the call that the user named comes several times in each.
+    Period,
+    /// Ranks that exchange messages with these in the loop, or make some of its calls, have another number of iterations.
+    Ranks,
+    /// Its iterations are events: a rank handles messages as they come, which may be another number in another run.
+    Events,
     /// The first or the last may be no iteration, or calls before or after them may be one.
     Ends,
-    /// Its iterations are events: a rank handles messages of others, which go around in different numbers with the same calls, and goes around as often as
-    /// all of them do.
-    Events,
-    /// The call that the user named comes several times in each iteration of the loop that the calls show.
-    ComesOften,
-}
-
-impl From<&LoopDoubt> for DoubtName {
-    fn from(doubt: &LoopDoubt) -> DoubtName {
-        match doubt {
-            LoopDoubt::Amounts => DoubtName::Amounts,
-            LoopDoubt::OtherCalls => DoubtName::OtherCalls,
-            LoopDoubt::FewKinds(..) => DoubtName::FewKinds,
-            LoopDoubt::OtherRanks(_) => DoubtName::OtherRanks,
-            LoopDoubt::Partners(_) => DoubtName::Partners,
-            LoopDoubt::LoopBetween(_) => DoubtName::LoopBetween,
-            LoopDoubt::LoopAround => DoubtName::LoopAround,
-            LoopDoubt::LittleCarried => DoubtName::LittleCarried,
-            LoopDoubt::Interpreter => DoubtName::Interpreter,
-            LoopDoubt::Rhythm(_) => DoubtName::Rhythm,
-            LoopDoubt::Ends => DoubtName::Ends,
-            LoopDoubt::Events => DoubtName::Events,
-            LoopDoubt::ComesOften(..) => DoubtName::ComesOften,
-        }
-    }
 }
 
 /// Ranks that differ by a factor in this range, and meet nowhere in their loops, go around as messages come. From twice as often on, some may end
@@ -257,91 +148,49 @@ const BYTES_OF_A_NUMBER: f64 = 8.0;
 /// Parts of the paths of modules that call MPI for scripts.
 const INTERPRETERS: [&str; 4] = ["mpi4py", "MPI.cpython", "MPI.abi3", "Rmpi"];
 
-impl LoopDoubt {
-    /// The highest confidence that the doubt allows.
-    fn at_most(&self) -> LoopConfidence {
-        match self {
-            LoopDoubt::Amounts
-            | LoopDoubt::OtherCalls
-            | LoopDoubt::Events
-            | LoopDoubt::Rhythm(_)
-            | LoopDoubt::FewKinds(_, true) => LoopConfidence::Unsure,
-            _ => LoopConfidence::Likely,
-        }
+/// Returns the most serious doubt about a main loop that was `found` on each of its ranks, and the highest confidence that it allows. `inner` is the loop in it
+/// with most time, `module` has the call that ends an iteration.
+fn find_doubt(
+    one: &Loop,
+    inner: Option<&Loop>,
+    found: &[FoundLoopOfRank],
+    module: Option<&str>,
+) -> Option<(LoopDoubt, LoopConfidence)> {
+    use LoopConfidence::{Likely, Unsure};
+    use LoopDoubt::{Ends, Period, Ranks};
+    let calls = sum_up(found, |rank| rank.carried.calls);
+    if calls == 0.0 {
+        return None;
     }
-
-    /// Widens the range of possible iterations by the numbers that the doubt suggests.
-    fn widened(&self, range: (f64, f64)) -> (f64, f64) {
-        let (fewest, most) = (range.0.min(range.1), range.1);
-        match self {
-            LoopDoubt::OtherRanks(other) | LoopDoubt::Partners(other) => {
-                (fewest.min(f64::from(*other)), most.max(f64::from(*other)))
-            }
-            LoopDoubt::Rhythm(times) | LoopDoubt::LoopBetween(times) => (fewest, most * f64::from(*times)),
-            _ => (fewest, most),
-        }
-    }
-
-    /// Lists the doubts about a loop, the gravest first. `carried` and `iterations` have an entry per rank.
-    fn find_all(carried: &[CarriedCalls], iterations: &[u32], facts: &LoopFacts) -> Vec<LoopDoubt> {
-        let (mut calls, mut foreign, mut bytes, mut alike) = (0, 0, 0, 0);
-        for rank in carried {
-            calls += rank.calls;
-            foreign += rank.foreign;
-            bytes += rank.bytes;
-            alike += u64::from(rank.alike);
-        }
-        if calls == 0 {
-            return Vec::new();
-        }
-        let calls = calls as f64;
-        let n_iterations: f64 = iterations.iter().copied().map(f64::from).sum();
-        let is_interpreted = facts.module.is_some_and(|module| INTERPRETERS.iter().any(|part| module.contains(part)));
-        // A call whose path is known, or one in main, is called from one place.
-        let is_of_function = !facts.is_certain && !facts.is_unique;
-        let must_be_alike = !facts.is_unique || facts.ends_as_requests_complete;
-        let doubts = [
-            (must_be_alike && (alike as f64) < MIN_EQUAL_AMOUNTS * n_iterations).then_some(LoopDoubt::Amounts),
-            (MAX_OTHER_CALLS * calls <= foreign as f64).then_some(LoopDoubt::OtherCalls),
-            is_interpreted.then_some(LoopDoubt::Interpreter),
-            facts.rhythm.map(LoopDoubt::Rhythm),
-            facts.partners.map(LoopDoubt::Partners),
-            (is_of_function && facts.kinds < MIN_KINDS_OF_CALLS)
-                .then_some(LoopDoubt::FewKinds(facts.kinds, facts.is_mostly_inner)),
-            facts.loop_between.map(LoopDoubt::LoopBetween),
-            facts.has_loop_around.then_some(LoopDoubt::LoopAround),
-            (!facts.is_in_main && bytes as f64 <= BYTES_OF_A_NUMBER * calls).then_some(LoopDoubt::LittleCarried),
-            (!facts.is_certain).then_some(LoopDoubt::Ends),
-        ];
-        doubts.into_iter().flatten().collect()
-    }
+    let is_interpreted = module.is_some_and(|module| INTERPRETERS.iter().any(|part| module.contains(part)));
+    let is_certain = one.count == IterationCount::default();
+    // A step makes as many calls that complete some requests as it takes until all are complete.
+    let ends_as_requests_complete =
+        one.anchor.first().is_some_and(|&(_, end)| Operation::completes(end) == CompletionEffect::Some);
+    let must_carry_alike = !one.is_unique || ends_as_requests_complete;
+    let n_alike = sum_up(found, |rank| rank.carried.alike.into());
+    let n_iterations = sum_up(found, |rank| rank.iterations.into());
+    // A call whose path is known, or one in main, is called from one place.
+    let has_few_kinds = !is_certain && !one.is_unique && one.kinds() < MIN_KINDS_OF_CALLS;
+    let is_mostly_inner = inner.is_some_and(|inner| inner.share_of_main >= MIN_TIME_OF_INNER_LOOP);
+    let has_silent_loop = one.has_silent_loop_around || inner.is_some_and(|inner| inner.has_silent_loop_around);
+    // Where a rank has nothing to send, a program may leave calls out.
+    let carries_little = !one.is_in_main && sum_up(found, |rank| rank.carried.bytes) <= BYTES_OF_A_NUMBER * calls;
+    let signs = [
+        (must_carry_alike && n_alike < MIN_EQUAL_AMOUNTS * n_iterations, Period, Unsure),
+        (MAX_OTHER_CALLS * calls <= sum_up(found, |rank| rank.carried.foreign), Period, Unsure),
+        (is_interpreted, Period, Likely),
+        (one.by_rhythm && inner.is_some(), Period, Unsure),
+        (one.others.is_some(), Ranks, Likely),
+        (has_few_kinds, Period, if is_mostly_inner { Unsure } else { Likely }),
+        (has_silent_loop || carries_little, Period, Likely),
+        (!is_certain, Ends, Likely),
+    ];
+    signs.into_iter().find(|(holds, ..)| *holds).map(|(_, doubt, at_most)| (doubt, at_most))
 }
 
-/// Facts about a loop, besides the calls in it.
-#[derive(Debug, Default)]
-struct LoopFacts<'a> {
-    /// Kinds of its calls.
-    kinds: usize,
-    /// Module of the call that ends an iteration.
-    module: Option<&'a str>,
-    /// Iterations of other ranks that its ranks deal with.
-    partners: Option<u32>,
-    /// Iterations of the loop in it for each of its own, where only their rhythm makes it one.
-    rhythm: Option<u32>,
-    /// Iterations of the loop in it for each of its own, where the code has another loop between both whose iterations no call shows.
-    loop_between: Option<u32>,
-    /// True if the code has another loop around it whose iterations no call shows.
-    has_loop_around: bool,
-    /// True if most of its time is in a loop within it.
-    is_mostly_inner: bool,
-    /// True if the number of its iterations is certain.
-    is_certain: bool,
-    /// True if the paths of its calls show that no other code of the program makes them.
-    is_unique: bool,
-    /// True if one of them is in `main`.
-    is_in_main: bool,
-    /// True if an iteration ends with a call that completes whichever requests are complete: a step makes as many of them as it takes until all are.
-    ends_as_requests_complete: bool,
+fn sum_up(found: &[FoundLoopOfRank], value: fn(&FoundLoopOfRank) -> u64) -> f64 {
+    found.iter().map(value).sum::<u64>() as f64
 }
 
 impl LoopTable {
@@ -350,16 +199,20 @@ impl LoopTable {
         let mut rows: Vec<LoopRow> = model.loops.iter().map(|one| row(model, places, one)).collect();
         let most_of: Vec<f64> = model.loops.iter().map(|one| most_iterations(model, one)).collect();
         for (at, row) in rows.iter_mut().enumerate().filter(|(at, row)| row.main && !model.loops[*at].named) {
-            let others = model.loops.iter().zip(&most_of).filter(|(other, _)| other.main);
-            let others = others.filter(|(_, most)| MAX_FACTOR_OF_ITERATIONS * most_of[at] < **most);
-            let mut others = others.filter(|(other, _)| other.has_common_kinds(&model.loops[at]));
-            if let Some((_, most)) = others.next() {
-                row.doubt_it(LoopDoubt::OtherRanks(*most as u32));
+            let more = model.loops.iter().zip(&most_of).find(|(other, most)| {
+                other.main
+                    && MAX_FACTOR_OF_ITERATIONS * most_of[at] < **most
+                    && other.has_common_kinds(&model.loops[at])
+            });
+            if let (Some((_, &most)), None | Some(LoopDoubt::Ends)) = (more, row.doubt) {
+                (row.doubt, row.confidence) =
+                    (Some(LoopDoubt::Ranks), row.confidence.max(Some(LoopConfidence::Likely)));
+                row.possible_max = row.possible_max.map(|known| known.max(most));
             }
         }
         let events = event_loops(model, &most_of);
         for (row, _) in rows.iter_mut().zip(events).filter(|(_, is_event)| *is_event) {
-            row.doubt_most(LoopDoubt::Events);
+            (row.doubt, row.confidence) = (Some(LoopDoubt::Events), Some(LoopConfidence::Unsure));
         }
         let mut rows = joined(rows);
         for row in rows.iter_mut() {
@@ -368,9 +221,7 @@ impl LoopTable {
         let without = if model.loops.is_empty() { model.without_loop } else { NoLoopReason::Nothing };
         LoopTable { rows, without }
     }
-}
 
-impl LoopTable {
     /// Returns whether the iterations of `ranks`, ascending, are reliable: marked, or those of loops that are not unsure.
     ///
     /// If these ranks go through a loop whose iterations the report is about, only such loops count.
@@ -408,18 +259,18 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
         let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
         EndOfIteration { operation: operation_name(operation), place, run: one.anchors.run }
     });
-    let doubts = match (one.main, one.named) {
-        (false, _) => Vec::new(),
-        (true, true) => frequent_call(places, one, &ranks).into_iter().collect(),
-        (true, false) => doubts(model, &found, one, ends_at.as_ref()),
-    };
     let in_all = counts(&ranks, in_run);
-    let confidence = match one.named {
-        true => LoopConfidence::Sure,
-        false => LoopConfidence::judge(in_all, alike, covered)
-            .max(doubts.first().map_or(LoopConfidence::Sure, LoopDoubt::at_most)),
+    let inner = longest_inner(model, one);
+    let times = one.detected.and_then(|detected| calls_in_iteration(in_all.1, f64::from(detected)));
+    let possible = possible_range(one, inner, times, in_all);
+    let by_figures = if one.named { LoopConfidence::Sure } else { LoopConfidence::judge(in_all, alike, covered) };
+    let module = ends_at.as_ref().and_then(|end| end.place.module.as_deref());
+    let doubt = match (one.named, one.main) {
+        (true, _) => times.map(|_| (LoopDoubt::Period, LoopConfidence::Sure)),
+        (false, true) => find_doubt(one, inner, &found, module),
+        (false, false) => None,
     };
-    let counted = (in_all.0 - f64::from(one.count.fewer), in_all.1 + f64::from(one.count.more));
+    let confidence = doubt.map_or(by_figures, |(_, at_most)| by_figures.max(at_most));
     LoopRow {
         name: one.name.clone(),
         parent: one.parent,
@@ -429,15 +280,17 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
         rank_count: ranks.len(),
         ranks: ranks.iter().map(|rank| rank.rank).collect(),
         ends_at,
-        iterations: (fewest * one.for_each_main, most * one.for_each_main),
-        possible: one.main.then(|| doubts.iter().fold(counted, |range, doubt| doubt.widened(range))),
+        iterations_min: fewest * one.for_each_main,
+        iterations_max: most * one.for_each_main,
+        possible_min: one.main.then_some(possible.0),
+        possible_max: one.main.then_some(possible.1),
         for_each_main: one.for_each_main,
         in_parent_min: one.in_parent.map(|range| range.0),
         in_parent_max: one.in_parent.map(|range| range.1),
         covered,
         alike: one.main.then_some(alike),
         confidence: one.main.then_some(confidence),
-        doubt: doubts.into_iter().next(),
+        doubt: doubt.map(|(doubt, _)| doubt),
     }
 }
 
@@ -456,32 +309,6 @@ fn most_iterations(model: &Model, one: &Loop) -> f64 {
 fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
     let counts: Vec<f64> = ranks.iter().map(|rank| f64::from(of(rank))).collect();
     (counts.iter().copied().reduce(f64::min).unwrap_or(0.0), counts.iter().copied().fold(0.0, f64::max))
-}
-
-/// Lists the doubts about the loop that was `found` on each rank, the gravest first.
-fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&EndOfIteration>) -> Vec<LoopDoubt> {
-    let carried: Vec<CarriedCalls> = found.iter().map(|found| found.carried).collect();
-    let iterations: Vec<u32> = found.iter().map(|found| found.iterations).collect();
-    let inner = longest_inner(model, one);
-    let facts = LoopFacts {
-        kinds: one.kinds(),
-        module: ends_at.and_then(|end| end.place.module.as_deref()),
-        partners: one.others,
-        rhythm: inner.filter(|_| one.by_rhythm).map(|inner| inner.for_each_main.round() as u32),
-        loop_between: inner
-            .filter(|inner| inner.has_silent_loop_around)
-            .map(|inner| inner.for_each_main.round() as u32),
-        has_loop_around: one.has_silent_loop_around,
-        is_mostly_inner: inner.is_some_and(|inner| inner.share_of_main >= MIN_TIME_OF_INNER_LOOP),
-        is_certain: one.count == IterationCount::default(),
-        is_unique: one.is_unique,
-        is_in_main: one.is_in_main,
-        ends_as_requests_complete: one
-            .anchor
-            .first()
-            .is_some_and(|&(_, operation)| Operation::completes(operation) == CompletionEffect::Some),
-    };
-    LoopDoubt::find_all(&carried, &iterations, &facts)
 }
 
 /// Finds the loops whose iterations are events: ranks that make the same calls go around in different numbers, as messages come to them, and either
@@ -520,16 +347,23 @@ fn longest_inner<'a>(model: &'a Model, one: &Loop) -> Option<&'a Loop> {
     inner.max_by(|a, b| a.share_of_main.total_cmp(&b.share_of_main))
 }
 
-/// The doubt about a named call that comes several times in each iteration of the loop that is found in the calls.
-fn frequent_call(places: &[CodePlace], one: &Loop, ranks: &[&RankModel]) -> Option<LoopDoubt> {
-    let detected = one.detected.as_ref().filter(|detected| detected.iterations > 0)?;
-    let named = f64::from(ranks.iter().map(|rank| in_run(rank)).max()?);
-    let times = (named / f64::from(detected.iterations)).round();
+/// Returns the range in which the number of iterations of a main loop lies, of which ranks count `counted`: with those of `inner` where these may be the
+/// program's, those of other ranks, and those of the loop in which the call that the user named comes several `times` in each.
+fn possible_range(one: &Loop, inner: Option<&Loop>, times: Option<f64>, counted: (f64, f64)) -> (f64, f64) {
+    let fewest = (counted.0 - f64::from(one.count.fewer)).min(counted.1 / times.unwrap_or(1.0));
+    let inner = inner.filter(|inner| one.by_rhythm || inner.has_silent_loop_around);
+    let most = (counted.1 + f64::from(one.count.more)) * inner.map_or(1.0, |inner| inner.for_each_main.round());
+    let others = one.others.map(f64::from);
+    (fewest.min(others.unwrap_or(f64::MAX)), most.max(others.unwrap_or(0.0)))
+}
+
+/// Returns how often the call that the user named comes in each iteration of the loop that is found in the calls, if several times. `named` and `detected` are
+/// the iterations of both.
+fn calls_in_iteration(named: f64, detected: f64) -> Option<f64> {
+    let times = (named / detected.max(1.0)).round();
     // Before and after the loop there may be some more.
-    let is_multiple = (named - times * f64::from(detected.iterations)).abs() <= (0.02 * named).max(times);
-    let (site, operation) = detected.end;
-    let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
-    (times >= 2.0 && is_multiple).then(|| LoopDoubt::ComesOften(times as u32, (operation_name(operation), place)))
+    let is_multiple = (named - times * detected).abs() <= (0.02 * named).max(times);
+    (detected > 0.0 && times >= 2.0 && is_multiple).then_some(times)
 }
 
 /// Joins the rows of a loop that groups of ranks go through with different calls. The row keeps the end of most ranks, and the doubt of the least sure row.
@@ -565,20 +399,6 @@ impl LoopRow {
         self.main && self.ranks.iter().any(|rank| ranks.binary_search(rank).is_ok())
     }
 
-    /// Replaces the doubt by a graver one.
-    fn doubt_most(&mut self, doubt: LoopDoubt) {
-        self.doubt = None;
-        self.doubt_it(doubt);
-    }
-
-    /// Adds a doubt, unless there is a graver one.
-    fn doubt_it(&mut self, doubt: LoopDoubt) {
-        let doubt = self.doubt.take().filter(|known| *known != LoopDoubt::Ends).unwrap_or(doubt);
-        self.confidence = self.confidence.max(Some(doubt.at_most()));
-        self.possible = self.possible.map(|range| doubt.widened(range));
-        self.doubt = Some(doubt);
-    }
-
     /// Returns whether both rows are the same loop, on different ranks.
     fn is_one_with(&self, other: &LoopRow) -> bool {
         let is_alike = match self.main {
@@ -594,14 +414,17 @@ impl LoopRow {
         let all = (own + others).max(1.0);
         self.covered = (own * self.covered + others * other.covered) / all;
         self.alike = self.alike.zip(other.alike).map(|(one, other)| (own * one + others * other) / all);
-        self.iterations = enclosing_range(self.iterations, other.iterations);
-        self.possible = self.possible.zip(other.possible).map(|(one, other)| enclosing_range(one, other));
+        self.iterations_min = self.iterations_min.min(other.iterations_min);
+        self.iterations_max = self.iterations_max.max(other.iterations_max);
+        self.possible_min = self.possible_min.zip(other.possible_min).map(|(one, other)| one.min(other));
+        self.possible_max = self.possible_max.zip(other.possible_max).map(|(one, other)| one.max(other));
         self.in_report |= other.in_report;
-        if self.iterations.0 < self.iterations.1 && self.main {
-            self.confidence = self.confidence.max(Some(LoopConfidence::judge(self.iterations, 1.0, 1.0)));
+        let range = (self.iterations_min, self.iterations_max);
+        if range.0 < range.1 && self.main {
+            self.confidence = self.confidence.max(Some(LoopConfidence::judge(range, 1.0, 1.0)));
         }
         if self.confidence < other.confidence || self.doubt.is_none() {
-            self.doubt = other.doubt.or(self.doubt.take());
+            self.doubt = other.doubt.or(self.doubt);
         }
         self.confidence = self.confidence.max(other.confidence);
         if others > own {
@@ -610,11 +433,6 @@ impl LoopRow {
         self.ranks.extend(other.ranks);
         self.ranks.sort_unstable();
     }
-}
-
-/// The smallest range that contains both.
-fn enclosing_range(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
-    (one.0.min(other.0), one.1.max(other.1))
 }
 
 /// The region of the main loop of these ranks.
@@ -630,6 +448,7 @@ fn main_region(model: &Model, ranks: &[&RankModel]) -> Option<RegionIdx> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lbprof_analysis::model::loops::{CarriedCalls, TokenClass};
 
     #[test]
     fn a_loop_is_sure_where_ranks_agree_and_iterations_are_alike() {
@@ -641,77 +460,96 @@ mod tests {
         assert_eq!(LoopConfidence::judge((500.0, 500.0), 0.3, 0.9), LoopConfidence::Unsure);
     }
 
-    /// The doubt about 100 iterations on each of two ranks, of which so many carry as much as others, with calls of these numbers.
-    fn doubt(alike: u32, [calls, foreign, bytes]: [u64; 3], kinds: usize, module: &str) -> Option<LoopDoubt> {
-        let carried = CarriedCalls { alike, calls, foreign, bytes };
-        LoopDoubt::find_all(
-            &[carried; 2],
-            &[100; 2],
-            &LoopFacts { kinds, module: Some(module), ..LoopFacts::default() },
-        )
-        .into_iter()
-        .next()
+    /// The doubt about a loop of 100 iterations on each of two ranks, whose calls carry 5 kB, and the confidence that it leaves.
+    fn doubt(
+        one: Loop,
+        inner: Option<Loop>,
+        carried: CarriedCalls,
+        module: &str,
+    ) -> Option<(LoopDoubt, LoopConfidence)> {
+        let found = FoundLoopOfRank { at: 0, iterations: 100, alike: 100, carried };
+        find_doubt(&one, inner.as_ref(), &[found; 2], Some(module))
     }
+
+    /// A loop of these kinds of calls, whose number of iterations is certain or not.
+    fn found_loop(kinds: usize, is_certain: bool) -> Loop {
+        let count = IterationCount { fewer: u32::from(!is_certain), more: 0 };
+        Loop { count, classes: vec![TokenClass::Inside; kinds], ..Loop::default() }
+    }
+
+    const EVEN: CarriedCalls = CarriedCalls { alike: 95, calls: 1000, foreign: 10, bytes: 50_000 };
+    const LIKELY_PERIOD: Option<(LoopDoubt, LoopConfidence)> = Some((LoopDoubt::Period, LoopConfidence::Likely));
+    const UNSURE_PERIOD: Option<(LoopDoubt, LoopConfidence)> = Some((LoopDoubt::Period, LoopConfidence::Unsure));
+    const ENDS: Option<(LoopDoubt, LoopConfidence)> = Some((LoopDoubt::Ends, LoopConfidence::Likely));
 
     #[test]
     fn what_iterations_carry_and_which_calls_they_have_may_speak_for_another_loop() {
-        assert_eq!(doubt(95, [1000, 10, 50_000], 12, "lmp"), Some(LoopDoubt::Ends));
-        assert_eq!(doubt(89, [1000, 10, 50_000], 12, "mg"), Some(LoopDoubt::Amounts));
-        assert_eq!(doubt(95, [1000, 200, 50_000], 12, "pw.x"), Some(LoopDoubt::OtherCalls));
-        assert_eq!(doubt(95, [1000, 10, 50_000], 3, "is"), Some(LoopDoubt::FewKinds(3, false)));
-        assert_eq!(doubt(95, [1000, 10, 8_000], 12, "lmp"), Some(LoopDoubt::LittleCarried));
-        assert_eq!(doubt(100, [1000, 0, 50_000], 12, "lib/mpi4py/MPI.so"), Some(LoopDoubt::Interpreter));
-        assert_eq!(LoopDoubt::find_all(&[], &[], &LoopFacts::default()), []);
+        assert_eq!(doubt(found_loop(12, false), None, EVEN, "lmp"), ENDS);
+        assert_eq!(doubt(found_loop(12, false), None, CarriedCalls { alike: 89, ..EVEN }, "mg"), UNSURE_PERIOD);
+        assert_eq!(doubt(found_loop(12, false), None, CarriedCalls { foreign: 200, ..EVEN }, "pw.x"), UNSURE_PERIOD);
+        assert_eq!(doubt(found_loop(3, false), None, EVEN, "is"), LIKELY_PERIOD);
+        assert_eq!(doubt(found_loop(12, false), None, CarriedCalls { bytes: 8_000, ..EVEN }, "lmp"), LIKELY_PERIOD);
+        assert_eq!(doubt(found_loop(12, false), None, EVEN, "lib/mpi4py/MPI.so"), LIKELY_PERIOD);
+        assert_eq!(doubt(found_loop(12, false), None, CarriedCalls::default(), "lmp"), None, "no calls");
+        let mostly_inner = Loop { share_of_main: 0.5, ..Loop::default() };
+        assert_eq!(doubt(found_loop(3, false), Some(mostly_inner), EVEN, "is"), UNSURE_PERIOD);
     }
 
     #[test]
     fn a_call_in_main_is_in_no_function_that_is_called_from_many_places() {
-        let carried = CarriedCalls { alike: 100, calls: 200, foreign: 0, bytes: 0 };
-        let certain = LoopFacts { kinds: 2, is_certain: true, is_in_main: true, ..LoopFacts::default() };
-        assert_eq!(LoopDoubt::find_all(&[carried], &[100], &certain), []);
-        let by_rhythm = LoopFacts { rhythm: Some(3), partners: Some(80), ..certain };
-        assert_eq!(
-            LoopDoubt::find_all(&[carried], &[100], &by_rhythm),
-            [LoopDoubt::Rhythm(3), LoopDoubt::Partners(80)]
-        );
+        let silent = CarriedCalls { alike: 100, calls: 200, foreign: 0, bytes: 0 };
+        let certain = Loop { is_in_main: true, ..found_loop(2, true) };
+        assert_eq!(doubt(certain.clone(), None, silent, "is"), None);
+        let by_rhythm = Loop { by_rhythm: true, others: Some(80), ..certain };
+        assert_eq!(doubt(by_rhythm.clone(), Some(Loop::default()), silent, "is"), UNSURE_PERIOD);
+        assert_eq!(doubt(by_rhythm, None, silent, "is"), Some((LoopDoubt::Ranks, LoopConfidence::Likely)));
     }
 
     #[test]
     fn loops_of_the_code_that_no_call_shows_are_a_doubt() {
-        // 12 rounds of 10 exchanges of 1 kB, each ended by a sum: the code has a loop of 60 steps of 2 exchanges between both.
-        let carried = CarriedCalls { alike: 12, calls: 252, foreign: 0, bytes: 250_000 };
-        let certain = LoopFacts { kinds: 3, is_certain: true, is_unique: true, ..LoopFacts::default() };
-        assert_eq!(LoopDoubt::find_all(&[carried], &[12], &certain), []);
-        let between = LoopFacts { loop_between: Some(10), ..certain };
-        assert_eq!(LoopDoubt::find_all(&[carried], &[12], &between), [LoopDoubt::LoopBetween(10)]);
-        assert_eq!(LoopDoubt::LoopBetween(10).widened((12.0, 12.0)), (12.0, 120.0));
-        let around = LoopFacts { loop_between: None, has_loop_around: true, ..between };
-        assert_eq!(LoopDoubt::find_all(&[carried], &[12], &around), [LoopDoubt::LoopAround]);
-        assert_eq!(LoopConfidence::Sure.max(LoopDoubt::LoopAround.at_most()), LoopConfidence::Likely);
+        let certain = Loop { is_unique: true, ..found_loop(3, true) };
+        let silent = Loop { has_silent_loop_around: true, ..Loop::default() };
+        assert_eq!(doubt(certain.clone(), Some(Loop::default()), EVEN, "lmp"), None);
+        assert_eq!(doubt(certain.clone(), Some(silent), EVEN, "lmp"), LIKELY_PERIOD);
+        assert_eq!(doubt(Loop { has_silent_loop_around: true, ..certain }, None, EVEN, "lmp"), LIKELY_PERIOD);
     }
 
     #[test]
     fn unlike_iterations_that_end_as_requests_complete_may_be_parts_of_one() {
-        // MPI_Waitsome twice in each of 16 steps, in a function that is called from one place: only one of both follows the work.
-        let carried = CarriedCalls { alike: 16, calls: 93, foreign: 0, bytes: 31_000 };
-        let unique = LoopFacts { kinds: 5, is_unique: true, ..LoopFacts::default() };
-        assert_eq!(LoopDoubt::find_all(&[carried], &[31], &unique), [LoopDoubt::Ends]);
-        let by_requests = LoopFacts { ends_as_requests_complete: true, ..unique };
-        assert_eq!(LoopDoubt::find_all(&[carried], &[31], &by_requests), [LoopDoubt::Amounts, LoopDoubt::Ends]);
+        // MPI_Waitsome twice in each of 50 steps, in a function that is called from one place: only one of both follows the work.
+        let unlike = CarriedCalls { alike: 50, ..EVEN };
+        let unique = Loop { is_unique: true, ..found_loop(5, false) };
+        assert_eq!(doubt(unique.clone(), None, unlike, "lmp"), ENDS);
+        let by_requests = Loop { anchor: vec![(None, Operation::Waitsome as u16)], ..unique };
+        assert_eq!(doubt(by_requests, None, unlike, "lmp"), UNSURE_PERIOD);
     }
 
     #[test]
-    fn a_doubt_says_which_number_it_may_be() {
-        assert_eq!(LoopDoubt::Partners(201).widened((223.0, 223.0)), (201.0, 223.0));
-        assert_eq!(LoopDoubt::Rhythm(5).widened((12.0, 12.0)), (12.0, 60.0));
-        assert_eq!(LoopDoubt::Ends.widened((49.0, 50.0)), (49.0, 50.0));
+    fn signs_of_another_loop_widen_the_range_of_iterations() {
+        let inner = Loop { for_each_main: 5.0, ..Loop::default() };
+        let silent = Loop { has_silent_loop_around: true, ..inner.clone() };
+        let few = Loop { others: Some(10), ..Loop::default() };
+        let many = Loop { others: Some(40), ..Loop::default() };
+        let rhythm = Loop { by_rhythm: true, ..Loop::default() };
+        for (one, inner, times, range) in [
+            (found_loop(3, true), &inner, None, (12.0, 12.0)),
+            (found_loop(3, false), &inner, None, (11.0, 12.0)),
+            (few, &inner, None, (10.0, 12.0)),
+            (many, &inner, None, (12.0, 40.0)),
+            (rhythm, &inner, None, (12.0, 60.0)),
+            (Loop::default(), &silent, None, (12.0, 60.0)),
+            (Loop::default(), &inner, Some(3.0), (4.0, 12.0)),
+        ] {
+            assert_eq!(possible_range(&one, Some(inner), times, (12.0, 12.0)), range, "{one:?}");
+        }
     }
 
     #[test]
-    fn a_doubt_bounds_how_sure_a_loop_is() {
-        assert_eq!(LoopConfidence::Sure.max(LoopDoubt::Amounts.at_most()), LoopConfidence::Unsure);
-        assert_eq!(LoopConfidence::Sure.max(LoopDoubt::FewKinds(2, false).at_most()), LoopConfidence::Likely);
-        assert_eq!(LoopConfidence::Sure.max(LoopDoubt::FewKinds(2, true).at_most()), LoopConfidence::Unsure);
-        assert_eq!(LoopConfidence::Unsure.max(LoopDoubt::Interpreter.at_most()), LoopConfidence::Unsure);
+    fn a_named_call_may_come_several_times_in_each_iteration() {
+        assert_eq!(calls_in_iteration(72.0, 24.0), Some(3.0));
+        assert_eq!(calls_in_iteration(75.0, 24.0), Some(3.0), "three before the loop");
+        assert_eq!(calls_in_iteration(84.0, 24.0), None);
+        assert_eq!(calls_in_iteration(24.0, 24.0), None);
+        assert_eq!(calls_in_iteration(24.0, 0.0), None);
     }
 }

@@ -504,7 +504,7 @@ fn found_loops_are_counted_in_the_window() {
     let seen = |selection: &Selection| {
         let report = report_on(&found_part_in(dir.path(), selection));
         let row = report.loops.rows.iter().find(|row| row.main).expect("a main loop");
-        (row.iterations, (row.covered * 1000.0).round() / 10.0, row.confidence, row.in_report)
+        ((row.iterations_min, row.iterations_max), (row.covered * 1000.0).round() / 10.0, row.confidence, row.in_report)
     };
     let (iterations, _, confidence, is_used) = seen(&Selection::default());
     assert_eq!((iterations, is_used), ((12.0, 12.0), true));

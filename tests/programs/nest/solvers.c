@@ -1,18 +1,18 @@
 // ranks: 4
 // truth: iterative solvers as compilers optimize them, by the first argument, a letter: the number of steps where calls show them, else that of stages or
-// truth: inner iterations, with the doubt that the code has a loop around them.
+// truth: inner iterations, with the doubt that several of them are a step, because the code has a loop around them.
 // kind: j 60 each step is an exchange and a sweep, every fourth has a residual
 // kind: k 60 the same with a residual in every tenth
 // kind: c 40 conjugate gradients: an exchange and two sums in each
 // kind: w 40 a step of Runge and Kutta: four stages, each with an exchange, written out; a sum in every tenth
 // kind: r 160 the same 40 steps by a loop of four stages, without a sum: calls show stages
-// doubt: r loop_around
+// doubt: r period
 // kind: s 12 the same by a loop of 60 steps, a sum in every fifth: calls show rounds of 20 stages
-// doubt: s loop_between
+// doubt: s period
 // kind: b 120 60 steps by a function that makes two half sweeps with an exchange each: calls show half sweeps
-// doubt: b loop_around
+// doubt: b period
 // kind: i 130 20 steps of 5 to 8 inner iterations, each with an exchange and a residual
-// doubt: i loop_around
+// doubt: i period
 #include <mpi.h>
 #include <time.h>
 

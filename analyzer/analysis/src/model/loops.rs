@@ -4,7 +4,7 @@ use bincode::{Decode, Encode};
 use std::num::NonZeroU32;
 
 /// A loop, found in the calls of some ranks that run the same code.
-#[derive(Clone, Debug, Encode, Decode)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Loop {
     /// Its name as a region.
     pub name: String,
@@ -39,8 +39,8 @@ pub struct Loop {
     /// The iterations of other ranks that exchange messages with these, where they are as many ranks or more and make another number of
     /// them; of the main loop alone.
     pub others: Option<u32>,
-    /// The loop detected in the calls, if the user named what ends an iteration.
-    pub detected: Option<DetectedLoop>,
+    /// Iterations of the loop detected in the calls, if the user named what ends an iteration.
+    pub detected: Option<u32>,
     /// Iterations within one of the main loop, on average; 1 of the main loop itself, less of one around it.
     pub for_each_main: f64,
     /// Fewest and most of them within one of the loop around it, in the calls that were searched; `None` where that is not known.
@@ -84,17 +84,6 @@ impl Loop {
     pub fn can_contain(&self, token: u32) -> bool {
         self.has(token) || self.classes.get(token as usize) == Some(&TokenClass::Neutral)
     }
-}
-
-/// The main loop in the calls of a rank, where the user named another.
-#[derive(Clone, Debug, Encode, Decode)]
-pub struct DetectedLoop {
-    /// Its iterations.
-    pub iterations: u32,
-    /// The call that ends one: its call site and operation.
-    pub end: (Option<u32>, u16),
-    /// True if an uninterrupted run of such calls ends only one.
-    pub run: bool,
 }
 
 /// Why no loop was sought or found.

@@ -172,7 +172,6 @@ mod tests {
             iterations: 50,
             in_parent: None,
             time: 1,
-            alike: 1.0,
             main: true,
         }
     }

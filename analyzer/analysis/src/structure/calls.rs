@@ -14,7 +14,7 @@ use super::activations::ActivationFinder;
 use super::distribution::DistributionFinder;
 use super::loop_body::CallInLoop;
 use super::named::NamedLoop;
-use crate::model::loops::{DetectedLoop, IterationAnchors, IterationEnds, TokenClass};
+use crate::model::loops::{IterationEnds, TokenClass};
 use crate::read::definitions::RankDefinitions;
 use crate::read::open::RecordedRun;
 use crate::structure::call_kinds::CallKinds;
@@ -139,14 +139,11 @@ impl RankCalls<'_> {
         }
     }
 
-    /// The main loop that is found where the user does not say what ends an iteration: how often it runs, and its end.
-    pub(super) fn detected(&self, window: &[CallInterval]) -> Option<DetectedLoop> {
+    /// Returns the iterations of the main loop that is found where the user does not say what ends one.
+    pub(super) fn detected(&self, window: &[CallInterval]) -> Option<u32> {
         let found = self.loops(window, None)?;
-        let main = found.into_iter().find(|one| one.main)?;
-        let anchors = IterationAnchors { run: main.anchor.run, every: main.every };
-        let iterations = self.iterations(&main, anchors, IterationEnds::Found, window);
-        let token = self.survey.tokens.get(*main.anchor.tokens.first()? as usize)?;
-        Some(DetectedLoop { iterations, end: (token.site, token.operation), run: anchors.run })
+        let main = found.iter().find(|one| one.main)?;
+        Some(self.iterations(main, IterationEnds::Found, window))
     }
 
     /// Applies a predicate to the operation of a kind of calls.
@@ -184,14 +181,8 @@ impl RankCalls<'_> {
     }
 
     /// The number of iterations of a loop in all its calls, of which these are in the window.
-    pub(super) fn iterations(
-        &self,
-        one: &FoundLoop,
-        anchors: IterationAnchors,
-        ends: IterationEnds,
-        window: &[CallInterval],
-    ) -> u32 {
-        let mut splitter = CallSplitter::new(classes(one, self.survey), anchors);
+    pub(super) fn iterations(&self, one: &FoundLoop, ends: IterationEnds, window: &[CallInterval]) -> u32 {
+        let mut splitter = CallSplitter::new(classes(one, self.survey), one.anchors());
         if self.has_all_in_window() {
             // The window lacks polls, which end no iteration.
             for call in window {
@@ -209,14 +200,8 @@ impl RankCalls<'_> {
     }
 
     /// Returns the kinds of calls in a window that a loop makes in some iterations alone.
-    pub(super) fn occasional(
-        &self,
-        one: &FoundLoop,
-        anchors: IterationAnchors,
-        ends: IterationEnds,
-        window: &[CallInterval],
-    ) -> Vec<u32> {
-        occasional_tokens(window, &classes(one, self.survey), anchors, ends)
+    pub(super) fn occasional(&self, one: &FoundLoop, ends: IterationEnds, window: &[CallInterval]) -> Vec<u32> {
+        occasional_tokens(window, &classes(one, self.survey), one.anchors(), ends)
     }
 
     /// The kinds of a loop's calls that are collective operations, each with how often the rank makes them.

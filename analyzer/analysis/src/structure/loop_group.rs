@@ -1,11 +1,9 @@
 //! A group of ranks that have the same loops.
 
-use std::num::NonZeroU32;
-
 use super::anchors::{CallEvidence, is_more_frequent};
 use super::calls::RankCalls;
 use super::unassigned_ranks::{UnassignedRank, has_loop};
-use crate::model::loops::{DetectedLoop, IterationAnchors, IterationCount, IterationEnds};
+use crate::model::loops::{IterationCount, IterationEnds};
 use crate::read::definitions::RankDefinitions;
 use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::iterations::window::CallInterval;
@@ -29,10 +27,8 @@ pub(super) struct LoopGroup<'a> {
     pub(super) is_unique: bool,
     /// True if one of these calls is in `main`.
     pub(super) is_in_main: bool,
-    /// Every `every`-th anchor of the main loop ends one.
-    pub(super) every: NonZeroU32,
-    /// The loop detected in the calls, if the user named what ends an iteration.
-    pub(super) detected: Option<DetectedLoop>,
+    /// Iterations of the loop detected in the calls, if the user named what ends an iteration.
+    pub(super) detected: Option<u32>,
     /// The rank that stands for the others.
     pub(super) chosen: UnassignedRank<'a>,
     /// The loops, each after the one around it.
@@ -59,7 +55,6 @@ impl<'a> LoopGroup<'a> {
             count: IterationCount::default(),
             is_unique: false,
             is_in_main: false,
-            every: found[main].every,
             detected: None,
             chosen,
             found,
@@ -69,18 +64,13 @@ impl<'a> LoopGroup<'a> {
         })
     }
 
-    /// Returns the anchors of the main loop that end an iteration.
-    pub(super) fn anchors(&self) -> IterationAnchors {
-        IterationAnchors { run: self.main().anchor.run, every: self.every }
-    }
-
     /// Counts the iterations of the main loop, and again where the calls of all ranks say more of what ends one than those of its own.
     pub(super) fn settle(&mut self, evidence: CallEvidence, window: &[CallInterval]) {
         self.count_iterations(evidence, window);
         let calls = self.calls;
         self.has_silent_loop_around =
             (0..self.found.len()).map(|at| calls.has_silent_loop_around(&self.found, at, window)).collect();
-        self.occasional = self.calls.occasional(self.main(), self.anchors(), self.ends, window);
+        self.occasional = self.calls.occasional(self.main(), self.ends, window);
     }
 
     fn count_iterations(&mut self, evidence: CallEvidence, window: &[CallInterval]) {
@@ -115,7 +105,7 @@ impl<'a> LoopGroup<'a> {
     }
 
     fn counted(&self, window: &[CallInterval]) -> u32 {
-        self.calls.iterations(self.main(), self.anchors(), self.ends, window)
+        self.calls.iterations(self.main(), self.ends, window)
     }
 
     /// Returns how often the rank makes that of the main loop's own calls which it makes most often, of those that come in more than its iterations, but not

@@ -24,7 +24,7 @@ use super::named::NamedLoop;
 use super::placer::MOST_LOOPS;
 use super::segment_name::label;
 use super::unassigned_ranks::{candidates, has_repeated_calls_of, representative};
-use crate::model::loops::{IterationAnchors, IterationEnds, Loop, TokenClass};
+use crate::model::loops::{IterationEnds, Loop, TokenClass};
 use crate::read::open::RecordedRun;
 use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::survey::{CallSurvey, CallToken, RankSurvey};
@@ -131,9 +131,8 @@ fn groups<'a>(
         let (window, definitions) = calls.call_window();
         let mut own = calls.loops(&window, named).and_then(|found| LoopGroup::new(calls, chosen, found));
         if let Some(own) = &mut own {
-            if let Some(named) = named {
-                (own.ends, own.every) = (IterationEnds::Each, named.every);
-                own.detected = calls.detected(&window);
+            if named.is_some() {
+                (own.ends, own.detected) = (IterationEnds::Each, calls.detected(&window));
             }
             own.settle(evidence, &window);
         }
@@ -192,11 +191,7 @@ fn to_loop(one: &FoundLoop, group: &LoopGroup, survey: &CallSurvey, places: &[Co
         is_region: one.main || share_of_main >= MIN_INNER_LOOP_TIME,
         ranks: group.ranks.clone(),
         anchor,
-        anchors: if one.main {
-            group.anchors()
-        } else {
-            IterationAnchors { run: one.anchor.run, ..IterationAnchors::default() }
-        },
+        anchors: one.anchors(),
         ends: if one.main { group.ends } else { IterationEnds::Found },
         count: group.count,
         is_unique: one.main && group.is_unique,
@@ -205,7 +200,7 @@ fn to_loop(one: &FoundLoop, group: &LoopGroup, survey: &CallSurvey, places: &[Co
         has_silent_loop_around: false,
         has_collectives: one.tokens.iter().any(|&token| group.calls.is_collective(token)),
         others: None,
-        detected: group.detected.clone().filter(|_| one.main),
+        detected: group.detected.filter(|_| one.main),
         in_parent: one.in_parent,
         for_each_main: one.iterations as f64 / main.iterations.max(1) as f64,
         share_of_main,

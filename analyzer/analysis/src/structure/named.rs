@@ -12,7 +12,7 @@ pub(super) struct NamedLoop {
     /// The kinds of calls, by the survey's index.
     tokens: Vec<u32>,
     /// Every `every`-th of them ends one.
-    pub every: NonZeroU32,
+    every: NonZeroU32,
 }
 
 impl NamedLoop {
@@ -45,12 +45,11 @@ impl NamedLoop {
             anchor: LoopAnchor { tokens: anchors, run: false },
             core: Vec::new(),
             by_rhythm: false,
-            every: NonZeroU32::MIN,
+            every: self.every,
             iterations: within.iter().filter(|call| self.tokens.contains(&call.token)).count()
                 / self.every.get() as usize,
             in_parent: None,
             time: within.last()?.end.saturating_sub(within.first()?.begin),
-            alike: 1.0,
             main: true,
         })
     }

@@ -322,19 +322,10 @@ class HeatMap {
 
 /** The reasons for doubts about a loop, by their names in the report. */
 const DOUBTS: Record<string, string> = {
-    amounts: "iterations carry very different amounts of data, as calls of one function from many places do",
-    other_calls: "many calls within its iterations are not the loop's",
-    few_kinds: "it has few kinds of calls, which may be in a function that is called from many places",
-    partners: "the ranks that these exchange messages with make another number of iterations",
-    rhythm: "what its iterations do besides the loop in them may as well be done in every few steps of that",
-    events: "its iterations are events, not steps: ranks handle the messages that come, in another number on each",
-    ends: "calls alone do not show whether the body of the loop also runs without being a step",
-    comes_often: "the call that --loop names comes several times in each iteration of the loop that the calls show",
-    other_ranks: "other ranks that make some of these calls have more iterations",
-    loop_between: "the code has a loop between this one and the loop in it, which need not make the call that ends an iteration",
-    loop_around: "the code has a loop around it, of which no call shows how often it goes around: several of its iterations may be one step",
-    little_carried: "its calls carry hardly any data, so that iterations in which there is none may have no calls",
-    interpreter: "all calls of a script have the same few call sites",
+    period: "several of its iterations may be one step, or one of them several steps",
+    ranks: "other ranks have another number of iterations",
+    events: "its iterations are messages that ranks handle as they come, no steps",
+    ends: "the first or the last of its iterations may be no step",
 };
 
 /** The note that the loop was found, and how sure it is. */

@@ -122,7 +122,7 @@ fn kind(rows: &[LoopRow], at: usize) -> &'static str {
 }
 
 fn iterations(row: &LoopRow) -> String {
-    let (fewest, most) = (row.iterations.0.round() as u64, row.iterations.1.round() as u64);
+    let (fewest, most) = (row.iterations_min.round() as u64, row.iterations_max.round() as u64);
     let about = if row.main { "" } else { "~" };
     if fewest == most {
         format!("{about}{}", count(most))
@@ -150,17 +150,9 @@ fn confidence(report: &Report) -> String {
         true => String::new(),
         false => format!(" on {}", ranks_in_words(&worst.ranks)),
     };
-    let is_by_figures = worst.covered < 0.5 || worst.iterations.0 < 0.98 * worst.iterations.1;
-    if let Some(doubt) = worst.doubt.as_ref().filter(|doubt| **doubt != LoopDoubt::Ends || !is_by_figures) {
-        let because = because(doubt, worst);
-        let advice = match doubt {
-            LoopDoubt::ComesOften(..) => "",
-            _ => {
-                "; mark the iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE, or --loop CALLSITE/3 \
-                 where it comes three times in each); --no-detect takes no loop"
-            }
-        };
-        return format!("{}{of_whom}: {because}{advice}", confidence.name());
+    let is_by_figures = worst.covered < 0.5 || worst.iterations_min < 0.98 * worst.iterations_max;
+    if let Some(doubt) = worst.doubt.filter(|doubt| *doubt != LoopDoubt::Ends || !is_by_figures) {
+        return format!("{}{of_whom}: {}", confidence.name(), because(doubt, worst));
     }
     let why = why_not_surer(worst);
     format!(
@@ -171,7 +163,7 @@ fn confidence(report: &Report) -> String {
 
 /// Explains the confidence in a main loop, besides doubts about it.
 fn why_not_surer(row: &LoopRow) -> String {
-    let (fewest, most) = row.iterations;
+    let (fewest, most) = (row.iterations_min, row.iterations_max);
     let alike = row.alike.unwrap_or(0.0);
     match row.confidence {
         _ if row.named => "--loop names the call that ends an iteration".to_owned(),
@@ -191,81 +183,39 @@ fn ranks_in_words(all: &[u32]) -> String {
     format!("{} {}", if all.len() == 1 { "rank" } else { "ranks" }, ranges(all))
 }
 
-/// The reason for a doubt about a loop or its number of iterations.
-fn because(doubt: &LoopDoubt, row: &LoopRow) -> String {
-    let may_be = may_be(row);
-    match doubt {
-        LoopDoubt::Amounts => {
-            "iterations carry very different amounts of data, as calls of one function from many places do".to_owned()
+/// The reason for a doubt about a loop or its number of iterations, and what to do.
+fn because(doubt: LoopDoubt, row: &LoopRow) -> String {
+    let counted = [row.iterations_min, row.iterations_max];
+    let possible = [row.possible_min.unwrap_or(counted[0]), row.possible_max.unwrap_or(counted[1])];
+    let reason = match doubt {
+        LoopDoubt::Period if row.named => {
+            let times = (possible[1] / possible[0]).round() as u64;
+            return format!(
+                "the call that --loop names comes {times} times in each iteration of the loop that the calls show; for that one take \
+                 --loop 'CALLSITE/{times}'"
+            );
         }
-        LoopDoubt::OtherCalls => "many calls within its iterations are not the loop's".to_owned(),
-        LoopDoubt::FewKinds(kinds, is_mostly_inner) => format!(
-            "it has only {} of call, which may be in a function that is called from many places{}",
-            plural(*kinds as u64, "kind"),
-            if *is_mostly_inner {
-                "; most of its time is in a loop within it, whose iterations may be the program's"
-            } else {
-                ""
-            }
-        ),
-        LoopDoubt::OtherRanks(_) => format!("other ranks that make some of these calls have more iterations{may_be}"),
-        LoopDoubt::Partners(other) => format!(
-            "the ranks that these exchange messages with make {}{may_be}",
-            plural(u64::from(*other), "iteration")
-        ),
-        LoopDoubt::LoopBetween(_) => format!(
-            "the code has a loop between this one and the loop in it, which need not make the call that ends an iteration{may_be}"
-        ),
-        LoopDoubt::LoopAround => {
-            "the code has a loop around it, of which no call shows how often it goes around: several of its iterations may be one step"
-                .to_owned()
-        }
-        LoopDoubt::LittleCarried => {
-            "its calls carry hardly any data, so that iterations in which there is none may have no calls".to_owned()
-        }
-        LoopDoubt::Interpreter => "all calls of a script have the same few call sites".to_owned(),
-        LoopDoubt::Rhythm(times) => format!(
-            "what its iterations do besides the loop in them may as well be done in every {} step of that{may_be}",
-            ordinal(*times)
-        ),
-        LoopDoubt::Ends => {
-            format!("calls alone do not show whether the body of the loop also runs without being a step{may_be}")
-        }
-        LoopDoubt::Events => {
-            "its iterations are events, not steps: ranks handle the messages that come, in another number on each"
-                .to_owned()
-        }
-        LoopDoubt::ComesOften(times, (operation, place)) => {
-            let label = clean(&place.label());
-            format!(
-                "the call that --loop names comes {times} times in each iteration of the loop that the calls show, which ends with \
-                 {operation} at {label}; for that one take --loop 'CALLSITE/{times}', or --loop '{label}'"
-            )
-        }
-    }
-}
-
-/// The other numbers of iterations that are possible, if any.
-fn may_be(row: &LoopRow) -> String {
-    let ranges = [row.iterations, row.possible.unwrap_or(row.iterations)];
-    let [counted, possible] = ranges.map(|(fewest, most)| (fewest.round() as u64, most.round() as u64));
-    match possible {
-        _ if possible == counted => String::new(),
-        (fewest, most) if fewest == counted.0 => format!(": it may be {}", count(most)),
-        (fewest, most) if most == counted.1 => format!(": it may be {}", count(fewest)),
-        (fewest, most) => format!(": it may be {} to {}", count(fewest), count(most)),
-    }
-}
-
-fn ordinal(n: u32) -> String {
-    let end = match (n % 10, n % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
+        LoopDoubt::Period => "several of its iterations may be one step, or one of them several steps",
+        LoopDoubt::Ranks => "other ranks have another number of iterations",
+        LoopDoubt::Events => "its iterations are messages that ranks handle as they come, no steps",
+        LoopDoubt::Ends => "the first or the last of its iterations may be no step",
     };
-    format!("{n}{end}")
+    let [counted, possible] = [counted, possible].map(|range| range.map(|n| n.round() as u64));
+    let is_open = match doubt {
+        LoopDoubt::Period => possible[1] != counted[1],
+        LoopDoubt::Ranks | LoopDoubt::Ends => possible != counted,
+        LoopDoubt::Events => false,
+    };
+    let there_may_be = match possible {
+        _ if !is_open => String::new(),
+        [fewest, most] if fewest == counted[0] => format!(": there may be {}", count(most)),
+        [fewest, most] if most == counted[1] => format!(": there may be {}", count(fewest)),
+        [fewest, most] => format!(": there may be {} to {}", count(fewest), count(most)),
+    };
+    format!(
+        "{reason}{there_may_be}; mark the iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE, or --loop \
+         CALLSITE/3 where it comes three times in each); --no-detect takes no loop"
+    )
 }
 
 /// The reason why no loop was found, if it is worth a line.
@@ -291,7 +241,12 @@ fn why_none(without: NoLoopReason) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn row(iterations: (f64, f64), alike: f64, covered: f64, confidence: LoopConfidence) -> LoopRow {
+    fn row(
+        [iterations_min, iterations_max]: [f64; 2],
+        alike: f64,
+        covered: f64,
+        confidence: LoopConfidence,
+    ) -> LoopRow {
         LoopRow {
             name: "loop".to_owned(),
             parent: None,
@@ -301,8 +256,10 @@ mod tests {
             rank_count: 2,
             ranks: vec![0, 1],
             ends_at: None,
-            iterations,
-            possible: Some(iterations),
+            iterations_min,
+            iterations_max,
+            possible_min: Some(iterations_min),
+            possible_max: Some(iterations_max),
             for_each_main: 1.0,
             in_parent_min: None,
             in_parent_max: None,
@@ -317,11 +274,11 @@ mod tests {
     fn what_keeps_a_loop_from_being_surer_is_reported_by_its_figures() {
         let likely =
             |iterations, alike, covered| why_not_surer(&row(iterations, alike, covered, LoopConfidence::Likely));
-        assert_eq!(likely((99.0, 100.0), 1.0, 0.9), "ranks count 99–100 iterations");
-        assert_eq!(likely((50.0, 50.0), 0.6, 0.9), "only 60.0 % of the iterations have the same kinds of calls");
-        assert_eq!(likely((4.0, 4.0), 1.0, 0.9), "there are only 4 iterations");
-        assert_eq!(likely((50.0, 50.0), 1.0, 0.3), "its iterations cover only 30.0 % of the time");
-        let sure = why_not_surer(&row((50.0, 50.0), 1.0, 0.9, LoopConfidence::Sure));
+        assert_eq!(likely([99.0, 100.0], 1.0, 0.9), "ranks count 99–100 iterations");
+        assert_eq!(likely([50.0, 50.0], 0.6, 0.9), "only 60.0 % of the iterations have the same kinds of calls");
+        assert_eq!(likely([4.0, 4.0], 1.0, 0.9), "there are only 4 iterations");
+        assert_eq!(likely([50.0, 50.0], 1.0, 0.3), "its iterations cover only 30.0 % of the time");
+        let sure = why_not_surer(&row([50.0, 50.0], 1.0, 0.9, LoopConfidence::Sure));
         assert!(sure.starts_with("all ranks count the same"), "{sure}");
     }
 }

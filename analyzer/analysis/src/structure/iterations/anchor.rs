@@ -34,8 +34,6 @@ pub(super) struct AnchorChoice {
     pub anchor: SequenceSymbol,
     /// Symbols that occur exactly once in each iteration.
     pub core: Vec<SequenceSymbol>,
-    /// Share of the iterations that are of the most common kind.
-    pub alike: f64,
 }
 
 /// Chooses the end of the iterations of a loop with these `visits`, ranges of the sequence's parts; with `only`, one of these. `None` where
@@ -70,7 +68,7 @@ pub(super) fn choose(
     }
     candidates.retain(|symbol| core.binary_search(symbol).is_ok());
     let anchor = last_of(sequence, window, visits, &candidates).unwrap_or(best.symbol);
-    Some(AnchorChoice { anchor, core, alike: best.alike(sequence) })
+    Some(AnchorChoice { anchor, core })
 }
 
 /// Returns whether all calls of a symbol complete whichever requests are complete.

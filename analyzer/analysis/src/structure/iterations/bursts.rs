@@ -86,7 +86,6 @@ mod tests {
             iterations: computed.len(),
             in_parent: None,
             time: 1,
-            alike: 1.0,
             main: true,
         }];
         join_bursts(&mut found, &calls(computed), |_| is_nested);

@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU32;
 
+use crate::model::loops::IterationAnchors;
+
 /// The call or calls that mark the end of each iteration of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopAnchor {
@@ -48,10 +50,15 @@ pub struct FoundLoop {
     pub in_parent: Option<(u32, u32)>,
     /// Ticks of the window that the loop covers.
     pub time: u64,
-    /// Share of the iterations that consist of the same calls as the most common kind of them, in 0..=1.
-    pub alike: f64,
     /// True if this is the program's main loop. At most one is.
     pub main: bool,
+}
+
+impl FoundLoop {
+    /// Returns the anchors that end an iteration.
+    pub fn anchors(&self) -> IterationAnchors {
+        IterationAnchors { run: self.anchor.run, every: self.every }
+    }
 }
 
 /// Counts the iterations that end with `inner` in each one that ends with `outer`, in a sequence of tokens: fewest and most. `is_whole`: it has

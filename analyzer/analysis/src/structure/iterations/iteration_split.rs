@@ -142,19 +142,6 @@ impl IterationSplit {
         core.sort_unstable();
         core
     }
-
-    /// The share of the iterations that consist of the same symbols as the most common ones, in 0..=1.
-    pub fn alike(&self, sequence: &CallSequence) -> f64 {
-        let mut sets: FxHashMap<Vec<SequenceSymbol>, usize> = FxHashMap::default();
-        for kind in self.kinds.values() {
-            let mut symbols = symbols(sequence, kind.example);
-            symbols.sort_unstable();
-            symbols.dedup();
-            *sets.entry(symbols).or_default() += kind.count;
-        }
-        let whole: usize = sets.values().sum();
-        sets.values().copied().max().unwrap_or(0) as f64 / whole.max(1) as f64
-    }
 }
 
 impl IterationKind {

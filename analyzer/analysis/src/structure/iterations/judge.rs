@@ -112,7 +112,7 @@ fn named(sequence: &CallSequence, parts: &[Range<usize>], chosen: AnchorChoice) 
             inner.extend(found.inner.iter().chain([&symbol]));
         }
     }
-    SequenceLoop { tokens, inner, anchor: chosen.anchor, core: chosen.core, alike: chosen.alike, by_rhythm: false }
+    SequenceLoop { tokens, inner, anchor: chosen.anchor, core: chosen.core, by_rhythm: false }
 }
 
 /// The sections in which all that makes the loop occurs; `None` where there are too few iterations in them.

@@ -36,12 +36,6 @@ impl IterationNumbering {
     pub fn iteration(&self, interval: usize) -> Option<u32> {
         self.iterations.get(interval).copied().filter(|&iteration| iteration != NONE)
     }
-
-    /// The share of the iterations that consist of the same calls as the most common kind, in 0..=1; `None` without
-    /// iterations.
-    pub fn share_alike(&self) -> Option<f64> {
-        (0 < self.count).then(|| f64::from(self.alike) / f64::from(self.count))
-    }
 }
 
 /// Numbers the iterations of a rank's `intervals`, all of the run's, in their order.
@@ -349,8 +343,8 @@ mod tests {
             splitter.next(token, 0, 0);
         }
         let numbering = number(&splitter.finish(), IterationEnds::Found);
-        assert_eq!((numbering.count, numbering.share_alike()), (4, Some(0.75)));
+        assert_eq!((numbering.count, numbering.alike), (4, 3));
         assert_eq!(number(&[], IterationEnds::Found), IterationNumbering::default());
-        assert_eq!(number(&[], IterationEnds::Each).share_alike(), None);
+        assert_eq!(number(&[], IterationEnds::Each), IterationNumbering::default());
     }
 }

@@ -182,7 +182,6 @@ impl VisitOutline {
             iterations: sums.iterations,
             in_parent: None,
             time: sums.time,
-            alike: found.alike,
             main: false,
         })
     }

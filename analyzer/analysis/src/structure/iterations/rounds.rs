@@ -28,7 +28,7 @@ pub fn take_rounds(found: &mut [FoundLoop], calls: &[CallInterval]) {
     }
     let one = &mut found[main];
     (one.anchor, one.core, one.every) = (inner.anchor, Vec::new(), every);
-    (one.iterations, one.alike, one.by_rhythm) = (inner.iterations / round, inner.alike, false);
+    (one.iterations, one.by_rhythm) = (inner.iterations / round, false);
 }
 
 /// Returns the number of iterations of `inner`, which end with `end`, in a round, by the value of `of` for that call. Returns `None` if they make no
@@ -81,7 +81,6 @@ mod tests {
             iterations,
             in_parent: None,
             time: 1,
-            alike: 1.0,
             main: parent.is_none(),
         }
     }

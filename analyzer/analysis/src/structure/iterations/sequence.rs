@@ -40,8 +40,6 @@ pub(super) struct SequenceLoop {
     pub anchor: SequenceSymbol,
     /// Symbols that occur exactly once in each iteration, the anchor among them.
     pub core: Vec<SequenceSymbol>,
-    /// Share of the iterations that are of the most common kind.
-    pub alike: f64,
     /// True if nothing but its rhythm makes it a loop around an inner one.
     pub by_rhythm: bool,
 }

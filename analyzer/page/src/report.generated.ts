@@ -72,9 +72,9 @@ export type RegionMark = ("useful" | "control" | "serial")
  */
 export type LoopConfidence = ("sure" | "likely" | "unsure")
 /**
- * The names of doubts about a loop.
+ * A reason to suspect that another loop than the detected one iterates, or that it has another number of iterations.
  */
-export type DoubtName = ("amounts" | "other_calls" | "few_kinds" | "other_ranks" | "partners" | "loop_between" | "loop_around" | "little_carried" | "interpreter" | "rhythm" | "ends" | "events" | "comes_often")
+export type LoopDoubt = ("period" | "ranks" | "events" | "ends")
 /**
  * The origin of iterations.
  */
@@ -2288,7 +2288,7 @@ iterations_min: number
  */
 iterations_max: number
 /**
- * The smallest number of iterations that `doubt` leaves possible: `iterations_min` where the number is certain; null if it is no main loop.
+ * The smallest number of iterations that is possible, by all signs of another one: `iterations_min` where the number is certain; null if it is no main loop.
  */
 possible_min: (number | null)
 /**
@@ -2320,9 +2320,9 @@ alike: (number | null)
  */
 confidence: (LoopConfidence | null)
 /**
- * The most serious reason to suspect another loop than the one found; null if there is none, and where it is no main loop. Where the user named the call that ends an iteration, only `comes_often`.
+ * The most serious reason to suspect another loop than the one found; null if there is none, and where it is no main loop. Where the user named the call that ends an iteration, only `period`.
  */
-doubt: (DoubtName | null)
+doubt: (LoopDoubt | null)
 }
 /**
  * The call that ends an iteration.

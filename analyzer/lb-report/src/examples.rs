@@ -158,10 +158,9 @@ EXAMPLES
   Write a page for a browser with plots, models and the causal model:
       lb-report study html scaling.study scaling.html
 
-  Keep a history of commits, with a page and a badge of the newest run:
+  Keep a history of commits, with a page:
       lb-report study add history.study lbprof-out --label $(git rev-parse --short HEAD)
       lb-report study html history.study history.html
-      lb-report study badge history.study badge.svg --metric load-balance
 
   Export everything for a script, pandas or R:
       lb-report study export scaling.study --json - | jq .runs

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use lbprof_analysis::metrics::load_balance::ratio;
 use lbprof_analysis::model::samples::CpuTime;
 use lbprof_analysis::model::thread_pools::SampledPool;
 use lbprof_analysis::model::{Model, RankModel, RegionIdx};
@@ -83,11 +84,6 @@ impl PoolSums {
             utilization_error: ratio(working.error_s(), thread_time_s),
         }
     }
-}
-
-/// A quotient, or `None` if `whole` is 0.
-fn ratio(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
 }
 
 /// A pool while ranks are added to it.

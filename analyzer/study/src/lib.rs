@@ -5,7 +5,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod badge;
 pub mod compare;
 pub mod export;
 pub mod extrap;

@@ -120,10 +120,7 @@ impl BlockHead {
 
     /// The checksum that goes with these fields (but `crc`) and `payload`.
     pub fn checksum(self, payload: &[u8]) -> u32 {
-        let mut crc = crc32fast::Hasher::new();
-        crc.update(&self.covered());
-        crc.update(payload);
-        crc.finalize()
+        checksum_of([&self.covered(), payload])
     }
 
     /// The fields that the checksum covers.
@@ -139,10 +136,15 @@ impl BlockHead {
 
 /// The checksum of a log's header.
 pub fn header_checksum(version: u16, header: &[u8]) -> u32 {
+    checksum_of([&version.to_le_bytes()[..], &(header.len() as u32).to_le_bytes(), header])
+}
+
+/// The checksum of bytes that follow one another.
+pub fn checksum_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u32 {
     let mut crc = crc32fast::Hasher::new();
-    crc.update(&version.to_le_bytes());
-    crc.update(&(header.len() as u32).to_le_bytes());
-    crc.update(header);
+    for part in parts {
+        crc.update(part);
+    }
     crc.finalize()
 }
 

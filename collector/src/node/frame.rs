@@ -12,7 +12,7 @@
 //! whole, or something else is, with the same `offset`.
 
 use crate::codec::take_array;
-use crate::format::{BLOCK_HEAD_BYTES, MAX_PLAIN};
+use crate::format::{BLOCK_HEAD_BYTES, MAX_PLAIN, checksum_of};
 
 /// First bytes of a frame.
 pub const FRAME_MAGIC: [u8; 4] = *b"LBNF";
@@ -71,10 +71,7 @@ impl FrameHead {
 
     /// The checksum that goes with these fields (but `crc`) and `payload`.
     pub fn checksum(self, payload: &[u8]) -> u32 {
-        let mut crc = crc32fast::Hasher::new();
-        crc.update(&self.covered());
-        crc.update(payload);
-        crc.finalize()
+        checksum_of([&self.covered(), payload])
     }
 
     /// Bytes of the frame.

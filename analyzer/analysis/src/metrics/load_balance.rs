@@ -87,7 +87,7 @@ impl EfficiencyTimes {
 }
 
 /// A quotient, where there is one.
-fn ratio(part: f64, whole: f64) -> Option<f64> {
+pub fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 

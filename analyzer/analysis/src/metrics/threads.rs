@@ -20,6 +20,7 @@
 use lbprof_collector::Activity;
 use lbprof_thresholds::metrics::MIN_TEAM_TIME;
 
+use super::load_balance::ratio;
 use crate::model::Model;
 use crate::model::threads::{ParallelRegion, TeamSeconds};
 
@@ -228,11 +229,6 @@ impl ThreadEfficiency {
     fn without_serial_s(&self) -> f64 {
         self.sum.outside_mpi_s() - self.sum.serial_s
     }
-}
-
-/// A quotient, where there is one.
-fn ratio(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
 }
 
 #[cfg(test)]

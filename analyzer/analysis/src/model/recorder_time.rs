@@ -110,7 +110,6 @@ impl RecorderShares {
 
 #[cfg(test)]
 mod tests {
-    use lbprof_collector::definition::RegionKind;
 
     use super::*;
     use crate::model::{CallTotals, Region};
@@ -130,20 +129,11 @@ mod tests {
             rank.samples.recorder.add(&CpuTime::sample(0.005));
         }
         rank.samples.recorder_by_region = vec![(0, 1.0), (1, 2.0)];
-        let region = |name: &str| Region {
-            name: name.to_owned(),
-            path: name.to_owned(),
-            parent: 0,
-            kind: RegionKind::Useful,
-            iterated: false,
-            found: false,
-            is_code: false,
-            is_function: false,
-            call: None,
-            ends: None,
-            between: None,
-        };
-        Model { ranks: vec![rank], regions: vec![region("main"), region("main/inner")], ..Model::default() }
+        Model {
+            ranks: vec![rank],
+            regions: vec![Region::marked("main"), Region::marked("main/inner")],
+            ..Model::default()
+        }
     }
 
     #[test]

@@ -43,6 +43,25 @@ pub struct Region {
     pub between: Option<String>,
 }
 
+impl Region {
+    /// A marked region of useful time in no other one but the first.
+    pub(crate) fn marked(name: &str) -> Region {
+        Region {
+            name: name.to_owned(),
+            path: name.to_owned(),
+            parent: 0,
+            kind: RegionKind::Useful,
+            iterated: false,
+            found: false,
+            is_code: false,
+            is_function: false,
+            call: None,
+            ends: None,
+            between: None,
+        }
+    }
+}
+
 /// `region` and those around it in a table in which 0 is the outermost of all; innermost first.
 pub fn chain(regions: &[Region], region: RegionIdx) -> Vec<RegionIdx> {
     let mut chain = vec![region];

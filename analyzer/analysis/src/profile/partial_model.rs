@@ -16,7 +16,6 @@ use crate::partial_result::PartialResult;
 use crate::profile::concurrency::ConcurrencySlices;
 use crate::profile::rank_summaries::SummarizedRanks;
 use crate::structure::RunStructure;
-use crate::structure::region_path::PathPart;
 
 /// A part of the run: the models of some ranks, and the tables that they refer to.
 #[derive(Default, Encode, Decode)]
@@ -44,7 +43,7 @@ impl PartialResult for PartialModel {
         for region in &higher.tables.regions[1..] {
             // The one around it comes before it in its table, so that it has its new index already.
             let parent = numbers.regions.get(region.parent as usize).copied().unwrap_or(0);
-            let idx = tables.region(parent, &PathPart::from_region(region)).unwrap_or(parent);
+            let idx = tables.region(parent, region).unwrap_or(parent);
             numbers.regions.push(idx);
         }
         numbers.counters = higher.tables.counters.iter().map(|name| tables.counter(name)).collect();

@@ -23,14 +23,14 @@ use crate::model::selected::SelectedPart;
 use crate::model::sites::CallSiteTable;
 use crate::model::thread_pools::SampledPool;
 use crate::model::{
-    CallTotals, Communicator, PendingCall, PollTimes, RankModel, RegionCounters, RegionIdx, ResourceUsage, RunFacts,
-    Seconds, SiteTotalsKey,
+    CallTotals, Communicator, PendingCall, PollTimes, RankModel, Region, RegionCounters, RegionIdx, ResourceUsage,
+    RunFacts, Seconds, SiteTotalsKey,
 };
 use crate::profile::samples::SampleSums;
 use crate::profile::sums::ThreadTotals;
 use crate::read::definitions::RankDefinitions;
 use crate::read::span::TickSpan;
-use crate::structure::region_path::{PathPart, loop_path, region_path};
+use crate::structure::region_path::{loop_path, region_path};
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::{FoundRegion, RunStructure};
 
@@ -227,7 +227,7 @@ impl<'a> RankBuilder<'a> {
     }
 
     /// The index of the region of this path, entered where it is new.
-    pub(super) fn enter(&mut self, path: Vec<PathPart>) -> RegionIdx {
+    pub(super) fn enter(&mut self, path: Vec<Region>) -> RegionIdx {
         let mut idx = 0;
         for part in path {
             let Some(found) = self.part.tables.region(idx, &part) else {

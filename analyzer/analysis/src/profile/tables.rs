@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use bincode::{Decode, Encode};
-use lbprof_collector::definition::RegionKind;
 
 use super::lines::LineTimes;
 use crate::model::samples::SampledLine;
 use crate::model::{Communicator, RankModel, Region, RegionIdx, chain};
 use crate::read::definitions::{WHOLE_PROGRAM, path_part};
-use crate::structure::region_path::PathPart;
 
 /// Names that several ranks share, each once.
 #[derive(Encode, Decode)]
@@ -31,21 +29,8 @@ const MAX_PATH_BYTES: usize = 64 << 20;
 
 impl Default for SharedTables {
     fn default() -> Self {
-        let whole = Region {
-            name: WHOLE_PROGRAM.to_owned(),
-            path: WHOLE_PROGRAM.to_owned(),
-            parent: 0,
-            kind: RegionKind::Useful,
-            iterated: false,
-            found: false,
-            is_code: false,
-            is_function: false,
-            call: None,
-            ends: None,
-            between: None,
-        };
         SharedTables {
-            regions: vec![whole],
+            regions: vec![Region::marked(WHOLE_PROGRAM)],
             regions_by_name: HashMap::new(),
             path_bytes: 0,
             counters: Vec::new(),
@@ -57,32 +42,19 @@ impl Default for SharedTables {
 
 impl SharedTables {
     /// The region of this name within `parent`; `None`: there are too many.
-    pub(super) fn region(&mut self, parent: RegionIdx, part: &PathPart) -> Option<RegionIdx> {
-        let PathPart { name, kind, iterated, found, is_code, is_function, call, ends, between } = part.clone();
-        let key = (parent, name.clone());
+    pub(super) fn region(&mut self, parent: RegionIdx, part: &Region) -> Option<RegionIdx> {
+        let key = (parent, part.name.clone());
         if let Some(&idx) = self.regions_by_name.get(&key) {
             let known = &mut self.regions[idx as usize];
-            known.iterated |= iterated;
-            known.ends = known.ends.take().or(ends);
-            known.call = known.call.or(call);
+            known.iterated |= part.iterated;
+            known.ends = known.ends.take().or_else(|| part.ends.clone());
+            known.call = known.call.or(part.call);
             return Some(idx);
         }
-        let path = format!("{}/{}", self.regions[parent as usize].path, path_part(&name));
+        let path = format!("{}/{}", self.regions[parent as usize].path, path_part(&part.name));
         self.path_bytes = Some(self.path_bytes + path.len()).filter(|&bytes| bytes <= MAX_PATH_BYTES)?;
         let idx = self.regions.len() as RegionIdx;
-        self.regions.push(Region {
-            name,
-            path,
-            parent,
-            kind,
-            iterated,
-            found,
-            is_code,
-            is_function,
-            call,
-            ends,
-            between,
-        });
+        self.regions.push(Region { path, parent, ..part.clone() });
         self.regions_by_name.insert(key, idx);
         Some(idx)
     }
@@ -115,25 +87,13 @@ impl TableRenumbering {
             self.renumber(idx);
         }
         rank.cells.sort_by_key(|&(key, _)| key);
-        for (idx, _) in rank.inclusive.iter_mut() {
-            self.renumber(idx);
+        self.renumber_all(&mut rank.inclusive);
+        self.renumber_all(&mut rank.in_iterations);
+        self.renumber_all(&mut rank.totals);
+        for (part, _) in rank.iterations.iter_mut().flat_map(|(_, series)| &mut series.parts) {
+            self.renumber(part);
         }
-        rank.inclusive.sort_by_key(|&(key, _)| key);
-        for (idx, _) in rank.in_iterations.iter_mut() {
-            self.renumber(idx);
-        }
-        rank.in_iterations.sort_by_key(|&(key, _)| key);
-        for (idx, _) in rank.totals.iter_mut() {
-            self.renumber(idx);
-        }
-        rank.totals.sort_by_key(|&(key, _)| key);
-        for (idx, series) in &mut rank.iterations {
-            self.renumber(idx);
-            for (part, _) in &mut series.parts {
-                self.renumber(part);
-            }
-        }
-        rank.iterations.sort_by_key(|&(key, _)| key);
+        self.renumber_all(&mut rank.iterations);
         for ((idx, counter), _) in &mut rank.counters {
             self.renumber(idx);
             *counter = self.counters[*counter as usize];
@@ -158,6 +118,13 @@ impl TableRenumbering {
             }
             off_core.places.sort_by_key(|&(at, _)| at);
         }
+    }
+
+    fn renumber_all<T>(&self, by_region: &mut [(RegionIdx, T)]) {
+        for (region, _) in by_region.iter_mut() {
+            self.renumber(region);
+        }
+        by_region.sort_by_key(|&(region, _)| region);
     }
 
     fn renumber(&self, region: &mut RegionIdx) {

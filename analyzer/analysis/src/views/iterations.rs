@@ -409,19 +409,7 @@ mod tests {
         let slowest =
             ranks.iter().map(|rank| rank.iterations[0].1.slowest(rank.rank)).reduce(SlowestInIteration::slower_of);
         Model {
-            regions: vec![Region {
-                name: "main".into(),
-                path: "main".into(),
-                parent: 0,
-                kind: lbprof_collector::definition::RegionKind::Useful,
-                iterated: true,
-                found: false,
-                is_code: false,
-                is_function: false,
-                call: None,
-                ends: None,
-                between: None,
-            }],
+            regions: vec![Region { iterated: true, ..Region::marked("main") }],
             slowest: vec![slowest.unwrap_or_default()],
             outermost_iterated: vec![0],
             ranks,

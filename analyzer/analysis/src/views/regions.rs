@@ -80,26 +80,12 @@ fn means(sums: &[f64], rows: &RankRows) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
-    use lbprof_collector::definition::RegionKind;
 
     use super::*;
     use crate::model::{CallTotals, RankModel, Region};
 
     fn region(path: &str, parent: RegionIdx) -> Region {
-        let (name, path) = (path.to_owned(), path.to_owned());
-        Region {
-            name,
-            path,
-            parent,
-            kind: RegionKind::Useful,
-            iterated: false,
-            found: false,
-            is_code: false,
-            is_function: false,
-            call: None,
-            ends: None,
-            between: None,
-        }
+        Region { parent, ..Region::marked(path) }
     }
 
     /// Ranks that compute so long in each of three regions and call MPI twice in the last.

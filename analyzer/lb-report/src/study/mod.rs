@@ -1,7 +1,6 @@
 //! `lb-report study`: several runs, their figures in one file. Each command is a file.
 
 mod add;
-mod badge;
 mod export;
 mod graph;
 mod html;
@@ -39,8 +38,6 @@ enum StudyCommand {
     Graph(graph::GraphArguments),
     /// Write an HTML page with scaling, models and the causal model: one file that works offline.
     Html(html::HtmlArguments),
-    /// Write a badge with a figure of the newest run, as SVG.
-    Badge(badge::BadgeArguments),
     /// Remove runs from a study.
     Remove(remove::RemoveArguments),
     /// Export everything in a study as JSON or CSV.
@@ -56,7 +53,6 @@ pub fn run(arguments: &StudyArguments) -> anyhow::Result<ReportExit> {
         StudyCommand::Model(arguments) => model::run(arguments),
         StudyCommand::Graph(arguments) => graph::run(arguments),
         StudyCommand::Html(arguments) => html::run(arguments),
-        StudyCommand::Badge(arguments) => badge::run(arguments),
         StudyCommand::Remove(arguments) => remove::run(arguments),
         StudyCommand::Export(arguments) => export::run(arguments),
     }

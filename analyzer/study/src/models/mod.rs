@@ -25,8 +25,6 @@ pub mod linear;
 pub(crate) mod matrix_multiplication;
 pub mod phases;
 pub mod polynomial;
-#[cfg(test)]
-pub(crate) mod pseudo_random;
 pub mod quantity;
 pub mod relations;
 mod remarks;

@@ -83,14 +83,20 @@ fn degree_error(fit: &PolynomialFit) -> DegreeError {
 
 #[cfg(test)]
 mod tests {
+    use lbprof_analysis::metrics::pseudo_random::RandomFractions;
+
     use super::*;
-    use crate::models::pseudo_random::NoiseGenerator;
 
     /// Σ x^k for k to `degree`, x in 1..=2 at `n` points, with noise of deviation `sigma`.
     fn noisy(degree: usize, n: usize, sigma: f64, seed: u64) -> Vec<Point> {
-        let mut noise = NoiseGenerator::new(seed);
+        let mut random = RandomFractions::new(seed);
+        // Normally distributed (Box and Muller).
+        let mut noise = move || {
+            let (u, v) = (1.0 - random.next_fraction(), random.next_fraction());
+            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+        };
         let xs = (0..n).map(|i| 1.0 + i as f64 / (n - 1) as f64);
-        xs.map(|x| (x, (0..=degree).map(|k| x.powi(k as i32)).sum::<f64>() + sigma * noise.normal())).collect()
+        xs.map(|x| (x, (0..=degree).map(|k| x.powi(k as i32)).sum::<f64>() + sigma * noise())).collect()
     }
 
     #[test]

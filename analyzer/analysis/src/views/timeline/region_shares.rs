@@ -66,25 +66,12 @@ impl RegionShares {
 #[cfg(test)]
 mod tests {
     use lbprof_collector::Activity;
-    use lbprof_collector::definition::RegionKind;
 
     use super::*;
     use crate::model::{CallTotals, RankModel, Region};
 
     fn region(idx: RegionIdx) -> Region {
-        Region {
-            name: idx.to_string(),
-            path: idx.to_string(),
-            parent: 0,
-            kind: RegionKind::Useful,
-            iterated: false,
-            found: false,
-            is_code: false,
-            is_function: false,
-            call: None,
-            ends: None,
-            between: None,
-        }
+        Region::marked(&idx.to_string())
     }
 
     /// Two ranks whose time is in regions 1 to `MOST_REGIONS` + 1, in the first of them least.

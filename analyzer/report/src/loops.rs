@@ -7,8 +7,8 @@ use lbprof_analysis::model::loops::{FoundLoopOfRank, IterationCount, Loop, NoLoo
 use lbprof_analysis::model::{Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
-use lbprof_collector::Operation;
 use lbprof_collector::semantics::CompletionEffect;
+use lbprof_collector::{Activity, Operation};
 use lbprof_thresholds::verdict::{
     MAX_FACTOR_OF_ITERATIONS, MAX_OTHER_CALLS, MIN_COVERAGE_OF_MAIN_LOOP, MIN_EQUAL_AMOUNTS, MIN_KINDS_OF_CALLS,
     MIN_TIME_OF_INNER_LOOP,
@@ -149,10 +149,10 @@ const BYTES_OF_A_NUMBER: f64 = 8.0;
 const INTERPRETERS: [&str; 4] = ["mpi4py", "MPI.cpython", "MPI.abi3", "Rmpi"];
 
 /// Returns the most serious doubt about a main loop that was `found` on each of its ranks, and the highest confidence that it allows. `inner` is the loop in it
-/// with most time, `module` has the call that ends an iteration.
+/// with most time, which is most of the main loop or not; `module` has the call that ends an iteration.
 fn find_doubt(
     one: &Loop,
-    inner: Option<&Loop>,
+    inner: Option<(&Loop, bool)>,
     found: &[FoundLoopOfRank],
     module: Option<&str>,
 ) -> Option<(LoopDoubt, LoopConfidence)> {
@@ -172,8 +172,8 @@ fn find_doubt(
     let n_iterations = sum_up(found, |rank| rank.iterations.into());
     // A call whose path is known, or one in main, is called from one place.
     let has_few_kinds = !is_certain && !one.is_unique && one.kinds() < MIN_KINDS_OF_CALLS;
-    let is_mostly_inner = inner.is_some_and(|inner| inner.share_of_main >= MIN_TIME_OF_INNER_LOOP);
-    let has_silent_loop = one.has_silent_loop_around || inner.is_some_and(|inner| inner.has_silent_loop_around);
+    let is_mostly_inner = inner.is_some_and(|(_, is_most)| is_most);
+    let has_silent_loop = one.has_silent_loop_around || inner.is_some_and(|(inner, _)| inner.has_silent_loop_around);
     // Where a rank has nothing to send, a program may leave calls out.
     let carries_little = !one.is_in_main && sum_up(found, |rank| rank.carried.bytes) <= BYTES_OF_A_NUMBER * calls;
     let signs = [
@@ -267,7 +267,10 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     let module = ends_at.as_ref().and_then(|end| end.place.module.as_deref());
     let doubt = match (one.named, one.main) {
         (true, _) => times.map(|_| (LoopDoubt::Period, LoopConfidence::Sure)),
-        (false, true) => find_doubt(one, inner, &found, module),
+        (false, true) => {
+            let inner = inner.map(|inner| (inner, is_most_of(model, &ranks, region, inner)));
+            find_doubt(one, inner, &found, module)
+        }
         (false, false) => None,
     };
     let confidence = doubt.map_or(by_figures, |(_, at_most)| by_figures.max(at_most));
@@ -292,6 +295,16 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
         confidence: one.main.then_some(confidence),
         doubt: doubt.map(|(doubt, _)| doubt),
     }
+}
+
+/// Returns whether the time of some ranks' main loop, which is `region`, goes by mostly in a loop within it, and what they compute, too: where a rank does nothing but
+/// receive, it makes no steps.
+fn is_most_of(model: &Model, ranks: &[&RankModel], region: Option<RegionIdx>, inner: &Loop) -> bool {
+    let within = model.regions.iter().position(|one| Some(one.parent) == region && one.found && one.name == inner.name);
+    let computation_s =
+        |at: RegionIdx| ranks.iter().map(|rank| rank.inclusive(at)[Activity::Computation as usize]).sum::<f64>();
+    let computes_mostly = |within| computation_s(within) >= MIN_TIME_OF_INNER_LOOP * region.map_or(0.0, computation_s);
+    inner.share_of_main >= MIN_TIME_OF_INNER_LOOP && within.is_none_or(|within| computes_mostly(within as RegionIdx))
 }
 
 /// Iterations of a rank's main loop in all its calls.
@@ -468,7 +481,8 @@ mod tests {
         module: &str,
     ) -> Option<(LoopDoubt, LoopConfidence)> {
         let found = FoundLoopOfRank { at: 0, iterations: 100, alike: 100, carried };
-        find_doubt(&one, inner.as_ref(), &[found; 2], Some(module))
+        let inner = inner.as_ref().map(|inner| (inner, inner.share_of_main >= MIN_TIME_OF_INNER_LOOP));
+        find_doubt(&one, inner, &[found; 2], Some(module))
     }
 
     /// A loop of these kinds of calls, whose number of iterations is certain or not.

@@ -20,6 +20,9 @@ thresholds! {
     /// By how much the mean of the ranks in an iteration may change on average, as a share, where some ranks' iterations are those before or after.
     MAX_CHANGE_OF_MEAN: f64 = 0.02, unit "of the mean", validated "analysis/src/replay/what_if/alignment.rs";
 
+    /// Time of a rank after its last iteration, as a share of what it computes in one, below which no part of a further iteration lies there.
+    MAX_TIME_AFTER_ITERATIONS: f64 = 0.5, unit "of the rank's mean iteration", validated "report/tests/blocking/predictions.rs";
+
     /// By how much ranks may differ in the number of their iterations, as a share of the most: those before the first and after the last are cut.
     MIN_EQUAL_ITERATIONS: f64 = 0.98, unit "of the most", validated "analysis/src/replay/what_if/alignment.rs";
 

@@ -174,7 +174,7 @@ thresholds! {
     /// Ranks that differ by this factor in their iterations have other ones.
     MAX_FACTOR_OF_ITERATIONS: f64 = 1.02, unit "factor", validated "report/src/loops.rs";
 
-    /// Share of a loop's time from which on most of it is in a loop within it.
+    /// Share of a loop's time, and of what is computed in it, from which on most of it is in a loop within it.
     MIN_TIME_OF_INNER_LOOP: f64 = 0.5, unit "of the loop's time", validated "report/src/loops.rs";
 
     /// Minimum gain of balance in each iteration, relative to any other change, for it to come first.

@@ -499,6 +499,20 @@ fn balance_in_each_iteration_is_not_predicted_where_it_is_not_known_which_of_the
 }
 
 #[test]
+fn iterations_of_a_tree_are_counted_from_the_last_in_which_all_compute() {
+    // Ranks reduce to rank 0 and wait for its answer; the root's step ends with a send, the others' with a receive or a send. Another rank is slow in each step.
+    let tree = |work: &str| {
+        let up = "if $r%2 == 1\nsend $r-1 bytes 1024\nend\nif $r%2 == 0\nrecv $r+1\nend\nif $r == 2\nsend 0 bytes 1024\nend\n";
+        let root = "if $r == 0\nrecv 2\nsend 2 bytes 1024\nend\nif $r == 2\nrecv 0\nend\n";
+        let down = "if $r%2 == 0\nsend $r+1 bytes 1024\nend\nif $r%2 == 1\nrecv $r-1\nend\n";
+        format!("ranks 4\nlatency 0.01\nrank *:\nrepeat 12\n{work}\n{up}{root}{down}end\nbarrier\n")
+    };
+    let run = Run::found(&tree("compute 6\nif ($i+4-$r)%4 == 0\ncompute 6\nend"));
+    let (each_ms, truth_ms) = (run.replay_ms(WhatIfScenario::RunBalancedEach), simulated_ms(&tree("compute 7.5")));
+    assert!((each_ms - truth_ms).abs() < 0.02 * truth_ms, "{each_ms} ms instead of {truth_ms} ms");
+}
+
+#[test]
 fn what_ranks_compute_outside_of_a_found_loop_is_balanced_where_it_may_be_a_part_of_it_and_else_stays() {
     let steps = |before: &str| {
         format!("ranks 2\nrank *:\n{before}\nrepeat 10\ncompute 10+10*$r\nallreduce 8\nend\ncompute 0.001\n")

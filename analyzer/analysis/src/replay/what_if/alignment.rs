@@ -8,13 +8,14 @@
 //! An iteration of a loop that was found in the calls ends with a call. Where all ranks end it with the same call, their iterations are
 //! the same ones. Where they do not, the computation before the call that ends an iteration on one rank may be that of the iteration before
 //! on another. That is no matter where each of a rank's iterations takes as long as the others, but if another rank is slow in each one,
-//! balance in each iteration cannot be predicted. Nor can it where ranks go through other numbers of them, as through those of a function that
+//! balance in each iteration cannot be predicted, unless all ranks compute last in their last iteration, of equally many: counted from there, the
+//! iterations are the same ones (above, rank 1 computes once more after its last receive). Nor can it where ranks go through other numbers of them, as through those of a function that
 //! each calls when it has something to send: the tenth of one rank has nothing to do with the tenth of another. Marked iterations are known.
 
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
-use lbprof_thresholds::replay::{MAX_CHANGE_OF_MEAN, MIN_EQUAL_ITERATIONS};
+use lbprof_thresholds::replay::{MAX_CHANGE_OF_MEAN, MAX_TIME_AFTER_ITERATIONS, MIN_EQUAL_ITERATIONS};
 
 use crate::model::{IterationSeries, Model, RegionIdx};
 
@@ -27,6 +28,7 @@ pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
         let groups = by_end(model, region);
         are_as_many(&groups)
             && (groups.len() < 2
+                || compute_last_in_iterations(model, region)
                 // Blocks do not show which of their iterations are the same ones.
                 || groups.iter().flatten().all(|series| series.joined == 0)
                     && groups
@@ -42,6 +44,23 @@ fn are_as_many(groups: &[Vec<&IterationSeries>]) -> bool {
     let (fewest, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
     // One that is cut at an end is no other number.
     most <= fewest + 2 || fewest as f64 >= MIN_EQUAL_ITERATIONS * most as f64
+}
+
+/// Returns whether all ranks go through equally many iterations, and have no time to compute as long after the last one.
+fn compute_last_in_iterations(model: &Model, region: RegionIdx) -> bool {
+    let mut counts = model.ranks.iter().map(|rank| rank.series(region).map_or(0, IterationSeries::iterations));
+    let first = counts.next().unwrap_or(0);
+    first > 0
+        && counts.all(|count| count == first)
+        && model.ranks.iter().all(|rank| {
+            let Some(series) = rank.series(region).filter(|series| series.joined == 0) else { return false };
+            let mean_s = series.seconds[Activity::Computation as usize].iter().sum::<f64>() / first as f64;
+            let ends = series.end_s.last().zip(series.numbers.len().checked_sub(1));
+            ends.is_some_and(|(&end_s, last)| {
+                rank.end_s - end_s < MAX_TIME_AFTER_ITERATIONS * mean_s
+                    && series.seconds_at(Activity::Computation, last) > 0.0
+            })
+        })
 }
 
 /// The ranks' iterations of a region, by what ends them.

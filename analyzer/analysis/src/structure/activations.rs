@@ -189,12 +189,12 @@ impl<'a> ActivationFinder<'a> {
     /// the compiler has unrolled.
     pub(super) fn count_loops_around(&mut self, site: u32) -> usize {
         let sites = self.sites;
-        let frames = std::iter::successors(sites.call_sites.get(site as usize), |frame| {
-            sites.call_sites.get(frame.parent? as usize)
-        });
-        let n_loops: usize = frames.map(|frame| self.count_loops_in_function(frame).unwrap_or(0)).sum();
-        let node = self.names.calls.node_of(site);
-        n_loops + usize::from(node.is_some_and(|node| self.names.calls.origins(node).len() > 1))
+        let frames = self.frames_of(site);
+        let count = |frame: u32| {
+            let in_function = sites.call_sites.get(frame as usize).and_then(|site| self.count_loops_in_function(site));
+            in_function.unwrap_or(0) + usize::from(self.copies_of(frame).len() > 1)
+        };
+        frames.into_iter().map(count).sum()
     }
 
     /// Counts the loops around a frame's call in its function, or returns `None` if its code is not known.

@@ -139,7 +139,7 @@ impl ControlFlow {
         // A loop around the call begins with a step that comes before it, unless no known way leads to the call.
         let before_call: Option<FxHashSet<usize>> = dominators.dominators(call).map(Iterator::collect);
         let mut loops: FxHashSet<usize> = FxHashSet::default();
-        for (last, first, ()) in ways.all_edges().filter(|(last, first, ())| first <= last) {
+        for (last, first, ()) in ways.all_edges() {
             if loops.contains(&first) || before_call.as_ref().is_some_and(|before| !before.contains(&first)) {
                 continue;
             }
@@ -251,6 +251,10 @@ mod tests {
         let code = [&[0x90, 0x90], &CALL[..], &[0x75, 0xf9], &CALL, &[0x75, 0xf1], &[0xc3]].concat();
         let flow = ControlFlow::decode(&code, 0x100, &FxHashSet::default());
         assert_eq!([0x107, 0x10e, 0x110].map(|address| flow.count_loops_around(address)), [Some(2), Some(1), None]);
+        // jmp +5 (to the je); call; je +2 (to the ret); jmp −9 (to the call); ret: the compiler has put the loop's first step behind its body
+        let code = [&[0xeb, 5], &CALL[..], &[0x74, 2], &[0xeb, 0xf7], &[0xc3]].concat();
+        let flow = ControlFlow::decode(&code, 0x100, &FxHashSet::default());
+        assert_eq!(flow.count_loops_around(0x107), Some(1));
     }
 
     #[test]

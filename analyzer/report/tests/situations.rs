@@ -171,6 +171,26 @@ fn emptied_ranks() -> Report {
     named(scenario, "pic plasma.in")
 }
 
+/// 60 steps of 10 ms, but ranks 4 and 5 have no particles.
+fn idle_ranks() -> Report {
+    let scenario = ranks(6).each(|rank, script| {
+        let work = if rank < 4 { 10.0 } else { 0.0 };
+        script.repeat(60, move |_, script| {
+            script.iteration("step", |script| script.compute(work).at("sum").allreduce(8, 10.2 - work))
+        })
+    });
+    named(scenario, "lmp vacuum.in")
+}
+
+#[test]
+fn ranks_without_work_are_named_where_the_others_have_equally_much() {
+    let report = idle_ranks();
+    assert_eq!(report.findings[0].ranks, [4, 5]);
+    // The ideal: 40 ms of work in each step, 6.67 on each rank.
+    let gain = report.findings[0].gain.as_ref().expect("a gain");
+    assert!((gain.seconds - 60.0 * (10.0 - 40.0 / 6.0) * 1e-3).abs() < 1e-3, "{gain:?}");
+}
+
 /// 400 steps, each with a call of its own, so that there is no loop. From step 300 on rank 1 has three times the work.
 fn slow_from_a_time() -> Report {
     let scenario = ranks(4).each(|rank, script| {
@@ -842,6 +862,7 @@ examples! {
     "serial output", "serial code", serial_output;
     "work outside of the loop", "work outside of the loop", outside_work;
     "emptied ranks", "emptied ranks", emptied_ranks;
+    "idle ranks", "idle ranks", idle_ranks;
     "file access", "file access", file_access;
     "late file progress", "late file progress", late_file_progress;
     "large messages", "large messages", large_messages;

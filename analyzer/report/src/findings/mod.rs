@@ -72,6 +72,7 @@ const WHOLE: &[DetectWhole] = &[
 const IMBALANCE: &[DetectPart] = &[
     imbalance::last_task::detect,
     imbalance::emptied_ranks::detect,
+    imbalance::idle_ranks::detect,
     imbalance::uneven_groups::detect,
     imbalance::asleep_rank::detect,
     imbalance::rank_in_state::detect,

@@ -19,7 +19,7 @@ pub struct FindingRow {
     /// rank`; `set-up`: most of the run lies outside of `MPI_Init` … `MPI_Finalize`. Statements about all that is lost: `nothing`: no rank computes; `threads`: more is lost to
     /// idle threads; `thread pool`: threads that do not call MPI work; `master and workers`, `balanced`: little is lost; `unclear polls`, `asleep`: little, if that is
     /// computation. Parts of the loss: `static excess`: a rank has more work than the others; `serial code`: it works alone; `asleep rank`, `kernel rank`, `rank in state`: it takes longer
-    /// asleep, in the kernel, or in another state of computation that is recorded; `last task`: the others wait for its last one; `emptied ranks`: it gets the work of ranks that get empty; `work outside of the loop`: it works
+    /// asleep, in the kernel, or in another state of computation that is recorded; `last task`: the others wait for its last one; `emptied ranks`: it gets the work of ranks that get empty; `idle ranks`: a few have no work, the others equally much; `work outside of the loop`: it works
     /// longer once, before or after the main loop; `uneven groups`: a group with other code computes longer; `control of parallelism`; `moving rank`: first one rank has more
     /// work, then another; `slow in turn`: another in each iteration; `slow in parts`: another in each part of one; `awaited master`: ranks wait for the messages of one with
     /// code of its own; `chains`: ranks wait in chains; `serialization`: it is not known how; `busy coordinator`, `sleeping coordinator`: workers wait for a rank that is none

@@ -3,6 +3,7 @@
 pub mod asleep_rank;
 pub mod control;
 pub mod emptied_ranks;
+pub mod idle_ranks;
 mod kernel_work;
 pub mod last_task;
 pub mod outside_work;

@@ -247,9 +247,6 @@ thresholds! {
     /// Share of the mean work at the start that a rank must have had to get empty.
     MIN_WORK_OF_EMPTIED_RANK: f64 = 0.5, unit "of the mean work", validated "report/src/emptied_ranks.rs";
 
-    /// Share of the mean computation below which a rank has next to no work.
-    MAX_WORK_OF_IDLE_RANK: f64 = 0.05, unit "of the mean computation", validated "report/tests/situations.rs";
-
     /// Share of its work at the start up to which a rank is empty.
     MAX_WORK_OF_EMPTY_RANK: f64 = 0.1, unit "of its work at the start", validated "report/src/emptied_ranks.rs";
 

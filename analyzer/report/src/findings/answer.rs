@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::notes;
+use super::{gain, notes};
 use crate::Report;
 use crate::finding::{Finding, FindingCause, FindingSubject};
 use crate::phrases::ranks::{capitalized, efficiency_of_unclear_polls, members, percent_range, short_percent};
@@ -23,7 +23,7 @@ pub struct AnswerText {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerLine {
-    /// Subject of the line: `where`: places in the program, and calls; `gain`: that of a change, by replay; `try`: a change that helps for sure; `look at`: changes that
+    /// Subject of the line: `where`: places in the program, and calls; `gain`: that of a change, by replay, or why none is predicted; `try`: a change that helps for sure; `look at`: changes that
     /// may help; `note`: a doubt, or what else must be known.
     pub label: &'static str,
     /// Its words.
@@ -36,7 +36,9 @@ impl AnswerText {
         let figures = figures_in_words(report);
         let Some(answer) = report.findings.first() else { return AnswerText { sentence: figures, lines: Vec::new() } };
         let place = answer.place.as_ref().map(|place| ("where", place.text.clone()));
-        let gain = answer.gain.as_ref().map(|gain| ("gain", gain.text.clone()));
+        let gain = answer.gain.as_ref().map(|gain| gain.text.clone());
+        let gain = gain.or_else(|| Some(format!("not predicted: {}", gain::why_not_predicted(report, answer)?)));
+        let gain = gain.map(|text| ("gain", text));
         let advice = answer.advice.as_ref().map(|advice| {
             let (label, text) = advice.label_and_text();
             (label, text.to_owned())

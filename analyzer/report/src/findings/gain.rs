@@ -1,7 +1,7 @@
 //! The gain of removing the loss of a finding, by replay of the change that removes it.
 
 use crate::Report;
-use crate::finding::FindingGain;
+use crate::finding::{Finding, FindingGain, FindingSubject};
 use crate::phrases::names::region_name;
 use crate::phrases::ranks::{is_mostly_asleep, short_percent};
 use crate::what_if::{PredictionNote, PredictionRow};
@@ -53,6 +53,21 @@ pub fn of_prediction(report: &Report, is_meant: impl Fn(&PredictionRow) -> bool)
     };
     let text = format!("{}: {from} → {to} (−{}){without}", change(report, best), short_percent(share));
     Some(FindingGain { seconds: share * from_s, share, text })
+}
+
+/// Returns why the gain of less work on the ranks that compute longest is not predicted, if that is known.
+pub fn why_not_predicted(report: &Report, finding: &Finding) -> Option<&'static str> {
+    if finding.subject != FindingSubject::SlowRank || finding.gain.is_some() || report.is_only_described() {
+        return None;
+    }
+    report.what_if.notes.iter().find_map(|note| match note {
+        PredictionNote::CallsAreSums => Some("calls were recorded as sums"),
+        PredictionNote::NotAllIsKnown => Some("not all that ranks wait for is known"),
+        PredictionNote::OnDemand => Some("work is handed out on demand"),
+        PredictionNote::OwnLoops => Some("ranks have loops of their own, so which work could move is not known"),
+        PredictionNote::OtherCode => Some("ranks run different code, so which work could move is not known"),
+        _ => None,
+    })
 }
 
 /// Returns an upper bound of a gain, if it is worth naming.

@@ -1,6 +1,6 @@
 //! Some ranks have next to no work, and wait for the others, which have about as much as one another.
 
-use lbprof_thresholds::verdict::MAX_WORK_OF_IDLE_RANK;
+use lbprof_thresholds::replay::MAX_COMPUTATION_OF_IDLE_RANK;
 
 use super::slowest;
 use crate::Report;
@@ -15,7 +15,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let slow = worst.with_equals();
     let others = report.ranks.iter().filter(|row| !slow.contains(&row.rank));
     let (idle, busy): (Vec<_>, Vec<_>) =
-        others.partition(|row| row.computation_s < MAX_WORK_OF_IDLE_RANK * worst.mean_s);
+        others.partition(|row| row.computation_s < MAX_COMPUTATION_OF_IDLE_RANK * worst.mean_s);
     if idle.is_empty() || !busy.is_empty() || idle.len() >= slow.len() {
         return None;
     }

@@ -16,114 +16,46 @@ pub struct RecorderSetting {
     pub meaning: &'static str,
 }
 
+/// Makes the table: name, option of `lb-run`, default, permitted values; below them the effect.
+macro_rules! settings {
+    ($($name:literal, $flag:expr, $default:literal, $values:literal: $meaning:literal;)*) => {
+        &[$(RecorderSetting { name: $name, flag: $flag, default: $default, values: $values, meaning: $meaning },)*]
+    };
+}
+
 /// The settings. A variable `LBPROF_*` that is not here is warned of once, on rank 0.
-pub const SETTINGS: &[RecorderSetting] = &[
-    RecorderSetting {
-        name: "LBPROF_DIR",
-        flag: Some("dir"),
-        default: "lbprof-out",
-        values: "a folder; %j job id, %h host, %x program, %% a percent sign",
-        meaning: "Folder for the logs of the run; if it exists, the next free name-2, name-3 … is used.",
-    },
-    RecorderSetting {
-        name: "LBPROF_MODE",
-        flag: Some("mode"),
-        default: "events",
-        values: "events | profile | off",
-        meaning: "Record every call, only the phase profile, or nothing.",
-    },
-    RecorderSetting {
-        name: "LBPROF_BUFFER",
-        flag: Some("buffer"),
-        default: "128K",
-        values: "32K to 16M bytes, with K, M",
-        meaning: "Size of each thread's ring.",
-    },
-    RecorderSetting {
-        name: "LBPROF_LIMIT",
-        flag: Some("limit"),
-        default: "4G",
-        values: "bytes, with K, M, G; 0: none",
-        meaning: "Maximum size of a rank's log; beyond it the rank continues in profile mode.",
-    },
-    RecorderSetting {
-        name: "LBPROF_RANKS",
-        flag: Some("ranks"),
-        default: "all",
-        values: "a list of ranks and ranges: 0,8-15,0-63:4",
-        meaning: "Ranks that record; the others only take part in measuring clocks.",
-    },
-    RecorderSetting {
-        name: "LBPROF_FILES",
-        flag: Some("files"),
-        default: "auto",
-        values: "auto | node | rank",
-        meaning: "Whether each rank writes a log file, or all ranks of a node write one. auto: one file on nodes with at least 64 ranks, and on all nodes of jobs with at least 1,024.",
-    },
-    RecorderSetting {
-        name: "LBPROF_SUMMARY",
-        flag: Some("summary"),
-        default: "auto",
-        values: "auto | on | off",
-        meaning: "Whether a rank's log ends with its profile, from which lb-report --summary makes its first screen. auto: in profile mode, and where all records are in the rings until MPI_Finalize; on: always.",
-    },
-    RecorderSetting {
-        name: "LBPROF_PCONTROL",
-        flag: Some("pcontrol"),
-        default: "levels",
-        values: "levels | labels",
-        meaning: "What MPI_Pcontrol marks: phases by level only, or with labels also by (1, \"name\") and (-1, \"name\").",
-    },
-    RecorderSetting {
-        name: "LBPROF_CLOCK",
-        flag: None,
-        default: "auto",
-        values: "auto | tsc | monotonic",
-        meaning: "Clock for time stamps; auto uses the time stamp counter if it is invariant.",
-    },
-    RecorderSetting {
-        name: "LBPROF_WAIT",
-        flag: None,
-        default: "20",
-        values: "1 to 3600 seconds",
-        meaning: "How long MPI_Init waits for ranks that do not run under lb-run, if the launcher does not name its jobs.",
-    },
-    RecorderSetting {
-        name: "LBPROF_DEPTH",
-        flag: Some("depth"),
-        default: "all",
-        values: "0 to 255, or all",
-        meaning: "Number of callers recorded with each call: all of them up to main, or a maximum; 0: only the call site.",
-    },
-    RecorderSetting {
-        name: "LBPROF_CHECK",
-        flag: None,
-        default: "0",
-        values: "0 | 1",
-        meaning: "1: find the callers of every call anew and compare; slow, for tests of lbprof.",
-    },
-    RecorderSetting {
-        name: "LBPROF_SAMPLE",
-        flag: Some("sample"),
-        default: "200",
-        values: "0 to 5000 per second; 0: none",
-        meaning: "How often to note where a thread executes, per second of its CPU time: shows the functions that compute.",
-    },
-    RecorderSetting {
-        name: "LBPROF_OPENMP",
-        flag: Some("openmp"),
-        default: "auto",
-        values: "auto | off | threads",
-        meaning: "Whether to measure what the threads of OpenMP's parallel regions do; threads: also of each thread in each instance of a region.",
-    },
-    RecorderSetting {
-        name: "LBPROF_VERBOSE",
-        flag: Some("verbose"),
-        default: "1",
-        values: "0 | 1",
-        meaning: "Whether rank 0 says in a line on stderr, when it ends, what was recorded and where it is.",
-    },
-];
+pub const SETTINGS: &[RecorderSetting] = settings! {
+    "LBPROF_DIR", Some("dir"), "lbprof-out", "a folder; %j job id, %h host, %x program, %% a percent sign":
+        "Folder for the logs of the run; if it exists, the next free name-2, name-3 … is used.";
+    "LBPROF_MODE", Some("mode"), "events", "events | profile | off":
+        "Record every call, only the phase profile, or nothing.";
+    "LBPROF_BUFFER", Some("buffer"), "128K", "32K to 16M bytes, with K, M":
+        "Size of each thread's ring.";
+    "LBPROF_LIMIT", Some("limit"), "4G", "bytes, with K, M, G; 0: none":
+        "Maximum size of a rank's log; beyond it the rank continues in profile mode.";
+    "LBPROF_RANKS", Some("ranks"), "all", "a list of ranks and ranges: 0,8-15,0-63:4":
+        "Ranks that record; the others only take part in measuring clocks.";
+    "LBPROF_FILES", Some("files"), "auto", "auto | node | rank":
+        "Whether each rank writes a log file, or all ranks of a node write one. auto: one file on nodes with at least 64 ranks, and on all nodes of jobs with at least 1,024.";
+    "LBPROF_SUMMARY", Some("summary"), "auto", "auto | on | off":
+        "Whether a rank's log ends with its profile, from which lb-report --summary makes its first screen. auto: in profile mode, and where all records are in the rings until MPI_Finalize; on: always.";
+    "LBPROF_PCONTROL", Some("pcontrol"), "levels", "levels | labels":
+        "What MPI_Pcontrol marks: phases by level only, or with labels also by (1, \"name\") and (-1, \"name\").";
+    "LBPROF_CLOCK", None, "auto", "auto | tsc | monotonic":
+        "Clock for time stamps; auto uses the time stamp counter if it is invariant.";
+    "LBPROF_WAIT", None, "20", "1 to 3600 seconds":
+        "How long MPI_Init waits for ranks that do not run under lb-run, if the launcher does not name its jobs.";
+    "LBPROF_DEPTH", Some("depth"), "all", "0 to 255, or all":
+        "Number of callers recorded with each call: all of them up to main, or a maximum; 0: only the call site.";
+    "LBPROF_CHECK", None, "0", "0 | 1":
+        "1: find the callers of every call anew and compare; slow, for tests of lbprof.";
+    "LBPROF_SAMPLE", Some("sample"), "200", "0 to 5000 per second; 0: none":
+        "How often to note where a thread executes, per second of its CPU time: shows the functions that compute.";
+    "LBPROF_OPENMP", Some("openmp"), "auto", "auto | off | threads":
+        "Whether to measure what the threads of OpenMP's parallel regions do; threads: also of each thread in each instance of a region.";
+    "LBPROF_VERBOSE", Some("verbose"), "1", "0 | 1":
+        "Whether rank 0 says in a line on stderr, when it ends, what was recorded and where it is.";
+};
 
 /// Least and most seconds of waiting for other ranks.
 pub const WAIT_S: std::ops::RangeInclusive<u64> = 1..=3600;

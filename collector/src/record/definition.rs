@@ -351,50 +351,34 @@ pub struct ResourceUsage {
 
 impl ResourceUsage {
     /// The fields in their order, as a ring's head holds them.
-    pub fn to_words(self) -> [u64; USAGE_WORDS] {
-        [
-            self.ticks,
-            self.user_ns,
-            self.system_ns,
-            self.thread_ns,
-            self.voluntary_switches,
-            self.involuntary_switches,
-            self.thread_involuntary_switches,
-            self.thread_delayed_ns,
-            self.max_resident,
-            self.read_bytes,
-            self.written_bytes,
-        ]
+    pub fn to_words(mut self) -> [u64; USAGE_WORDS] {
+        self.words_mut().map(|word| *word)
     }
 
     /// The usage of these fields.
     pub fn from_words(words: [u64; USAGE_WORDS]) -> Self {
-        let [
-            ticks,
-            user_ns,
-            system_ns,
-            thread_ns,
-            voluntary_switches,
-            involuntary_switches,
-            thread_involuntary_switches,
-            thread_delayed_ns,
-            max_resident,
-            read_bytes,
-            written_bytes,
-        ] = words;
-        ResourceUsage {
-            ticks,
-            user_ns,
-            system_ns,
-            thread_ns,
-            voluntary_switches,
-            involuntary_switches,
-            thread_involuntary_switches,
-            thread_delayed_ns,
-            max_resident,
-            read_bytes,
-            written_bytes,
+        let mut usage = ResourceUsage::default();
+        for (field, word) in usage.words_mut().into_iter().zip(words) {
+            *field = word;
         }
+        usage
+    }
+
+    /// Lists the fields in their order.
+    fn words_mut(&mut self) -> [&mut u64; USAGE_WORDS] {
+        [
+            &mut self.ticks,
+            &mut self.user_ns,
+            &mut self.system_ns,
+            &mut self.thread_ns,
+            &mut self.voluntary_switches,
+            &mut self.involuntary_switches,
+            &mut self.thread_involuntary_switches,
+            &mut self.thread_delayed_ns,
+            &mut self.max_resident,
+            &mut self.read_bytes,
+            &mut self.written_bytes,
+        ]
     }
 }
 

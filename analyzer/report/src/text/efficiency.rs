@@ -82,46 +82,18 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
 
 fn lines(report: &Report) -> [EfficiencyLine; 5] {
     let row = &report.verdict.efficiency;
-    let times = &row.times;
-    let (elapsed, max, mean) = (times.elapsed_s, times.max_computation_s, times.avg_computation_s);
-    let ideal = times.t_ideal_s;
-    [
-        EfficiencyLine {
-            name: "parallel efficiency",
-            value: row.parallel,
-            formula: "mean / elapsed",
-            quotient: Some((mean, elapsed)),
-            missing: "the share that computes",
-        },
-        EfficiencyLine {
-            name: "  load balance",
-            value: row.load_balance,
-            formula: "mean / longest",
-            quotient: Some((mean, max)),
-            missing: "lost to ranks that compute longer",
-        },
-        EfficiencyLine {
-            name: "  communication",
-            value: row.communication,
-            formula: "longest / elapsed",
-            quotient: Some((max, elapsed)),
-            missing: "lost to MPI on the longest rank",
-        },
-        EfficiencyLine {
-            name: "    micro load balance",
-            value: row.micro_load_balance,
-            formula: "longest / ideal",
-            quotient: ideal.map(|ideal| (max, ideal)),
-            missing: "lost to waits within iterations",
-        },
-        EfficiencyLine {
-            name: "    transfer",
-            value: row.transfer,
-            formula: "ideal / elapsed",
-            quotient: ideal.map(|ideal| (ideal, elapsed)),
-            missing: "lost to messages and the calls themselves",
-        },
-    ]
+    let EfficiencyRow { parallel, load_balance, communication: comm, micro_load_balance: micro, transfer, .. } = *row;
+    let (elapsed, max, mean) = (row.times.elapsed_s, row.times.max_computation_s, row.times.avg_computation_s);
+    let ideal = row.times.t_ideal_s;
+    let (to_ideal, of_ideal) = (ideal.map(|ideal| (max, ideal)), ideal.map(|ideal| (ideal, elapsed)));
+    let rows = [
+        ("parallel efficiency", parallel, "mean / elapsed", Some((mean, elapsed)), "the share that computes"),
+        ("  load balance", load_balance, "mean / longest", Some((mean, max)), "lost to ranks that compute longer"),
+        ("  communication", comm, "longest / elapsed", Some((max, elapsed)), "lost to MPI on the longest rank"),
+        ("    micro load balance", micro, "longest / ideal", to_ideal, "lost to waits within iterations"),
+        ("    transfer", transfer, "ideal / elapsed", of_ideal, "lost to messages and the calls themselves"),
+    ];
+    rows.map(|(name, value, formula, quotient, missing)| EfficiencyLine { name, value, formula, quotient, missing })
 }
 
 /// A line: as much as there is room for.

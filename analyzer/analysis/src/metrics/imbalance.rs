@@ -85,58 +85,29 @@ mod tests {
         IdealTimes { by_iteration_s: Some(seconds), replay_s: None, is_sure: true }
     }
 
+    /// The parts of waiting that are known without a replay.
+    fn by_sums(amdahl_s: Option<f64>, global_s: f64, temporal_s: Option<f64>) -> ImbalanceSplit {
+        ImbalanceSplit { amdahl_s, global_s, temporal_s, chains_s: None, unsplit_s: None }
+    }
+
     #[test]
     fn the_example_at_the_head_of_this_file() {
-        let parts = split(&[6.0, 4.0, 4.0], by_iteration(8.0), Some(2.0));
-        assert_eq!(
-            parts,
-            ImbalanceSplit {
-                amdahl_s: Some(4.0),
-                global_s: 0.0,
-                temporal_s: Some(6.0),
-                chains_s: None,
-                unsplit_s: None
-            }
-        );
+        assert_eq!(split(&[6.0, 4.0, 4.0], by_iteration(8.0), Some(2.0)), by_sums(Some(4.0), 0.0, Some(6.0)));
     }
 
     #[test]
     fn a_rank_that_always_has_more_is_global() {
-        let parts = split(&[4.0, 1.0], by_iteration(4.0), Some(0.0));
-        assert_eq!(
-            parts,
-            ImbalanceSplit {
-                amdahl_s: Some(0.0),
-                global_s: 3.0,
-                temporal_s: Some(0.0),
-                chains_s: None,
-                unsplit_s: None
-            }
-        );
+        assert_eq!(split(&[4.0, 1.0], by_iteration(4.0), Some(0.0)), by_sums(Some(0.0), 3.0, Some(0.0)));
     }
 
     #[test]
     fn what_is_not_known_is_reported_and_not_guessed() {
-        let parts = split(&[4.0, 1.0], IdealTimes::default(), None);
-        assert_eq!(
-            parts,
-            ImbalanceSplit { amdahl_s: None, global_s: 3.0, temporal_s: None, chains_s: None, unsplit_s: None }
-        );
+        assert_eq!(split(&[4.0, 1.0], IdealTimes::default(), None), by_sums(None, 3.0, None));
     }
 
     #[test]
     fn one_rank_waits_for_nobody() {
-        let parts = split(&[4.0], by_iteration(4.0), Some(4.0));
-        assert_eq!(
-            parts,
-            ImbalanceSplit {
-                amdahl_s: Some(0.0),
-                global_s: 0.0,
-                temporal_s: Some(0.0),
-                chains_s: None,
-                unsplit_s: None
-            }
-        );
+        assert_eq!(split(&[4.0], by_iteration(4.0), Some(4.0)), by_sums(Some(0.0), 0.0, Some(0.0)));
     }
 
     #[test]

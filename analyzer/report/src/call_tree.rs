@@ -17,11 +17,12 @@ use lbprof_analysis::structure::sampled_code::SampledCode;
 const MOST_ROWS: usize = 2_000;
 
 /// The kind of a node of the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CallTreeNodeKind {
     /// The whole program.
+    #[default]
     Program,
     /// A function of the program, reached in one way.
     Function,
@@ -38,7 +39,7 @@ pub enum CallTreeNodeKind {
 
 /// A node of the tree. All but what is `alone` includes the nodes in it. Sums over ranks: of their first threads, but for waiting and
 /// its causes, which are of all threads.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallTreeRow {
     /// The node around it, as an index in the list, in which it comes first; null for the whole program.
@@ -224,25 +225,11 @@ fn computation_row(
         kind: CallTreeNodeKind::Computation,
         full_name: Some(full_name).filter(|full| *full != name),
         name,
-        at: None,
-        region: None,
         time_s: computation_s,
         share: fraction(computation_s, whole_s),
         alone_s: computation_s,
         computation_s,
-        core_states: None,
-        waiting_s: None,
-        caused_s: None,
-        caused_alone_s: None,
-        lost_s: None,
-        lost_alone_s: None,
-        load_balance: None,
-        micro_load_balance: None,
-        slowest_rank: None,
-        max_computation_s: 0.0,
-        calls: 0,
-        bytes: 0,
-        left_out: 0,
+        ..CallTreeRow::default()
     }
 }
 

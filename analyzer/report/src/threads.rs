@@ -179,22 +179,9 @@ pub struct ParallelRegionRow {
     pub instances: u64,
     /// Elapsed time of all instances, summed over ranks.
     pub elapsed_s: f64,
-    /// Work of all threads. This and the parts that follow add up to `team` × `elapsed_s`.
-    pub useful_s: f64,
-    /// Time in MPI, and in the recorder.
-    pub mpi_s: f64,
-    /// Waiting at barriers while another thread of the team is in MPI.
-    pub idle_for_mpi_s: f64,
-    /// Waiting at barriers because other threads work longer.
-    pub imbalance_s: f64,
-    /// Waiting because of critical sections, atomic operations and locks.
-    pub mutex_s: f64,
-    /// Waiting because of ordered sections.
-    pub ordered_s: f64,
-    /// Waiting for tasks.
-    pub tasks_s: f64,
-    /// Until threads have begun, and after the last one has come to the end.
-    pub fork_join_s: f64,
+    /// The parts of the threads' time.
+    #[serde(flatten)]
+    pub time: TeamSeconds,
     /// The longest work of a thread, summed over instances.
     pub longest_s: f64,
     /// An object per thread of the team, by number, at most 64.
@@ -299,14 +286,7 @@ impl ParallelRegionRow {
             ranks: 0,
             instances: 0,
             elapsed_s: 0.0,
-            useful_s: 0.0,
-            mpi_s: 0.0,
-            idle_for_mpi_s: 0.0,
-            imbalance_s: 0.0,
-            mutex_s: 0.0,
-            ordered_s: 0.0,
-            tasks_s: 0.0,
-            fork_join_s: 0.0,
+            time: TeamSeconds::default(),
             longest_s: 0.0,
             threads: threads.collect(),
             mutexes: Vec::new(),
@@ -314,19 +294,10 @@ impl ParallelRegionRow {
     }
 
     fn add(&mut self, region: &ParallelRegion) {
-        let TeamSeconds { useful_s, mpi_s, idle_for_mpi_s, imbalance_s, mutex_s, ordered_s, tasks_s, fork_join_s } =
-            region.time;
         self.ranks += 1;
         self.instances = self.instances.saturating_add(region.instances);
         self.elapsed_s += region.elapsed_s;
-        self.useful_s += useful_s;
-        self.mpi_s += mpi_s;
-        self.idle_for_mpi_s += idle_for_mpi_s;
-        self.imbalance_s += imbalance_s;
-        self.mutex_s += mutex_s;
-        self.ordered_s += ordered_s;
-        self.tasks_s += tasks_s;
-        self.fork_join_s += fork_join_s;
+        self.time += region.time;
         self.longest_s += region.longest_s;
         for (row, member) in self.threads.iter_mut().zip(&region.members) {
             row.add(member);
@@ -359,7 +330,7 @@ impl ParallelRegionRow {
     /// The thread that works longest in most instances, or `None` if there is none, or if all have the same work.
     pub fn heavy_thread(&self) -> Option<HeavyThread> {
         let heavy = self.threads.iter().max_by(|a, b| a.longest.cmp(&b.longest).then(b.thread.cmp(&a.thread)))?;
-        let others_s: f64 = self.useful_s - heavy.useful_s;
+        let others_s: f64 = self.time.useful_s - heavy.useful_s;
         let mean_s = others_s / f64::from(self.team.max(2) - 1);
         let is_mostly = 4 * heavy.longest >= 3 * self.instances && self.team > 1;
         let against_others = (mean_s > 0.0).then(|| heavy.useful_s / mean_s);
@@ -393,14 +364,14 @@ fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<C
     for region in regions {
         losses.push(CoreLoss {
             heavy_thread: region.heavy_thread(),
-            ..CoreLoss::new(CoreLossKind::ThreadImbalance, region.imbalance_s, Some(region))
+            ..CoreLoss::new(CoreLossKind::ThreadImbalance, region.time.imbalance_s, Some(region))
         });
         losses.push(CoreLoss {
             mutex: region.mutexes.first().cloned(),
-            ..CoreLoss::new(CoreLossKind::Mutex, region.mutex_s, Some(region))
+            ..CoreLoss::new(CoreLossKind::Mutex, region.time.mutex_s, Some(region))
         });
-        losses.push(CoreLoss::new(CoreLossKind::Ordered, region.ordered_s, Some(region)));
-        losses.push(CoreLoss::new(CoreLossKind::Tasks, region.tasks_s, Some(region)));
+        losses.push(CoreLoss::new(CoreLossKind::Ordered, region.time.ordered_s, Some(region)));
+        losses.push(CoreLoss::new(CoreLossKind::Tasks, region.time.tasks_s, Some(region)));
     }
     for loss in &mut losses {
         loss.share = crate::fraction(loss.core_s, efficiency.core_time_s());

@@ -2,25 +2,27 @@
 
 use bincode::{Decode, Encode};
 use lbprof_collector::parallel::MutexKind;
+use serde::Serialize;
 
 /// Parts of thread time, in seconds; those of a region's instances add up to elapsed time × threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TeamSeconds {
-    /// Work.
+    /// Work of all threads. This and the parts that follow add up to `team` × `elapsed_s`.
     pub useful_s: f64,
-    /// MPI, and the recorder.
+    /// Time in MPI, and in the recorder.
     pub mpi_s: f64,
-    /// Waiting at a barrier while another thread of the team is in MPI.
+    /// Waiting at barriers while another thread of the team is in MPI.
     pub idle_for_mpi_s: f64,
-    /// Waiting at a barrier because other threads work longer.
+    /// Waiting at barriers because other threads work longer.
     pub imbalance_s: f64,
-    /// Waiting because of a critical section, an atomic operation or a lock.
+    /// Waiting because of critical sections, atomic operations and locks.
     pub mutex_s: f64,
-    /// Waiting because of an ordered section.
+    /// Waiting because of ordered sections.
     pub ordered_s: f64,
     /// Waiting for tasks.
     pub tasks_s: f64,
-    /// Until the threads have begun, and after the last has come to the end.
+    /// Until threads have begun, and after the last one has come to the end.
     pub fork_join_s: f64,
 }
 

@@ -51,16 +51,16 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         ["<parallel region", "thread", "instances", "useful", "wait", "imba-\nlance", "MPI", "fork\njoin", "longest"];
     let mut rows = TextTable::new(&heads, 0);
     for region in table.regions.iter().take(shown) {
-        let waits_s = region.mutex_s + region.ordered_s + region.tasks_s;
+        let waits_s = region.time.mutex_s + region.time.ordered_s + region.time.tasks_s;
         rows.row(vec![
             clean(&region.place.label()),
             "all".to_owned(),
             count(region.instances),
-            unit.number(region.useful_s),
+            unit.number(region.time.useful_s),
             unit.number(waits_s),
-            unit.number(region.imbalance_s),
-            unit.number(region.mpi_s + region.idle_for_mpi_s),
-            unit.number(region.fork_join_s),
+            unit.number(region.time.imbalance_s),
+            unit.number(region.time.mpi_s + region.time.idle_for_mpi_s),
+            unit.number(region.time.fork_join_s),
             unit.number(region.longest_s),
         ]);
         let threads = if options.full { region.threads.len() } else { region.threads.len().min(options.top.max(1)) };

@@ -271,20 +271,11 @@ const _: () = {
                 next(function, data, copier, bytes, alignment, condition, flags, depend, priority, detach);
                 return;
             };
+            let (run, copy) = (tasks::run as *const () as Word, tasks::copy as *const () as Word);
+            let (source, bytes, alignment) = (&raw const task.source as Word, task.bytes, task.alignment);
             // A task that runs at once may have to wait for those that it depends on.
             wait_if(flags & DEPENDS != 0, WaitKind::Tasks, || {
-                next(
-                    tasks::run as *const () as Word,
-                    &raw const task.source as Word,
-                    tasks::copy as *const () as Word,
-                    task.bytes,
-                    task.alignment,
-                    condition,
-                    flags,
-                    depend,
-                    priority,
-                    detach,
-                );
+                next(run, source, copy, bytes, alignment, condition, flags, depend, priority, detach);
                 0
             });
         }
@@ -324,20 +315,10 @@ macro_rules! taskloop {
                         next(function, data, copier, bytes, alignment, flags, count, priority, from, to, by);
                         return;
                     };
+                    let (run, copy) = (tasks::run as *const () as Word, tasks::copy as *const () as Word);
+                    let (source, bytes, alignment) = (&raw const task.source as Word, task.bytes, task.alignment);
                     wait(WaitKind::Tasks, || {
-                        next(
-                            tasks::run as *const () as Word,
-                            &raw const task.source as Word,
-                            tasks::copy as *const () as Word,
-                            task.bytes,
-                            task.alignment,
-                            flags,
-                            count,
-                            priority,
-                            from,
-                            to,
-                            by,
-                        );
+                        next(run, source, copy, bytes, alignment, flags, count, priority, from, to, by);
                         0
                     });
                 }

@@ -211,19 +211,11 @@ impl ControlFlow {
             if step.next != NextStep::Following && !can_pass(step.begin) {
                 continue;
             }
-            match step.next {
-                NextStep::Following => pending.push(idx + 1),
-                NextStep::AfterCall { .. } => {
-                    reachable.return_addresses.insert(step.end);
-                    pending.push(idx + 1);
-                }
-                NextStep::Jump { target, is_conditional } => {
-                    pending.extend(self.index(target));
-                    pending.extend(is_conditional.then_some(idx + 1));
-                }
-                NextStep::Unknown => reachable.is_complete = false,
-                NextStep::End => {}
+            if let NextStep::AfterCall { .. } = step.next {
+                reachable.return_addresses.insert(step.end);
             }
+            reachable.is_complete &= step.next != NextStep::Unknown;
+            pending.extend(self.following(idx, step).into_iter().flatten());
         }
         reachable
     }

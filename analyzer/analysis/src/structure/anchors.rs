@@ -138,8 +138,6 @@ pub(super) fn common_ends(
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroU32;
-
     use lbprof_collector::Operation;
 
     use super::*;
@@ -161,19 +159,8 @@ mod tests {
         }
     }
 
-    fn found(anchor: u32, core: &[u32]) -> FoundLoop {
-        FoundLoop {
-            parent: None,
-            tokens: core.to_vec(),
-            anchor: LoopAnchor { tokens: vec![anchor], run: false },
-            core: core.to_vec(),
-            by_rhythm: false,
-            every: NonZeroU32::MIN,
-            iterations: 50,
-            in_parent: None,
-            time: 1,
-            main: true,
-        }
+    fn found(core: &[u32]) -> FoundLoop {
+        FoundLoop::example(1, core, 50)
     }
 
     /// The count of a loop of calls 0 and 1, which rank 0 makes so often, with call 0 in `main` or not.
@@ -181,7 +168,7 @@ mod tests {
         let survey = survey(&[counts]);
         let evidence =
             CallEvidence { survey: &survey, in_main: &[in_main, false, false, false], calls: &CallTree::default() };
-        let (count, anchor) = evidence.count(&found(1, &[0, 1]), &survey.ranks[0], iterations);
+        let (count, anchor) = evidence.count(&found(&[0, 1]), &survey.ranks[0], iterations);
         (count, anchor.map(|anchor| anchor.tokens[0]))
     }
 
@@ -215,7 +202,7 @@ mod tests {
         let survey = survey(&[&[501, 450, 51]]);
         let end = |in_main: &[bool]| {
             let evidence = CallEvidence { survey: &survey, in_main, calls: &CallTree::default() };
-            evidence.fuller_end(&found(1, &[0, 1, 2]), &survey.ranks[0], 450).map(|anchor| anchor.tokens)
+            evidence.fuller_end(&found(&[0, 1, 2]), &survey.ranks[0], 450).map(|anchor| anchor.tokens)
         };
         assert_eq!(end(&[true, true, true]), Some(vec![0]));
         assert_eq!(end(&[false, true, true]), None, "others may make the call");
@@ -228,7 +215,7 @@ mod tests {
         let mut survey = survey(&[&[31, 16, 16]]);
         let end = |survey: &CallSurvey| {
             let evidence = CallEvidence { survey, in_main: &[true; 3], calls: &CallTree::default() };
-            evidence.fuller_end(&found(1, &[0, 1, 2]), &survey.ranks[0], 16).map(|anchor| anchor.tokens)
+            evidence.fuller_end(&found(&[0, 1, 2]), &survey.ranks[0], 16).map(|anchor| anchor.tokens)
         };
         assert_eq!(end(&survey), Some(vec![0]), "another call may come in place of the end");
         survey.tokens[0].operation = Operation::Waitsome as u16;
@@ -251,7 +238,7 @@ mod tests {
         let survey = survey(&[&[60, 60, 0, 60], &[60, 0, 180, 60], &[60, 60, 0, 60]]);
         let evidence = CallEvidence { survey: &survey, in_main: &[], calls: &CallTree::default() };
         let end = |core: &[u32], collective: u32| {
-            let end = evidence.shared_end(&found(1, core), &survey.ranks[0], 60, |token| token == collective);
+            let end = evidence.shared_end(&found(core), &survey.ranks[0], 60, |token| token == collective);
             end.map(|anchor| anchor.tokens[0])
         };
         assert_eq!(end(&[0, 1], 9), Some(0));

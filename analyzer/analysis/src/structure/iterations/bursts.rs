@@ -61,7 +61,6 @@ fn burst_length(computed: &[u64]) -> Option<NonZeroU32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::structure::iterations::found_loop::LoopAnchor;
 
     /// Calls of one kind that follow on so much computation each.
     fn calls(computed: &[u64]) -> Vec<CallInterval> {
@@ -76,18 +75,7 @@ mod tests {
 
     /// The iterations of a loop of these calls, and how many calls make one.
     fn joined(computed: &[u64], is_nested: bool) -> (usize, u32) {
-        let mut found = [FoundLoop {
-            parent: None,
-            tokens: vec![1],
-            anchor: LoopAnchor::single(1),
-            core: vec![1],
-            by_rhythm: false,
-            every: NonZeroU32::MIN,
-            iterations: computed.len(),
-            in_parent: None,
-            time: 1,
-            main: true,
-        }];
+        let mut found = [FoundLoop::example(1, &[1], computed.len())];
         join_bursts(&mut found, &calls(computed), |_| is_nested);
         (found[0].iterations, found[0].every.get())
     }

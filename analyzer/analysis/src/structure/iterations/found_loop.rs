@@ -61,6 +61,25 @@ impl FoundLoop {
     }
 }
 
+#[cfg(test)]
+impl FoundLoop {
+    /// Returns a main loop for tests, whose calls come once in each iteration, one of them at its end.
+    pub fn example(anchor: u32, tokens: &[u32], iterations: usize) -> FoundLoop {
+        FoundLoop {
+            parent: None,
+            tokens: tokens.to_vec(),
+            anchor: LoopAnchor::single(anchor),
+            core: tokens.to_vec(),
+            by_rhythm: false,
+            every: NonZeroU32::MIN,
+            iterations,
+            in_parent: None,
+            time: 1,
+            main: true,
+        }
+    }
+}
+
 /// Counts the iterations that end with `inner` in each one that ends with `outer`, in a sequence of tokens: fewest and most. `is_whole`: it has
 /// the first one from its beginning. `None` where there are not two whole ones.
 pub fn count_within(

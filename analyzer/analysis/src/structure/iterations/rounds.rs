@@ -68,21 +68,11 @@ fn round_length(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::structure::iterations::found_loop::LoopAnchor;
 
     fn found_loop(parent: Option<usize>, tokens: &[u32], iterations: usize) -> FoundLoop {
-        FoundLoop {
-            parent,
-            tokens: tokens.to_vec(),
-            anchor: LoopAnchor { tokens: tokens[tokens.len() - 1..].to_vec(), run: false },
-            core: tokens.to_vec(),
-            by_rhythm: parent.is_none(),
-            every: NonZeroU32::MIN,
-            iterations,
-            in_parent: None,
-            time: 1,
-            main: parent.is_none(),
-        }
+        let is_main = parent.is_none();
+        let end = tokens[tokens.len() - 1];
+        FoundLoop { parent, by_rhythm: is_main, main: is_main, ..FoundLoop::example(end, tokens, iterations) }
     }
 
     /// The iterations of the main loop and how many ends make one, where call 1 has these tags and call 2 is made at each `-1`.

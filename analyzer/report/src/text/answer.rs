@@ -42,7 +42,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
 }
 
 /// Returns the first two lines of a note, cut where it goes on.
-fn first_lines(words: &str, columns: usize) -> String {
+pub(super) fn first_lines(words: &str, columns: usize) -> String {
     let lines: Vec<&str> = words.lines().collect();
     match lines.as_slice() {
         [first, second, _, ..] => {

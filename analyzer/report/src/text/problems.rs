@@ -7,6 +7,7 @@ use lbprof_collector::ProblemKind;
 use lbprof_collector::problem::Severity;
 
 use super::TextOptions;
+use super::answer::first_lines;
 use crate::words::{clean, count, width, wrap};
 use crate::{ProblemRow, Report};
 use lbprof_analysis::read::open::ranges;
@@ -23,7 +24,16 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
             Severity::Partial => (AnsiColor::Yellow.on_default().bold(), "incomplete"),
             Severity::Doubtful => (AnsiColor::Yellow.on_default().bold(), "doubtful"),
         };
-        let line = wrap(&problem_line(problem, options.full), options.columns.saturating_sub(width(mark) + 2), 0);
+        let columns = options.columns.saturating_sub(width(mark) + 2);
+        // What may be wrong with figures is worth two lines; what is missing, all.
+        let is_brief = options.first_screen && problem.kind.severity() == Severity::Doubtful;
+        let most_details = match (is_brief, options.full) {
+            (true, _) => 0,
+            (false, true) => usize::MAX,
+            (false, false) => SHOWN_DETAILS,
+        };
+        let line = wrap(&problem_line(problem, most_details), columns, 0);
+        let line = if is_brief { first_lines(&line, columns) } else { line };
         let line = line.replace('\n', "\n  ");
         writeln!(text, "{colour}{mark}:{colour:#} {line}").ok();
     }
@@ -42,18 +52,17 @@ fn is_in_answer(report: &Report, problem: &ProblemRow) -> bool {
     }
 }
 
-/// Most details of one kind of problem on the first screen.
+/// Most details of one kind of problem, unless all are shown.
 const SHOWN_DETAILS: usize = 2;
 
-fn problem_line(problem: &ProblemRow, full: bool) -> String {
+fn problem_line(problem: &ProblemRow, most_details: usize) -> String {
     let ranks = match problem.ranks.as_slice() {
         [] => String::new(),
         [one] => format!("rank {one}: "),
         many => format!("ranks {}: ", ranges(many)),
     };
-    let most = if full { usize::MAX } else { SHOWN_DETAILS };
     // Details name their rank, which is named already if there is only one.
-    let details = problem.details.iter().take(most);
+    let details = problem.details.iter().take(most_details);
     let details: Vec<String> = details.map(|detail| clean(detail.strip_prefix(&ranks).unwrap_or(detail))).collect();
     let details = match (details.is_empty(), problem.count) {
         (true, 0 | 1) => String::new(),

@@ -7,7 +7,7 @@ use crate::Report;
 use crate::finding::{Finding, FindingCause, FindingSubject};
 use crate::phrases::ranks::{capitalized, efficiency_of_unclear_polls, members, percent_range, short_percent};
 use crate::words::{percent, plural};
-use lbprof_thresholds::wording::{MIN_ONLY_PART_OF_LOSS, MIN_SECOND_PART_OF_LOSS};
+use lbprof_thresholds::wording::{MIN_ONLY_PART_OF_LOSS, MIN_OTHER_LOSS, MIN_SECOND_PART_OF_LOSS};
 
 /// The answer in words.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,6 +93,11 @@ fn figures_in_words(report: &Report) -> String {
             short_percent(share_of_time(report, second)),
             part_in_words(second, false)
         ),
+        // The total is larger than its cause.
+        (_, None) if report.verdict.lost_share.unwrap_or(0.0) - share_of_time(report, first) >= MIN_OTHER_LOSS => {
+            let share = short_percent(share_of_time(report, first));
+            format!("{}: {share} {}.", how_much(report), part_in_words(first, true))
+        }
         (FindingCause::Because(because), None) => format!("{}: {because}.", how_much(report)),
         (FindingCause::To(what, how), None) if how.is_empty() => format!("{} to {what}.", how_much(report)),
         (FindingCause::To(what, how), None) => format!("{} to {what}: {how}.", how_much(report)),

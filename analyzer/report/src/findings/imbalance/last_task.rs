@@ -19,14 +19,20 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let length = seconds_like(task.task_s, report.verdict.elapsed_s);
     let (ranks, wait) = waiting_ranks(report, &[task.rank]);
     let because = format!("{when} {ranks} {wait} for the last task of rank {}, which takes {length}{long}", task.rank);
-    let advice = match task.is_long() {
-        true => "start the longest tasks first, or divide them into smaller ones",
-        false => "divide the work into more and smaller tasks",
+    // No order of tasks makes a run shorter than one of them.
+    let most_by_order_s = report.verdict.elapsed_s - task.task_s;
+    let advice = match (task.is_long(), most_by_order_s < report.verdict.imbalance_s) {
+        (true, true) => format!(
+            "divide the longest tasks into smaller ones; to start them first saves {} at most",
+            seconds_like(most_by_order_s.max(0.0), report.verdict.elapsed_s)
+        ),
+        (true, false) => "start the longest tasks first, or divide them into smaller ones".to_owned(),
+        (false, _) => "divide the work into more and smaller tasks".to_owned(),
     };
     Some(Finding {
         // No replay predicts it: tasks would be handed out in another order.
         gain: gain::at_most(report, report.verdict.imbalance_s, "if all workers ended together"),
-        advice: Some(FindingAdvice::Try(advice.to_owned())),
+        advice: Some(FindingAdvice::Try(advice)),
         ..slowest::slow_rank_finding(report, "last task", parts.imbalance_s, because)
     })
 }

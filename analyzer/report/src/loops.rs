@@ -301,10 +301,12 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
 /// receive, it makes no steps.
 fn is_most_of(model: &Model, ranks: &[&RankModel], region: Option<RegionIdx>, inner: &Loop) -> bool {
     let within = model.regions.iter().position(|one| Some(one.parent) == region && one.found && one.name == inner.name);
-    let computation_s =
-        |at: RegionIdx| ranks.iter().map(|rank| rank.inclusive(at)[Activity::Computation as usize]).sum::<f64>();
-    let computes_mostly = |within| computation_s(within) >= MIN_TIME_OF_INNER_LOOP * region.map_or(0.0, computation_s);
-    inner.share_of_main >= MIN_TIME_OF_INNER_LOOP && within.is_none_or(|within| computes_mostly(within as RegionIdx))
+    let regions = [within.map(|within| within as RegionIdx), region];
+    let [inner_s, all_s] = regions.map(|at| {
+        ranks.iter().map(|rank| at.map_or(0.0, |at| rank.inclusive(at)[Activity::Computation as usize])).sum::<f64>()
+    });
+    let is_much = within.is_none() || inner_s >= MIN_TIME_OF_INNER_LOOP * all_s;
+    inner.share_of_main >= MIN_TIME_OF_INNER_LOOP && is_much
 }
 
 /// Iterations of a rank's main loop in all its calls.

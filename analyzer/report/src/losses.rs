@@ -126,6 +126,11 @@ impl LossInputs<'_> {
         MIN_LOSS * self.verdict.elapsed_s
     }
 
+    /// Returns whether a part is worth a word.
+    fn is_large(&self, place: &LossPlace) -> bool {
+        place.lost_s > 0.0 && place.lost_s >= self.min_loss_s()
+    }
+
     /// Adds up the parts that are worth a word.
     fn sum_of_large(&self, parts_s: impl Iterator<Item = f64>) -> f64 {
         parts_s.filter(|&lost_s| lost_s >= self.min_loss_s()).sum()
@@ -141,8 +146,7 @@ impl LossFacts {
             Some(table) if !inputs.together || inputs.others_are_waited_for() => by_cause(inputs, table),
             _ => of_verdict(inputs, causes),
         };
-        let is_large = |place: &LossPlace| place.lost_s > 0.0 && place.lost_s >= inputs.min_loss_s();
-        facts.control.retain(is_large);
+        facts.control.retain(|place| inputs.is_large(place));
         facts.control.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s).then(a.region.cmp(&b.region)));
         for place in [
             &mut facts.slow_in_turn,
@@ -152,7 +156,7 @@ impl LossFacts {
             &mut facts.file_access,
             &mut facts.called_by_mpi,
         ] {
-            *place = place.take().filter(is_large);
+            *place = place.take().filter(|place| inputs.is_large(place));
         }
         facts
     }
@@ -177,10 +181,11 @@ impl LossFacts {
             // A network without latency saves of other parts, too.
             inputs.what_if.limit(row, lost_s);
         }
-        let longest = |is_meant: &dyn Fn(&SiteRow) -> bool| longest_besides_waiting(inputs, table, is_meant);
         let communication = rank_in_calls(inputs, table, lost_s).unwrap_or_else(|| LossPlace {
             lost_s,
-            at: longest(&|row| row.activity != Activity::Io && is_judged(inputs.verdict, row)),
+            at: longest_besides_waiting(inputs, table, |row| {
+                row.activity != Activity::Io && is_judged(inputs.verdict, row)
+            }),
             ..LossPlace::default()
         });
         LossFacts {
@@ -188,7 +193,7 @@ impl LossFacts {
             file_access: Some(LossPlace {
                 lost_s: files_s,
                 ranks: shares(by_rank),
-                at: longest(&|row| row.activity == Activity::Io),
+                at: longest_besides_waiting(inputs, table, |row| row.activity == Activity::Io),
                 ..LossPlace::default()
             }),
             called_by_mpi: Some(called),
@@ -339,7 +344,7 @@ fn is_judged(verdict: &Verdict, row: &SiteRow) -> bool {
 fn longest_besides_waiting(
     inputs: &LossInputs,
     table: &BlockingTable,
-    is_meant: &dyn Fn(&SiteRow) -> bool,
+    is_meant: impl Fn(&SiteRow) -> bool,
 ) -> Option<LossAt> {
     let calls = inputs.sites.iter().filter(|row| row.activity != Activity::Recorder && is_meant(row));
     let all: Vec<(&SiteRow, f64)> = calls.map(|row| (row, besides_waiting_s(row, table))).collect();

@@ -296,15 +296,15 @@ impl Verdict {
     /// Returns whether load imbalance is the largest part of what is lost besides writing the log.
     pub fn is_mostly_imbalance(&self) -> bool {
         let most_s = self.most_of_a_serialization_s().max(self.communication_s);
-        self.loses_much() && 0.0 < self.imbalance_s && most_s <= self.imbalance_s
+        self.has_large_loss() && 0.0 < self.imbalance_s && most_s <= self.imbalance_s
     }
 
     /// Returns whether communication is the largest part of what is lost besides writing the log.
     pub fn is_mostly_communication(&self) -> bool {
-        self.loses_much() && self.most_of_a_serialization_s().max(self.imbalance_s).max(0.0) < self.communication_s
+        self.has_large_loss() && self.most_of_a_serialization_s().max(self.imbalance_s).max(0.0) < self.communication_s
     }
 
-    fn loses_much(&self) -> bool {
+    fn has_large_loss(&self) -> bool {
         !self.is_good() && !self.is_of_nothing()
     }
 

@@ -83,7 +83,7 @@ thresholds! {
     MIN_ONLY_PART_OF_LOSS: f64 = 0.9, unit "of what is lost", validated "report/tests/situations.rs";
 
     /// Share of the time by which all that is lost exceeds its only named part, from which on a sentence gives both.
-    MIN_OTHER_LOSS: f64 = 0.01, unit "of time", validated "report/tests/situations.rs";
+    MIN_OTHER_LOSS: f64 = 0.03, unit "of time", validated "report/tests/situations.rs";
 
     /// Share of the time from which on a second part of what is lost is named.
     MIN_SECOND_PART_OF_LOSS: f64 = 0.05, unit "of time", validated "report/tests/situations.rs";

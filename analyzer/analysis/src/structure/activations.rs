@@ -189,12 +189,12 @@ impl<'a> ActivationFinder<'a> {
     /// the compiler has unrolled.
     pub(super) fn count_loops_around(&mut self, site: u32) -> usize {
         let sites = self.sites;
-        let frames = self.frames_of(site);
-        let count = |frame: u32| {
+        let mut n_loops = 0;
+        for frame in self.frames_of(site) {
             let in_function = sites.call_sites.get(frame as usize).and_then(|site| self.count_loops_in_function(site));
-            in_function.unwrap_or(0) + usize::from(self.copies_of(frame).len() > 1)
-        };
-        frames.into_iter().map(count).sum()
+            n_loops += in_function.unwrap_or(0) + usize::from(self.copies_of(frame).len() > 1);
+        }
+        n_loops
     }
 
     /// Counts the loops around a frame's call in its function, or returns `None` if its code is not known.

@@ -48,11 +48,10 @@ impl LossParts {
         let verdict = &report.verdict;
         let serialization = verdict.serialization.unwrap_or_default();
         let facts = &report.loss_facts;
-        let lost_s = |place: &Option<LossPlace>| place.as_ref().map_or(0.0, |place| place.lost_s);
         let control_s: f64 = facts.control.iter().map(|place| place.lost_s).sum();
         let of_control = fraction(control_s, facts.imbalance_s + control_s);
-        let files_s = lost_s(&facts.file_access).min(verdict.communication_s);
-        let called_by_mpi_s = lost_s(&facts.called_by_mpi).min(verdict.communication_s - files_s);
+        let files_s = lost_at_s(facts.file_access.as_ref()).min(verdict.communication_s);
+        let called_by_mpi_s = lost_at_s(facts.called_by_mpi.as_ref()).min(verdict.communication_s - files_s);
         let longest_call = facts.communication.as_ref().and_then(|place| place.at.as_ref());
         let mut parts = LossParts {
             imbalance_s: verdict.imbalance_s * (1.0 - of_control),
@@ -101,6 +100,10 @@ impl LossParts {
         }
         seconds - rest_s
     }
+}
+
+fn lost_at_s(place: Option<&LossPlace>) -> f64 {
+    place.map_or(0.0, |place| place.lost_s)
 }
 
 /// Returns the seconds of the mean rank's time that are lost to nothing that was found.

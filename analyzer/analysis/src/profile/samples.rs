@@ -36,8 +36,8 @@ use crate::structure::sampled_code::SampledCode;
 /// Most samples of a rank that are kept: 100 MB.
 pub(super) const MOST_SAMPLES: usize = 1 << 21;
 
-/// Number of instants at which an interval for which switches were lost is placed.
-const PARTS_OF_UNKNOWN: u64 = 64;
+/// Number of instants at which an interval for which switches were lost is placed, or one that lasts as long as the log's list of them.
+const PARTS_OF_LIST: u64 = 64;
 
 /// A sample of any thread.
 #[derive(Clone, Copy)]
@@ -184,8 +184,12 @@ impl SortedSamples {
         for (number, (middle, one)) in
             (0..).zip(listed.filter(|(middle, _)| span.begin < *middle && *middle <= span.end))
         {
-            // One of which nothing is known may reach over many calls.
-            let n_parts = if one.state == CoreState::NotKnown { PARTS_OF_UNKNOWN } else { 1 };
+            // One of which nothing is known may reach over many calls, and so may a long one: times on the core that are too short are none.
+            let part = (times.end.saturating_sub(times.begin) / PARTS_OF_LIST).max(1);
+            let n_parts = match one.state {
+                CoreState::NotKnown => PARTS_OF_LIST,
+                _ => ((one.end - one.begin) / part).clamp(1, PARTS_OF_LIST),
+            };
             let part = (one.end - one.begin) / n_parts;
             for at in 0..n_parts {
                 // In ticks; whoever knows the rank's clock makes seconds of them.

@@ -60,11 +60,9 @@ fn time_outside_of_the_window_is_reported(mpi: &Mpi, program: &Path, folder: &Pa
     let described = number(&report["run"]["elapsed_s"], "run.elapsed_s")? / elapsed_s;
     let share = number(&report["lifetime"]["described_share"], "lifetime.described_share")?;
     ensure!((share - described).abs() < 1e-9 && share < 0.8, "{share}, {described}");
-    // On a busy machine the answer is that ranks had no cores, and what the figures say is the first note.
-    if run::has_crowded_cores(&report) {
-        return Ok(());
-    }
-    let text = text_of(&job)?;
+    let answer = report["verdict"]["text"].as_str().context("verdict.text")?;
+    // On a busy machine the answer is that ranks had no cores; the first screen has no room for this note then.
+    let text = if run::has_crowded_cores(&report) { answer.to_owned() } else { text_of(&job)? };
     for words in ["before MPI_Init", "rank 1", "after MPI_Finalize"] {
         ensure!(text.contains(words), "no \"{words}\" in {text}");
     }

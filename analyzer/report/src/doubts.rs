@@ -45,7 +45,7 @@ pub struct DoubtedRanks<T> {
     pub worst_rank: u32,
     /// Its amount of the problem.
     pub worst: T,
-    /// All such ranks, ascending.
+    /// The ranks that have the problem, ascending.
     pub ranks: Vec<u32>,
 }
 

@@ -145,7 +145,7 @@ pub struct Report {
     pub rare_delays: Option<RareDelays>,
     /// The findings: the answer first, then the largest.
     pub findings: Vec<Finding>,
-    /// Who causes what is lost, and where: what the findings are made of.
+    /// Facts about the parts of the loss, which the findings are made of.
     pub loss_facts: LossFacts,
     /// The run's efficiencies.
     pub efficiency: EfficiencyRow,

@@ -32,7 +32,7 @@ const NO_CALL: u16 = 0;
 /// Most ranks of a loss that are kept.
 const MOST_RANKS: usize = 8;
 
-/// What is known of the parts of the loss. A part is `None` or empty if it is less than 1 % of the elapsed time.
+/// Facts about the parts of the loss. A part is `None` or empty if it is less than 1 % of the elapsed time.
 #[derive(Clone, Debug, Default)]
 pub struct LossFacts {
     /// Seconds that ranks lose to longer computation of others: the regions that cost 1 % or more.

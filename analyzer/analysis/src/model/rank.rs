@@ -279,7 +279,7 @@ pub struct FileWaits {
 }
 
 impl FileWaits {
-    /// Adds those of another rank.
+    /// Adds another rank's waits.
     pub fn add(&mut self, other: &FileWaits) {
         self.calls = self.calls.saturating_add(other.calls);
         self.written = self.written.saturating_add(other.written);

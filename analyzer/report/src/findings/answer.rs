@@ -83,24 +83,21 @@ pub fn named_findings(report: &Report) -> (Option<&Finding>, Option<&Finding>) {
 /// Returns the sentence that the figures give, whatever the run's condition: the total once, and each part as a part.
 fn figures_in_words(report: &Report) -> String {
     let (Some(first), second) = named_findings(report) else { return String::new() };
-    match (&first.cause, second) {
-        (FindingCause::Sentence(sentence), _) => sentence.clone(),
-        (_, Some(second)) => format!(
-            "{}: {} {}; {} {}.",
-            how_much(report),
-            short_percent(share_of_time(report, first)),
-            part_in_words(first, true),
-            short_percent(share_of_time(report, second)),
-            part_in_words(second, false)
-        ),
-        // The total is larger than its cause.
-        (_, None) if report.verdict.lost_share.unwrap_or(0.0) - share_of_time(report, first) >= MIN_OTHER_LOSS => {
-            let share = short_percent(share_of_time(report, first));
-            format!("{}: {share} {}.", how_much(report), part_in_words(first, true))
+    let share = share_of_time(report, first);
+    // The total is larger than what the sentence gives a cause for.
+    let is_only_part = report.verdict.lost_share.unwrap_or(0.0) - share >= MIN_OTHER_LOSS;
+    match &first.cause {
+        FindingCause::Sentence(sentence) => sentence.clone(),
+        _ if second.is_some() || is_only_part => {
+            let first = format!("{} {}", short_percent(share), part_in_words(first, true));
+            let second = second.map_or_else(String::new, |second| {
+                format!("; {} {}", short_percent(share_of_time(report, second)), part_in_words(second, false))
+            });
+            format!("{}: {first}{second}.", how_much(report))
         }
-        (FindingCause::Because(because), None) => format!("{}: {because}.", how_much(report)),
-        (FindingCause::To(what, how), None) if how.is_empty() => format!("{} to {what}.", how_much(report)),
-        (FindingCause::To(what, how), None) => format!("{} to {what}: {how}.", how_much(report)),
+        FindingCause::Because(because) => format!("{}: {because}.", how_much(report)),
+        FindingCause::To(what, how) if how.is_empty() => format!("{} to {what}.", how_much(report)),
+        FindingCause::To(what, how) => format!("{} to {what}: {how}.", how_much(report)),
     }
 }
 

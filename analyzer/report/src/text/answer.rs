@@ -41,7 +41,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// Returns the first two lines of a note, cut where it goes on.
+/// Returns the first two lines of a text, cut where it goes on.
 pub(super) fn first_lines(words: &str, columns: usize) -> String {
     let lines: Vec<&str> = words.lines().collect();
     match lines.as_slice() {

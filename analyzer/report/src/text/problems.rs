@@ -25,7 +25,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
             Severity::Doubtful => (AnsiColor::Yellow.on_default().bold(), "doubtful"),
         };
         let columns = options.columns.saturating_sub(width(mark) + 2);
-        // What may be wrong with figures is worth two lines; what is missing, all.
+        // A doubt about figures is worth two lines; missing data, all.
         let is_brief = options.first_screen && problem.kind.severity() == Severity::Doubtful;
         let most_details = match (is_brief, options.full) {
             (true, _) => 0,

@@ -54,12 +54,13 @@ fn compute_last_in_iterations(model: &Model, region: RegionIdx) -> bool {
         && counts.all(|count| count == first)
         && model.ranks.iter().all(|rank| {
             let Some(series) = rank.series(region).filter(|series| series.joined == 0) else { return false };
-            let mean_s = series.seconds[Activity::Computation as usize].iter().sum::<f64>() / first as f64;
-            let ends = series.end_s.last().zip(series.numbers.len().checked_sub(1));
-            ends.is_some_and(|(&end_s, last)| {
-                rank.end_s - end_s < MAX_TIME_AFTER_ITERATIONS * mean_s
-                    && series.seconds_at(Activity::Computation, last) > 0.0
-            })
+            let computation = &series.seconds[Activity::Computation as usize];
+            let mean_s = computation.iter().sum::<f64>() / first as f64;
+            series
+                .end_s
+                .last()
+                .zip(computation.last())
+                .is_some_and(|(end_s, last_s)| rank.end_s - end_s < MAX_TIME_AFTER_ITERATIONS * mean_s && *last_s > 0.0)
         })
 }
 

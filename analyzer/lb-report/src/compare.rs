@@ -15,7 +15,7 @@ use crate::output::{CommonOptions, default_columns, print, write_file};
 use crate::run::figures;
 
 /// Rows of a table where the user does not say.
-const ROWS: usize = 8;
+const ROWS: usize = 5;
 
 #[derive(Args)]
 pub struct CompareArguments {

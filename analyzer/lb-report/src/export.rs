@@ -24,7 +24,7 @@ use lbprof_report::words::count;
 
 use crate::atomic_file::{NewFolder, WholeFolder};
 use crate::exit::ReportExit;
-use crate::output::{CommonOptions, write_file};
+use crate::output::{CommonOptions, announce, write_file};
 use crate::processor;
 use crate::run::{analysed, open, passes};
 
@@ -96,6 +96,8 @@ struct FormatTraits {
     /// True if the run must have recorded its calls one by one.
     needs_events: bool,
     output: OutputForm,
+    /// The programs that read it.
+    opened_by: &'static str,
     write: fn(&RecordedRun, &Selection, &ExportArguments) -> anyhow::Result<Analysis>,
 }
 
@@ -113,21 +115,28 @@ enum OutputForm {
 impl ExportFormat {
     /// The table of the formats.
     fn traits(self) -> FormatTraits {
-        let (needs_events, output, write): (_, _, fn(&_, &_, &_) -> _) = match self {
-            ExportFormat::Folded => (false, OutputForm::Text, folded),
-            ExportFormat::Otf2 => (true, OutputForm::Files("an archive is a folder: name a new one: -o trace"), otf2),
+        let folded_by = "https://www.speedscope.app, flamegraph.pl or inferno";
+        let (needs_events, output, opened_by, write): (_, _, _, fn(&_, &_, &_) -> _) = match self {
+            ExportFormat::Folded => (false, OutputForm::Text, folded_by, folded),
+            ExportFormat::Otf2 => {
+                let form = OutputForm::Files("an archive is a folder: name a new one: -o trace");
+                (true, form, "Vampir, ViTE or otf2-print (its file traces.otf2)", otf2)
+            }
             ExportFormat::Paraver => {
-                (true, OutputForm::Files("a trace is three files: name the first: -o run.prv"), paraver)
+                let form = OutputForm::Files("a trace is three files: name the first: -o run.prv");
+                (true, form, "wxparaver", paraver)
             }
             ExportFormat::Parquet => {
-                (false, OutputForm::Files("the tables are several files: name a folder for them: -o tables"), parquet)
+                let form = OutputForm::Files("the tables are several files: name a folder for them: -o tables");
+                (false, form, "pandas, polars, DuckDB or R", parquet)
             }
             ExportFormat::Perfetto => {
-                (true, OutputForm::Binary("a trace is no text: name a file for it: -o run.pftrace"), perfetto)
+                let form = OutputForm::Binary("a trace is no text: name a file for it: -o run.pftrace");
+                (true, form, "https://ui.perfetto.dev", perfetto)
             }
-            ExportFormat::Talp => (false, OutputForm::Text, talp),
+            ExportFormat::Talp => (false, OutputForm::Text, "TALP-Pages", talp),
         };
-        FormatTraits { needs_events, output, write }
+        FormatTraits { needs_events, output, opened_by, write }
     }
 }
 
@@ -153,6 +162,10 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
         needs_events(&run)?;
     }
     let analysis = (traits.write)(&run, &selection, arguments)?;
+    let to_file = arguments.output.as_deref().filter(|path| path.as_os_str() != "-" && !arguments.common.quiet);
+    if let Some(path) = to_file {
+        announce(path, traits.opened_by);
+    }
     let report = Report::new(&analysis.model, &analysis.names);
     Ok(ReportExit::for_completeness(report.data.complete))
 }

@@ -10,7 +10,8 @@ use crate::atomic_file::replace;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use lbprof_collector::words::is_utf8_locale;
+use lbprof_collector::words::{bytes, is_utf8_locale};
+use lbprof_report::text::plain;
 
 /// Options that all commands understand.
 #[derive(Args)]
@@ -83,6 +84,9 @@ impl ColorMode {
     }
 }
 
+/// The program that opens a page.
+pub const A_BROWSER: &str = "a browser, also without a network";
+
 /// Columns of a line in a file.
 pub const IN_A_FILE: usize = 100;
 
@@ -108,4 +112,14 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io
         return write_to(io::stdout(), write).context("standard output");
     }
     replace(path, write).with_context(|| path.display().to_string())
+}
+
+/// Says on standard error which file or folder was written, its size, and what opens it.
+pub fn announce(path: &Path, opened_by: &str) {
+    let files: Vec<u64> = match std::fs::read_dir(path) {
+        Ok(entries) => entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|found| found.len()).collect(),
+        Err(_) => path.metadata().iter().map(std::fs::Metadata::len).collect(),
+    };
+    let path = plain(&path.display().to_string());
+    let _ = writeln!(io::stderr(), "lb-report: {path} ({}): open it with {opened_by}", bytes(files.iter().sum()));
 }

@@ -124,7 +124,7 @@ fn what_is_slower_on_all_ranks_is_reported_so() {
         first(&comparison)
     );
     let text = rendered(&comparison, &[], 100);
-    assert!(text.contains("on all ranks"), "{text}");
+    assert!(text.contains("all ranks compute 30.0 ms longer on average in step/force."), "{text}");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn regions_match_across_numbers_of_ranks() {
     assert!(matches!(reason.whose, AffectedRanks::Longest { rank: 5, .. }), "{reason:?}");
     let text = rendered(&comparison, &[], 100);
     assert!(text.contains("The number of ranks differs: 4 → 8: times are means over ranks."), "{text}");
-    assert!(text.contains("longest on rank 5"), "{text}");
+    assert!(text.contains("most of all rank 5"), "{text}");
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn exit_codes_report_conditions() {
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
     let (text, _) = code(&["compare", "base", "slow"], 0);
-    assert!(text.contains("computation in step/force, on rank 2"), "{text}");
+    assert!(text.contains("rank 2 computes 30.0 ms longer in step/force, and others\nwait for it."), "{text}");
     let (text, _) = code(&["compare", "base", "same", "--fail-if", "elapsed_s > base * 1.05"], 0);
     assert!(text.contains("Nothing beyond noise") && text.contains("passes"), "{text}");
     let slower = ["compare", "base", "slow", "--fail-if", "elapsed_s > base * 1.05", "--fail-if", "load_balance < 0.5"];
@@ -427,7 +427,7 @@ fn several_runs_a_side_and_documents() {
     let document: serde_json::Value = serde_json::from_str(&read("c.json")).expect("it is JSON");
     assert_eq!((&document["schema"], &document["noise"]["known"]), (&"lbprof-compare/1".into(), &true.into()));
     assert_eq!(document["new"]["runs"].as_array().map(Vec::len), Some(2));
-    assert!(read("c.md").starts_with("**The new runs take 30.0 ms longer:") && read("c.xml").starts_with("<?xml"));
+    assert!(read("c.md").starts_with("**152.5 ms instead of 122.5 ms (+24.5 %)") && read("c.xml").starts_with("<?xml"));
     let stdout = lb_report(here.path(), &["compare", "base", "slow", "--json"]).code(0).get_output().stdout.clone();
     assert!(stdout.starts_with(b"{\n") && stdout.ends_with(b"}\n"));
 }
@@ -438,7 +438,7 @@ fn runs_of_a_study_are_compared_and_shown_on_a_page() {
     lb_report(here.path(), &["study", "add", "force.study", "base", "slow"]).code(0);
     let stdout = lb_report(here.path(), &["compare", "force.study:1", "slow"]).code(0).get_output().stdout.clone();
     let text = String::from_utf8(stdout).unwrap();
-    assert!(text.contains("computation in step/force, on rank 2"), "{text}");
+    assert!(text.contains("rank 2 computes 30.0 ms longer in step/force, and others\nwait for it."), "{text}");
     lb_report(here.path(), &["compare", "force.study:1", "force.study:2", "--fail-if", "elapsed_s > base"]).code(3);
     lb_report(here.path(), &["compare", "force.study:1", "force.study:7"]).code(2);
     lb_report(here.path(), &["compare", "force.study:1", "none.study:7"]).code(5);

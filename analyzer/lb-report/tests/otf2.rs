@@ -15,7 +15,7 @@ use crate::late_sender::late_sender;
 
 fn export(dir: &Path, more: &[&str]) -> Output {
     let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
-    command.current_dir(dir).args(["export", "otf2", ".", "-o", "trace", "--no-symbols"]).args(more);
+    command.current_dir(dir).args(["export", "otf2", ".", "-o", "trace", "--no-symbols", "--quiet"]).args(more);
     command.output().unwrap()
 }
 

@@ -274,7 +274,8 @@ fn text_or_json_is_printed_beside_the_page() {
     let file = dir.path().join("page.html");
     let html = ["--html", file.to_str().unwrap()];
     let text = lb_report(dir.path(), &[]).assert().code(0).get_output().stdout.clone();
-    lb_report(dir.path(), &html).assert().code(0).stdout(text).stderr("");
+    let beside = lb_report(dir.path(), &html).assert().code(0).stdout(text);
+    assert!(String::from_utf8_lossy(&beside.get_output().stderr).contains("open it with a browser"));
     let json = lb_report(dir.path(), &["--json"]).assert().code(0).get_output().stdout.clone();
     lb_report(dir.path(), &[&html[..], &["--json"]].concat()).assert().code(0).stdout(json);
     lb_report(dir.path(), &[&html[..], &["--quiet"]].concat()).assert().code(0).stdout("");

@@ -17,7 +17,7 @@ fn text_of(path: &Path) -> &str {
 fn export(dir: &Path, more: &[&str]) -> Output {
     let file = dir.join("run.prv");
     let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
-    command.args(["export", "paraver", text_of(dir), "-o", text_of(&file), "--no-symbols"]).args(more);
+    command.args(["export", "paraver", text_of(dir), "-o", text_of(&file), "--no-symbols", "--quiet"]).args(more);
     command.output().unwrap()
 }
 

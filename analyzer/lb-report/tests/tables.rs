@@ -33,7 +33,8 @@ fn report(run: &Path) -> Value {
 fn export(dir: &Path, more: &[&str]) -> (Option<i32>, String) {
     let tables = dir.join("tables");
     let output = lb_report(&[&["export", "parquet", text_of(dir), "-o", text_of(&tables)], more].concat());
-    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    let said = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), said.lines().filter(|line| !line.contains("open it with pandas")).collect())
 }
 
 /// The rows of a table of the run in `dir`.

@@ -12,7 +12,9 @@ use super::efficiency::EfficiencyRow;
 use super::largest;
 use super::serial;
 use lbprof_analysis::metrics::core_time::{CoreTime, RankCoreTimes};
-use lbprof_analysis::model::{IterationSeries, Model, OwnLoops, RankModel, RegionCounters, RegionIdx, Seconds};
+use lbprof_analysis::model::{
+    CodeName, IterationSeries, Model, OwnLoops, RankModel, RegionCounters, RegionIdx, Seconds, code_name,
+};
 
 /// A region.
 #[derive(Clone, Debug, Serialize)]
@@ -32,6 +34,8 @@ pub struct RegionRow {
     /// The region around it; of the whole program itself.
     #[serde(skip)]
     pub parent: RegionIdx,
+    /// Its name without lines, the same in all versions of the program; null for a marked region.
+    pub code: Option<CodeName>,
     /// True if it was found in the calls, not marked.
     #[serde(rename = "source", serialize_with = "serial::written_as::<_, RegionSource, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "RegionSource"))]
@@ -268,6 +272,7 @@ fn row(model: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {
         path: facts.path.clone(),
         name: facts.name.clone(),
         between: facts.between.clone(),
+        code: code_name(&model.regions, idx),
         parent: facts.parent,
         found: facts.found,
         kind: facts.kind,

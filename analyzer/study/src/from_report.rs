@@ -84,6 +84,7 @@ fn region_figures(row: &RegionRow, model: &Model, blocked_s: Option<&HashMap<&st
     }
     RegionFigures {
         path: row.path.clone(),
+        code: row.code.clone(),
         kind: row.kind,
         found: row.found,
         times: row.efficiency.times,

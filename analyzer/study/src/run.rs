@@ -8,6 +8,7 @@ use lbprof_collector::definition::RegionKind;
 use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::PhaseTime;
+use lbprof_analysis::model::CodeName;
 use lbprof_report::finding::Finding;
 
 /// A run's figures.
@@ -172,6 +173,8 @@ pub struct RankFigures {
 pub struct RegionFigures {
     /// Its path.
     pub path: String,
+    /// Its name without lines; `None` for a marked region.
+    pub code: Option<CodeName>,
     /// Kind of its time.
     pub kind: RegionKind,
     /// True if it was found in the calls, not marked.

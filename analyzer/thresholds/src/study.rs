@@ -16,23 +16,20 @@ thresholds! {
     /// Share of the largest rank's part from which on a rank is named beside it.
     MIN_PART_OF_SECOND_RANK: f64 = 0.5, unit "of the largest part", validated "lb-report/tests/compare.rs";
 
-    /// Share of what regions differ by that must cancel out for them to be one reason.
-    MIN_CANCELLED_DIFFERENCE: f64 = 0.6, unit "of the difference", validated "study/src/compare/same_code.rs";
+    /// Ratio of the shares of time of two functions up to which they may be one, if code runs in both between the same calls.
+    MAX_RATIO_OF_SAME_CODE: f64 = 4.0, unit "1", validated "study/src/compare/code_names.rs";
 
-    /// Share of what such regions change by in all from which on one that no other cancels is a reason of its own.
-    MIN_REASON_OF_ITS_OWN: f64 = 0.5, unit "of the change of all", validated "study/src/compare/same_code.rs";
-
-    /// Share of what cancels out that must still do so without a region for no other to cancel it.
-    MIN_STILL_CANCELLED: f64 = 0.95, unit "of what cancels out", validated "study/src/compare/same_code.rs";
-
-    /// Share of a region's computation that must be one function's by samples for that to be its code.
-    MIN_MAIN_FUNCTION: f64 = 0.5, unit "of a region's computation", validated "study/src/compare/same_code.rs";
+    /// Share of the time that a function with other calls must take on both sides for the comparison to say that it is compared as a whole.
+    MIN_SHARE_OF_CHANGED_FUNCTION: f64 = 0.01, unit "of the time", validated "study/src/compare/code_names.rs";
 
     /// Share of a function's change from which on it is said in which region most of it is.
     MIN_CHANGE_IN_ONE_REGION: f64 = 0.5, unit "of a function's change", validated "lb-report/tests/compare.rs";
 
     /// Share of a change from which on it is all of it, as far as words go.
     MIN_WHOLE_CHANGE: f64 = 0.95, unit "of a change", validated "study/src/compare/words.rs";
+
+    /// Share of a change that must be waiting for the ranks that compute longer for the sentence to say that others wait.
+    MIN_SHARE_OF_WAITING: f64 = 0.1, unit "of a change", validated "study/src/compare/words.rs";
 
     /// Of the largest term: what is less everywhere is not written.
     MIN_TERM: f64 = 1e-4, unit "of the largest term", validated "study/src/models/equation.rs";

@@ -3,6 +3,7 @@
 //! [`crate::profile`] makes it from logs; metrics and reports read it. Nothing in it refers to a rank's own ids: regions are
 //! unified across ranks by their paths, call sites by module and offset, communicators by their uids.
 
+mod code_name;
 pub mod exact_sum;
 mod facts;
 pub mod interval;
@@ -29,6 +30,7 @@ pub mod threads;
 pub mod waits;
 pub mod what_if;
 
+pub use code_name::{CodeName, code_name};
 pub use facts::{Communicator, RunFacts};
 pub use own_loops::OwnLoops;
 pub use rank::{

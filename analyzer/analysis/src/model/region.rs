@@ -3,6 +3,8 @@
 use bincode::{Decode, Encode};
 use lbprof_collector::definition::RegionKind;
 
+use super::code_name::CodeName;
+
 /// Index of a region in [`Model::regions`]; 0 is the whole program.
 pub type RegionIdx = u32;
 
@@ -39,6 +41,8 @@ pub struct Region {
     pub call: Option<u32>,
     /// Of code between calls: these calls.
     pub ends: Option<CodeEnds>,
+    /// Its name without lines, and without the regions around it; `None` for a marked region.
+    pub code: Option<CodeName>,
     /// Of code between calls of one function, these calls in words: "from the call of forces (h.c:9) to the call of fields (h.c:10)".
     pub between: Option<String>,
 }
@@ -57,6 +61,7 @@ impl Region {
             is_function: false,
             call: None,
             ends: None,
+            code: None,
             between: None,
         }
     }

@@ -50,6 +50,7 @@ use bincode::{Decode, Encode};
 use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 
+use crate::model::CodeName;
 use crate::model::loops::Loop;
 use crate::model::loops::NoLoopReason;
 
@@ -151,7 +152,11 @@ impl RunStructure {
     pub fn code_path(&self, in_loop: Option<usize>, segment: u32) -> CodePath {
         let call = in_loop.and_then(|at| self.loop_calls.get(at).copied().flatten());
         let found = self.segments.as_ref().and_then(|segments| segments.path(segment, call));
-        found.unwrap_or_else(|| CodePath { names: vec![OTHER.to_owned()], ..CodePath::default() })
+        found.unwrap_or_else(|| CodePath {
+            names: vec![OTHER.to_owned()],
+            codes: vec![CodeName::of_loop(OTHER)],
+            ..CodePath::default()
+        })
     }
 }
 

@@ -2,25 +2,25 @@
 
 use lbprof_collector::definition::RegionKind;
 
-use crate::model::Region;
+use crate::model::{CodeName, Region};
 use crate::read::definitions::RankDefinitions;
 use crate::structure::{CodePath, FoundRegion, RunStructure};
 
-/// A region that was found, and whether it is iterated, by itself.
-fn found(name: &str, iterated: bool) -> Region {
-    Region { iterated, found: true, ..Region::marked(name) }
+/// A region that was found, by itself.
+fn found(name: &str, code: CodeName) -> Region {
+    Region { found: true, code: Some(code), ..Region::marked(name) }
 }
 
 /// Code between calls and the functions around it.
 fn code_regions(code: CodePath) -> impl Iterator<Item = Region> {
     let last = code.names.len().saturating_sub(1);
-    code.names.into_iter().enumerate().map(move |(at, name)| Region {
+    code.names.into_iter().zip(code.codes).enumerate().map(move |(at, (name, own))| Region {
         is_code: true,
         is_function: at < code.n_functions,
         call: code.calls.get(at).copied().flatten(),
         ends: code.ends.clone().filter(|_| at == last),
         between: code.between.clone().filter(|_| at == last),
-        ..found(&name, false)
+        ..found(&name, own)
     })
 }
 
@@ -47,7 +47,11 @@ pub fn region_path(structure: &RunStructure, definitions: &RankDefinitions, rank
 
 /// A found loop and those around it, from the main loop on.
 pub fn loop_path(structure: &RunStructure, at: usize) -> Vec<Region> {
-    structure.loop_path(at).into_iter().map(|(name, iterated)| found(name, iterated)).collect()
+    structure
+        .loop_path(at)
+        .into_iter()
+        .map(|(name, iterated)| Region { iterated, ..found(name, CodeName::of_loop(name)) })
+        .collect()
 }
 
 fn marked_path(definitions: &RankDefinitions, number: u32) -> impl Iterator<Item = Region> {

@@ -16,6 +16,7 @@ use lbprof_collector::Operation;
 use super::call_tree::CallTree;
 use super::code_place::{Caller, CodePlace, base_name, short};
 use super::survey::CallSurvey;
+use crate::model::CodeName;
 
 /// The start of the program in the names of regions.
 pub(super) const START: &str = "start";
@@ -39,6 +40,17 @@ pub(super) struct CallPoint {
 impl CallPoint {
     fn is_in_function_of(&self, other: &CallPoint) -> bool {
         (&self.place.function, &self.place.file) == (&other.place.function, &other.place.file)
+    }
+
+    /// Where the call stands in the source.
+    pub(super) fn source_order(&self) -> (u32, u64) {
+        (self.place.line.unwrap_or(0), self.place.offset)
+    }
+
+    /// The name of the called function without the number of the call, or a question mark.
+    fn called_without_number(&self) -> String {
+        let called = self.called.as_deref().unwrap_or("?");
+        called.split_once(" #").map_or(called, |(name, _)| name).to_owned()
     }
 
     /// The name of the called function, or an empty text.
@@ -147,6 +159,23 @@ pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
             format!("{} → {}", list(from, CallPoint::label), without_class_of(first, &end))
         }
     }
+}
+
+/// Returns the name of the code between calls by which it is found again in another version of the program.
+pub(super) fn name_without_lines(from: &[CallPoint], to: &[CallPoint]) -> CodeName {
+    let mut functions: Vec<&str> = Vec::new();
+    for point in from.iter().take(1).chain(to.iter().take(1)) {
+        let function = short(point.place.function_label());
+        if functions.last() != Some(&function) {
+            functions.push(function);
+        }
+    }
+    let end = list(to, CallPoint::called_without_number);
+    let calls = match list(from, CallPoint::called_without_number) {
+        begin if begin.is_empty() => format!("{START} → {end}"),
+        begin => format!("{begin} → {end}"),
+    };
+    CodeName { function: functions.join(" → "), calls, ordinal: 1 }
 }
 
 /// Returns the calls around code of a function in words, or `None` where they are of several functions or not known.
@@ -294,6 +323,19 @@ mod tests {
         assert_eq!(name(&wait, &solve), "halo (halo.c:25) → solve (halo.c:7)");
         assert_eq!(name(&send, &send), "halo (halo.c:20)");
         assert_eq!(name_code(&[], &[send]), "start → halo (halo.c:20)");
+    }
+
+    #[test]
+    fn code_is_named_without_lines_by_the_calls_around_it() {
+        let at = |line, called| call("halo", Some(line), Some(called));
+        let name = |from: &[CallPoint], to: &[CallPoint]| name_without_lines(from, to).to_string();
+        assert_eq!(name(&[at(20, "Send #1")], &[at(25, "Wait")]), "halo (Send → Wait)");
+        assert_eq!(name(&[at(22, "Send #1")], &[at(29, "Wait")]), "halo (Send → Wait)", "lines moved");
+        assert_eq!(name(&[], &[at(25, "Wait")]), "halo (start → Wait)");
+        assert_eq!(
+            name(&[at(25, "Wait"), at(20, "Send #1")], &[call("norm", Some(7), None)]),
+            "halo → norm (Wait, Send → ?)"
+        );
     }
 
     #[test]

@@ -18,11 +18,13 @@ use rustc_hash::FxHashSet;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::model::CodeEnds;
+use crate::model::{CodeEnds, CodeName};
 use crate::structure::activations::{ActivationFinder, WorkItem};
 use crate::structure::call_tree::CallTree;
 use crate::structure::code_place::{CodePlace, short};
-use crate::structure::segment_name::{CallPoint, START, call_points, called_name, describe_code, label, name_code};
+use crate::structure::segment_name::{
+    CallPoint, START, call_points, called_name, describe_code, label, name_code, name_without_lines,
+};
 use crate::structure::survey::CallSurvey;
 use crate::structure::symbols::ResolvedNames;
 use lbprof_thresholds::regions::{MAX_CODE_REGIONS, MIN_NAMED_PLACES, MIN_REGION_TIME};
@@ -53,6 +55,8 @@ pub struct CodeSegments {
 struct CodeSegment {
     /// Its name, or `None` if it is what is left of the function around it.
     name: Option<String>,
+    /// Its name without lines.
+    code: CodeName,
     /// The innermost function around it that is a region, as an index.
     function: Option<usize>,
     /// The call of the function whose code it is; `None`: that of several, or not known.
@@ -67,6 +71,8 @@ struct CodeSegment {
 #[derive(Clone, Debug, Encode, Decode)]
 struct FunctionRegion {
     name: String,
+    /// Its name without lines.
+    code: CodeName,
     parent: Option<usize>,
     /// The call by which it is called.
     call: u32,
@@ -77,6 +83,8 @@ struct FunctionRegion {
 pub struct CodePath {
     /// The names of the functions around it that are regions, the outermost first, and then its own.
     pub names: Vec<String>,
+    /// The same without lines.
+    pub codes: Vec<CodeName>,
     /// Number of functions among the regions.
     pub n_functions: usize,
     /// The call of the function that each is, or whose code it is, as a node of the call tree; `None` where it is not known.
@@ -143,7 +151,12 @@ impl CodeSegments {
             functions: functions.regions.clone(),
             ..CodeSegments::default()
         };
-        found.segments.push(CodeSegment { name: Some(OTHER.to_owned()), ..CodeSegment::default() });
+        found.segments.push(CodeSegment {
+            name: Some(OTHER.to_owned()),
+            code: CodeName::of_loop(OTHER),
+            ..CodeSegment::default()
+        });
+        let ordinals = number_code(codes.iter());
         let mut order: Vec<(SegmentKey, SegmentCode)> = codes.into_iter().collect();
         order.sort_by(|a, b| b.1.ns.cmp(&a.1.ns).then_with(|| a.0.cmp(&b.0)));
         // The code of functions that is no region of its own, by the function.
@@ -157,7 +170,9 @@ impl CodeSegments {
                     let name = Some(name_code(&from, &to));
                     let (call, calls) = (key.function, Some(code.calls));
                     let between = describe_code(&from, &to);
-                    found.segments.push(CodeSegment { name, function, call, between, calls });
+                    let ordinal = ordinals.get(&key).copied().unwrap_or(1);
+                    let code = CodeName { ordinal, ..name_without_lines(&from, &to) };
+                    found.segments.push(CodeSegment { name, code, function, call, between, calls });
                     found.segments.len() as u32 - 1
                 }
                 Some(function) => *rest.entry(function).or_insert_with(|| {
@@ -222,20 +237,24 @@ impl CodeSegments {
     pub fn path(&self, segment: u32, call: Option<u32>) -> Option<CodePath> {
         let segment = self.segments.get(segment as usize)?;
         let outside = call.map_or_else(Vec::new, |call| self.calls.path(call));
-        let (mut names, mut calls) = (Vec::new(), Vec::new());
+        let (mut names, mut codes, mut calls) = (Vec::new(), Vec::new(), Vec::new());
         let mut next = segment.function.and_then(|at| self.functions.get(at));
         while let Some(one) = next.filter(|one| !outside.contains(&one.call)) {
             names.push(one.name.clone());
+            codes.push(one.code.clone());
             calls.push(Some(one.call));
             next = one.parent.and_then(|at| self.functions.get(at));
         }
         names.reverse();
+        codes.reverse();
         calls.reverse();
         let n_functions = names.len();
         names.extend(segment.name.clone());
+        codes.extend(segment.name.as_ref().map(|_| segment.code.clone()));
         calls.extend(segment.name.as_ref().map(|_| segment.call));
         if names.is_empty() {
             names.push(OTHER.to_owned());
+            codes.push(CodeName::of_loop(OTHER));
         }
         let function = segment.call.map_or_else(Vec::new, |call| self.calls.path(call));
         let ends = segment.calls.map(|(from, to)| {
@@ -245,7 +264,7 @@ impl CodeSegments {
             });
             CodeEnds { in_region, in_function }
         });
-        Some(CodePath { names, n_functions, calls, ends, between: segment.between.clone() })
+        Some(CodePath { names, codes, n_functions, calls, ends, between: segment.between.clone() })
     }
 
     /// Returns the label of the outermost call on the path to a node that is not one of `outside`, else of the node itself.
@@ -293,6 +312,25 @@ fn find_code(
     }
     codes
 }
+
+/// Returns the place of each code among those of its name, from 1 on, in the order of the source.
+fn number_code<'a>(codes: impl Iterator<Item = (&'a SegmentKey, &'a SegmentCode)>) -> BTreeMap<SegmentKey, u32> {
+    let mut alike: BTreeMap<CodeName, Vec<(SourceOrder, &SegmentKey)>> = BTreeMap::new();
+    for (key, code) in codes {
+        let [from, to] = [&code.from, &code.to].map(|calls| calls.iter().cloned().collect::<Vec<_>>());
+        let order = [from.first(), to.first()].map(|point| point.map(CallPoint::source_order));
+        alike.entry(name_without_lines(&from, &to)).or_default().push((order, key));
+    }
+    let mut numbers = BTreeMap::new();
+    for mut keys in alike.into_values() {
+        keys.sort();
+        numbers.extend((1..).zip(keys).map(|(number, (_, key))| (key.clone(), number)));
+    }
+    numbers
+}
+
+/// Where the calls before and after code stand in the source.
+type SourceOrder = [Option<(u32, u64)>; 2];
 
 /// Returns whether a time is long enough for a region of its own.
 fn is_heavy(ns: u64, all: u64) -> bool {
@@ -355,8 +393,11 @@ fn functions(calls: &CallTree, codes: &BTreeMap<SegmentKey, SegmentCode>, all: u
         found.of_call.insert(call, found.regions.len());
         found.ns.push(with_callees[call as usize]);
         let name = calls.callee(call).map(|node| called_name(&node.place)).filter(|name| !name.is_empty());
-        found.regions.push(FunctionRegion { name: name.unwrap_or_else(|| "code".to_owned()), parent, call });
+        let name = name.unwrap_or_else(|| "code".to_owned());
+        let code = CodeName { function: name.clone(), calls: String::new(), ordinal: 1 };
+        found.regions.push(FunctionRegion { name, code, parent, call });
     }
+    number_functions(calls, &mut found.regions);
     let names: Vec<(Option<usize>, String)> = found.regions.iter().map(|one| (one.parent, one.name.clone())).collect();
     for (one, own) in found.regions.iter_mut().zip(&names) {
         if let Some(node) = calls.node(one.call).filter(|_| names.iter().filter(|other| *other == own).count() > 1) {
@@ -364,6 +405,20 @@ fn functions(calls: &CallTree, codes: &BTreeMap<SegmentKey, SegmentCode>, all: u
         }
     }
     found
+}
+
+/// Numbers the functions of one name in a function, in the order in which the source calls them.
+fn number_functions(calls: &CallTree, regions: &mut [FunctionRegion]) {
+    let mut alike: BTreeMap<(Option<usize>, String), Vec<usize>> = BTreeMap::new();
+    for (at, one) in regions.iter().enumerate() {
+        alike.entry((one.parent, one.name.clone())).or_default().push(at);
+    }
+    for mut functions in alike.into_values() {
+        functions.sort_by_key(|&at| (calls.node(regions[at].call).and_then(|node| node.place.line), regions[at].call));
+        for (number, at) in (1..).zip(functions) {
+            regions[at].code.ordinal = number;
+        }
+    }
 }
 
 /// A call of a function by where it is; the offset distinguishes several where the line is not known.

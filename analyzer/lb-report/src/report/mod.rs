@@ -29,7 +29,7 @@ use crate::compare;
 use crate::exit::ReportExit;
 use crate::live;
 use crate::opening;
-use crate::output::{CommonOptions, IN_A_FILE, default_columns, print, write_file, write_to};
+use crate::output::{A_BROWSER, CommonOptions, IN_A_FILE, announce, default_columns, print, write_file, write_to};
 use crate::run::{analysed, open};
 use crate::watch;
 
@@ -133,6 +133,9 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
         let again = ReportArguments::again();
         let options = text::TextOptions { columns: IN_A_FILE, ..text_options(arguments, &again) };
         replace(path, |out| html::write(&content, &options, out)).with_context(|| path.display().to_string())?;
+        if !common.quiet {
+            announce(path, A_BROWSER);
+        }
     }
     if let Some(folder) = &arguments.output.csv {
         write_csv(&report, folder).with_context(|| folder.display().to_string())?;

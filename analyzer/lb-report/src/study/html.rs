@@ -8,6 +8,7 @@ use clap::Args;
 use lbprof_study::{NotInStudy, StudyFile, html};
 
 use crate::exit::ReportExit;
+use crate::output::{A_BROWSER, announce};
 
 /// Of what, and where to.
 #[derive(Args)]
@@ -28,5 +29,6 @@ pub fn run(arguments: &HtmlArguments) -> anyhow::Result<ReportExit> {
     }
     let name = study.file_name().unwrap_or(study.as_os_str()).to_string_lossy();
     replace(file, |out| html::write(&name, &runs, out)).with_context(|| file.display().to_string())?;
+    announce(file, A_BROWSER);
     Ok(ReportExit::for_completeness(runs.iter().all(|kept| kept.run.complete)))
 }

@@ -192,7 +192,8 @@ mod tests {
     }
 
     fn changes(sides: &ComparisonSides) -> Option<Vec<FunctionChange>> {
-        let regions = RegionList::new(sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run));
+        let runs: Vec<&RunMetrics> = sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run).collect();
+        let regions = RegionList::new(&runs, sides.base.runs.len());
         super::changes(sides, &regions, 0.01)
     }
 

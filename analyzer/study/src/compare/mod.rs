@@ -4,6 +4,7 @@
 //! Made of [`RunMetrics`]s alone; `text`, `json`, `markdown` and `junit` only format a [`RunComparison`].
 
 mod change;
+mod code_names;
 pub mod condition;
 mod findings;
 pub mod functions;
@@ -15,7 +16,6 @@ mod parts;
 pub mod reasons;
 pub mod regions;
 mod remarks;
-mod same_code;
 mod sides;
 pub mod text;
 mod words;
@@ -80,7 +80,7 @@ impl RunComparison {
     /// Compares `sides`.
     pub fn new(sides: ComparisonSides, limits: NoiseLimits) -> RunComparison {
         let runs: Vec<&RunMetrics> = sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run).collect();
-        let mut regions = RegionList::new(runs.iter().copied());
+        let regions = RegionList::new(&runs, sides.base.runs.len());
         let places: Vec<Parts> =
             runs.iter().enumerate().map(|(at, run)| reasons::by_place(run, at, &regions)).collect();
         let by_reason: Option<Vec<Parts>> =
@@ -88,8 +88,7 @@ impl RunComparison {
         let judge = ChangeJudge::new(&sides, limits);
         let one_sided = only_on_one_side(&regions, &sides);
         let by_cause = by_reason.is_some();
-        let mut by_reason = by_reason.unwrap_or_else(|| places.clone());
-        same_code::merge(&mut by_reason, sides.base.runs.len(), &runs, &mut regions, judge.least_s);
+        let by_reason = by_reason.unwrap_or_else(|| places.clone());
         let mut elapsed = FigureChange {
             base: sides.base.values(|run| run.times.elapsed_s),
             new: sides.new.values(|run| run.times.elapsed_s),
@@ -99,6 +98,7 @@ impl RunComparison {
         let reasons = parts::rows(&by_reason, &sides, &regions, &judge);
         let places = parts::rows(&places, &sides, &regions, &judge);
         let mut remarks = remarks::remarks(&sides);
+        remarks.extend(regions.remarks.iter().cloned());
         remarks.extend(one_sided);
         remarks.extend((!by_cause).then(|| remarks::NOT_FOLLOWED.to_owned()));
         let (ratios, functions) = (ratios(&sides), functions::changes(&sides, &regions, judge.least_s));

@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn waiting_is_given_to_what_causes_it() {
         let run = example();
-        let regions = RegionList::new([&run].into_iter());
+        let regions = RegionList::new(&[&run], 1);
         let place = by_place(&run, 0, &regions);
         assert_eq!(place[&TimeComponent::In(0, Activity::Computation)].total_s(), 13.0);
         assert_eq!(place[&TimeComponent::In(0, Activity::Synchronization)].total_s(), 3.0);

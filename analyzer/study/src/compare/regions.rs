@@ -1,75 +1,57 @@
-//! Regions of several runs that are the same, by their names.
-//!
-//! First by path. Regions found in the calls are named by source lines, which move when the program is changed, and lie in loops, of which
-//! one more or less may be found: of those whose paths differ, the first of a run is the same as the first of another if they agree but for
-//! loops around them; of the rest if they also agree but for line numbers and offsets in a module; the second as the second, and so on.
+//! The regions of several runs that are the same: marked ones by their paths, found ones by their code, whatever lines and loops they are in.
 
 use std::collections::HashMap;
 
+use super::code_names::{CodeNames, plain_name};
 use crate::RunMetrics;
 use crate::run::RegionFigures;
-use lbprof_report::words::separators;
+use lbprof_analysis::model::CodeName;
 
 /// The regions of several runs.
 #[derive(Clone, Debug, Default)]
 pub struct RegionList {
-    /// Path of each in the last run that has it.
+    /// Path of each in the last run that has it; the path of the function for one that is compared as a whole.
     pub paths: Vec<String>,
+    /// Sentences on code of which it is not sure that it is the same in all runs.
+    pub remarks: Vec<String>,
+    /// The name of each without lines; `None` for marked ones.
+    codes: Vec<Option<CodeName>>,
     /// For each run, by path: which of these it is.
     of: Vec<HashMap<String, usize>>,
-    /// For each run: the paths of those of them that it has, several of one that is merged.
+    /// For each run: the paths of those of them that it has.
     paths_of: Vec<HashMap<usize, Vec<String>>>,
+    /// Number of base runs, which come first.
+    n_base: usize,
+}
+
+/// What a region is the same by.
+#[derive(PartialEq, Eq, Hash)]
+enum RegionKey {
+    Marked(String),
+    Code(CodeName),
 }
 
 impl RegionList {
-    /// Collects the regions of `runs`.
-    pub fn new<'a>(runs: impl Iterator<Item = &'a RunMetrics>) -> RegionList {
-        let mut regions = RegionList::default();
-        // By path, and of found ones by what does not change with loops and lines, the same in all runs.
-        let mut known: HashMap<String, usize> = HashMap::new();
-        let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
-        for run in runs {
-            let mut own: HashMap<String, usize> = HashMap::new();
-            let mut taken = vec![false; regions.paths.len()];
-            for region in &run.regions {
-                if let Some(&idx) = known.get(&region.path) {
-                    own.insert(region.path.clone(), idx);
-                    if let Some(taken) = taken.get_mut(idx) {
-                        *taken = true;
-                    }
+    /// Collects the regions of `runs`, of which the first `n_base` are the base's.
+    pub fn new(runs: &[&RunMetrics], n_base: usize) -> RegionList {
+        let mut names = CodeNames::new(runs, n_base);
+        let mut regions = RegionList { remarks: names.unify(), n_base, ..RegionList::default() };
+        let mut known: HashMap<RegionKey, usize> = HashMap::new();
+        for (at, run) in runs.iter().enumerate() {
+            let (mut own, mut paths): (HashMap<String, usize>, HashMap<usize, Vec<String>>) = Default::default();
+            for (region, code) in run.regions.iter().zip(names.of_run(at)) {
+                let key = code.clone().map_or_else(|| RegionKey::Marked(region.path.clone()), RegionKey::Code);
+                let idx = *known.entry(key).or_insert(regions.paths.len());
+                if idx == regions.paths.len() {
+                    regions.paths.push(String::new());
+                    regions.codes.push(code.clone());
                 }
+                regions.paths[idx] = shown_path(region, code.as_ref());
+                own.insert(region.path.clone(), idx);
+                paths.entry(idx).or_default().push(region.path.clone());
             }
-            let mut left: Vec<&RegionFigures> = run.regions.iter().filter(|one| !own.contains_key(&one.path)).collect();
-            for key in [without_loops, without_loops_and_lines] {
-                left.retain(|region| {
-                    let same = alike.get(&key(&region.path)).filter(|_| region.found);
-                    let Some(idx) =
-                        same.and_then(|all| all.iter().find(|&&idx| taken.get(idx) == Some(&false)).copied())
-                    else {
-                        return true;
-                    };
-                    taken[idx] = true;
-                    regions.paths[idx].clone_from(&region.path);
-                    own.insert(region.path.clone(), idx);
-                    false
-                });
-            }
-            for region in left {
-                own.insert(region.path.clone(), regions.paths.len());
-                regions.paths.push(region.path.clone());
-            }
-            for region in run.regions.iter().filter(|region| region.found && !known.contains_key(&region.path)) {
-                for key in [without_loops(&region.path), without_loops_and_lines(&region.path)] {
-                    let same = alike.entry(key).or_default();
-                    let idx = own[&region.path];
-                    if !same.contains(&idx) {
-                        same.push(idx);
-                    }
-                }
-            }
-            known.extend(own.iter().map(|(path, &idx)| (path.clone(), idx)));
-            regions.paths_of.push(own.iter().map(|(path, &idx)| (idx, vec![path.clone()])).collect());
             regions.of.push(own);
+            regions.paths_of.push(paths);
         }
         regions
     }
@@ -89,112 +71,90 @@ impl RegionList {
         self.paths_of.get(run).and_then(|paths| paths.get(&idx)).map_or(&[], Vec::as_slice)
     }
 
-    /// Adds a region that `members` are parts of, under `path`; returns its index.
-    pub fn add_merged(&mut self, path: String, members: &[usize]) -> usize {
-        let merged = self.paths.len();
-        self.paths.push(path);
-        for paths in &mut self.paths_of {
-            let of_run: Vec<String> =
-                members.iter().filter_map(|member| paths.get(member)).flatten().cloned().collect();
-            if !of_run.is_empty() {
-                paths.insert(merged, of_run);
-            }
-        }
-        merged
+    /// Finds the region that a user names: by its path in a base run, else in a new one, by its name without lines, or by a function of which there is one region.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        let mut of_runs = self.of.iter().take(self.n_base).chain(self.of.iter().skip(self.n_base));
+        of_runs.find_map(|own| own.get(name).copied()).or_else(|| {
+            let inner = name.strip_prefix("main/").unwrap_or(name);
+            self.only_code(|code| code.to_string() == inner)
+                .or_else(|| self.only_code(|code| code.function == inner))
+                .or_else(|| self.only_code(|code| !code.function.is_empty() && plain_name(&code.function) == inner))
+        })
+    }
+
+    /// The region whose code fits, if there is exactly one.
+    fn only_code(&self, fits: impl Fn(&CodeName) -> bool) -> Option<usize> {
+        let mut fitting = (0..).zip(&self.codes).filter(|(_, code)| code.as_ref().is_some_and(&fits));
+        fitting.next().map(|(idx, _)| idx).filter(|_| fitting.next().is_none())
     }
 }
 
-/// A path without the loops around its last part: `main/loop/loop in f/g` becomes `main/g`.
-pub(super) fn without_loops(path: &str) -> String {
-    let mut kept = String::new();
-    let mut from = 0;
-    for at in separators(path) {
-        let name = &path[from..at];
-        if name != "loop" && !name.starts_with("loop ") {
-            kept.extend([name, "/"]);
-        }
-        from = at + 1;
-    }
-    kept + &path[from..]
-}
-
-fn without_loops_and_lines(path: &str) -> String {
-    without_lines(&without_loops(path))
-}
-
-/// A path without line numbers and offsets in modules: `solve (cg.c:120, 125 → 140)` becomes `solve (cg.c:,  → )`, `app+0x40` `app+0x`.
-fn without_lines(path: &str) -> String {
-    let mut text = String::with_capacity(path.len());
-    let mut rest = path;
-    while let Some(at) = rest.find([':', '+', ',', '→']) {
-        let (before, after) = rest.split_at(at);
-        let marks = ["+0x", ", ", "→ "].into_iter().find(|mark| after.starts_with(mark));
-        let (mark, tail) = after.split_at(marks.map_or(after.chars().next().map_or(0, char::len_utf8), str::len));
-        text.extend([before, mark]);
-        rest = match mark {
-            "+" => tail,
-            "+0x" => tail.trim_start_matches(|char: char| char.is_ascii_hexdigit()),
-            _ => tail.trim_start_matches(|char: char| char.is_ascii_digit()),
-        };
-    }
-    text + rest
+/// The path of a region in reports: its own, or the function's for code that is compared as a whole.
+fn shown_path(region: &RegionFigures, code: Option<&CodeName>) -> String {
+    let is_whole = code.filter(|code| code.calls.is_empty() && region.code.as_ref().is_some_and(|own| !own.calls.is_empty()));
+    is_whole.map_or_else(|| region.path.clone(), |code| format!("main/{}", code.function))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn run(regions: &[(&str, bool)]) -> RunMetrics {
-        let region = |&(path, found): &(&str, bool)| RegionFigures { path: path.into(), found, ..Default::default() };
+    /// A region's path, and its code: function, calls and ordinal.
+    type Named<'a> = (&'a str, Option<(&'a str, &'a str, u32)>);
+
+    fn run(regions: &[Named]) -> RunMetrics {
+        let region = |&(path, code): &Named| RegionFigures {
+            path: path.into(),
+            found: code.is_some(),
+            code: code.map(|(function, calls, ordinal)| CodeName {
+                function: function.to_owned(),
+                calls: calls.to_owned(),
+                ordinal,
+            }),
+            ..Default::default()
+        };
         RunMetrics { regions: regions.iter().map(region).collect(), ..RunMetrics::default() }
     }
 
     #[test]
-    fn lines_and_offsets_are_no_part_of_a_name() {
-        assert_eq!(without_lines("main/solve (cg.c:120) → app+0x4f"), "main/solve (cg.c:) → app+0x");
-        assert_eq!(without_lines("main/solve (cg.c:120, 125 → 140)"), "main/solve (cg.c:,  → )");
-        assert_eq!(without_lines("a::b+1/c:d"), "a::b+1/c:d");
-    }
-
-    #[test]
-    fn loops_around_a_region_are_no_part_of_its_name() {
-        assert_eq!(without_loops("main/loop/loop in f (a.c:3)/loop 2/f (a.c:3 → 9)"), "main/f (a.c:3 → 9)");
-        assert_eq!(without_loops("main/loop"), "main/loop");
-        assert_eq!(without_loops(r"main/a\/loop/loop/g"), r"main/a\/loop/g");
-        let base =
-            run(&[("main", false), ("main/loop", true), ("main/loop/f (a.c:3)", true), ("main/f (a.c:9)", true)]);
-        let new = run(&[
-            ("main", false),
-            ("main/loop", true),
-            ("main/loop/loop in f", true),
-            ("main/loop/f (a.c:4)", true),
-            ("main/loop/loop in f/f (a.c:3)", true),
+    fn regions_are_the_same_by_marks_or_code_whatever_lines_and_loops_they_are_in() {
+        let (first, second) = (Some(("f", "Send → Wait", 1)), Some(("f", "Wait → Send", 1)));
+        let base = run(&[
+            ("main", None),
+            ("main/f (a.c:10 → 20)", first),
+            ("main/f (a.c:20 → 10)", second),
+            ("main/step:1", None),
         ]);
-        let regions = RegionList::new([&base, &new].into_iter());
-        assert_eq!(regions.idx(0, "main/loop/f (a.c:3)"), regions.idx(1, "main/loop/loop in f/f (a.c:3)"));
+        // Two lines were added at the top; a loop was found. The second has the lines that the first had.
+        let new = run(&[
+            ("main", None),
+            ("main/loop/f (a.c:12 → 22)", first),
+            ("main/loop/f (a.c:10 → 20)", second),
+            ("main/step:2", None),
+        ]);
+        let regions = RegionList::new(&[&base, &new], 1);
+        let of = |run, path| regions.idx(run, path).unwrap();
+        assert_eq!(of(0, "main/f (a.c:10 → 20)"), of(1, "main/loop/f (a.c:12 → 22)"));
+        assert_eq!(of(0, "main/f (a.c:20 → 10)"), of(1, "main/loop/f (a.c:10 → 20)"));
+        assert_ne!(of(0, "main/step:1"), of(1, "main/step:2"), "what is marked has the name it has");
         assert_eq!(
-            regions.idx(0, "main/f (a.c:9)"),
-            regions.idx(1, "main/loop/f (a.c:4)"),
-            "what is left by its function"
+            regions.paths[of(0, "main/f (a.c:20 → 10)")],
+            "main/loop/f (a.c:10 → 20)",
+            "shown as in the last run"
         );
-        assert!(!regions.has(0, regions.idx(1, "main/loop/loop in f").unwrap()));
+        assert!(!regions.has(1, of(0, "main/step:1")) && regions.remarks.is_empty());
     }
 
     #[test]
-    fn regions_are_the_same_by_path_then_by_place_in_the_same_function() {
-        let base =
-            run(&[("main", false), ("main/f (a.c:10)", true), ("main/f (a.c:20)", true), ("main/step:1", false)]);
-        let new = run(&[("main", false), ("main/f (a.c:12)", true), ("main/f (a.c:20)", true), ("main/step:2", false)]);
-        let regions = RegionList::new([&base, &new].into_iter());
-        assert_eq!(regions.idx(0, "main/f (a.c:20)"), regions.idx(1, "main/f (a.c:20)"));
-        assert_eq!(regions.idx(0, "main/f (a.c:10)"), regions.idx(1, "main/f (a.c:12)"), "a line moved");
-        assert_ne!(regions.idx(0, "main/step:1"), regions.idx(1, "main/step:2"), "what is marked has the name it has");
-        let of_both = regions.idx(0, "main/f (a.c:10)").unwrap();
-        assert_eq!(regions.paths[of_both], "main/f (a.c:12)", "named as in the last run");
-        assert_eq!(
-            (regions.paths_in(0, of_both), regions.has(1, of_both)),
-            (&["main/f (a.c:10)".to_owned()][..], true)
-        );
-        assert!(!regions.has(1, regions.idx(0, "main/step:1").unwrap()));
+    fn a_region_is_found_by_its_path_in_the_base_and_by_names_without_lines() {
+        let (first, second) = (Some(("f", "Send → Wait", 1)), Some(("g", "Wait → Send", 1)));
+        let base = run(&[("main/f (a.c:10 → 20)", first), ("main/g (a.c:20 → 10)", second)]);
+        let new = run(&[("main/f (a.c:12 → 22)", first), ("main/g (a.c:10 → 20)", second)]);
+        let regions = RegionList::new(&[&base, &new], 1);
+        let f = regions.idx(0, "main/f (a.c:10 → 20)");
+        for name in ["main/f (a.c:10 → 20)", "main/f (a.c:12 → 22)", "f (Send → Wait)", "f", "main/f"] {
+            assert_eq!(regions.find(name), f, "{name}");
+        }
+        assert_eq!(regions.find("h"), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lbprof_collector::Activity;
-use lbprof_thresholds::study::MIN_WHOLE_CHANGE;
+use lbprof_thresholds::study::{MIN_SHARE_OF_WAITING, MIN_WHOLE_CHANGE};
 
 use super::reasons::TimeComponent;
 use super::{AffectedRanks, FigureChange, RunComparison, RunRatio, TimeContribution};
@@ -32,21 +32,28 @@ pub fn headline(comparison: &RunComparison) -> String {
         let more = if unsure { " The runs scatter too much to say more; further runs would show it." } else { "" };
         return format!("Nothing beyond noise: {times}{means}.{more}");
     }
-    let (verb, several) = if elapsed.new.len() > 1 { ("take", "runs") } else { ("takes", "run") };
-    let more = if elapsed.difference() < 0.0 { "less" } else { "longer" };
-    let by = seconds_like(elapsed.difference().abs(), new_s.max(base_s));
-    let first = match elapsed.beyond_noise {
-        true => format!("The new {several} {verb} {by} {more}: {times}{means}."),
-        false if comparison.reasons.iter().any(|part| part.total.beyond_noise) => {
-            format!("The elapsed time does not differ beyond noise, but what it is spent on does: {times}{means}.")
-        }
-        false => format!("The elapsed time does not differ beyond noise: {times}{means}."),
-    };
+    let sure = elapsed.beyond_noise;
     let sign = elapsed.difference().signum();
     let mut certain = comparison.reasons.iter().filter(|part| part.total.beyond_noise);
-    let leading = certain.find(|part| !elapsed.beyond_noise || part.total.difference() * sign > 0.0);
-    let reason = leading.map_or_else(String::new, |part| because(comparison, part));
-    first + &efficiencies(comparison) + &reason + &changed_findings(comparison)
+    let leading = certain.find(|part| !sure || part.total.difference() * sign > 0.0);
+    let reason = leading.map_or_else(String::new, |part| {
+        let share = part.total.difference() / elapsed.difference();
+        let of_change = if sure && share < MIN_WHOLE_CHANGE {
+            format!(" ({} of the change)", percent(share))
+        } else {
+            String::new()
+        };
+        format!(": {}{of_change}", reason_in_words(part, new_s.max(base_s)))
+    });
+    let by_samples = leading.map_or_else(String::new, |part| function(comparison, part));
+    match sure {
+        true if leading.is_some() => format!("{times}{means}{reason}.{by_samples}"),
+        true => format!("{times}{means}.{}", changed_findings(comparison)),
+        false => format!(
+            "The elapsed time does not differ beyond noise ({times}{means}), but what it is spent on does{reason}.{}{by_samples}",
+            efficiencies(comparison),
+        ),
+    }
 }
 
 /// Names the findings that changed beyond noise, in their words.
@@ -77,21 +84,41 @@ fn base(elapsed: &FigureChange) -> String {
     seconds_like(elapsed.base_mean(), elapsed.base_mean().max(elapsed.new_mean()))
 }
 
-/// The reason of most of the change, as a sentence.
-fn because(comparison: &RunComparison, part: &TimeContribution) -> String {
-    let whole_s = comparison.elapsed.base_mean().max(comparison.elapsed.new_mean());
-    let (change, all) = (part.total.difference(), comparison.elapsed.difference());
-    let how_much = match change / all {
-        _ if !comparison.elapsed.beyond_noise => format!("{} {}", size_of(change, whole_s), direction(change)),
-        share if share > 2.0 - MIN_WHOLE_CHANGE => format!("More than all of it ({})", percent(share)),
-        share if share >= MIN_WHOLE_CHANGE => "All of it".to_owned(),
-        share => format!("{} of it ({})", size_of(change, whole_s), percent(share)),
+/// The reason of most of the change, `rank 2 computes 30.0 ms longer in step/force, and others wait for it`, with times as precise as beside `whole_s`.
+fn reason_in_words(part: &TimeContribution, whole_s: f64) -> String {
+    let more = if part.total.difference() < 0.0 { "less" } else { "longer" };
+    let place = region(part).map_or_else(String::new, |region| format!(" in {}", shorten(&region, LONGEST_NAME)));
+    let TimeComponent::In(_, Activity::Computation) = part.what else {
+        let change = size_of(part.total.difference(), whole_s);
+        return format!("{change} {} goes to {}{place}", direction(part.total.difference()), part.what.name());
     };
-    let mut text = format!(" {how_much} is by {}{}", what(part), whose(part));
-    if !part.total.beyond_noise {
-        text.push_str("; by itself that is within noise");
-    }
-    text + "." + &function(comparison, part)
+    let is_waited_for = part.caused_s * part.total.difference() > 0.0
+        && part.caused_s.abs() >= MIN_SHARE_OF_WAITING * part.total.difference().abs();
+    let of_mean = size_of(part.own_s, whole_s);
+    let (subject, by, average, object) = match &part.whose {
+        AffectedRanks::Ranks(ranks) if ranks.len() == 1 => {
+            (format!("{} computes", ranks_in_words(ranks)), size_of(ranks[0].1, whole_s), "", "it")
+        }
+        AffectedRanks::Ranks(ranks) if !ranks.is_empty() => {
+            let longest_s = ranks.iter().fold(0.0_f64, |longest, rank| longest.max(rank.1.abs()));
+            (format!("{} compute up to", ranks_in_words(ranks)), size_of(longest_s, whole_s), "", "them")
+        }
+        AffectedRanks::Longest { rank, over_mean_s, .. } if *over_mean_s > 0.0 => {
+            (format!("ranks, most of all rank {rank}, compute"), of_mean, " on average", "it")
+        }
+        _ => ("all ranks compute".to_owned(), of_mean, " on average", "each other"),
+    };
+    let waits = match (is_waited_for, part.total.difference() < 0.0) {
+        (false, _) => String::new(),
+        (true, true) => format!(", and others wait less for {object}"),
+        (true, false) => format!(", and others wait for {object}"),
+    };
+    format!("{subject} {by} {more}{average}{place}{waits}")
+}
+
+/// `rank 2`, or `ranks 2, 3`.
+fn ranks_in_words(ranks: &[(u32, f64)]) -> String {
+    format!("{} {}", if ranks.len() == 1 { "rank" } else { "ranks" }, some_ranks(ranks))
 }
 
 /// The function that changed most in the region of a part that is computation, as a sentence; empty where none did for sure.
@@ -156,18 +183,6 @@ fn size_of(seconds: f64, whole_s: f64) -> String {
 /// The name of a part's region.
 pub fn region(part: &TimeContribution) -> Option<String> {
     part.region.as_deref().map(|path| clean(short_path(path)))
-}
-
-/// The affected ranks, as the end of a sentence.
-fn whose(part: &TimeContribution) -> String {
-    match &part.whose {
-        AffectedRanks::Ranks(ranks) if !ranks.is_empty() => {
-            format!(", on {} {}", if ranks.len() == 1 { "rank" } else { "ranks" }, some_ranks(ranks))
-        }
-        AffectedRanks::All(_) => ", on all ranks".to_owned(),
-        AffectedRanks::Longest { rank, .. } => format!(", longest on rank {rank}"),
-        AffectedRanks::Ranks(_) | AffectedRanks::Nobody => String::new(),
-    }
 }
 
 fn some_ranks(ranks: &[(u32, f64)]) -> String {

@@ -10,6 +10,7 @@ use crate::RunMetrics;
 use crate::run::{CauseFigures, CoreFigures, CountedFigures, RankFigures, RegionFigures};
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
+use lbprof_analysis::model::CodeName;
 
 /// Returns all runs, by number.
 pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>> {
@@ -151,6 +152,7 @@ fn regions(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusql
 fn region(row: &Row) -> rusqlite::Result<RegionFigures> {
     Ok(RegionFigures {
         path: row.get("path")?,
+        code: code_name(row)?,
         kind: names::kind(row)?,
         found: row.get("found")?,
         times: times(row)?,
@@ -163,6 +165,11 @@ fn region(row: &Row) -> rusqlite::Result<RegionFigures> {
         max_resident_bytes: read_unsigned(row, "max_resident_bytes")?,
         max_swapped_bytes: read_unsigned(row, "max_swapped_bytes")?,
     })
+}
+
+fn code_name(row: &Row) -> rusqlite::Result<Option<CodeName>> {
+    let Some(function) = row.get("function")? else { return Ok(None) };
+    Ok(Some(CodeName { function, calls: row.get("calls")?, ordinal: row.get("ordinal")? }))
 }
 
 fn cause(row: &Row) -> rusqlite::Result<CauseFigures> {

@@ -10,7 +10,7 @@ use super::error::{ExplainError, StoreError};
 const APPLICATION_ID: i32 = 0x4c42_5053;
 
 /// The version of the tables below, and the only one that is read: the one before it was never released.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 
 /// A table of a study.
 #[derive(Clone, Copy, Debug)]
@@ -118,8 +118,11 @@ CREATE TABLE phases (
 ) WITHOUT ROWID;
 CREATE TABLE regions (
   run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, -- The run.
-  region INTEGER NOT NULL, -- 0, 1 … the order of the run's regions; runs are matched by `path`.
-  path TEXT NOT NULL, -- Its path, as `main/step/force`.
+  region INTEGER NOT NULL, -- 0, 1 … the order of the run's regions.
+  path TEXT NOT NULL, -- Its path, as `main/step/force`; marked regions of several runs are the same by it.
+  function TEXT, -- The function of a found region, after the functions and marked regions around it; empty for a loop, NULL for a marked region.
+  calls TEXT, -- The calls after and before which its code runs, as `Send → Wait`; empty for all of the function, NULL for a marked region.
+  ordinal INTEGER, -- Its place among the code between such calls, from 1 on; NULL for a marked region.
   kind TEXT NOT NULL, -- `useful`, `control` or `serial`.
   found INTEGER NOT NULL, -- Whether it was found in the calls, not marked.
   elapsed_s REAL, -- Its elapsed time: the longest time that a rank spends in it.

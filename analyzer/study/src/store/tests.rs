@@ -17,6 +17,7 @@ use crate::run::{
 use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
+use lbprof_analysis::model::CodeName;
 
 /// A run of `n` ranks that has something of everything.
 fn run(id: u64, n: u32) -> RunMetrics {
@@ -51,6 +52,7 @@ fn run(id: u64, n: u32) -> RunMetrics {
             },
             RegionFigures {
                 path: "main/step".to_owned(),
+                code: Some(CodeName { function: "step".to_owned(), calls: "Send → Wait".to_owned(), ordinal: 2 }),
                 kind: RegionKind::Control,
                 found: true,
                 times,
@@ -221,7 +223,7 @@ fn what_is_no_study_is_refused() {
     for version in [1, 99] {
         study.connection.pragma_update(None, "user_version", version).unwrap();
         let found = StudyFile::open(&dir.path().join("a.study")).map(drop);
-        assert!(matches!(found, Err(StoreError::Version { found, read: 3, .. }) if found == version), "{found:?}");
+        assert!(matches!(found, Err(StoreError::Version { found, read: 4, .. }) if found == version), "{found:?}");
     }
 }
 

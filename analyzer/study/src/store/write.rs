@@ -116,12 +116,15 @@ fn region(
 ) -> rusqlite::Result<()> {
     let at = to_sql_integer(at as u64);
     let mut insert = connection.prepare_cached(
-        "INSERT INTO regions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+        "INSERT INTO regions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
     )?;
     insert.execute(params![
         number,
         at,
         region.path,
+        region.code.as_ref().map(|code| &code.function),
+        region.code.as_ref().map(|code| &code.calls),
+        region.code.as_ref().map(|code| code.ordinal),
         region.kind.name(),
         region.found,
         region.times.elapsed_s,

@@ -75,7 +75,7 @@ impl RunFigures {
     /// Computes the figures of `run`, whose time on one rank may be among `all`.
     pub fn from_run(run: &StoredRun, all: &[StoredRun], region: Option<&str>) -> RunFigures {
         let StoredRun { number, run } = run;
-        let found = region.and_then(|path| region_of(run, path));
+        let found = region.and_then(|path| region_in_study(run, all, path));
         let (times, iterations) = match region {
             Some(_) => (found.map(|region| region.times), found.and_then(|region| region.iterations)),
             None => (Some(run.times), run.iterations),
@@ -125,6 +125,15 @@ pub fn region_of<'a>(run: &'a RunMetrics, path: &str) -> Option<&'a RegionFigure
         let mut regions = run.regions.iter();
         regions.find(|region| region.path.strip_suffix(path).is_some_and(|outer| outer.ends_with('/')))
     })
+}
+
+/// A region of a run by its path in any of `all`: the code that has this path there, whatever lines it has in this run.
+fn region_in_study<'a>(run: &'a RunMetrics, all: &[StoredRun], path: &str) -> Option<&'a RegionFigures> {
+    let named = all.iter().find_map(|kept| region_of(&kept.run, path));
+    match named.and_then(|region| region.code.as_ref()) {
+        Some(code) => run.regions.iter().find(|region| region.code.as_ref() == Some(code)),
+        None => region_of(run, path),
+    }
 }
 
 /// Refuses a region that no run has.

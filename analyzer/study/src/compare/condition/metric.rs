@@ -81,12 +81,13 @@ impl ConditionMetric {
         Err(most_similar(metric_names(region.is_some()), name).unwrap_or_default())
     }
 
-    /// Its value in a run; `None` where the run has no such region, or it is not known.
-    pub fn value_in(&self, run: &RunMetrics) -> Option<f64> {
+    /// Its value in a run, or in the region that has these paths there; `None` where the run has no such region, or it is not known.
+    pub fn value_in(&self, run: &RunMetrics, paths: &[String]) -> Option<f64> {
         let region = match &self.region {
-            Some(path) => Some(run.region(path)?),
+            Some(_) => Some(joined(paths.iter().filter_map(|path| run.region(path)))?),
             None => None,
         };
+        let region = region.as_ref();
         let times = region.map_or(&run.times, |region| &region.times);
         let of_times = TIMES.iter().find(|(name, _)| *name == self.name);
         if let Some((_, of)) = of_times {
@@ -100,6 +101,25 @@ impl ConditionMetric {
             },
         }
     }
+}
+
+/// Joins the parts of a region, which a run may enter outside of its loop and in it. Its efficiencies are those of the part that computes longest.
+fn joined<'a>(parts: impl Iterator<Item = &'a RegionFigures>) -> Option<RegionFigures> {
+    parts.cloned().reduce(|one, other| {
+        let (mut long, short) = match one.times.avg_computation_s < other.times.avg_computation_s {
+            true => (other, one),
+            false => (one, other),
+        };
+        for (activity, seconds) in short.activities {
+            let own = long.activities.entry(activity).or_insert_with(|| vec![0.0; seconds.len()]);
+            own.iter_mut().zip(seconds).for_each(|(own, seconds)| *own += seconds);
+        }
+        long.blocked_s = long.blocked_s.zip(short.blocked_s).map(|(one, other)| one + other);
+        long.invocations += short.invocations;
+        long.operations += short.operations;
+        long.quanta += short.quanta;
+        long
+    })
 }
 
 impl fmt::Display for ConditionMetric {

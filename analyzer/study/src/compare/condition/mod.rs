@@ -21,7 +21,10 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+use super::regions::RegionList;
 use super::{ComparisonSide, ComparisonSides};
+use crate::RunMetrics;
+use lbprof_analysis::metrics::median::median;
 use lbprof_report::words::clean;
 pub use metric::{ConditionMetric, names};
 use term::{ComparisonOperator, ConditionTerm};
@@ -155,9 +158,7 @@ impl FailCondition {
         if base.is_none() && has_base {
             return Err(ConditionError::NoBase(self.text.clone()));
         }
-        self.check_region(new, base)?;
-        let value = new.median(|run| self.metric.value_in(run));
-        let base = base.and_then(|base| base.median(|run| self.metric.value_in(run)));
+        let [value, base] = self.values(new, base)?;
         let sides = self.left.value(value, base).zip(self.right.value(value, base));
         let outcome = match sides {
             None => ConditionOutcome::Unknown,
@@ -184,27 +185,43 @@ impl FailCondition {
         conditions.iter().map(|condition| condition.judge(&sides.new, Some(&sides.base))).collect()
     }
 
-    fn check_region(&self, new: &ComparisonSide, base: Option<&ComparisonSide>) -> Result<(), ConditionError> {
-        let Some(path) = &self.metric.region else { return Ok(()) };
-        let sides = [Some(new), base].into_iter().flatten();
-        let regions: Vec<&str> = sides
-            .flat_map(|side| &side.runs)
-            .flat_map(|named| &named.run.regions)
-            .map(|region| region.path.as_str())
-            .collect();
-        if regions.contains(&path.as_str()) {
-            return Ok(());
-        }
-        let instead = metric::most_similar(regions.into_iter(), path)
-            .map_or_else(String::new, |like| format!("; there is {like}"));
-        Err(ConditionError::NoRegion { text: self.text.clone(), region: path.clone(), instead })
+    /// The medians of the metric for the new runs and for the base's.
+    fn values(&self, new: &ComparisonSide, base: Option<&ComparisonSide>) -> Result<[Option<f64>; 2], ConditionError> {
+        let base_runs: Vec<&RunMetrics> = base.iter().flat_map(|base| &base.runs).map(|named| &named.run).collect();
+        let all: Vec<&RunMetrics> = base_runs.iter().copied().chain(new.runs.iter().map(|named| &named.run)).collect();
+        let found = match &self.metric.region {
+            Some(name) => {
+                let regions = RegionList::new(&all, base_runs.len());
+                let idx = regions.find(name).ok_or_else(|| self.no_region(name, &all))?;
+                Some((regions, idx))
+            }
+            None => None,
+        };
+        let values = all.iter().enumerate().map(|(at, run)| {
+            let paths = found.as_ref().map_or(&[][..], |(regions, idx)| regions.paths_in(at, *idx));
+            self.metric.value_in(run, paths)
+        });
+        let values: Vec<Option<f64>> = values.collect();
+        let (base, new) = values.split_at(base_runs.len());
+        Ok([new, base].map(median_of_known))
     }
+
+    fn no_region(&self, name: &str, runs: &[&RunMetrics]) -> ConditionError {
+        let paths = runs.iter().flat_map(|run| &run.regions).map(|region| region.path.as_str());
+        let instead = metric::most_similar(paths, name).map_or_else(String::new, |like| format!("; there is {like}"));
+        ConditionError::NoRegion { text: self.text.clone(), region: name.to_owned(), instead }
+    }
+}
+
+/// Returns the median, or `None` unless all values are known.
+fn median_of_known(values: &[Option<f64>]) -> Option<f64> {
+    let known: Option<Vec<f64>> = values.iter().copied().collect();
+    median(&known?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RunMetrics;
     use crate::compare::NamedRun;
     use crate::run::RegionFigures;
     use lbprof_analysis::metrics::load_balance::EfficiencyTimes;

@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempDir};
+
+use crate::output::write_to;
 
 /// Puts what `write` writes in the place of the file at `path`. It is written beside it first and takes its name when it is complete, so
 /// that nobody ever reads a part, and an error leaves what was there. What is no file, as a device or a pipe, is written to as it is.
@@ -15,12 +17,12 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::R
     // A link goes on pointing where it does.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if path.metadata().is_ok_and(|found| !found.is_file()) {
-        return write_all(&mut File::create(path)?, write);
+        return write_to(File::create(path)?, write);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::metadata(folder)?;
     let mut new = new_file(folder)?;
-    write_all(new.as_file_mut(), write)?;
+    write_to(new.as_file_mut(), write)?;
     new.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
@@ -132,12 +134,6 @@ impl NewFolder {
     pub fn finish(self) -> io::Result<()> {
         fs::rename(self.unfinished(), &self.path)
     }
-}
-
-fn write_all(file: &mut File, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::new(file);
-    write(&mut out)?;
-    out.flush()
 }
 
 #[cfg(test)]

@@ -1,44 +1,46 @@
-//! The processes by which lb-report has programs and shared objects read ([`lbprof_analysis::structure::code_readers`]): they are lb-report itself, with an
-//! argument that nobody gives by hand.
+//! The process by which lb-report has programs and shared objects read ([`lbprof_analysis::structure::code_readers`]): it is lb-report itself, with an argument
+//! that users do not give.
 
 use std::io::{stdin, stdout};
 use std::process::{Command, ExitCode};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use lbprof_analysis::structure::code_readers::{CodeReaders, serve};
-use rlimit::Resource;
-use rustix::time::{ClockId, clock_gettime};
+use lbprof_analysis::structure::symbols;
 
-use crate::machine_memory::available_bytes;
+use crate::limits::{limit_processor_time, limit_worker};
 
 /// The argument.
 const ARGUMENT: &str = "--code-reader";
 
-/// Memory that a process takes at most, and the part of the machine's that it takes at most. A program with 2 GB of debug information takes a tenth of that.
-const MAX_MEMORY: u64 = 2 << 30;
-const PART_OF_MACHINE: u64 = 4;
+/// The variable with the user's own limit of processor time for the names of a run: seconds; 0: none.
+const VARIABLE: &str = "LB_REPORT_MAX_CPU";
 
-/// True if this process is lb-report, and can be started once more as a reader.
-static IS_READER: AtomicBool = AtomicBool::new(false);
+/// A development build is several times slower than what users have.
+const SLOWER: u32 = if cfg!(debug_assertions) { 10 } else { 1 };
 
-/// Serves as a reader if this process was started as one. Otherwise, [`code_readers`] starts such processes from now on.
+/// Serves as a reader if this process was started as one.
 pub fn serve_if_asked() -> Option<ExitCode> {
     if std::env::args_os().nth(1).is_none_or(|argument| argument != ARGUMENT) {
-        IS_READER.store(true, Relaxed);
         return None;
     }
-    // Where a limit cannot be set, the system has a lower one.
-    let memory = available_bytes().map_or(MAX_MEMORY, |bytes| MAX_MEMORY.min(bytes / PART_OF_MACHINE));
-    let _ = Resource::DATA.set(memory, memory);
-    let _ = Resource::CORE.set(0, 0);
-    serve(stdin(), stdout(), allow);
+    limit_worker();
+    serve(stdin(), stdout(), limit_processor_time);
     Some(ExitCode::SUCCESS)
 }
 
 /// The readers of programs and shared objects.
 pub fn code_readers() -> CodeReaders {
-    if IS_READER.load(Relaxed) { CodeReaders::apart(command) } else { CodeReaders::default() }
+    CodeReaders::apart(command)
+}
+
+/// Returns the processor time after which no more names are looked up.
+pub fn naming_time() -> Duration {
+    match std::env::var(VARIABLE).ok().and_then(|text| text.trim().parse().ok()) {
+        None => symbols::MOST_TIME.saturating_mul(SLOWER),
+        Some(0) => Duration::MAX,
+        Some(seconds) => Duration::from_secs(seconds),
+    }
 }
 
 /// Returns the command that starts a reader: the file that runs here, even if another one has its name by now.
@@ -46,13 +48,4 @@ fn command() -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg(ARGUMENT);
     command
-}
-
-/// Has the system end this process after so much more processor time and a second or two, for it counts in seconds; a reader looks more often itself.
-fn allow(limit: Duration) {
-    let taken = clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap_or(Duration::ZERO);
-    let end = taken.saturating_add(limit).as_secs().saturating_add(2);
-    if let Ok((_, hard)) = Resource::CPU.get() {
-        let _ = Resource::CPU.set(end.min(hard), hard);
-    }
 }

@@ -13,7 +13,7 @@ use crate::dump::{self, DumpArguments};
 use crate::examples;
 use crate::exit::{ReportExit, fail, name};
 use crate::export::{self, ExportArguments};
-use crate::memory;
+use crate::limits::limit_memory;
 use crate::output::CommonOptions;
 use crate::report::{self, ReportArguments};
 use crate::shell;
@@ -58,7 +58,7 @@ enum ReportCommand {
 
 /// Runs the command of this process's arguments, and reports errors.
 pub fn run(arguments: &CommandLine) -> ReportExit {
-    memory::bound();
+    limit_memory();
     let result = match &arguments.command {
         Some(ReportCommand::Compare(compare)) => compare::run(compare),
         Some(ReportCommand::Study(study)) => study::run(study),

@@ -1,6 +1,5 @@
 //! Compares runs, and evaluates conditions on their differences.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,7 +9,7 @@ use lbprof_study::compare::noise::NoiseLimits;
 use lbprof_study::compare::{ComparisonSide, ComparisonSides, NamedRun, RunComparison, json, junit, markdown, text};
 use lbprof_study::{StoreError, StudyFile, key};
 
-use crate::exit::ReportExit;
+use crate::exit::{ReportExit, print_note, refuse_usage};
 use crate::output::{CommonOptions, default_columns, print, write_file};
 use crate::run::figures;
 
@@ -93,27 +92,21 @@ fn percent(text: &str) -> Result<f64, String> {
 /// Compares runs as the user asked for it.
 pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
     let Some((base, new)) = sides(arguments) else {
-        let message =
-            "two runs are compared, lb-report compare BASE NEW, or several: lb-report compare BASE… --with NEW…";
-        let _ = writeln!(io::stderr(), "lb-report: {message}");
-        return Ok(ReportExit::Usage);
+        return refuse_usage(
+            "two runs are compared, lb-report compare BASE NEW, or several: lb-report compare BASE… --with NEW…",
+        );
     };
     let output = &arguments.output;
     let to_stdout = [&output.json, &output.markdown].into_iter().flatten().filter(|path| path.as_os_str() == "-");
     let n_on_stdout = to_stdout.count();
     if n_on_stdout > 1 {
-        let _ = writeln!(io::stderr(), "lb-report: only one of --json and --markdown can go to standard output");
-        return Ok(ReportExit::Usage);
+        return refuse_usage("only one of --json and --markdown can go to standard output");
     }
     let common = &arguments.common;
     let sides = ComparisonSides { base: side(base, common)?, new: side(new, common)? };
     if let Some((first, again)) = twice(&sides.base).or_else(|| twice(&sides.new)) {
         let (first, again) = (plain(&first.name), plain(&again.name));
-        let _ = writeln!(
-            io::stderr(),
-            "lb-report: {first} and {again} are the same run: twice on a side it gives no noise"
-        );
-        return Ok(ReportExit::Usage);
+        return refuse_usage(format!("{first} and {again} are the same run: twice on a side it gives no noise"));
     }
     let comparison = RunComparison::new(sides, NoiseLimits { share: arguments.noise / 100.0 });
     let judged = FailCondition::judge_all(&arguments.fail_if, &comparison.sides)?;
@@ -139,7 +132,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
 /// Reports the conditions that do not pass on standard error, because standard output may be read by a program.
 pub fn report_failures(judged: &[JudgedCondition]) {
     for failed in judged.iter().filter(|judged| judged.outcome != ConditionOutcome::Passes) {
-        let _ = writeln!(io::stderr(), "lb-report: {}", failed.sentence());
+        print_note(failed.sentence());
     }
 }
 

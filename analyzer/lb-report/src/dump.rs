@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use lbprof_analysis::analyse::{self, Analysis};
+use lbprof_analysis::analyse::Analysis;
 use lbprof_analysis::read::open::RunError;
 use lbprof_analysis::select::Selection;
 use lbprof_export::dump::dump;
@@ -13,8 +13,7 @@ use lbprof_report::Report;
 
 use crate::exit::ReportExit;
 use crate::output::{CommonOptions, write_to};
-use crate::processor;
-use crate::run::{analysed, open};
+use crate::run::{analysed, open, plain_options};
 
 /// Of what, and how.
 #[derive(Args)]
@@ -38,15 +37,8 @@ pub fn run(arguments: &DumpArguments) -> anyhow::Result<ReportExit> {
     {
         anyhow::bail!(RunError::NoRank { path: run.dir, rank });
     }
-    let options = analyse::AnalysisOptions {
-        symbols: !arguments.common.no_symbols,
-        asked: None,
-        statistics: false,
-        ..analyse::AnalysisOptions::default()
-    };
+    let options = plain_options(&arguments.common, false);
     let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
-    // Records are only passed on from here.
-    processor::unbounded();
     write_to(io::stdout(), |out| dump(&run, &model, &names.places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &names);
     Ok(ReportExit::for_completeness(report.data.complete))

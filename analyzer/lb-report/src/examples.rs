@@ -72,7 +72,7 @@ EXIT CODES
   2  the command line was wrong, or selects something that the run or study does not have
   3  a condition of --fail-if holds, or its metric is not known
   4  the report was made, or the run added to a study, from incomplete data
-  5  no readable run or study was found, or reading it takes too much memory (LB_REPORT_MAX_MEMORY) or time (LB_REPORT_MAX_CPU)
+  5  no readable run or study was found, or reading it takes too much memory (LB_REPORT_MAX_MEMORY)
   6  the report or the study could not be written
   7  a process of lb-report-mpi failed
 

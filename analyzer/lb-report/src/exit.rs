@@ -1,6 +1,7 @@
 //! The exit codes of lb-report.
 
 use std::error::Error;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -63,6 +64,17 @@ pub fn name() -> &'static str {
     NAME.get().copied().unwrap_or("lb-report")
 }
 
+/// Prints a note or an error on standard error, after the name of this program.
+pub fn print_note(note: impl Display) {
+    let _ = writeln!(io::stderr(), "{}: {note}", name());
+}
+
+/// Refuses a command line, for this reason.
+pub fn refuse_usage(reason: impl Display) -> anyhow::Result<ReportExit> {
+    print_note(reason);
+    Ok(ReportExit::Usage)
+}
+
 /// Reports an error and returns the exit for it.
 pub fn fail(error: &anyhow::Error) -> ReportExit {
     let io = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
@@ -70,7 +82,7 @@ pub fn fail(error: &anyhow::Error) -> ReportExit {
         return ReportExit::Good;
     }
     let message = text::plain(&error.chain().map(in_words).collect::<Vec<_>>().join(": "));
-    let _ = writeln!(io::stderr(), "{}: {message}", name());
+    print_note(message);
     if let Some(error) = error.downcast_ref::<StoreError>() {
         of_study(error)
     } else if error.is::<RunError>()

@@ -1,17 +1,16 @@
 //! `lb-report export`: a run in a format that other programs read.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use lbprof_analysis::analyse::{self, Analysis, AnalysisError, AnalysisStage};
-use lbprof_analysis::model::moment::WindowBoundary;
+use lbprof_analysis::analyse::{self, Analysis, AnalysisError};
 use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::read::open::RecordedRun;
-use lbprof_analysis::select::{RankSet, Selection, SelectionError};
+use lbprof_analysis::select::{Selection, SelectionError};
 use lbprof_collector::format::RecordingMode;
 use lbprof_export::folded::{self, FoldedOptions, StackWeight};
 use lbprof_export::otf2::Otf2Trace;
@@ -25,7 +24,6 @@ use lbprof_report::words::count;
 use crate::atomic_file::{NewFolder, WholeFolder};
 use crate::exit::ReportExit;
 use crate::output::{CommonOptions, announce, write_file};
-use crate::processor;
 use crate::run::{analysed, open, passes};
 
 /// Of what, which part, and how.
@@ -42,21 +40,8 @@ pub struct ExportArguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Export these ranks only: 0,8-15, 0-63:4, host=node1*, cluster=2.
-    #[arg(long, value_name = "LIST")]
-    ranks: Option<RankSet>,
-
-    /// Export the time from here on: 1.5s, 200ms, iteration=10.
-    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
-    from: Option<WindowBoundary>,
-
-    /// Export the time up to here: a moment as for --from; iteration=20 is included.
-    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
-    to: Option<WindowBoundary>,
-
-    /// Export this region only: its path or its end, or a pattern (* and ?).
-    #[arg(long, value_name = "PATH")]
-    region: Option<String>,
+    #[command(flatten)]
+    selection: SelectionArguments,
 
     /// Folded: what stacks are weighted by [default: time].
     #[arg(long, value_name = "WHAT", hide_default_value = true, default_value = StackWeight::Time.name(), value_parser = weights())]
@@ -150,16 +135,15 @@ fn weights() -> impl TypedValueParser<Value = StackWeight> {
 
 /// Writes it.
 pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
-    if let Some(advice) = arguments.missing_output_advice() {
-        let _ = writeln!(io::stderr(), "lb-report: {advice}");
-        return Ok(ReportExit::Usage);
+    let is_to_stdout = arguments.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
+    if let Some(advice) = arguments.format.advice_on_output().filter(|_| is_to_stdout) {
+        return refuse_usage(advice);
     }
     let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
-    let ExportArguments { ranks, from, to, region, .. } = arguments;
-    let selection = Selection { ranks: ranks.clone(), from: *from, to: *to, region: region.clone() };
-    let traits = arguments.format.traits();
-    if traits.needs_events {
-        needs_events(&run)?;
+    let selection = arguments.selection.selection();
+    let waits = arguments.format == ExportFormat::Folded && arguments.weight == StackWeight::Waiting;
+    if (arguments.format.needs_events() || waits) && has_only_sums(&run) {
+        return Err(SelectionError::OnlySums.into());
     }
     let analysis = (traits.write)(&run, &selection, arguments)?;
     let to_file = arguments.output.as_deref().filter(|path| path.as_os_str() != "-" && !arguments.common.quiet);
@@ -170,68 +154,35 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
     Ok(ReportExit::for_completeness(report.data.complete))
 }
 
-/// The options of the analysis, with or without the replay of the ranks.
-fn options(arguments: &ExportArguments, follow: bool) -> analyse::AnalysisOptions {
-    let asked = follow.then(Vec::new);
-    analyse::AnalysisOptions {
-        symbols: !arguments.common.no_symbols,
-        asked,
-        statistics: false,
-        ..analyse::AnalysisOptions::default()
-    }
-}
-
 /// Returns whether the calls of all ranks were recorded as sums.
 fn has_only_sums(run: &RecordedRun) -> bool {
     run.headers.iter().all(|header| header.mode == RecordingMode::Profile)
 }
 
-fn needs_events(run: &RecordedRun) -> anyhow::Result<()> {
-    if has_only_sums(run) { Err(SelectionError::OnlySums.into()) } else { Ok(()) }
-}
-
-/// Lifts the limit on processor time during the replay: it passes on the records, and may have to wait for the disk.
-fn allow_following(stage: AnalysisStage) {
-    match stage {
-        AnalysisStage::Following(_) => processor::unbounded(),
-        before => processor::allow_for(before),
-    }
-}
-
 fn folded(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let weight = arguments.weight;
-    if weight == StackWeight::Waiting {
-        needs_events(run)?;
-    }
-    let analysis = analysed(run, selection, &options(arguments, weight == StackWeight::Waiting), &arguments.common)?;
-    if weight == StackWeight::Cpu {
-        needs_samples(&analysis)?;
-    }
+    let analysis =
+        analysed(run, selection, &plain_options(&arguments.common, weight == StackWeight::Waiting), &arguments.common)?;
     let (model, names) = (&analysis.model, &analysis.names);
+    let has_samples = (model.ranks.iter())
+        .any(|rank| SampledThreads::ALL.iter().any(|&threads| !rank.samples.times(threads).is_empty()));
+    if weight == StackWeight::Cpu && !has_samples {
+        return Err(SelectionError::NoSamples.into());
+    }
     let options = FoldedOptions { weight, by_rank: arguments.by_rank };
     write_file(&arguments.file(), |out| folded::write(model, &names.places, &names.sampled, options, out))?;
     Ok(analysis)
 }
 
 fn talp(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
-    let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
+    let analysis = analysed(run, selection, &plain_options(&arguments.common, false), &arguments.common)?;
     write_file(&arguments.file(), |out| talp::write(&analysis.model, out))?;
     Ok(analysis)
 }
 
-/// Fails if the selected part has no samples.
-fn needs_samples(analysis: &Analysis) -> anyhow::Result<()> {
-    for rank in &analysis.model.ranks {
-        if SampledThreads::ALL.into_iter().any(|threads| !rank.samples.times(threads).is_empty()) {
-            return Ok(());
-        }
-    }
-    Err(SelectionError::NoSamples.into())
-}
-
 fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let (mut analysis, mut left_out) = (None, None);
-    let written = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
+    let written = passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
         write_file(&arguments.file(), |out| {
             let mut trace = PerfettoWriter::new(out, Some(arguments.limit).filter(|&limit| limit > 0));
             let result = analyse::export_part(run, selection, options, &mut trace, show);
@@ -243,13 +194,12 @@ fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArgument
         })
     });
     if let Some((kept, all)) = left_out.filter(|_| !arguments.common.quiet && written.is_ok()) {
-        let _ = writeln!(
-            io::stderr(),
-            "lb-report: the trace has {} of {} calls: those with the longest waits. For others select a part with --ranks, --from \
+        print_note(format!(
+            "the trace has {} of {} calls: those with the longest waits. For others select a part with --ranks, --from \
              and --to or --region, or write all with --limit 0",
             count(kept),
             count(all)
-        );
+        ));
     }
     match analysis {
         Some(Err(error)) => Err(error.into()),
@@ -268,23 +218,16 @@ fn paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments
     let whole = WholeFolder::existing(folder).with_context(|| path.display().to_string())?;
     let mut trace = ParaverWriter::new(folder.to_owned());
     let mut written = None;
-    let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
+    let analysis = passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
         let analysis = analyse::export_part(run, selection, options, &mut trace, show)?;
-        written = Some(open_trace(&whole, &name).and_then(|files| trace.finish(files)));
+        let [prv, pcf, row] = ["prv", "pcf", "row"].map(|end| whole.file(&format!("{name}.{end}")));
+        let files = prv.and_then(|prv| Ok(TraceFiles { prv, pcf: pcf?, row: row? }));
+        written = Some(files.and_then(|files| trace.finish(files)));
         Ok::<_, AnalysisError>(analysis)
     })?;
     let finished = written.unwrap_or(Ok(())).and_then(|()| whole.finish(&[], |_| false));
     finished.with_context(|| path.display().to_string())?;
     Ok(analysis)
-}
-
-/// Opens the three files of a Paraver trace.
-fn open_trace(folder: &WholeFolder, name: &str) -> io::Result<TraceFiles<File>> {
-    Ok(TraceFiles {
-        prv: folder.file(&format!("{name}.prv"))?,
-        pcf: folder.file(&format!("{name}.pcf"))?,
-        row: folder.file(&format!("{name}.row"))?,
-    })
 }
 
 /// Writes an OTF2 archive, which is a folder, with OTF2's library.
@@ -293,7 +236,7 @@ fn otf2(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -
     let path = arguments.file();
     let folder = NewFolder::create(&path).with_context(|| path.display().to_string())?;
     let mut trace = Otf2Trace::new(folder.parent().to_owned());
-    let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
+    let analysis = passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
         analyse::export_part(run, selection, options, &mut trace, show)
     })?;
     let finished = trace.finish(&library, &folder.unfinished()).and_then(|()| folder.finish());
@@ -313,15 +256,14 @@ fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments
     let analysis = if has_only_sums(run) {
         if !arguments.common.quiet {
             let missing = parquet::EVENTS.map(|table| table.name).join(", ");
-            let _ = writeln!(
-                io::stderr(),
-                "lb-report: the run has sums in place of records (LBPROF_MODE=profile): there are no tables {missing}"
-            );
+            print_note(format!(
+                "the run has sums in place of records (LBPROF_MODE=profile): there are no tables {missing}"
+            ));
         }
-        analysed(run, selection, &options(arguments, false), &arguments.common)?
+        analysed(run, selection, &plain_options(&arguments.common, false), &arguments.common)?
     } else {
         let mut events = parquet::EventTables::new(|table| open_table(&folder, table)).context(name.clone())?;
-        let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
+        let analysis = passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
             analyse::export_part(run, selection, options, &mut events, show)
         })?;
         events.finish().context(name.clone())?;
@@ -337,16 +279,6 @@ fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments
 }
 
 impl ExportArguments {
-    /// Returns advice if the format needs a file that was not given.
-    fn missing_output_advice(&self) -> Option<&'static str> {
-        let is_none = self.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
-        match self.format.traits().output {
-            OutputForm::Text => None,
-            OutputForm::Binary(advice) => (is_none && io::stdout().is_terminal()).then_some(advice),
-            OutputForm::Files(advice) => is_none.then_some(advice),
-        }
-    }
-
     /// The file to write; `-` is standard output.
     fn file(&self) -> PathBuf {
         self.output.clone().unwrap_or_else(|| "-".into())

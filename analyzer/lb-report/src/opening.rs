@@ -7,8 +7,6 @@ use lbprof_analysis::analyse::PassRunner;
 use lbprof_analysis::distributed::{DistributedOpenError, LeaderProcess};
 use lbprof_analysis::read::open::RecordedRun;
 
-use crate::on_disk::OnDisk;
-
 static LEADER: OnceLock<Arc<LeaderProcess>> = OnceLock::new();
 
 /// Makes the team of `leader` open runs from now on. This is its process 0.
@@ -16,11 +14,10 @@ pub fn open_with(leader: Arc<LeaderProcess>) {
     let _ = LEADER.set(leader);
 }
 
-/// Opens the run in `dir`, which takes this much space on disk.
-pub fn open(dir: &Path, on_disk: Option<OnDisk>) -> anyhow::Result<RecordedRun> {
+/// Opens the run in `dir`.
+pub fn open(dir: &Path) -> anyhow::Result<RecordedRun> {
     let Some(leader) = LEADER.get() else { return Ok(RecordedRun::open(Some(dir))?) };
-    let run = leader.open(dir, on_disk.map(|on_disk| on_disk.bytes));
-    run.map_err(|error| match error {
+    leader.open(dir).map_err(|error| match error {
         DistributedOpenError::Run(error) => error.into(),
         DistributedOpenError::Failure(failure) => failure.into(),
     })

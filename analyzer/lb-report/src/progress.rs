@@ -14,34 +14,13 @@ use lbprof_analysis::read::pass::FoldProgress;
 pub struct TerminalProgress {
     bar: ProgressBar,
     ranks: u64,
-    /// Events that each of the three passes has gone through; how many there are is known after the first.
+    /// Events that each of the three passes has gone through.
     read: [AtomicU64; PASSES],
-    /// Ranks that each has finished.
-    done: [AtomicU64; PASSES],
+    /// Ranks that the first pass has finished.
+    done: AtomicU64,
     /// Done once, when the bar is first shown.
     shown: Once,
     wanted: bool,
-}
-
-/// The progress of a pass.
-struct PassProgress {
-    read: u64,
-    of: Option<u64>,
-    share: f64,
-}
-
-impl PassProgress {
-    fn message(&self, what: &str) -> String {
-        match self.of {
-            Some(all) => format!("{what}, {} of {} events", HumanCount(self.read), HumanCount(all)),
-            None => format!("{what}, {} events", HumanCount(self.read)),
-        }
-    }
-}
-
-/// A share of all, 0 to 1.
-fn share(part: u64, all: u64) -> f64 {
-    if all == 0 { 1.0 } else { (part as f64 / all as f64).min(1.0) }
 }
 
 /// Times that a run is read.
@@ -80,19 +59,18 @@ impl TerminalProgress {
     fn read(&self, pass: usize, what: &str, progress: FoldProgress) {
         match progress {
             FoldProgress::Records(n) => _ = self.read[pass].fetch_add(n, Ordering::Relaxed),
-            FoldProgress::Rank => _ = self.done[pass].fetch_add(1, Ordering::Relaxed),
+            FoldProgress::Rank if pass == 0 => _ = self.done.fetch_add(1, Ordering::Relaxed),
+            FoldProgress::Rank => {}
         }
-        let all = self.read[0].load(Ordering::Relaxed);
-        let far = match pass {
-            0 => PassProgress { read: all, of: None, share: share(self.done[0].load(Ordering::Relaxed), self.ranks) },
-            _ => {
-                let read = self.read[pass].load(Ordering::Relaxed);
-                // A step of the last pass is a call or the time between two, so that there may be more of them than events.
-                PassProgress { read: read.min(all), of: Some(all), share: share(read, all) }
-            }
+        let [all, read] = [0, pass].map(|pass| self.read[pass].load(Ordering::Relaxed));
+        // The number of events is known after the first pass.
+        let share = match pass {
+            0 => self.done.load(Ordering::Relaxed) as f64 / self.ranks as f64,
+            _ => read as f64 / all.max(1) as f64,
         };
-        self.bar.set_position(pass as u64 * STEPS + (far.share * STEPS as f64) as u64);
-        self.say(|| far.message(what));
+        self.bar.set_position(pass as u64 * STEPS + (share.min(1.0) * STEPS as f64) as u64);
+        // A step of the last pass is a call or the time between two, so that there may be more of them than events.
+        self.say(|| format!("{what}, {} events", HumanCount(read.min(all))));
     }
 
     fn say(&self, message: impl FnOnce() -> String) {
@@ -101,18 +79,5 @@ impl TerminalProgress {
             self.bar.set_message(message());
             self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5)));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_pass_is_said_to_have_read_more_than_there_is() {
-        assert_eq!((share(5, 10), share(30, 10), share(0, 0)), (0.5, 1.0, 1.0));
-        let far = PassProgress { read: 1200, of: Some(1300), share: 0.9 };
-        assert_eq!(far.message("following"), "following, 1,200 of 1,300 events");
-        assert_eq!(PassProgress { of: None, ..far }.message("surveying"), "surveying, 1,200 events");
     }
 }

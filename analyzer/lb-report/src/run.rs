@@ -1,6 +1,5 @@
 //! A run: opened, analysed, and what a study keeps of it.
 
-use std::io::{self, Write};
 use std::path::Path;
 
 use lbprof_analysis::analyse::{self, Analysis, AnalysisStage};
@@ -8,29 +7,27 @@ use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_report::{Report, text};
 
-use crate::on_disk::OnDisk;
+use crate::exit::print_note;
 use crate::output::CommonOptions;
 use crate::progress::TerminalProgress;
-use crate::{code_reader, opening, processor};
+use crate::{code_reader, opening};
 
 /// Opens the run, and reports which one it is if the user named none.
 pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<RecordedRun> {
     let run = match dir {
-        Some(dir) => open_bounded(dir)?,
-        None => open_bounded(&RecordedRun::newest()?)?,
+        Some(dir) => opening::open(dir)?,
+        None => opening::open(&RecordedRun::newest()?)?,
     };
     if dir.is_none() && !quiet {
-        let _ =
-            writeln!(io::stderr(), "lb-report: the newest run here is {}", text::plain(&run.dir.display().to_string()));
+        print_note(format!("the newest run here is {}", text::plain(&run.dir.display().to_string())));
     }
     Ok(run)
 }
 
-/// Opens the run in `dir`. Memory and processor time are limited before its first byte is read.
-pub fn open_bounded(dir: &Path) -> anyhow::Result<RecordedRun> {
-    let on_disk = OnDisk::of_folder(dir);
-    processor::bound_by(on_disk);
-    opening::open(dir, on_disk)
+/// The options of an analysis without statistics; the ranks are replayed if `follow` is true.
+pub fn plain_options(common: &CommonOptions, follow: bool) -> analyse::AnalysisOptions {
+    let (symbols, asked) = (!common.no_symbols, follow.then(Vec::new));
+    analyse::AnalysisOptions { symbols, asked, statistics: false, ..analyse::AnalysisOptions::default() }
 }
 
 /// Analyses a part of a run.
@@ -40,44 +37,31 @@ pub fn analysed(
     options: &analyse::AnalysisOptions,
     common: &CommonOptions,
 ) -> anyhow::Result<Analysis> {
-    let analysis = passes(run, options, common, processor::allow_for, |options, show| {
-        analyse::analyse(run, selection, options, show)
-    });
-    processor::writes();
-    Ok(analysis?)
+    Ok(passes(run, options, common, |options, show| analyse::analyse(run, selection, options, show))?)
 }
 
-/// Runs passes over a run, with progress on the terminal, within the time that `allow` gives each stage.
+/// Runs passes over a run, with progress on the terminal.
 pub fn passes<T>(
     run: &RecordedRun,
     options: &analyse::AnalysisOptions,
     common: &CommonOptions,
-    allow: fn(AnalysisStage),
     passes: impl FnOnce(&analyse::AnalysisOptions, &(dyn Fn(AnalysisStage) + Sync)) -> T,
 ) -> T {
     let bar = TerminalProgress::new(run, common.quiet);
     let options = analyse::AnalysisOptions {
-        names_within: processor::for_names(),
+        names_within: code_reader::naming_time(),
         code_readers: code_reader::code_readers(),
         passes: opening::passes(),
         ..options.clone()
     };
-    let done = passes(&options, &|stage| {
-        allow(stage);
-        bar.show(stage);
-    });
+    let done = passes(&options, &|stage| bar.show(stage));
     bar.finish();
     done
 }
 
 /// The figures of the run in `dir`, as in its report.
 pub fn figures(dir: &Path, common: &CommonOptions) -> anyhow::Result<lbprof_study::RunMetrics> {
-    let run = open_bounded(dir)?;
-    let options = analyse::AnalysisOptions {
-        symbols: !common.no_symbols,
-        statistics: false,
-        ..analyse::AnalysisOptions::default()
-    };
-    let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, common)?;
+    let run = opening::open(dir)?;
+    let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &plain_options(common, true), common)?;
     Ok(lbprof_study::RunMetrics::new(&Report::new(&model, &names), &model))
 }

@@ -80,13 +80,13 @@ fn alone(dir: &Path, wanted: &RunRequest) -> Result<RunOutput, String> {
 
 /// What `n` processes report.
 fn together(n: usize, dir: &Path, wanted: &RunRequest) -> Result<RunOutput, String> {
-    let follow = |team: ProcessGroup| serve(&team, |_| ()).expect("process 0 ends the work");
+    let follow = |team: ProcessGroup| serve(&team, || ()).expect("process 0 ends the work");
     in_threads(n, |team| lead(team, dir, wanted), follow).map_err(|error| error.to_string())
 }
 
 fn lead(team: ProcessGroup, dir: &Path, wanted: &RunRequest) -> Result<RunOutput, anyhow::Error> {
     let leader = Arc::new(LeaderProcess::new(team));
-    let done = leader.open(dir, None).map_err(|error| match error {
+    let done = leader.open(dir).map_err(|error| match error {
         DistributedOpenError::Run(error) => error.into(),
         DistributedOpenError::Failure(failure) => failure.into(),
     });
@@ -428,7 +428,7 @@ fn a_folder_that_is_another_one_elsewhere_ends_all() {
     let missing = dir.path().join(log_name(6));
     let failure = led(3, dir.path(), |team| {
         let last = team.process() == 2;
-        let _ = serve(&team, |_| {
+        let _ = serve(&team, || {
             if last {
                 fs::remove_file(&missing).unwrap()
             }
@@ -444,7 +444,7 @@ fn a_panic_in_a_process_ends_all() {
     let dir = run_of_nine();
     let failure = led(4, dir.path(), |team| {
         let third = team.process() == 2;
-        let _ = serve(&team, |_| assert!(!third, "out of luck"));
+        let _ = serve(&team, || assert!(!third, "out of luck"));
     });
     assert_eq!(
         failure.map(|_| ()),
@@ -457,7 +457,7 @@ fn a_process_that_is_gone_ends_all() {
     let dir = run_of_nine();
     let failure = led(4, dir.path(), |team| {
         if team.process() != 3 {
-            let _ = serve(&team, |_| ());
+            let _ = serve(&team, || ());
         }
     });
     assert!(failure.unwrap_err().what.contains("ended before"));

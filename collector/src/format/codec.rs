@@ -3,11 +3,7 @@
 //! docs/log-format.md defines the bytes. In short: integers above one byte as [`put_varint`] writes them (signed ones
 //! after [`zigzag`]), `u8` and `f64` as they are, lists and strings after their length, enums after their variant's index.
 
-use std::ops::Range;
-
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
-use bincode::de::read::Reader;
-use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
 /// Maximum number of bytes that decoding one value may allocate. A hostile length fails instead of taking memory.
@@ -30,61 +26,7 @@ pub(crate) fn put_into<T: Encode>(value: &T, out: &mut [u8]) -> Option<usize> {
 
 /// The value at the begin of `bytes`, and how many bytes it took; `None` where they hold none.
 pub(crate) fn get<T: Decode<()>>(bytes: &[u8]) -> Option<(T, usize)> {
-    match bincode::decode_from_slice(bytes, CONFIG) {
-        Ok(decoded) => Some(decoded),
-        Err(DecodeError::Utf8 { .. }) => get_lossy(bytes),
-        Err(_) => None,
-    }
-}
-
-/// Bytes that may be decoded again because of texts that are not UTF-8. A hostile value with many of them takes no more time.
-const MAX_REPAIRED: usize = 256 << 20;
-
-/// Decodes a value some of whose texts are not UTF-8: those get replacement characters.
-///
-/// Programs name regions, files and arguments as they like, and such a name is worth no log.
-fn get_lossy<T: Decode<()>>(bytes: &[u8]) -> Option<(T, usize)> {
-    let mut repaired = bytes.to_vec();
-    for _ in 0..=MAX_REPAIRED / bytes.len().max(1) {
-        let mut reader = SpanReader { bytes: &repaired, at: 0, last: 0..0 };
-        match bincode::decode_from_reader(&mut reader, CONFIG) {
-            // What follows the value is as it was.
-            Ok(value) => return Some((value, (reader.at + bytes.len()).checked_sub(repaired.len())?)),
-            Err(DecodeError::Utf8 { .. }) => {
-                let span = reader.last;
-                let text = String::from_utf8_lossy(&repaired[span.clone()]).into_owned();
-                let mut length = Vec::new();
-                put_varint(span.len() as u64, &mut length);
-                let begin = span.start.checked_sub(length.len())?;
-                let mut replacement = Vec::new();
-                put_varint(text.len() as u64, &mut replacement);
-                replacement.extend_from_slice(text.as_bytes());
-                repaired.splice(begin..span.end, replacement);
-            }
-            Err(_) => return None,
-        }
-    }
-    None
-}
-
-/// Bytes being decoded, which remember those that were read last: a text is read at once.
-struct SpanReader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    last: Range<usize>,
-}
-
-impl Reader for SpanReader<'_> {
-    fn read(&mut self, bytes: &mut [u8]) -> Result<(), DecodeError> {
-        let end = self.at + bytes.len();
-        let Some(span) = self.bytes.get(self.at..end) else {
-            return Err(DecodeError::UnexpectedEnd { additional: end - self.bytes.len() });
-        };
-        bytes.copy_from_slice(span);
-        self.last = self.at..end;
-        self.at = end;
-        Ok(())
-    }
+    bincode::decode_from_slice(bytes, CONFIG).ok()
 }
 
 /// Appends an integer: one byte up to 250; else 251, 252 or 253 and two, four or eight bytes, little-endian.
@@ -192,19 +134,6 @@ mod tests {
             put(&(value as i64), &mut theirs);
             assert_eq!(ours, theirs);
         }
-    }
-
-    #[test]
-    fn texts_that_are_not_utf8_get_replacement_characters() {
-        let mut bytes = Vec::new();
-        let long = vec![b'x'; 300];
-        put(&(7u32, b"gr\xfc\xdfe".to_vec(), vec![b"a".to_vec(), [&long[..], b"\xff"].concat()], 9u32), &mut bytes);
-        let value = bytes.len();
-        bytes.extend_from_slice(b"rest");
-        let (found, length) = get::<(u32, String, Vec<String>, u32)>(&bytes).unwrap();
-        let long = format!("{}\u{fffd}", "x".repeat(300));
-        assert_eq!(found, (7, "gr\u{fffd}\u{fffd}e".to_owned(), vec!["a".to_owned(), long], 9));
-        assert_eq!(length, value, "what follows the value is not a part of it");
     }
 
     #[test]

@@ -84,13 +84,13 @@ impl LeaderProcess {
         self.team.broadcast(&ProcessCommand::End)
     }
 
-    /// Opens the run in `dir`; each process opens its share of the files. What it takes on disk is known as `bytes_on_disk`.
+    /// Opens the run in `dir`; each process opens its share of the files.
     ///
     /// Errors: as of one process; a process failed.
-    pub fn open(&self, dir: &Path, bytes_on_disk: Option<u64>) -> Result<RecordedRun, DistributedOpenError> {
+    pub fn open(&self, dir: &Path) -> Result<RecordedRun, DistributedOpenError> {
         is_folder(dir)?;
         let names = RunFileNames::list(dir).map_err(|error| unreadable(dir, error))?;
-        let OpenedShares { folder, found } = self.open_shares(dir, &names, bytes_on_disk)?;
+        let OpenedShares { folder, found } = self.open_shares(dir, &names)?;
         let (files, others) = RunFiles::share(folder, dir, names, &found);
         let (run, chosen) = RecordedRun::of_logs(dir, files, found)?;
         self.team.broadcast(&ProcessCommand::Choose(chosen.clone()))?;
@@ -100,15 +100,10 @@ impl LeaderProcess {
     }
 
     /// Lets each process open its share of the files.
-    fn open_shares(
-        &self,
-        dir: &Path,
-        names: &RunFileNames,
-        bytes_on_disk: Option<u64>,
-    ) -> Result<OpenedShares, ProcessFailure> {
+    fn open_shares(&self, dir: &Path, names: &RunFileNames) -> Result<OpenedShares, ProcessFailure> {
         let number = self.opened.lock().number + 1;
         *self.opened.lock() = DistributedRun { number, others: None };
-        let run = OpenRun::new(number, dir, names, bytes_on_disk);
+        let run = OpenRun::new(number, dir, names);
         self.team.broadcast(&ProcessCommand::Open(run.clone()))?;
         let folder = run.share(&self.team);
         let found = folder.as_ref().map(LogInventory::of_all_ranks).map_err(Clone::clone);

@@ -56,8 +56,6 @@ pub(super) struct OpenRun {
     number: u64,
     dir: Vec<u8>,
     names: RunFileNames,
-    /// Size on disk, if known.
-    pub(super) bytes_on_disk: Option<u64>,
 }
 
 /// A pass over the records of all ranks.
@@ -73,9 +71,9 @@ pub(super) enum RecordPass {
 
 impl OpenRun {
     /// The run in `dir`, which has these files.
-    pub(super) fn new(number: u64, dir: &Path, names: &RunFileNames, bytes_on_disk: Option<u64>) -> OpenRun {
+    pub(super) fn new(number: u64, dir: &Path, names: &RunFileNames) -> OpenRun {
         let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
-        OpenRun { number, dir: absolute.as_os_str().as_bytes().to_vec(), names: names.clone(), bytes_on_disk }
+        OpenRun { number, dir: absolute.as_os_str().as_bytes().to_vec(), names: names.clone() }
     }
 
     /// The number by which passes name the run.

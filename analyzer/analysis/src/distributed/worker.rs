@@ -14,17 +14,17 @@ use crate::read::open::RecordedRun;
 use crate::read::part::RunPart;
 use crate::structure::survey::{CallSurvey, survey_ranks};
 
-/// Does what process 0 asks for, until that has no more to ask. `opens` is called with what a run takes on disk before it is opened.
+/// Does what process 0 asks for, until that has no more to ask. `opens` is called before a run is opened.
 ///
 /// Errors: another process is not there any more. Process 0 gets to know what fails here. This process goes on, because it is process 0 that ends all.
-pub fn serve(team: &ProcessGroup, opens: impl Fn(Option<u64>)) -> Result<(), ProcessFailure> {
+pub fn serve(team: &ProcessGroup, opens: impl Fn()) -> Result<(), ProcessFailure> {
     let mut state = ServedRun::default();
     loop {
         match team.received_broadcast::<ProcessCommand>()? {
             ProcessCommand::End => return Ok(()),
             ProcessCommand::Open(run) => {
                 let own = team.guarded(|| {
-                    opens(run.bytes_on_disk);
+                    opens();
                     state.open(run, team)
                 });
                 team.gather(own)?;

@@ -1,15 +1,15 @@
-//! Has files with code read by processes of their own, so that a hostile one costs its names at most.
+//! Has files with code read by a process of its own, so that a hostile one costs its lines and names at most.
 //!
 //! Debug information can be made so that whoever reads it overflows its stack, fills the memory or computes for hours: functions inlined into one another a
 //! million times, a million ranges for each of a million functions. Its readers cannot know that in advance, but the system can stop a process.
-//! So a report asks reader processes, each of which has a limit of memory and is given processor time for each request:
+//! So a report asks one worker process for all files. It has a limit of memory and is given processor time for each request:
 //!
 //! ```text
-//!   report ── request: file, addresses, time ──> reader process
+//!   report ── request: file, addresses, time ──> worker process
 //!          <── answer: functions and lines ───── (or it ends: the file is given up, and the next one has a new process)
 //! ```
 //!
-//! Without a program to start ([`CodeReaders::default`]), as in tests, or where the system starts none, files are read in this process.
+//! Without a program to start ([`CodeReaders::default`]), as in tests, files are read in this process.
 
 use std::collections::HashMap;
 use std::io::{BufReader, BufWriter, Read, Write};
@@ -21,13 +21,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bincode::{Decode, Encode};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::code_place::SourcePosition;
 use super::sources::{NamedCall, SymbolSources};
-use super::time_budget::thread_time;
 
 /// The processor time that the frames of the source at one address may take.
 const POSITION_LIMIT: Duration = Duration::from_secs(8);
+
+/// The fault of debug information that panics or ends its reader.
+const DAMAGED: &str = "is damaged, or made so that it cannot be read";
 
 /// A file with code, and the build id that it had in the run (empty: not known).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
@@ -38,7 +41,7 @@ struct CodeFile {
 
 #[derive(Debug, Encode, Decode)]
 enum ReadRequest {
-    /// The names of the calls that end at these addresses, within so much processor time; without `has_lines` from the symbol tables alone.
+    /// The names of the calls that end at these addresses, within this processor time; without `has_lines` from the symbol tables alone.
     Names { file: CodeFile, addresses: Vec<u64>, limit: Duration, has_lines: bool },
     /// The frames of the source at an address.
     Position { file: CodeFile, address: u64 },
@@ -56,41 +59,39 @@ enum ReadAnswer {
 pub(super) enum FileNames {
     /// Calls at the requested addresses, and the faults that kept others from being found.
     Found { calls: Vec<NamedCall>, faults: Vec<String> },
-    /// The process took too long.
-    Late,
     /// The file is not the one of the run.
     Changed,
-    /// Its debug information is damaged, or made so that it cannot be read.
-    Damaged,
+    /// Neither its debug information nor its symbol tables could be read, for this reason.
+    Unread(String),
 }
 
-/// The readers of files with code: this process, or others.
+/// The readers of files with code: this process, or a worker.
 #[derive(Clone, Debug, Default)]
-pub struct CodeReaders(Option<Arc<ReaderPool>>);
+pub struct CodeReaders(Option<Arc<CodeWorker>>);
 
+/// The process that reads all files. It is started for the first request, and again after it has ended.
 #[derive(Debug)]
-struct ReaderPool {
+struct CodeWorker {
     command: fn() -> Command,
-    /// Processes that have nothing to read at the moment.
-    idle: Mutex<Vec<ReaderProcess>>,
+    running: Mutex<Option<WorkerProcess>>,
 }
 
 /// A process that answers requests on its standard input.
 #[derive(Debug)]
-struct ReaderProcess {
+struct WorkerProcess {
     child: Child,
     requests: BufWriter<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
-/// A file that a reader process reads.
+/// A file that a worker reads.
 pub(super) struct FileReader {
     file: CodeFile,
-    pool: Option<Arc<ReaderPool>>,
+    worker: Option<Arc<CodeWorker>>,
     /// Results that were read in this process.
     here: OpenFiles,
-    /// True if a process has ended that read it.
-    is_given_up: bool,
+    /// The reason why its debug information is read no more.
+    fault: Option<&'static str>,
 }
 
 /// Files whose frames of the source were asked for.
@@ -98,38 +99,40 @@ pub(super) struct FileReader {
 struct OpenFiles(HashMap<CodeFile, Option<SymbolSources>>);
 
 impl CodeReaders {
-    /// Has files read by processes that `command` starts and that call [`serve`].
+    /// Has files read by a process that `command` starts and that calls [`serve`].
     pub fn apart(command: fn() -> Command) -> CodeReaders {
-        CodeReaders(Some(Arc::new(ReaderPool { command, idle: Mutex::default() })))
+        CodeReaders(Some(Arc::new(CodeWorker { command, running: Mutex::default() })))
     }
 
     /// Returns the file at `path`, which is not yet read.
     pub(super) fn open(&self, path: &str, build_id: &[u8]) -> FileReader {
         let file = CodeFile { path: path.to_owned(), build_id: build_id.to_owned() };
-        FileReader { file, pool: self.0.clone(), here: OpenFiles::default(), is_given_up: false }
+        FileReader { file, worker: self.0.clone(), here: OpenFiles::default(), fault: None }
     }
 }
 
 impl FileReader {
-    /// Returns the names of the calls that end at `addresses`, and the processor time that they took: `limit` and a little more at most. Where the debug
-    /// information ends the process that reads it, or keeps it for too long, they are those of the symbol tables.
+    /// Returns the names of the calls that end at `addresses`, and the processor time that they took: all of `limit` where the debug information ends the
+    /// process that reads it, or keeps it for too long. Then the names are those of the symbol tables.
     pub(super) fn names(&mut self, addresses: Vec<u64>, limit: Duration) -> (FileNames, Duration) {
         let [with_lines, without] = [true, false].map(|has_lines| {
             let (file, addresses) = (self.file.clone(), addresses.clone());
             ReadRequest::Names { file, addresses, limit, has_lines }
         });
-        let (fault, taken) = match self.ask(&with_lines) {
+        let fault = match self.ask(&with_lines) {
             Ok(ReadAnswer::Names(names, taken)) => return (names, taken),
-            Err(ProcessEnd::OutOfTime) => ("takes too long to read", limit),
-            Ok(ReadAnswer::Position(_)) | Err(ProcessEnd::Other) => {
-                ("is damaged, or made so that it cannot be read", Duration::ZERO)
-            }
+            Ok(ReadAnswer::Position(_)) => DAMAGED,
+            Err(fault) => fault,
         };
-        let Ok(ReadAnswer::Names(mut names, _)) = self.ask_anew(&without) else { return (FileNames::Damaged, taken) };
-        if let FileNames::Found { faults, .. } = &mut names {
-            faults.push(format!("{}: its debug information {fault}: no lines of it are shown", self.file.path));
-        }
-        (names, taken)
+        let names = match self.ask_anew(&without) {
+            Ok(ReadAnswer::Names(FileNames::Found { calls, mut faults }, _)) => {
+                faults.push(format!("{}: its debug information {fault}: no lines of it are shown", self.file.path));
+                FileNames::Found { calls, faults }
+            }
+            Ok(ReadAnswer::Names(names, _)) => names,
+            _ => FileNames::Unread(fault.to_owned()),
+        };
+        (names, limit)
     }
 
     /// Returns the frames of the source at an address, the innermost first; empty where nothing is known.
@@ -140,52 +143,42 @@ impl FileReader {
         }
     }
 
-    /// Returns the answer to a request, or how the process ended that read the file, now or before.
-    fn ask(&mut self, request: &ReadRequest) -> Result<ReadAnswer, ProcessEnd> {
-        if self.is_given_up {
-            return Err(ProcessEnd::Other);
+    /// Returns the answer to a request, or the fault of a file that has ended the worker, now or before.
+    fn ask(&mut self, request: &ReadRequest) -> Result<ReadAnswer, &'static str> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
         }
         let answer = self.ask_anew(request);
-        self.is_given_up = answer.is_err();
+        self.fault = answer.as_ref().err().copied();
         answer
     }
 
-    /// Asks like [`FileReader::ask`], even if a process has ended before.
-    fn ask_anew(&mut self, request: &ReadRequest) -> Result<ReadAnswer, ProcessEnd> {
-        let Some(pool) = &self.pool else { return Ok(self.here.answer(request, &|_| {})) };
-        let Some(mut process) = pool.take() else {
-            // None can be started now; the next request need not try.
-            self.pool = None;
-            return Ok(self.here.answer(request, &|_| {}));
-        };
+    /// Asks like [`FileReader::ask`], even if the file has ended the worker before.
+    fn ask_anew(&mut self, request: &ReadRequest) -> Result<ReadAnswer, &'static str> {
+        match &self.worker {
+            Some(worker) => worker.ask(request),
+            None => Ok(self.here.answer(request, &|_| {})),
+        }
+    }
+}
+
+impl CodeWorker {
+    /// Returns the answer to a request, or the fault that the file has if the process has ended over it.
+    fn ask(&self, request: &ReadRequest) -> Result<ReadAnswer, &'static str> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = running.take().or_else(|| WorkerProcess::start((self.command)()));
+        let mut process = idle.ok_or("is not read, because the system starts no process for it")?;
         let Some(answer) = process.ask(request) else { return Err(process.end()) };
-        pool.put_back(process);
+        *running = Some(process);
         Ok(answer)
     }
 }
 
-/// The end of a process that has not answered.
-enum ProcessEnd {
-    OutOfTime,
-    Other,
-}
-
-impl ReaderPool {
-    fn take(&self) -> Option<ReaderProcess> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.or_else(|| ReaderProcess::start((self.command)()))
-    }
-
-    fn put_back(&self, process: ReaderProcess) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(process);
-    }
-}
-
-impl ReaderProcess {
-    fn start(mut command: Command) -> Option<ReaderProcess> {
+impl WorkerProcess {
+    fn start(mut command: Command) -> Option<WorkerProcess> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
         let (requests, answers) = (child.stdin.take()?, child.stdout.take()?);
-        Some(ReaderProcess { child, requests: BufWriter::new(requests), answers: BufReader::new(answers) })
+        Some(WorkerProcess { child, requests: BufWriter::new(requests), answers: BufReader::new(answers) })
     }
 
     /// Returns the answer to a request, or `None` if the process has ended.
@@ -195,21 +188,21 @@ impl ReaderProcess {
         bincode::decode_from_std_read(&mut self.answers, bincode::config::standard()).ok()
     }
 
-    /// Waits for the process, and returns the way in which it ended.
-    fn end(mut self) -> ProcessEnd {
+    /// Waits for the end of the process, and returns the fault of the file that it has read last.
+    fn end(mut self) -> &'static str {
         const SIGXCPU: i32 = 24;
         drop(self.requests);
         match self.child.wait() {
-            Ok(status) if status.signal() == Some(SIGXCPU) => ProcessEnd::OutOfTime,
-            _ => ProcessEnd::Other,
+            Ok(status) if status.signal() == Some(SIGXCPU) => "takes too long to read",
+            _ => DAMAGED,
         }
     }
 }
 
-impl Drop for ReaderPool {
+impl Drop for CodeWorker {
     fn drop(&mut self) {
-        for process in self.idle.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            let _ = process.end();
+        if let Some(process) = self.running.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+            process.end();
         }
     }
 }
@@ -221,7 +214,8 @@ impl OpenFiles {
             ReadRequest::Names { file, addresses, limit, has_lines } => {
                 allow(*limit);
                 let begin = thread_time();
-                let names = catch_unwind(|| file.names(addresses, *limit, *has_lines)).unwrap_or(FileNames::Damaged);
+                let names = catch_unwind(|| file.names(addresses, *has_lines));
+                let names = names.unwrap_or_else(|_| FileNames::Unread(DAMAGED.to_owned()));
                 ReadAnswer::Names(names, thread_time().saturating_sub(begin))
             }
             ReadRequest::Position { file, address } => {
@@ -243,21 +237,19 @@ impl CodeFile {
         SymbolSources::open(Path::new(&self.path), &self.build_id, addresses, has_lines)
     }
 
-    fn names(&self, addresses: &[u64], limit: Duration, has_lines: bool) -> FileNames {
-        let begin = thread_time();
+    fn names(&self, addresses: &[u64], has_lines: bool) -> FileNames {
         let Some(sources) = self.open(addresses, has_lines) else { return FileNames::Changed };
-        let mut calls = Vec::with_capacity(addresses.len());
-        for &address in addresses {
-            if thread_time().saturating_sub(begin) >= limit {
-                return FileNames::Late;
-            }
-            calls.push(sources.named_call(address));
-        }
+        let calls = addresses.iter().map(|&address| sources.named_call(address)).collect();
         FileNames::Found { calls, faults: sources.faults }
     }
 }
 
-/// Answers the requests of a report until it has no more: what a process of [`CodeReaders::apart`] does. `allow` is given the processor time that the
+/// Returns the processor time that this thread has taken.
+fn thread_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
+/// Answers the requests of a report until it has no more: what the process of [`CodeReaders::apart`] does. `allow` is given the processor time that the
 /// process may take from then on.
 pub fn serve(requests: impl Read, answers: impl Write, allow: impl Fn(Duration)) {
     let (mut requests, mut answers) = (BufReader::new(requests), BufWriter::new(answers));

@@ -43,7 +43,6 @@ mod source_name;
 mod sources;
 pub mod survey;
 pub mod symbols;
-mod time_budget;
 mod unassigned_ranks;
 
 use bincode::{Decode, Encode};

@@ -15,8 +15,8 @@
 //!
 //! A file that is not the one recorded (its build id differs) gives no names: they would be wrong.
 //!
-//! Names are worth only so much time: a log may name any file of this machine, each by as many paths as it likes. Once that time is over,
-//! the call sites that are left have no names, and the report says so.
+//! Names are worth a limited processor time: a log may name any file of this machine, each by as many paths as it likes. A file takes at most half of the
+//! time that is left, so that a hostile one leaves the others theirs. Once little is left, call sites have no names, and the report says so.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -24,7 +24,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use lbprof_collector::{Problem, ProblemKind};
-use rayon::prelude::*;
 
 use crate::model::Module;
 use crate::model::sites::{CallSite, CallSiteTable, SiteAddress};
@@ -35,7 +34,6 @@ use crate::structure::code_readers::{CodeReaders, FileNames};
 use crate::structure::frames::{is_binding, is_mpi_library, is_runtime};
 use crate::structure::sampled_code::{CodeBuilder, ProgramCalls, SampledCode, SampledFrame, is_recorder_file};
 use crate::structure::sources::NamedCall;
-use crate::structure::time_budget::TimeBudget;
 
 /// The resolved names and places of call sites.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +59,16 @@ pub struct ResolvedNames {
 }
 
 /// Processor time that names are worth by default: a program of 2 GB with debug information takes a few seconds.
-pub const MOST_TIME: Duration = Duration::from_secs(8);
+pub const MOST_TIME: Duration = Duration::from_secs(16);
+
+/// The fraction of that time below which no further file is read.
+const MIN_FRACTION_LEFT: u32 = 64;
+
+/// The processor time for names that no file has taken yet, and the least with which a file is read.
+struct NamingTime {
+    left: Duration,
+    least: Duration,
+}
 
 /// Resolves the call sites `all` with `readers` in a limited processor time.
 pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> ResolvedNames {
@@ -75,32 +82,21 @@ pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> 
     // Of files that only samples lie in the table of functions shows that nothing is known: the system's own code is in none.
     let calls_in: BTreeMap<u32, u64> =
         by_module.iter().map(|(&module, offsets)| (module, offsets.len() as u64)).collect();
-    for &(module, offset) in &all.sampled {
-        if let Some(module) = module {
-            by_module.entry(module).or_default().insert(return_to(offset));
-        }
-    }
-    for &(module, offset) in all.chains.iter().flat_map(|chain| &chain.callers) {
+    let sampled = all.sampled.iter().map(|&(module, offset)| (module, return_to(offset)));
+    for (module, offset) in sampled.chain(all.chains.iter().flat_map(|chain| chain.callers.iter().copied())) {
         if let Some(module) = module {
             by_module.entry(module).or_default().insert(offset);
         }
     }
-    let modules: Vec<(u32, Vec<u64>)> =
-        by_module.into_iter().map(|(module, offsets)| (module, offsets.into_iter().collect())).collect();
-    let budget = TimeBudget::new(within, modules.len());
-    let found: Vec<_> = modules
-        .par_iter()
-        .map(|(module, offsets)| {
-            all.modules.get(*module as usize).map(|module| resolve_module(module, offsets, readers, &budget))
-        })
-        .collect();
+    let mut time = NamingTime { left: within, least: within / MIN_FRACTION_LEFT };
     let mut problems = Vec::new();
     let mut known: HashMap<(u32, u64), NamedCall> = HashMap::new();
     let mut files = BTreeSet::new();
     // Files with all names that they have: what others lack is reported of them.
     let mut whole_files = BTreeSet::new();
-    for ((module, offsets), result) in modules.into_iter().zip(found) {
-        let Some(names) = result else { continue };
+    for (module, offsets) in by_module {
+        let Some(file) = all.modules.get(module as usize) else { continue };
+        let names = resolve_module(file, &offsets, readers, &mut time);
         if !names.found.is_empty() {
             files.insert(module);
             if names.faults.is_empty() {
@@ -319,8 +315,8 @@ struct ModuleNames {
 }
 
 impl ModuleNames {
-    fn missing(fault: Problem) -> ModuleNames {
-        ModuleNames { found: Vec::new(), faults: vec![fault] }
+    fn missing(kind: ProblemKind, detail: String) -> ModuleNames {
+        ModuleNames { found: Vec::new(), faults: vec![missing_names(kind, detail)] }
     }
 }
 
@@ -328,39 +324,33 @@ fn missing_names(kind: ProblemKind, detail: String) -> Problem {
     Problem { kind, rank: None, count: 0, detail }
 }
 
-fn dropped_names(detail: String) -> Problem {
-    missing_names(ProblemKind::NamesDropped, detail)
-}
-
-/// The names and positions of the calls that return to `offsets` in `module`; of all of them or of none.
-fn resolve_module(module: &Module, offsets: &[u64], readers: &CodeReaders, budget: &TimeBudget) -> ModuleNames {
+/// Returns the names and positions of the calls that return to `offsets` in `module`, of all of them or of none, and takes the time that they need from `time`.
+fn resolve_module(
+    module: &Module,
+    offsets: &BTreeSet<u64>,
+    readers: &CodeReaders,
+    time: &mut NamingTime,
+) -> ModuleNames {
+    if time.left <= time.least {
+        let detail = format!("{}: looking up names took too long", module.path);
+        return ModuleNames::missing(ProblemKind::NamesDropped, detail);
+    }
     let path = Path::new(&module.path);
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    if !is_file || !path.is_absolute() {
+        return ModuleNames::missing(ProblemKind::BinaryMissing, module.path.clone());
+    }
     let addresses = offsets.iter().map(|offset| offset.wrapping_sub(1)).collect();
-    match budget.of_file() {
-        Duration::ZERO => {
-            ModuleNames::missing(dropped_names(format!("{}: looking up names took too long", module.path)))
+    let (answer, taken) = readers.open(&module.path, &module.build_id).names(addresses, time.left / 2);
+    time.left = time.left.saturating_sub(taken);
+    match answer {
+        FileNames::Found { calls, faults } => {
+            let faults = faults.into_iter().map(|fault| missing_names(ProblemKind::NamesDropped, fault)).collect();
+            ModuleNames { found: calls, faults }
         }
-        _ if !is_file || !path.is_absolute() => {
-            ModuleNames::missing(missing_names(ProblemKind::BinaryMissing, module.path.clone()))
-        }
-        limit => {
-            let (answer, taken) = readers.open(&module.path, &module.build_id).names(addresses, limit);
-            budget.take(taken);
-            match answer {
-                FileNames::Found { calls, faults } => {
-                    ModuleNames { found: calls, faults: faults.into_iter().map(dropped_names).collect() }
-                }
-                FileNames::Late => {
-                    ModuleNames::missing(dropped_names(format!("{}: looking up names took too long", module.path)))
-                }
-                FileNames::Changed => {
-                    ModuleNames::missing(missing_names(ProblemKind::BinaryChanged, module.path.clone()))
-                }
-                FileNames::Damaged => {
-                    ModuleNames::missing(dropped_names(format!("{}: its debug information is damaged", module.path)))
-                }
-            }
+        FileNames::Changed => ModuleNames::missing(ProblemKind::BinaryChanged, module.path.clone()),
+        FileNames::Unread(fault) => {
+            ModuleNames::missing(ProblemKind::NamesDropped, format!("{}: its debug information {fault}", module.path))
         }
     }
 }

@@ -70,28 +70,28 @@ impl ReportArguments {
     }
 }
 
-/// What to report on; all of the run where nothing is said.
+/// The selected part of a run: all of it where nothing is said.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArguments {
-    /// Report on these ranks only: 0,8-15, 0-63:4, host=node1*, cluster=2.
+    /// Take these ranks only: 0,8-15, 0-63:4, host=node1*, cluster=2.
     ///
     /// A comma-separated list of single ranks, ranges (8-15, or 12- up to the last rank), every fourth rank of a range (0-63:4), the
     /// ranks of hosts (host=node1*) or of a cluster that the report shows (cluster=2).
     #[arg(long, value_name = "LIST")]
     pub ranks: Option<RankSet>,
 
-    /// Report on the time from here on: 1.5s, 200ms, iteration=10.
+    /// Take the time from here on: 1.5s, 200ms, iteration=10.
     ///
     /// A time since the start of the run (90 means seconds), or the start of an iteration of the main loop.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     pub from: Option<WindowBoundary>,
 
-    /// Report on the time up to here: a moment as for --from; iteration=20 is included.
+    /// Take the time up to here: a moment as for --from; iteration=20 is included.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     pub to: Option<WindowBoundary>,
 
-    /// Report on this region only: its path or its end, or a pattern (* and ?).
+    /// Take this region only: its path or its end, or a pattern (* and ?).
     ///
     /// All figures are computed as if the ranks did nothing else.
     #[arg(long, value_name = "PATH")]

@@ -4,7 +4,7 @@ mod arguments;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,9 +24,9 @@ use lbprof_study::compare::{ComparisonSide, NamedRun};
 use lbprof_thresholds::metrics::MIN_TIME_OF_FIRST_LOOK_S;
 
 use self::arguments::OutputArguments;
-pub use self::arguments::ReportArguments;
+pub use self::arguments::{ReportArguments, SelectionArguments};
 use crate::compare;
-use crate::exit::ReportExit;
+use crate::exit::{ReportExit, print_note, refuse_usage};
 use crate::live;
 use crate::opening;
 use crate::output::{A_BROWSER, CommonOptions, IN_A_FILE, announce, default_columns, print, write_file, write_to};
@@ -79,8 +79,7 @@ fn meant<'a>(word: &str, names: &[&'a str], letters: usize) -> Option<&'a str> {
 /// Makes the requested report.
 pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::Command) -> anyhow::Result<ReportExit> {
     if let Some(message) = several_folders(arguments, grammar) {
-        let _ = writeln!(io::stderr(), "lb-report: {message}");
-        return Ok(ReportExit::Usage);
+        return refuse_usage(message);
     }
     if let Some(every_s) = arguments.output.watch {
         let every = Duration::from_secs_f64(every_s.min(LONGEST_WAIT_S));
@@ -92,11 +91,9 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
         if let Some(folder) = path.as_deref().filter(|path| path.is_dir()) {
             let name = if option == "--html" { " report.html" } else { "" };
             let folder = text::plain(&folder.display().to_string());
-            let _ = writeln!(
-                io::stderr(),
-                "lb-report: {option} wants a file to write, and {folder} is a folder: lb-report {folder} {option}{name}"
-            );
-            return Ok(ReportExit::Usage);
+            return refuse_usage(format!(
+                "{option} wants a file to write, and {folder} is a folder: lb-report {folder} {option}{name}"
+            ));
         }
     }
     let run = open(arguments.dir.as_deref(), common.quiet)?.polling(arguments.judging.polling);
@@ -200,7 +197,7 @@ fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
 fn warn_of_no_loop(report: &Report, places: &[CodePlace], wanted: Option<&str>) {
     if let Some(wanted) = wanted.filter(|_| report.loops.without == NoLoopReason::NoSuchCallSite) {
         let functions = places.iter().map(CodePlace::function_label).filter(|name| !name.is_empty());
-        let _ = writeln!(io::stderr(), "lb-report: {}", text::plain(&no_call_site(wanted, functions)));
+        print_note(text::plain(&no_call_site(wanted, functions)));
     }
 }
 

@@ -1,18 +1,18 @@
 //! `lb-report study add`: runs into a study.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lbprof_report::text;
 use lbprof_study::key::BUILT_IN;
 use lbprof_study::models::variables::RANKS;
-use lbprof_study::{RunMetrics, StoreError, StudyFile};
+use lbprof_study::{StoreError, StudyFile};
 
-use crate::exit::{ReportExit, fail};
+use crate::exit::{ReportExit, fail, print_note, refuse_usage};
+use crate::opening;
 use crate::output::CommonOptions;
-use crate::run::{figures, open_bounded};
+use crate::run::figures;
 
 /// The runs to add, and the study to add them to.
 #[derive(Args)]
@@ -65,12 +65,7 @@ fn param(text: &str) -> Result<(String, f64), String> {
 pub fn run(arguments: &AddArguments) -> anyhow::Result<ReportExit> {
     let mut names = BTreeSet::new();
     if let Some((name, _)) = arguments.params.iter().find(|(name, _)| !names.insert(name)) {
-        let _ = writeln!(
-            io::stderr(),
-            "lb-report: --param {} is given twice: a run has one value of it",
-            text::plain(name)
-        );
-        return Ok(ReportExit::Usage);
+        return refuse_usage(format!("--param {} is given twice: a run has one value of it", text::plain(name)));
     }
     // A study is begun by its first run: where none can be read there is none.
     let mut study = arguments.study.exists().then(|| StudyFile::open_or_create(&arguments.study)).transpose()?;
@@ -97,7 +92,7 @@ fn is_of_study(error: &anyhow::Error) -> bool {
 
 fn add(study: &mut Option<StudyFile>, dir: &Path, arguments: &AddArguments) -> anyhow::Result<ReportExit> {
     // To read a long run takes a while: whether it is wanted is known before.
-    let id = open_bounded(dir)?.headers.first().map_or(0, |header| header.run_id);
+    let id = opening::open(dir)?.headers.first().map_or(0, |header| header.run_id);
     let number = study.as_ref().map(|study| study.number_of(id)).transpose()?.flatten();
     if let Some(number) = number
         && !arguments.replace
@@ -126,11 +121,7 @@ fn add(study: &mut Option<StudyFile>, dir: &Path, arguments: &AddArguments) -> a
                 text::plain(&others.join(", "))
             ));
         }
-        let _ = writeln!(io::stderr(), "lb-report: {message}");
+        print_note(message);
     }
-    Ok(exit_of(&run))
-}
-
-fn exit_of(run: &RunMetrics) -> ReportExit {
-    ReportExit::for_completeness(run.complete)
+    Ok(ReportExit::for_completeness(run.complete))
 }

@@ -1,7 +1,6 @@
 //! `lb-report study export`: a study for other programs.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -11,7 +10,7 @@ use lbprof_study::extrap::ExtrapMeasurements;
 use lbprof_study::key::selected;
 use lbprof_study::{RunCondition, RunMetrics, StudyFile, export};
 
-use crate::exit::ReportExit;
+use crate::exit::print_note;
 use crate::output::write_file;
 
 /// Of what, and where to.
@@ -43,7 +42,7 @@ pub struct StudyExportArguments {
 }
 
 /// Writes all tables.
-pub fn run(arguments: &StudyExportArguments) -> anyhow::Result<ReportExit> {
+pub fn run(arguments: &StudyExportArguments) -> anyhow::Result<()> {
     let study = StudyFile::open(&arguments.study)?;
     if let Some(path) = &arguments.extrap {
         measurements(&study, path, &arguments.conditions)?;
@@ -58,7 +57,7 @@ pub fn run(arguments: &StudyExportArguments) -> anyhow::Result<ReportExit> {
             write_file(&folder.join(format!("{}.csv", table.name)), |out| export::write_csv(table, out))?;
         }
     }
-    Ok(ReportExit::Good)
+    Ok(())
 }
 
 /// Writes what Extra-P reads; says which regions are left out.
@@ -70,10 +69,7 @@ fn measurements(study: &StudyFile, path: &Path, conditions: &[RunCondition]) -> 
     write_file(path, |out| measurements.write(out))?;
     if measurements.left_out > 0 {
         let regions = plural(measurements.left_out as u64, "region");
-        let _ = writeln!(
-            io::stderr(),
-            "lb-report: left out {regions} that only some of the runs have: Extra-P needs each in all of them"
-        );
+        print_note(format!("left out {regions} that only some of the runs have: Extra-P needs each in all of them"));
     }
     Ok(())
 }

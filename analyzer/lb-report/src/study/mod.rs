@@ -1,18 +1,20 @@
-//! `lb-report study`: several runs, their figures in one file. Each command is a file.
+//! `lb-report study`: several runs, their figures in one file. Each larger command is a file.
 
 mod add;
 mod export;
-mod graph;
-mod html;
-mod list;
 mod model;
-mod remove;
 mod show;
 
-use clap::{Args, Subcommand};
+use std::path::PathBuf;
 
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use lbprof_study::{NotInStudy, StudyFile, html, numbers, text};
+
+use crate::atomic_file::replace;
 use crate::examples;
 use crate::exit::ReportExit;
+use crate::output::{A_BROWSER, DisplayOptions, announce};
 
 /// The command about a study.
 #[derive(Args)]
@@ -28,18 +30,37 @@ enum StudyCommand {
     #[command(after_help = examples::MORE, after_long_help = examples::ADD)]
     Add(add::AddArguments),
     /// List the runs of a study.
-    List(list::ListArguments),
+    List {
+        /// The study's file.
+        study: PathBuf,
+
+        #[command(flatten)]
+        display: DisplayOptions,
+    },
     /// Show runs side by side: times, efficiencies, overheads, speedup.
     #[command(after_help = examples::MORE, after_long_help = examples::SHOW)]
     Show(show::ShowArguments),
     /// Fit models to the runs: how work and times depend on ranks and parameters.
     Model(model::ModelArguments),
     /// Show the causal model: which figure depends on which, with equations.
-    Graph(graph::GraphArguments),
+    Graph(model::ModelInput),
     /// Write an HTML page with scaling, models and the causal model: one file that works offline.
-    Html(html::HtmlArguments),
+    Html {
+        /// The study's file.
+        study: PathBuf,
+
+        /// The page's file.
+        file: PathBuf,
+    },
     /// Remove runs from a study.
-    Remove(remove::RemoveArguments),
+    Remove {
+        /// The study's file.
+        study: PathBuf,
+
+        /// Runs, by their numbers in 'lb-report study list' or by id.
+        #[arg(required = true, value_name = "RUN")]
+        runs: Vec<String>,
+    },
     /// Export everything in a study as JSON or CSV.
     Export(export::StudyExportArguments),
 }
@@ -47,13 +68,30 @@ enum StudyCommand {
 /// Runs the command.
 pub fn run(arguments: &StudyArguments) -> anyhow::Result<ReportExit> {
     match &arguments.command {
-        StudyCommand::Add(arguments) => add::run(arguments),
-        StudyCommand::List(arguments) => list::run(arguments),
-        StudyCommand::Show(arguments) => show::run(arguments),
-        StudyCommand::Model(arguments) => model::run(arguments),
-        StudyCommand::Graph(arguments) => graph::run(arguments),
-        StudyCommand::Html(arguments) => html::run(arguments),
-        StudyCommand::Remove(arguments) => remove::run(arguments),
-        StudyCommand::Export(arguments) => export::run(arguments),
+        StudyCommand::Add(arguments) => return add::run(arguments),
+        StudyCommand::Show(arguments) => return show::run(arguments),
+        StudyCommand::Model(arguments) => return model::run(arguments),
+        StudyCommand::Graph(input) => return model::show_graph(input),
+        StudyCommand::Export(arguments) => export::run(arguments)?,
+        StudyCommand::List { study, display } => {
+            display.print(&text::list(&StudyFile::open(study)?.heads()?, display.columns()))?;
+        }
+        StudyCommand::Html { study, file } => {
+            let runs = StudyFile::open(study)?.runs()?;
+            if runs.is_empty() {
+                anyhow::bail!(NotInStudy::NoRuns);
+            }
+            let name = study.file_name().unwrap_or(study.as_os_str()).to_string_lossy();
+            replace(file, |out| html::write(&name, &runs, out)).with_context(|| file.display().to_string())?;
+            announce(file, A_BROWSER);
+            return Ok(ReportExit::for_completeness(runs.iter().all(|kept| kept.run.complete)));
+        }
+        // None of them is removed if one of them is not in the study.
+        StudyCommand::Remove { study, runs } => {
+            let mut study = StudyFile::open(study)?;
+            let numbers = numbers(&study, runs)?;
+            study.remove(&numbers)?;
+        }
     }
+    Ok(ReportExit::Good)
 }

@@ -43,7 +43,7 @@ use self::screen::TerminalScreen;
 use self::time_slices::SLICE_NS;
 use self::view::{BusiestRank, JobState, JobView, LongCall};
 use crate::code_reader;
-use crate::exit::ReportExit;
+use crate::exit::{ReportExit, print_note};
 use crate::live::monotonic_ns;
 use crate::output::{CommonOptions, print};
 
@@ -111,7 +111,7 @@ fn wait_for_run(dir: Option<&Path>, common: &CommonOptions) -> anyhow::Result<Pa
         }
         if !is_announced {
             let place = dir.map_or_else(|| "this folder".to_owned(), |dir| text::plain(&dir.display().to_string()));
-            let _ = writeln!(io::stderr(), "lb-report: no run in {place} yet; waiting for it to start");
+            print_note(format!("no run in {place} yet; waiting for it to start"));
             is_announced = true;
         }
         thread::sleep(PAUSE);

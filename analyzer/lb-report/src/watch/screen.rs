@@ -10,11 +10,11 @@ use crossterm::style::{PrintStyledContent, StyledContent, Stylize};
 use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{execute, queue};
 
-use lbprof_collector::words::{CountedNoun, bytes, seconds};
+use lbprof_collector::words::{CountedNoun, seconds};
 use lbprof_report::words::{clean, width};
 
 use super::job_load::RankLoad;
-use super::view::{BusiestRank, JobState, JobView, efficiencies, rate};
+use super::view::JobView;
 
 /// A terminal whose contents come back when it is dropped.
 pub struct TerminalScreen(());
@@ -94,7 +94,10 @@ type ScreenLine = Vec<StyledContent<String>>;
 
 /// Returns the lines of a screen of `height` lines, each of at most `columns`.
 fn draw(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
-    let mut lines = facts(view);
+    let ranks = CountedNoun(view.n_ranks as u64, "rank");
+    let head = format!("{} · {ranks} · {}", view.command, seconds(view.load.elapsed_s)).bold();
+    let facts = view.facts().into_iter().map(Stylize::stylize);
+    let mut lines: Vec<ScreenLine> = std::iter::once(head).chain(facts).map(|fact| vec![fact]).collect();
     for part in lines.iter_mut().flatten() {
         *part = StyledContent::new(*part.style(), clip(&clean(part.content()), columns).to_owned());
     }
@@ -110,26 +113,6 @@ fn clip(text: &str, columns: usize) -> &str {
     let ends = text.char_indices().map(|(at, char)| at + char.len_utf8());
     let end = ends.take_while(|&end| width(&text[..end]) <= columns).last();
     &text[..end.unwrap_or(0)]
-}
-
-/// Returns the sentences above the bars.
-fn facts(view: &JobView) -> Vec<ScreenLine> {
-    let ranks = CountedNoun(view.n_ranks as u64, "rank");
-    let mut facts = vec![format!("{} · {ranks} · {}", view.command, seconds(view.load.elapsed_s)).bold()];
-    if view.state == JobState::Starts {
-        facts.push("The job starts: not all ranks have left MPI_Init.".to_owned().stylize());
-    }
-    let lately =
-        view.load.lately.map(|lately| format!("last {:7}  {}", seconds(view.load.period_s), efficiencies(&lately)));
-    let so_far = view.load.so_far.map(|so_far| format!("so far       {}", efficiencies(&so_far)));
-    facts.extend(lately.into_iter().chain(so_far).map(Stylize::stylize));
-    facts.extend(view.slowest.as_ref().and_then(BusiestRank::sentence).map(Stylize::bold));
-    facts.extend(view.recurrence.as_ref().map(|(what, per_second)| rate(what, *per_second).stylize()));
-    facts.extend(view.long_calls.iter().take(3).map(|call| call.sentence().stylize()));
-    if view.unread_bytes > 0 {
-        facts.push(format!("still reading what was recorded before: {} left", bytes(view.unread_bytes)).stylize());
-    }
-    facts.into_iter().map(|fact| vec![fact]).collect()
 }
 
 /// Returns bars of the recent computation of ranks. If not all fit, the longest come first.
@@ -163,6 +146,7 @@ fn bars(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
 #[cfg(test)]
 mod tests {
     use super::super::job_load::{JobLoad, PeriodEfficiencies};
+    use super::super::view::{BusiestRank, JobState};
     use super::*;
 
     fn screen_of(n_ranks: u32, height: usize) -> String {

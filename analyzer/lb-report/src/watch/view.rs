@@ -1,7 +1,7 @@
 //! The view of a running job at one moment.
 
 use lbprof_collector::Operation;
-use lbprof_collector::words::seconds;
+use lbprof_collector::words::{bytes, seconds};
 use lbprof_report::findings::rank_excess_in_words;
 use lbprof_thresholds::watch::MIN_LONG_CALL_S;
 
@@ -92,33 +92,37 @@ impl BusiestRank {
 impl JobView {
     /// Returns the view as one line, for output that is not a terminal.
     pub fn line(&self) -> String {
-        let elapsed = seconds(self.load.elapsed_s);
-        let mut parts = Vec::new();
+        format!("{}: {}", seconds(self.load.elapsed_s), self.facts().join("; "))
+    }
+
+    /// Describes how the job stands, with a sentence for each fact.
+    pub fn facts(&self) -> Vec<String> {
+        let mut facts = Vec::new();
         match (self.state, self.load.lately) {
-            (JobState::Starts, _) => parts.push("the job starts: not all ranks have left MPI_Init".to_owned()),
+            (JobState::Starts, _) => facts.push("the job starts: not all ranks have left MPI_Init".to_owned()),
             (JobState::Runs, Some(lately)) => {
-                parts.push(format!("last {}: {}", seconds(self.load.period_s), efficiencies(&lately)));
+                facts.push(format!("last {}: {}", seconds(self.load.period_s), efficiencies(&lately)));
             }
             _ => {}
         }
-        parts.extend(self.load.so_far.map(|so_far| match self.state {
+        facts.extend(self.load.so_far.map(|so_far| match self.state {
             JobState::Ended => format!("ended: {}", efficiencies(&so_far)),
             _ => format!("so far {}", percent(so_far.parallel)),
         }));
         if self.state == JobState::Runs {
-            parts.extend(self.slowest.as_ref().and_then(BusiestRank::sentence));
-            parts.extend(self.recurrence.as_ref().map(|(what, per_second)| rate(what, *per_second)));
-            parts.extend(self.long_calls.first().map(LongCall::sentence));
+            facts.extend(self.slowest.as_ref().and_then(BusiestRank::sentence));
+            facts.extend(self.recurrence.as_ref().map(|(what, per_second)| rate(what, *per_second)));
+            facts.extend(self.long_calls.iter().map(LongCall::sentence));
         }
         if self.unread_bytes > 0 {
-            parts.push(format!("still reading: {} left", lbprof_collector::words::bytes(self.unread_bytes)));
+            facts.push(format!("still reading: {} left", bytes(self.unread_bytes)));
         }
-        format!("{elapsed}: {}", parts.join("; "))
+        facts
     }
 }
 
 /// Describes the efficiencies.
-pub fn efficiencies(found: &PeriodEfficiencies) -> String {
+fn efficiencies(found: &PeriodEfficiencies) -> String {
     format!(
         "parallel efficiency {} (load balance {}, communication {})",
         percent(found.parallel),
@@ -128,7 +132,7 @@ pub fn efficiencies(found: &PeriodEfficiencies) -> String {
 }
 
 /// Describes the rate of a recurring action.
-pub fn rate(what: &str, per_second: f64) -> String {
+fn rate(what: &str, per_second: f64) -> String {
     let number = match per_second {
         rate if rate < 10.0 => format!("{rate:.1}"),
         rate => format!("{rate:.0}"),
@@ -137,7 +141,7 @@ pub fn rate(what: &str, per_second: f64) -> String {
 }
 
 /// Writes a share.
-pub fn percent(share: f64) -> String {
+fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 

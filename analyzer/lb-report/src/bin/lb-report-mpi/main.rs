@@ -5,15 +5,14 @@
 
 mod transport;
 
-use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use lb_report::command_line::{CommandLine, parsed, run};
-use lb_report::exit::{ReportExit, name};
-use lb_report::on_disk::OnDisk;
-use lb_report::{code_reader, exit, memory, opening, processor};
+use lb_report::exit::{ReportExit, print_note};
+use lb_report::limits::{limit_memory, raise_open_files};
+use lb_report::{code_reader, exit, opening};
 use lbprof_analysis::analyse::ProcessFailure;
 use lbprof_analysis::distributed::{LeaderProcess, ProcessGroup, serve};
 use mpi::traits::Communicator;
@@ -25,7 +24,7 @@ fn main() -> ExitCode {
         return exit;
     }
     exit::set_name(env!("CARGO_BIN_NAME"));
-    let _ = rlimit::increase_nofile_limit(u64::MAX);
+    raise_open_files();
     let Some((universe, _)) = mpi::initialize_with_threading(mpi::Threading::Funneled) else {
         return ReportExit::Bug.into();
     };
@@ -36,12 +35,12 @@ fn main() -> ExitCode {
     let done = catch_unwind(AssertUnwindSafe(|| match (parsed(process == 0), process) {
         (Err(exit), _) => Ok(exit),
         (Ok(arguments), 0) => lead(team, &arguments),
-        (Ok(_), _) => serve(&team, bound).map(|()| ReportExit::Good),
+        (Ok(_), _) => serve(&team, limit_memory).map(|()| ReportExit::Good),
     }));
     let exit = match done {
         Ok(Ok(exit)) => exit,
         Ok(Err(failure)) => {
-            let _ = writeln!(io::stderr(), "{}: {failure}", name());
+            print_note(failure);
             world.abort(ReportExit::Process as i32)
         }
         Err(_) => world.abort(ReportExit::Bug as i32),
@@ -57,11 +56,4 @@ fn lead(team: ProcessGroup, arguments: &CommandLine) -> Result<ReportExit, Proce
     let exit = run(arguments);
     leader.end()?;
     Ok(exit)
-}
-
-/// Bounds a process that reads a share of a run by what that run may take, as process 0 is bounded.
-fn bound(bytes_on_disk: Option<u64>) {
-    let on_disk = bytes_on_disk.map(|bytes| OnDisk { bytes });
-    memory::bound();
-    processor::bound_by(on_disk);
 }

@@ -94,7 +94,7 @@ fn code_between_other_calls_is_one_reason(mpi: &Mpi, folder: &Path) -> anyhow::R
     ensure!(one["region"] == "main/exchange", "{one:#}");
     let change_s = one["change_s"].as_f64().context("change_s")?;
     ensure!((change_s - MORE_S).abs() < 0.5 * MORE_S, "{one:#}");
-    ensure!(text.contains("computation in exchange"), "{text}");
+    ensure!(text.contains("longer on average in exchange"), "{text}");
     Ok(())
 }
 

@@ -17,13 +17,10 @@
 //! | `record/` | [`parallel_marks`] | the instances of parallel regions among a thread's records |
 //! | `record/` | [`starter`] | what started the ranks of a run |
 //! | `record/` | [`clock`] | ticks → seconds on the run's common clock |
-//! | `record/` | [`gap_use`] | whether a thread sleeps or computes in long gaps between unsuccessful polls, by its samples |
-//! | `record/` | [`poll_gaps`] | the long gaps between polls that a profile is of |
+//! | `record/` | [`poll_gaps`] | long gaps between unsuccessful polls: whether a thread sleeps or computes in them, and where they lie in a profile |
 //! | `fold/` | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
 //! | `fold/` | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
 //! | `fold/` | [`thread_positions`] | where a thread was at an instant, by its records |
-//! | `fold/` | [`gap_survey`] | the long gaps between unsuccessful polls, and the CPU time in them |
-//! | `fold/` | [`poll_answer`] | what a call that may poll answered |
 //! | `fold/` | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
 //! | `fold/` | `spinning` | waits by calls on a window that are made again and again |
 //! | `format/` | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
@@ -52,7 +49,7 @@ pub mod run;
 pub mod words;
 
 pub use definition::Definition;
-pub use fold::{gap_survey, poll_answer, polling, profile, spinning, thread_positions, walk};
+pub use fold::{polling, profile, spinning, thread_positions, walk};
 #[cfg(test)]
 use format::example_header;
 use format::{blocks, codec, compressor, record_predictor};
@@ -61,8 +58,8 @@ pub use operation::Operation;
 pub use problem::{Problem, ProblemKind};
 pub use record::{CallFlags, Record};
 pub use record::{
-    clock, definition, gap_use, joined, off_core, operation, options, parallel, parallel_marks, poll_gaps, problem,
-    sample, semantics, starter, states,
+    clock, definition, joined, off_core, operation, options, parallel, parallel_marks, poll_gaps, problem, sample,
+    semantics, starter, states,
 };
 pub use ring::salvage;
 pub use run::{folder, live_process, live_run, log_paths, rank_log, reader, trailer};

@@ -10,10 +10,9 @@ use lbprof_collector::definition::{
 use lbprof_collector::encode::RecordEncoder;
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, LogHeader, MAX_DEFINITIONS, MAX_WAITING, RecordingMode};
-use lbprof_collector::gap_use::{GapSums, PolledSite};
 use lbprof_collector::joined::take_apart;
 use lbprof_collector::parallel::{MemberSums, MutexKind, MutexSums, ParallelSums, TeamPlacement, TeamTime};
-use lbprof_collector::poll_gaps::{GapPlace, NextCall, PlacedGaps, ProfileGaps};
+use lbprof_collector::poll_gaps::{GapSums, PlacedGaps, ProfileGaps};
 use lbprof_collector::reader::{LogItem, LogReader};
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{
@@ -268,18 +267,15 @@ fn every_definition_comes_back() {
         Definition::ProfileGaps(ProfileGaps {
             thread: 1,
             first: 1 << 40,
-            gaps: vec![(
-                GapPlace {
-                    site: PolledSite { call_site: u64::MAX, after_spin: true },
-                    next: NextCall { region: 300, call_site: NONE, operation: 7, activity: 1 },
-                    iteration: 5,
-                },
-                PlacedGaps {
-                    sums: GapSums { gaps: 2, ticks: 1 << 33, sampled_ns: 70_000, succeeded: 9 },
-                    computation: 1 << 32,
-                    maybe_waiting: 3,
-                },
-            )],
+            sums: GapSums { ticks: 1 << 33, sampled_ns: 70_000, succeeded: 9 },
+            places: vec![PlacedGaps {
+                region: 300,
+                iteration: 5,
+                call_site: NONE,
+                operation: 7,
+                activity: 1,
+                ticks: 1 << 32,
+            }],
         }),
         Definition::TeamPlacement(TeamPlacement {
             team: 4,

@@ -33,7 +33,7 @@ use crate::suite::Case;
 use crate::{known_outcome, place, run};
 
 /// Kinds of problem that depend on how busy the machine is.
-const OF_THE_MACHINE: [&str; 6] = ["PollingUnclear", "Preempted", "NoCore", "Disturbed", "SlowClock", "ClocksUnknown"];
+const OF_THE_MACHINE: [&str; 5] = ["Preempted", "NoCore", "Disturbed", "SlowClock", "ClocksUnknown"];
 
 /// How `lb-report` ends where there is no run.
 pub const NO_RUN: i32 = 5;

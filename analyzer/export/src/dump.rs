@@ -434,16 +434,16 @@ impl<'a> RankDump<'a> {
     }
 
     fn gaps_value(&self, found: &ProfileGaps) -> Value {
-        let mut gaps = Vec::new();
-        for (place, placed) in &found.gaps {
-            gaps.push(json!({
-                "poll_site": place.site.call_site, "after_spin": place.site.after_spin, "call_site": known_number(place.next.call_site), "region": self.path(place.next.region),
-                "iteration": known_number(place.iteration), "gaps": placed.sums.gaps, "total_s": self.length_s(placed.sums.ticks),
-                "sampled_ns": placed.sums.sampled_ns, "succeeded_s": self.length_s(placed.sums.succeeded),
-                "computation_s": self.length_s(placed.computation), "maybe_waiting_s": self.length_s(placed.maybe_waiting),
-            }));
-        }
-        json!({ "thread": found.thread, "first": found.first, "gaps": gaps })
+        let places = found.places.iter().map(|place| {
+            json!({
+                "call_site": known_number(place.call_site), "region": self.path(place.region), "iteration": known_number(place.iteration),
+                "seconds": self.length_s(place.ticks),
+            })
+        });
+        json!({
+            "thread": found.thread, "first": found.first, "total_s": self.length_s(found.sums.ticks), "sampled_ns": found.sums.sampled_ns,
+            "succeeded_s": self.length_s(found.sums.succeeded), "places": places.collect::<Vec<_>>(),
+        })
     }
 
     fn mutex_value(&self, sums: &MutexSums) -> Value {

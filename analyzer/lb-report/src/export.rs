@@ -22,9 +22,10 @@ use lbprof_report::Report;
 use lbprof_report::words::count;
 
 use crate::atomic_file::{NewFolder, WholeFolder};
-use crate::exit::ReportExit;
+use crate::exit::{ReportExit, print_note, refuse_usage};
 use crate::output::{CommonOptions, announce, write_file};
-use crate::run::{analysed, open, passes};
+use crate::report::SelectionArguments;
+use crate::run::{analysed, open, passes, plain_options};
 
 /// Of what, which part, and how.
 #[derive(Args)]
@@ -76,52 +77,23 @@ enum ExportFormat {
     Talp,
 }
 
-/// The needs of an export, the form of its output, and the function that writes it.
-struct FormatTraits {
-    /// True if the run must have recorded its calls one by one.
-    needs_events: bool,
-    output: OutputForm,
-    /// The programs that read it.
-    opened_by: &'static str,
-    write: fn(&RecordedRun, &Selection, &ExportArguments) -> anyhow::Result<Analysis>,
-}
-
-/// The form of what is written; with it, the advice where no file is named for it.
-#[derive(Clone, Copy)]
-enum OutputForm {
-    /// Text, which standard output may take.
-    Text,
-    /// Binary data, which standard output may take unless it is a terminal.
-    Binary(&'static str),
-    /// A file or several ones, which need a name.
-    Files(&'static str),
-}
-
 impl ExportFormat {
-    /// The table of the formats.
-    fn traits(self) -> FormatTraits {
-        let folded_by = "https://www.speedscope.app, flamegraph.pl or inferno";
-        let (needs_events, output, opened_by, write): (_, _, _, fn(&_, &_, &_) -> _) = match self {
-            ExportFormat::Folded => (false, OutputForm::Text, folded_by, folded),
-            ExportFormat::Otf2 => {
-                let form = OutputForm::Files("an archive is a folder: name a new one: -o trace");
-                (true, form, "Vampir, ViTE or otf2-print (its file traces.otf2)", otf2)
+    /// Returns whether the run must have recorded its calls one by one.
+    fn needs_events(self) -> bool {
+        matches!(self, ExportFormat::Otf2 | ExportFormat::Paraver | ExportFormat::Perfetto)
+    }
+
+    /// Returns advice if the format cannot go to standard output.
+    fn advice_on_output(self) -> Option<&'static str> {
+        match self {
+            ExportFormat::Otf2 => Some("an archive is a folder: name a new one: -o trace"),
+            ExportFormat::Paraver => Some("a trace is three files: name the first: -o run.prv"),
+            ExportFormat::Parquet => Some("the tables are several files: name a folder for them: -o tables"),
+            ExportFormat::Perfetto if io::stdout().is_terminal() => {
+                Some("a trace is no text: name a file for it: -o run.pftrace")
             }
-            ExportFormat::Paraver => {
-                let form = OutputForm::Files("a trace is three files: name the first: -o run.prv");
-                (true, form, "wxparaver", paraver)
-            }
-            ExportFormat::Parquet => {
-                let form = OutputForm::Files("the tables are several files: name a folder for them: -o tables");
-                (false, form, "pandas, polars, DuckDB or R", parquet)
-            }
-            ExportFormat::Perfetto => {
-                let form = OutputForm::Binary("a trace is no text: name a file for it: -o run.pftrace");
-                (true, form, "https://ui.perfetto.dev", perfetto)
-            }
-            ExportFormat::Talp => (false, OutputForm::Text, "TALP-Pages", talp),
-        };
-        FormatTraits { needs_events, output, opened_by, write }
+            ExportFormat::Folded | ExportFormat::Perfetto | ExportFormat::Talp => None,
+        }
     }
 }
 
@@ -145,10 +117,17 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
     if (arguments.format.needs_events() || waits) && has_only_sums(&run) {
         return Err(SelectionError::OnlySums.into());
     }
-    let analysis = (traits.write)(&run, &selection, arguments)?;
-    let to_file = arguments.output.as_deref().filter(|path| path.as_os_str() != "-" && !arguments.common.quiet);
-    if let Some(path) = to_file {
-        announce(path, traits.opened_by);
+    let (write, opened_by): (fn(&_, &_, &_) -> _, _) = match arguments.format {
+        ExportFormat::Folded => (folded, "https://www.speedscope.app, flamegraph.pl or inferno"),
+        ExportFormat::Otf2 => (otf2, "Vampir, ViTE or otf2-print (its file traces.otf2)"),
+        ExportFormat::Paraver => (paraver, "wxparaver"),
+        ExportFormat::Parquet => (parquet, "pandas, polars, DuckDB or R"),
+        ExportFormat::Perfetto => (perfetto, "https://ui.perfetto.dev"),
+        ExportFormat::Talp => (talp, "TALP-Pages"),
+    };
+    let analysis = write(&run, &selection, arguments)?;
+    if let Some(path) = arguments.output.as_deref().filter(|_| !is_to_stdout && !arguments.common.quiet) {
+        announce(path, opened_by);
     }
     let report = Report::new(&analysis.model, &analysis.names);
     Ok(ReportExit::for_completeness(report.data.complete))

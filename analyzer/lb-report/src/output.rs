@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::ascii;
 use crate::atomic_file::replace;
+use crate::exit::print_note;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -121,5 +122,5 @@ pub fn announce(path: &Path, opened_by: &str) {
         Err(_) => path.metadata().iter().map(std::fs::Metadata::len).collect(),
     };
     let path = plain(&path.display().to_string());
-    let _ = writeln!(io::stderr(), "lb-report: {path} ({}): open it with {opened_by}", bytes(files.iter().sum()));
+    print_note(format!("{path} ({}): open it with {opened_by}", bytes(files.iter().sum())));
 }

@@ -62,14 +62,14 @@ pub struct ClusterRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnCodeRow {
     /// Name of the code.
-    pub code: CodeName,
+    pub code: SharedCode,
     /// Its share of their time, on average.
     pub share: f64,
 }
 
 /// A piece of code, by name.
 #[derive(Clone, Debug, PartialEq)]
-pub enum CodeName {
+pub enum SharedCode {
     /// Computation in the marked region with this path.
     Region(String),
     /// Calls of an operation at a place; `None` where that is not known.
@@ -114,8 +114,8 @@ struct OwnCodeSegment<'a> {
 impl<'a> From<&'a OwnCodeRow> for OwnCodeSegment<'a> {
     fn from(row: &'a OwnCodeRow) -> OwnCodeSegment<'a> {
         let (region, operation, place) = match &row.code {
-            CodeName::Region(path) => (Some(path), None, None),
-            CodeName::Call(operation, place) => (None, Some(operation), place.as_ref()),
+            SharedCode::Region(path) => (Some(path), None, None),
+            SharedCode::Call(operation, place) => (None, Some(operation), place.as_ref()),
         };
         OwnCodeSegment {
             region: region.map(String::as_str),
@@ -189,22 +189,22 @@ impl ClusterRow {
     }
 }
 
-impl CodeName {
+impl SharedCode {
     /// Returns the function that the code is in, or the region's path.
     pub(super) fn function(&self) -> Option<&str> {
         match self {
-            CodeName::Region(path) => Some(path),
-            CodeName::Call(_, place) => place.as_ref()?.function.as_deref(),
+            SharedCode::Region(path) => Some(path),
+            SharedCode::Call(_, place) => place.as_ref()?.function.as_deref(),
         }
     }
 
     /// Names a piece of code, or returns `None` if it is not in the model.
-    fn from_piece(model: &Model, places: &[CodePlace], piece: CodePiece) -> Option<CodeName> {
+    fn from_piece(model: &Model, places: &[CodePlace], piece: CodePiece) -> Option<SharedCode> {
         match piece {
-            CodePiece::Region(region) => Some(CodeName::Region(model.regions.get(region as usize)?.path.clone())),
+            CodePiece::Region(region) => Some(SharedCode::Region(model.regions.get(region as usize)?.path.clone())),
             CodePiece::Call { site, operation, .. } => {
                 let place = site.and_then(|site| places.get(site as usize)).cloned();
-                Some(CodeName::Call(operation_name(operation), place))
+                Some(SharedCode::Call(operation_name(operation), place))
             }
         }
     }
@@ -227,7 +227,7 @@ impl ClusterTable {
             let own = own.into_iter().filter(|own| own.share >= MIN_TIME_OF_CLUSTER_CODE).take(MOST_CODE);
             let own = own.filter_map(|own| {
                 let piece = *codes.pieces.get(own.piece as usize)?;
-                Some(OwnCodeRow { code: CodeName::from_piece(model, places, piece)?, share: own.share })
+                Some(OwnCodeRow { code: SharedCode::from_piece(model, places, piece)?, share: own.share })
             });
             let row = ClusterRow {
                 id: part.cluster.map_or(0, |number| number as u32 + 1),

@@ -1,6 +1,6 @@
 //! Groups of ranks with different code, such as coupled programs, of which one computes longer than the others in each iteration.
 
-use super::clusters::{ClusterRow, ClusterTable, CodeName};
+use super::clusters::{ClusterRow, ClusterTable, SharedCode};
 use super::verdict::Verdict;
 use lbprof_thresholds::verdict::MIN_EXCESS_OF_GROUP;
 
@@ -19,7 +19,7 @@ pub struct CodeGroup {
     /// The ranks, ascending.
     pub ranks: Vec<u32>,
     /// The code with most time that they alone run, or `None` if there is none with a name.
-    pub code: Option<CodeName>,
+    pub code: Option<SharedCode>,
     /// Seconds of their computation, on average.
     pub mean_s: f64,
 }

@@ -19,6 +19,12 @@ thresholds! {
     /// Ratio of the shares of time of two functions up to which they may be one, if code runs in both between the same calls.
     MAX_RATIO_OF_SAME_CODE: f64 = 4.0, unit "1", validated "study/src/compare/code_names.rs";
 
+    /// Share of what the code of a function changes by that must cancel out for its work to have moved past a call.
+    MIN_CANCELLED_DIFFERENCE: f64 = 0.6, unit "of the changes", validated "study/src/compare/code_names.rs";
+
+    /// Share of the time that work must take to be said to have moved past a call.
+    MIN_SHIFTED_WORK: f64 = 0.04, unit "of the time", validated "study/src/compare/code_names.rs";
+
     /// Share of the time that a function with other calls must take on both sides for the comparison to say that it is compared as a whole.
     MIN_SHARE_OF_CHANGED_FUNCTION: f64 = 0.01, unit "of the time", validated "study/src/compare/code_names.rs";
 

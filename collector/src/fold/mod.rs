@@ -13,21 +13,17 @@
 //! searching: the row of the innermost region is at hand, and call sites come from a small cache. A call that is joined with its first part
 //! ([`crate::joined`]) is folded as it is.
 
-pub mod gap_survey;
-pub mod poll_answer;
 pub mod polling;
 pub mod profile;
-pub(crate) mod settled_gaps;
 pub mod spinning;
 pub mod thread_positions;
 pub mod walk;
 
 use rustc_hash::FxHashMap;
 
-use crate::gap_survey::CpuSample;
 use crate::joined::{self, JOINED, JOINED_COMPLETED};
 use crate::operation::Operation;
-use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};
+use crate::poll_gaps::{CpuSample, GapSums, PlacedGaps};
 use crate::polling::PollGapClassifier;
 use crate::profile::{
     CallSiteKey, CellKey, CounterTotals, ProfileBatch, ProfileCell, RegionInvocation, RegionTotals, ThreadProfile,
@@ -166,6 +162,8 @@ pub struct ProfileFold<T: IterationTimes = ()> {
     times: T,
     /// Decides what the time between polls is, where the records do not say it.
     polls: Option<PollGapClassifier>,
+    /// Ticks of the long gaps between polls that count as computation, by the call after them and its iteration.
+    long_gaps: FxHashMap<(CallSiteKey, u32), u64>,
 }
 
 impl ProfileFold {
@@ -204,6 +202,7 @@ impl<T: IterationTimes> ProfileFold<T> {
             too_deep: 0,
             times: T::default(),
             polls: None,
+            long_gaps: FxHashMap::default(),
         };
         fold.place(&head, &[]);
         fold.start = head;
@@ -245,9 +244,11 @@ impl<T: IterationTimes> ProfileFold<T> {
         match &mut self.polls {
             Some(polls) if polls.concerns(record) => {
                 let mut decided = *record;
-                let place = CallPlace { region: self.region, iteration: self.iteration, call_site: site(record) };
-                polls.next_at(&mut decided, place);
+                let long_gap = polls.next(&mut decided);
                 self.record(&decided, site);
+                if long_gap > 0 {
+                    self.add_long_gap(&decided, long_gap, site);
+                }
             }
             polls => {
                 if let Some(polls) = polls {
@@ -348,9 +349,24 @@ impl<T: IterationTimes> ProfileFold<T> {
         }
     }
 
-    /// Returns the long gaps between polls in what [`ProfileFold::take`] has just given.
-    pub fn take_gaps(&mut self) -> Vec<(GapPlace, PlacedGaps)> {
-        self.polls.as_mut().map(PollGapClassifier::take_gaps).unwrap_or_default()
+    /// Returns the long gaps between polls in what [`ProfileFold::take`] has just given, which that has as computation: their sums, and where they lie.
+    pub fn take_gaps(&mut self) -> (GapSums, Vec<PlacedGaps>) {
+        let sums = self.polls.as_mut().map(PollGapClassifier::take_gaps).unwrap_or_default();
+        let placed = self.long_gaps.drain().map(|((key, iteration), ticks)| {
+            let CallSiteKey { region, call_site, operation, activity } = key;
+            PlacedGaps { region, iteration, call_site, operation, activity, ticks }
+        });
+        let mut places: Vec<PlacedGaps> = placed.collect();
+        places.sort_unstable();
+        (sums, places)
+    }
+
+    #[cold]
+    fn add_long_gap(&mut self, record: &Record, ticks: u64, site: &mut impl FnMut(&Record) -> u64) {
+        let place = self.place_of(record, site);
+        let (key, _) = self.sites[self.kinds[place].site as usize];
+        let sum = self.long_gaps.entry((key, self.iteration)).or_default();
+        *sum = sum.saturating_add(ticks);
     }
 
     /// The sums since the last take. The state (open regions, time) goes on.

@@ -2,40 +2,34 @@
 //!
 //! A program that asks again and again whether a message has come (`while (!flag) MPI_Test(…)`) waits, as it would in MPI_Wait,
 //! and the time between its polls is no work. A program that computes and asks now and then, so that MPI makes progress, works
-//! between its polls. The length of the gaps distinguishes them:
+//! between its polls. The rule:
 //!
-//! ```text
-//!   waits      |Test|.|Test|.|Test|.|Test ok|                  gaps of less than 20 µs: one wait, from the first poll to the success
-//!   computes   |Test|=================|Test|==============     longer ones: computation
-//!   waits      |Test|.|Test|.… 50 polls …|..........|Test ok|  one long gap in the midst of a wait, up to 20 ms: it lost its core
-//!   waits      |Test|.… 100 polls …|..|Test|.|Test|..|Test ok| two of 20 to 100 µs, close together: interrupts, each for 50 polls before
-//!   waits      |Test|.|Wait null|.|Test|.|Wait null|.|Test ok|  calls that complete nothing neither begin a wait nor end one
-//!   waits      |Test|..... asleep .....|Test|..... asleep .....|Test ok|  long gaps without CPU time, ended by the poll that they lie around
-//! ```
+//! 1. A gap between unsuccessful polls, and before the poll, wait or receive that ends them, is waiting if it is shorter than 20 µs. So is an interruption by
+//!    the system, up to 20 ms, one for each 50 such polls.
+//! 2. A longer gap is waiting if the thread sleeps in it until a poll succeeds, and computation otherwise.
+//! 3. In doubt are gaps of 5 to 100 µs, interruptions, and gaps in which the thread sleeps though no poll succeeds; not those that its CPU time decides.
 //!
-//! Calls that read a window ([`crate::spinning`]) are polls where they are made again and again.
+//! Calls that read a window ([`crate::spinning`]) are polls where they are made again and again. What they wait for comes without a sign, so there gaps from 5 µs
+//! on are computation.
 //!
-//! The records do not show CPU time: [`crate::gap_use`] finds it in the samples. Without it, long gaps are computation.
+//! The records do not show CPU time: [`crate::poll_gaps`] judges the long gaps by the thread's samples.
 //!
 //! [`PollGapClassifier`] goes over a thread's records, in the recorder (profile mode) and in the reader alike. Where a gap is waiting, the
 //! record after it begins where the one before ended and is marked [`CallFlags::POLLED`], so that no time lies between them.
 
+use std::collections::VecDeque;
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
-use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
 use crate::clock::RankClock;
-use crate::gap_survey::{CpuSample, GapSurvey, SurveyedLengths};
-use crate::gap_use::{GapUse, GapUses, PolledSite};
 use crate::operation::Operation;
-use crate::poll_answer::PollAnswer;
-use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};
+use crate::poll_gaps::{CpuSample, GapSums, GapUse};
 use crate::record::log_header::LogHeader;
 use crate::record::{CallFlags, NONE, PollGaps, Record};
 use crate::semantics::{EpochStep, OperationSemantics};
-use crate::spinning::{FoldedCalls, IN_TURN, WindowSpin};
+use crate::spinning::{FoldedCalls, WindowSpin};
 
 /// The rule for gaps between unsuccessful polls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
@@ -83,13 +77,12 @@ pub const SHORT_NS: u64 = 5_000;
 /// Gaps below are waiting: who polls for progress would spend more than 1 to 5 % of its time on it. Recorders fold polls with
 /// shorter gaps than about this.
 pub const WAITING_NS: u64 = 20_000;
-/// Gaps from here on are computation beyond doubt, but for those in which a core was lost.
+/// Gaps from here on are computation beyond doubt, but for interruptions and sleep.
 pub const LONG_NS: u64 = 100_000;
-/// After so many polls with short gaps the thread has nothing else to do: a longer gap is the loss of its core, or a sleep.
+/// After so many polls with short gaps the thread has nothing else to do: a longer gap is an interrupt, or the loss of its core.
 pub const SPINNING: u64 = 50;
-/// Polls that count towards interrupts at most. Each gap of less than [`LONG_NS`] takes [`SPINNING`] of them, but these need not lie
-/// directly before it: the system's timer interrupts a thread twice in 0.1 ms, every 4 ms.
-pub const SPARE: u64 = 4 * SPINNING;
+/// Polls that count towards interruptions at most: the system's timer interrupts a thread twice in 0.1 ms, every 4 ms.
+const SPARE: u64 = 2 * SPINNING;
 /// Time for which a core is lost to others at once: a few slices of the scheduler.
 pub const LOST_CORE_NS: u64 = 20_000_000;
 
@@ -135,11 +128,6 @@ pub struct PollGapLimits {
 }
 
 impl PollGapLimits {
-    /// Returns the lengths of gaps whose use is to be found out.
-    pub fn surveyed(&self) -> SurveyedLengths {
-        SurveyedLengths { shortest: self.waiting, shortest_after_spin: self.long, lost_core: self.lost_core }
-    }
-
     /// Converts the limits to the clock of the rank with `header`.
     pub fn from_header(header: &LogHeader) -> PollGapLimits {
         let per_ns = 1e-9 / RankClock::new(header, &[], &[]).tick_s();
@@ -149,81 +137,94 @@ impl PollGapLimits {
     }
 }
 
+/// The answer that a call gave to the program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PollAnswer {
+    /// The call polled in vain.
+    Nothing,
+    /// No request was active: no wait begins with it, nor ends.
+    Neutral,
+    /// The call found something, or is no poll.
+    Something,
+}
+
+impl PollAnswer {
+    fn from_record(record: &Record) -> PollAnswer {
+        let is_unfinished = record.end == 0 || record.flags.contains(CallFlags::UNFINISHED);
+        match record.flags {
+            _ if is_unfinished => PollAnswer::Something,
+            flags if flags.contains(CallFlags::INACTIVE) => PollAnswer::Neutral,
+            flags if flags.contains(CallFlags::NOTHING) && Operation::polls(record.operation) => PollAnswer::Nothing,
+            _ => PollAnswer::Something,
+        }
+    }
+}
+
 /// The polls at hand: those that the records just before the next one describe.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct PollingPhase {
-    /// Polls since the last long gap.
-    polls: u64,
-    /// Polls that no interrupt has taken yet, at most [`SPARE`].
+    /// Polls since the last long gap that no interruption has taken yet, at most [`SPARE`].
     spare: u64,
     /// True if a gap of it was waiting.
     waits: bool,
-    /// Call site of the last poll.
-    call_site: u64,
-}
-
-/// Facts about a call that follows polls.
-#[derive(Clone, Copy, Debug)]
-struct PollCall {
-    /// True if it does not wait itself.
-    asks: bool,
-    /// The place of the gap before it, if that is long and counted in a survey.
-    surveyed: Option<GapPlace>,
-}
-
-impl PollingPhase {
-    /// No polls since the last computation.
-    fn computing() -> PollingPhase {
-        PollingPhase { polls: 0, spare: 0, waits: false, call_site: u64::MAX }
-    }
+    /// Ticks of the long gaps since the first of the polls.
+    long_gaps: u64,
 }
 
 /// Says of one thread's records, in their order, what the time between polls is.
 #[derive(Clone, Debug)]
 pub struct PollGapClassifier {
     polling: PollGapRule,
-    lengths: PollGapLimits,
+    limits: PollGapLimits,
     /// The latest time stamp seen, in ticks.
     previous_end: u64,
     phase: Option<PollingPhase>,
     spin: WindowSpin,
     sums: PollSums,
-    /// Uses of the thread's long gaps.
-    gap_uses: Arc<GapUses>,
-    thread: u32,
-    /// Counts the long gaps, where their use is to be found out later.
-    survey: Option<GapSurvey>,
+    /// The use of the thread's long gaps, where it is known.
+    gap_use: Option<GapUse>,
+    long_gaps: GapSums,
+    /// Ticks of the long gaps before the last poll that succeeded, with nothing but polls since.
+    last_success: u64,
+    /// Call site of that poll.
+    success_site: u64,
+    /// The thread's samples by time that come after what was seen.
+    samples: VecDeque<CpuSample>,
 }
 
 impl PollGapClassifier {
-    /// Of a thread whose records follow `previous_end` ticks.
-    pub fn new(polling: PollGapRule, lengths: PollGapLimits, previous_end: u64) -> PollGapClassifier {
-        let (spin, sums, gap_uses) = Default::default();
-        PollGapClassifier { polling, lengths, previous_end, phase: None, spin, sums, gap_uses, thread: 0, survey: None }
-    }
-
-    /// Takes what is known of the long gaps of the thread of this number into account.
-    #[must_use]
-    pub fn with_gap_uses(self, gap_uses: Arc<GapUses>, thread: u32) -> PollGapClassifier {
-        PollGapClassifier { gap_uses, thread, ..self }
-    }
-
-    /// Counts long gaps, whose use is not known yet: [`PollGapClassifier::take_gaps`].
-    #[must_use]
-    pub fn surveying(self) -> PollGapClassifier {
-        PollGapClassifier { survey: Some(GapSurvey::new(self.lengths.surveyed())), ..self }
-    }
-
-    /// Adds samples of the thread's CPU time that follow those before, for the survey of gaps.
-    pub fn add_samples(&mut self, samples: impl IntoIterator<Item = CpuSample>) {
-        if let Some(survey) = &mut self.survey {
-            survey.add_samples(samples, self.previous_end);
+    /// Creates a classifier for a thread whose records follow `previous_end` ticks.
+    pub fn new(polling: PollGapRule, limits: PollGapLimits, previous_end: u64) -> PollGapClassifier {
+        PollGapClassifier {
+            polling,
+            limits,
+            previous_end,
+            phase: None,
+            spin: WindowSpin::default(),
+            sums: PollSums::default(),
+            gap_use: None,
+            long_gaps: GapSums::default(),
+            last_success: 0,
+            success_site: 0,
+            samples: VecDeque::new(),
         }
     }
 
-    /// Returns the long gaps since the last call.
-    pub fn take_gaps(&mut self) -> Vec<(GapPlace, PlacedGaps)> {
-        self.survey.as_mut().map(GapSurvey::take_gaps).unwrap_or_default()
+    /// Takes what is known of the thread's long gaps into account.
+    #[must_use]
+    pub fn with_gap_use(self, gap_use: Option<GapUse>) -> PollGapClassifier {
+        PollGapClassifier { gap_use, ..self }
+    }
+
+    /// Adds samples of the thread's CPU time that follow those before.
+    pub fn add_samples(&mut self, samples: impl IntoIterator<Item = CpuSample>) {
+        self.samples.extend(samples);
+        self.drop_samples(self.previous_end);
+    }
+
+    /// Returns the sums of the long gaps since the last call.
+    pub fn take_gaps(&mut self) -> GapSums {
+        std::mem::take(&mut self.long_gaps)
     }
 
     /// The sums since the last call.
@@ -235,23 +236,17 @@ impl PollGapClassifier {
     pub fn skip_to(&mut self, previous_end: u64) {
         self.phase = None;
         self.spin = WindowSpin::default();
+        self.last_success = 0;
         self.previous_end = self.previous_end.max(previous_end);
     }
 
-    /// The thread's next record, as it is with the time between polls decided: a record of polls describes time in them alone, or
-    /// of a wait.
+    /// Makes the thread's next record what it is with the time between polls decided: a record of polls describes time in them alone, or
+    /// of a wait. Returns the ticks of a long gap before it that counts as computation, until the use of such gaps is known.
     #[inline(always)]
-    pub fn next(&mut self, record: &mut Record) {
-        self.next_at(record, CallPlace::UNKNOWN);
-    }
-
-    /// Classifies the gap before a record that is made at `place`.
-    #[inline(always)]
-    pub fn next_at(&mut self, record: &mut Record, place: CallPlace) {
-        if self.concerns(record) {
-            self.polls(record, place);
-        }
+    pub fn next(&mut self, record: &mut Record) -> u64 {
+        let long_gap = if self.concerns(record) { self.decide(record) } else { 0 };
         self.pass(record);
+        long_gap
     }
 
     /// Returns whether [`PollGapClassifier::next`] may change the thread's next record, or counts it as a poll.
@@ -263,7 +258,7 @@ impl PollGapClassifier {
     /// Returns whether the thread may be polling, so that any record may concern it.
     #[inline(always)]
     pub(crate) fn is_polling(&self) -> bool {
-        self.phase.is_some() || self.spin.has_calls() || self.survey.as_ref().is_some_and(GapSurvey::is_polling)
+        self.phase.is_some() || self.spin.has_calls() || self.last_success > 0
     }
 
     /// The thread's next record, which does not concern polling.
@@ -279,125 +274,117 @@ impl PollGapClassifier {
     }
 
     #[inline(never)]
-    fn polls(&mut self, record: &mut Record, place: CallPlace) {
+    fn decide(&mut self, record: &mut Record) -> u64 {
         if record.operation == Operation::Flush as u16 {
             // The ring was full, or handed over, before the record that follows: that may go on with the wait.
-            return;
+            return 0;
         }
-        let before = self.phase.take();
         let begin = record.begin;
-        let previous_end = self.previous_end;
-        let surveyed = self.survey.as_mut().and_then(|survey| survey.add_record(record, previous_end, place));
         self.spin.add(record);
         let spins = self.spin.is_spinning();
         let answer = if spins { PollAnswer::Nothing } else { PollAnswer::from_record(record) };
-        let folded = if spins { FoldedCalls::new(record) } else { None };
-        let inner_wait = match folded {
-            Some(folded) => self.fold_spin(folded, record),
-            None => answer == PollAnswer::Nothing && !spins && self.folded(record),
-        };
-        let asks = spins || Operation::polls(record.operation) || answer == PollAnswer::Neutral;
-        if spins && folded.is_none() {
-            self.sums.within = self.sums.within.saturating_add(record.end.saturating_sub(begin));
+        let asks = spins || answer == PollAnswer::Neutral || Operation::polls(record.operation);
+        let polls = 1 + if spins && !Operation::folds_in_spin(record.operation) { 0 } else { u64::from(record.count) };
+        let is_inner_wait = answer == PollAnswer::Nothing && self.decide_folded(record, spins);
+        let before = self.phase.take().filter(|_| spins || is_still_waiting(record.operation));
+        let mut after = before.unwrap_or_default();
+        let mut long_gap = 0;
+        if before.is_some() {
+            long_gap = self.decide_gap(&mut after, begin, record, asks);
         }
-        let before = match before {
-            Some(phase) if spins || is_still_waiting(record.operation) => {
-                Some(self.gap(phase, begin, record, PollCall { asks, surveyed }))
-            }
-            _ => None,
-        };
         match answer {
-            PollAnswer::Something => return,
-            PollAnswer::Neutral => {
-                self.phase = before.filter(|_| record.flags.contains(CallFlags::POLLED));
-                return;
+            PollAnswer::Something if record.operation == Operation::Completed as u16 => {}
+            PollAnswer::Something => {
+                let succeeded = if asks { after.long_gaps } else { 0 };
+                self.long_gaps.succeeded = self.long_gaps.succeeded.saturating_add(succeeded);
+                (self.last_success, self.success_site) = (succeeded, record.call_site);
             }
-            PollAnswer::Nothing => {}
+            PollAnswer::Neutral => {
+                let is_long = begin.saturating_sub(self.previous_end) >= self.limits.waiting;
+                if is_long && record.call_site == self.success_site {
+                    // The polls go on, though nothing is left to wait for. Sums that were taken meanwhile keep the success.
+                    self.long_gaps.succeeded = self.long_gaps.succeeded.saturating_sub(self.last_success);
+                    self.last_success = 0;
+                }
+                self.phase = before.map(|_| after).filter(|_| record.flags.contains(CallFlags::POLLED));
+            }
+            PollAnswer::Nothing => {
+                self.sums.polls = self.sums.polls.saturating_add(polls);
+                self.sums.waits += u64::from(is_inner_wait && !after.waits);
+                let spare = after.spare.saturating_add(polls).min(SPARE);
+                self.phase = Some(PollingPhase { spare, waits: after.waits || is_inner_wait, ..after });
+            }
         }
-        let before = before.unwrap_or(PollingPhase::computing());
-        let polls = 1 + if spins { folded.map_or(0, |folded| folded.calls) } else { u64::from(record.count) };
-        self.sums.polls = self.sums.polls.saturating_add(polls);
-        self.sums.waits += u64::from(inner_wait && !before.waits);
-        self.phase = Some(PollingPhase {
-            polls: before.polls.saturating_add(polls),
-            spare: before.spare.saturating_add(polls).min(SPARE),
-            waits: before.waits || inner_wait,
-            call_site: record.call_site,
-        });
+        long_gap
     }
 
-    /// Decides the gap between a phase and a record that begins at `begin` and may go on with it; gives what it goes on with.
-    fn gap(&mut self, phase: PollingPhase, begin: u64, record: &mut Record, asked: PollCall) -> PollingPhase {
-        let PollCall { asks, surveyed } = asked;
+    /// Decides the gap between a phase and a record that begins at `begin` and may go on with it, `asks`: without waiting itself. Returns the ticks of a long
+    /// gap that counts as computation.
+    fn decide_gap(&mut self, phase: &mut PollingPhase, begin: u64, record: &mut Record, asks: bool) -> u64 {
+        let PollGapLimits { short, waiting, long, lost_core } = self.limits;
         let gap = begin.saturating_sub(self.previous_end);
         let is_auto = self.polling == PollGapRule::Auto;
-        // Data that were read may be worked on.
-        let reads_data = self.spin.has_data();
-        let is_brief = gap < if reads_data { self.lengths.short } else { self.lengths.waiting };
-        let interrupted = phase.spare >= SPINNING && gap < self.lengths.long;
-        // A spin does not show its success: after it, a long gap is work, unless such gaps lie between all of its rounds, or others had the core.
+        // A spin does not show its success: after it, a long gap is work.
         let spins = self.spin.has_calls();
-        let after_spin = spins && phase.polls > IN_TURN as u64;
-        let may_wait_long = !after_spin || (self.lengths.long..self.lengths.lost_core).contains(&gap);
-        let lost_core = phase.polls >= SPINNING && gap < self.lengths.lost_core && !spins;
-        let depends_on_use = is_auto && !is_brief && asks && may_wait_long;
-        let site = PolledSite { call_site: phase.call_site, after_spin };
-        let gap_use = self.gap_uses.get(self.thread, site).filter(|_| depends_on_use);
-        let is_asleep = gap_use.is_some_and(GapUse::is_waiting);
+        let is_brief = gap < if spins { short } else { waiting };
+        let is_interruption = asks && phase.spare >= SPINNING && gap < if spins { long } else { lost_core };
+        let may_sleep = asks && !spins && !is_brief;
+        let is_long = may_sleep && !is_interruption;
+        if is_long {
+            let sampled_ns = self.take_samples(begin);
+            self.long_gaps.add(&GapSums { ticks: gap, sampled_ns, succeeded: 0 });
+            phase.long_gaps = phase.long_gaps.saturating_add(gap);
+        }
+        let gap_use = self.gap_use.filter(|_| may_sleep && is_auto);
+        let is_asleep = gap_use == Some(GapUse::Asleep);
         let waits = match self.polling {
             PollGapRule::Computation => false,
-            PollGapRule::Waiting => is_brief || asks && !reads_data && !after_spin,
-            PollGapRule::Auto => is_brief || is_asleep || asks && (interrupted || lost_core),
+            PollGapRule::Waiting => is_brief || may_sleep,
+            PollGapRule::Auto => is_brief || is_interruption || is_asleep,
         };
-        if !waits {
-            let may_wait = match gap_use {
-                Some(GapUse::Computing) => false,
-                Some(_) => !after_spin,
-                None if reads_data => is_auto && gap < self.lengths.waiting,
-                None => is_auto && asks && gap < self.lengths.long,
+        let is_doubtful = is_auto
+            && match gap_use {
+                _ if waits => gap >= short && !is_asleep,
+                Some(gap_use) => gap_use == GapUse::Unclear,
+                None => asks && gap < if spins { waiting } else { long },
             };
-            self.sums.computation = self.sums.computation.saturating_add(gap);
-            self.sums.maybe_waiting = self.sums.maybe_waiting.saturating_add(if may_wait { gap } else { 0 });
-            if let Some((survey, place)) = self.survey.as_mut().zip(surveyed.filter(|_| depends_on_use)) {
-                survey.count_as_computation(place, gap, may_wait);
-            }
-            return PollingPhase::computing();
+        let doubtful = if is_doubtful { gap } else { 0 };
+        if !is_brief {
+            phase.spare = if waits && is_interruption && !is_asleep { phase.spare - SPINNING } else { 0 };
         }
-        let may_compute = is_auto && !is_asleep && gap >= self.lengths.short;
+        if !waits {
+            self.sums.computation = self.sums.computation.saturating_add(gap);
+            self.sums.maybe_waiting = self.sums.maybe_waiting.saturating_add(doubtful);
+            phase.waits = false;
+            phase.spare = 0;
+            return if is_long { gap } else { 0 };
+        }
         self.sums.waiting = self.sums.waiting.saturating_add(gap);
-        self.sums.maybe_computation = self.sums.maybe_computation.saturating_add(if may_compute { gap } else { 0 });
+        self.sums.maybe_computation = self.sums.maybe_computation.saturating_add(doubtful);
         self.sums.waits += u64::from(!phase.waits);
+        phase.waits = true;
         record.begin = self.previous_end;
         record.flags |= CallFlags::POLLED;
-        match is_brief || is_asleep {
-            true if spins && is_asleep => PollingPhase { polls: 0, waits: true, ..phase },
-            true => PollingPhase { waits: true, ..phase },
-            false => PollingPhase { polls: 0, spare: phase.spare.saturating_sub(SPINNING), waits: true, ..phase },
-        }
+        0
     }
 
-    /// Decides the gaps within a record of calls on a window that were folded, and takes out of it what describes them; whether it is a wait.
-    fn fold_spin(&mut self, folded: FoldedCalls, record: &mut Record) -> bool {
-        let within = record.end.saturating_sub(record.begin) - folded.gaps;
-        record.request = NONE;
-        self.sums.within = self.sums.within.saturating_add(within);
-        if self.polling == PollGapRule::Computation {
-            record.end = record.begin + within;
-            self.sums.computation = self.sums.computation.saturating_add(folded.gaps);
-            return false;
-        }
-        self.sums.waiting = self.sums.waiting.saturating_add(folded.gaps);
-        folded.gaps > 0
-    }
-
-    /// Decides the gaps within a record of polls that were folded, and takes out of it what describes them; whether it is a wait.
-    fn folded(&mut self, record: &mut Record) -> bool {
+    /// Decides the gaps within a record of polls, or of calls on a window, that were folded, and takes out of it what describes them; whether it is a wait.
+    fn decide_folded(&mut self, record: &mut Record, spins: bool) -> bool {
         let length = record.end.saturating_sub(record.begin);
-        let has_gaps = record.sent > 0;
-        let within = if has_gaps { record.sent.min(length) } else { length };
-        let gaps = length - within;
-        let medium = if has_gaps { PollGaps(record.received).medium().min(gaps) } else { 0 };
-        (record.sent, record.received) = (0, 0);
+        let (mut gaps, mut medium, mut is_wait) = (0, 0, false);
+        if !spins {
+            is_wait = record.sent > 0;
+            if is_wait {
+                gaps = length.saturating_sub(record.sent);
+                medium = PollGaps(record.received).medium().min(gaps);
+            }
+            (record.sent, record.received) = (0, 0);
+        } else if let Some(folded) = FoldedCalls::new(record) {
+            gaps = folded.gaps;
+            is_wait = gaps > 0;
+            record.request = NONE;
+        }
+        let within = length - gaps;
         self.sums.within = self.sums.within.saturating_add(within);
         if self.polling == PollGapRule::Computation {
             record.end = record.begin + within;
@@ -407,7 +394,19 @@ impl PollGapClassifier {
         self.sums.waiting = self.sums.waiting.saturating_add(gaps);
         let medium = if self.polling == PollGapRule::Auto { medium } else { 0 };
         self.sums.maybe_computation = self.sums.maybe_computation.saturating_add(medium);
-        has_gaps
+        is_wait
+    }
+
+    /// Returns the CPU time of the samples between the last record and `begin`, and drops those and the ones before.
+    fn take_samples(&mut self, begin: u64) -> u64 {
+        self.drop_samples(self.previous_end);
+        let within = self.samples.partition_point(|sample| sample.ticks <= begin);
+        self.samples.drain(..within).fold(0, |sum: u64, sample| sum.saturating_add(sample.weight_ns))
+    }
+
+    fn drop_samples(&mut self, until: u64) {
+        let before = self.samples.partition_point(|sample| sample.ticks <= until);
+        self.samples.drain(..before);
     }
 }
 

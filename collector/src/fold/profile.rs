@@ -6,8 +6,10 @@
 
 use bincode::{Decode, Encode};
 
+use crate::poll_gaps::{GapUse, PlacedGaps, ProfileGaps};
 use crate::polling::PollSums;
 use crate::record::batch_head::BatchHead;
+use crate::states::Activity;
 
 /// Time, calls and bytes of one (region, iteration, activity), exclusive of inner regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Encode, Decode)]
@@ -192,6 +194,38 @@ impl ThreadProfile {
         self.polls.add(&other.polls);
         self
     }
+
+    /// Decides long gaps between polls, which the recorder has counted as computation, where their use is known.
+    pub fn settle_gaps(&mut self, gaps: &ProfileGaps, gap_use: Option<GapUse>) {
+        let Some(gap_use) = gap_use else { return };
+        let moved = if gap_use == GapUse::Asleep { self.move_to_calls(&gaps.places) } else { 0 };
+        let polls = &mut self.polls;
+        polls.computation = polls.computation.saturating_sub(moved);
+        polls.waiting = polls.waiting.saturating_add(moved);
+        polls.waits = polls.waits.saturating_add(u64::from(moved > 0));
+        polls.maybe_waiting = match gap_use {
+            GapUse::Unclear => polls.maybe_waiting.max(gaps.sums.ticks),
+            GapUse::Asleep | GapUse::Computing => polls.maybe_waiting.saturating_sub(gaps.sums.ticks),
+        };
+    }
+
+    /// Moves computation into the calls after long gaps, as far as there is any. Returns how many ticks were moved.
+    fn move_to_calls(&mut self, places: &[PlacedGaps]) -> u64 {
+        let (mut cells, mut sites, mut moved) = (Vec::new(), Vec::new(), 0u64);
+        for &PlacedGaps { region, iteration, call_site, operation, activity, ticks } in places {
+            let key = CellKey { region, iteration, activity: Activity::Computation as u8 };
+            let Ok(place) = self.cells.binary_search_by_key(&key, |(key, _)| *key) else { continue };
+            let computation = &mut self.cells[place].1;
+            let cell = ProfileCell { ticks: ticks.min(computation.ticks), ..ProfileCell::default() };
+            computation.ticks -= cell.ticks;
+            moved = moved.saturating_add(cell.ticks);
+            cells.push((CellKey { activity, ..key }, cell));
+            sites.push((CallSiteKey { region, call_site, operation, activity }, cell));
+        }
+        self.cells = merged(std::mem::take(&mut self.cells), cells, ProfileCell::add);
+        self.sites = merged(std::mem::take(&mut self.sites), sites, ProfileCell::add);
+        moved
+    }
 }
 
 /// Two lists sorted by key as one; what both have is added up.
@@ -211,4 +245,50 @@ fn merged<K: Ord + Copy, V: Copy>(left: Vec<(K, V)>, right: Vec<(K, V)>, add: im
         same
     });
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::Operation;
+    use crate::poll_gaps::GapSums;
+
+    /// Ticks of computation and of probes, and sums of polls, after gaps of `ticks` with this use were settled: at first the thread computes for 100 ticks and
+    /// probes for 5.
+    fn settled(ticks: u64, gap_use: Option<GapUse>) -> ([u64; 2], u64, PollSums) {
+        let cell = |ticks| ProfileCell { ticks, calls: 1, sent: 0, received: 0 };
+        let key = |activity: Activity| CellKey { region: 3, iteration: 7, activity: activity as u8 };
+        let (operation, activity) = (Operation::Iprobe as u16, Activity::PointToPoint as u8);
+        let mut profile = ThreadProfile {
+            cells: vec![(key(Activity::Computation), cell(100)), (key(Activity::PointToPoint), cell(5))],
+            sites: vec![(CallSiteKey { region: 3, call_site: 9, operation, activity }, cell(5))],
+            polls: PollSums { polls: 4, within: 5, computation: 90, maybe_waiting: 30, ..PollSums::default() },
+            ..ThreadProfile::default()
+        };
+        let places = vec![PlacedGaps { region: 3, iteration: 7, call_site: 9, operation, activity, ticks }];
+        let sums = GapSums { ticks, ..GapSums::default() };
+        profile.settle_gaps(&ProfileGaps { sums, places, ..ProfileGaps::default() }, gap_use);
+        assert_eq!((profile.cells.len(), profile.sites.len()), (2, 1));
+        ([profile.cells[0].1.ticks, profile.cells[1].1.ticks], profile.sites[0].1.ticks, profile.polls)
+    }
+
+    #[test]
+    fn gaps_in_which_the_thread_sleeps_are_time_of_the_call_after_them() {
+        let polls = PollSums { polls: 4, waits: 1, within: 5, waiting: 80, computation: 10, ..PollSums::default() };
+        assert_eq!(settled(80, Some(GapUse::Asleep)), ([20, 85], 85, polls));
+    }
+
+    #[test]
+    fn gaps_that_are_computation_or_unclear_stay_where_they_are() {
+        for (gap_use, maybe_waiting) in [(None, 30), (Some(GapUse::Computing), 0), (Some(GapUse::Unclear), 80)] {
+            let (ticks, probe, polls) = settled(80, gap_use);
+            assert_eq!((ticks, probe, polls.computation), ([100, 5], 5, 90), "{gap_use:?}");
+            assert_eq!(polls.maybe_waiting, maybe_waiting, "{gap_use:?}");
+        }
+    }
+
+    #[test]
+    fn more_time_than_there_is_in_a_hostile_log_is_not_moved() {
+        assert_eq!(settled(u64::MAX, Some(GapUse::Asleep)).0, [0, 105]);
+    }
 }

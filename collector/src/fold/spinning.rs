@@ -8,13 +8,13 @@
 //! The recorder folds such calls, where the gaps between them are short: the record of each kind counts those folded into it, and one of them lasts until the end of all,
 //! with the time between the calls in its `request` ([`encode_gaps`]).
 //!
-//! A program may also read other elements of a window, or take numbers from a counter for pieces of work, by calls that look the same. So a call
-//! with data that is made again is no wait yet, and [`crate::polling`] takes only short gaps between such calls for waiting.
+//! A program may also read other elements of a window, or take numbers from a counter for pieces of work, by calls that look the same. So a few calls
+//! that are made again are no wait yet, and [`crate::polling`] takes only short gaps between such calls for waiting.
 
 use crate::operation::Operation;
 use crate::record::{NONE, Record};
 
-/// Repetitions from which on calls with data may be a wait.
+/// Repetitions from which on calls may be a wait.
 const ENOUGH_REPETITIONS: u64 = 8;
 
 /// Calls that a program may make in turn in such a loop.
@@ -50,70 +50,47 @@ impl FoldedCalls {
     }
 }
 
-/// A call of such a loop, apart from its times.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct RepeatedCall {
-    call_site: u64,
-    operation: u16,
-    peer: i32,
-    window: i32,
-}
-
-impl RepeatedCall {
-    fn new(record: &Record) -> Self {
-        let &Record { call_site, operation, peer, tag: window, .. } = record;
-        RepeatedCall { call_site, operation, peer, window }
-    }
-}
+/// A call of such a loop, apart from its times: call site, operation, peer and window.
+type RepeatedCall = (u64, u16, i32, i32);
 
 /// The calls on windows that a thread made last, with no other calls between.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WindowSpin {
-    calls: [RepeatedCall; IN_TURN],
-    n_calls: usize,
+    calls: [Option<RepeatedCall>; IN_TURN],
+    /// Place of the oldest of them.
+    oldest: usize,
     repetitions: u64,
-    has_data: bool,
 }
 
 impl WindowSpin {
     /// Adds the thread's next record, unless it is the recorder's own.
     pub(crate) fn add(&mut self, record: &Record) {
         if !Operation::reads_window(record.operation) {
-            self.n_calls = 0;
-            self.repetitions = 0;
-            self.has_data = false;
+            if self.has_calls() {
+                *self = WindowSpin::default();
+            }
             return;
         }
-        let call = RepeatedCall::new(record);
-        self.has_data |= !Operation::only_synchronises_window(record.operation);
+        let call = Some((record.call_site, record.operation, record.peer, record.tag));
         // The recorder folds nothing else.
-        let is_folded = FoldedCalls::new(record).is_some();
-        if self.calls[..self.n_calls].contains(&call) {
-            self.repetitions = self.repetitions.max(if is_folded { ENOUGH_REPETITIONS } else { 0 }) + 1;
+        let known = if FoldedCalls::new(record).is_some() { ENOUGH_REPETITIONS } else { 0 };
+        if self.calls.contains(&call) {
+            self.repetitions = self.repetitions.max(known) + 1;
             return;
         }
-        if self.n_calls == IN_TURN {
-            self.calls.rotate_left(1);
-            self.n_calls -= 1;
-        }
-        self.calls[self.n_calls] = call;
-        self.n_calls += 1;
-        self.repetitions = if is_folded { ENOUGH_REPETITIONS } else { 0 };
+        self.calls[self.oldest] = call;
+        self.oldest = (self.oldest + 1) % IN_TURN;
+        self.repetitions = known;
     }
 
     /// Returns whether the last record may belong to a spin.
     pub(crate) fn has_calls(&self) -> bool {
-        self.n_calls > 0
+        self.calls[0].is_some()
     }
 
     /// Returns whether the last call is one of those that repeat what was called before.
     pub(crate) fn is_spinning(&self) -> bool {
-        self.repetitions >= if self.has_data { ENOUGH_REPETITIONS } else { 1 }
-    }
-
-    /// Returns whether the calls transfer data, so that each may be for something else.
-    pub(crate) fn has_data(&self) -> bool {
-        self.has_data
+        self.repetitions >= ENOUGH_REPETITIONS
     }
 }
 
@@ -149,16 +126,5 @@ mod tests {
         let reads: Vec<Record> =
             (0..10).flat_map(|peer| [call(Operation::Get, 1, peer), call(Operation::Win_flush, 2, peer)]).collect();
         assert_eq!(repetitions(&reads), 0);
-    }
-
-    #[test]
-    fn calls_with_data_are_known() {
-        let mut spin = WindowSpin::default();
-        spin.add(&call(Operation::Win_sync, 1, 0));
-        assert!(spin.has_calls() && !spin.has_data());
-        spin.add(&call(Operation::Fetch_and_op, 2, 0));
-        assert!(spin.has_data());
-        spin.add(&call(Operation::Barrier, 3, 0));
-        assert!(!spin.has_calls() && !spin.has_data());
     }
 }

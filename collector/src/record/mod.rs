@@ -7,7 +7,6 @@
 pub mod batch_head;
 pub mod clock;
 pub mod definition;
-pub mod gap_use;
 pub mod joined;
 pub mod log_header;
 pub mod off_core;

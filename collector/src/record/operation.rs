@@ -473,19 +473,6 @@ impl Operation {
         number < Operation::END && COLUMNS.polls[number as usize]
     }
 
-    /// Returns whether it only orders or completes accesses to a window, without data of its own.
-    #[inline]
-    pub const fn only_synchronises_window(number: u16) -> bool {
-        let operations = [
-            Operation::Win_sync,
-            Operation::Win_flush,
-            Operation::Win_flush_local,
-            Operation::Win_flush_all,
-            Operation::Win_flush_local_all,
-        ];
-        is_among(number, &operations)
-    }
-
     /// Returns whether a program may make it again and again until it reads another value in a window.
     #[inline]
     pub const fn reads_window(number: u16) -> bool {
@@ -498,8 +485,13 @@ impl Operation {
             Operation::Compare_and_swap,
             Operation::Win_lock,
             Operation::Win_unlock,
+            Operation::Win_sync,
+            Operation::Win_flush,
+            Operation::Win_flush_local,
+            Operation::Win_flush_all,
+            Operation::Win_flush_local_all,
         ];
-        Operation::only_synchronises_window(number) || is_among(number, &operations)
+        is_among(number, &operations)
     }
 
     /// Returns whether the recorder folds repetitions of it into one record: it reads a window, and starts no request.

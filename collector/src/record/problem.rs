@@ -135,8 +135,6 @@ problems! {
     ForeignLauncher = 33, Doubtful, "use the mpirun of the MPI that the program was built with";
     /// The rank often had no core while in MPI: part of the waiting, and of the time of messages in transit, is waiting for a core.
     NoCore = 34, Doubtful, "give every rank a core of its own (check binding and oversubscription); then measure again";
-    /// Time between polls that found nothing may be waiting or computation.
-    PollingUnclear = 35, Doubtful, "say which it is: lb-report --polling waiting, or --polling computation; if recorded in profile mode, record events first";
     /// MPI functions are wrapped by the program, or by a library loaded before the recorder: calls of them were not recorded.
     WrappedBefore = 36, Doubtful, "preload the other tool, or link it as a shared library: lb-run comes before it and calls it (docs/supported.md)";
     /// The program calls MPI functions by their profiling names (PMPI_…): such calls are not recorded.

@@ -7,12 +7,11 @@ use std::sync::Arc;
 
 use crate::definition::{ClockPair, Definition, LifetimePoint, RankList};
 use crate::format::{BatchHead, ClockSource, LogHeader, RecordingMode};
-use crate::gap_use::GapUses;
 use crate::log_paths::{LogPlace, RingPlace, open_file};
 use crate::log_source::LogSource;
 use crate::merged_threads::ThreadMerge;
 use crate::operation::Operation;
-use crate::poll_gaps::ProfileGaps;
+use crate::poll_gaps::{GapUse, GapUses, ProfileGaps};
 use crate::polling::{PollGapClassifier, PollGapLimits, PollGapRule, PollSums};
 use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
@@ -113,9 +112,9 @@ impl RankLog {
     /// Decides on the time between unsuccessful polls, see [`crate::polling`]: records come as [`PollGapClassifier::next`] gives them, and
     /// at the end [`LogItem::Polls`]. To be called before anything is read. `gap_uses` are the known uses of long gaps.
     pub fn deciding(self, polling: PollGapRule, gap_uses: Arc<GapUses>) -> RankLog {
-        let lengths = PollGapLimits::from_header(&self.header);
+        let limits = PollGapLimits::from_header(&self.header);
         let (threads, gaps) = Default::default();
-        RankLog { polls: Some(ThreadPolls { polling, lengths, gap_uses, threads, gaps }), ..self }
+        RankLog { polls: Some(ThreadPolls { polling, limits, gap_uses, threads, gaps }), ..self }
     }
 
     /// Merges the records of `threads` into those of the first thread; `again` is the same log. To be called before anything is read.
@@ -154,7 +153,7 @@ impl RankLog {
         };
         match (&mut self.polls, &mut item) {
             (Some(polls), Some(LogItem::Records { head, records })) => polls.records(head, records),
-            (Some(polls), Some(LogItem::Definitions(definitions))) => polls.gaps.take_in(definitions),
+            (Some(polls), Some(LogItem::Definitions(definitions))) => polls.keep_gaps(definitions),
             (Some(polls), Some(LogItem::Profile(batch))) => polls.profile(batch),
             (Some(polls), None) => item = polls.take_sums().map(LogItem::Polls),
             _ => {}
@@ -338,33 +337,28 @@ impl RankLog {
 /// Decides what the time between polls of a rank's threads is.
 struct ThreadPolls {
     polling: PollGapRule,
-    lengths: PollGapLimits,
+    limits: PollGapLimits,
     gap_uses: Arc<GapUses>,
     /// By number: the sequence number of its next record. In boxes: a map has room for several, and thousands of logs are open.
     threads: HashMap<u32, Box<(u64, PollGapClassifier)>>,
-    gaps: NextGaps,
-}
-
-/// The gaps of the profiles that come next, by thread.
-#[derive(Default)]
-struct NextGaps(HashMap<u32, ProfileGaps>);
-
-impl NextGaps {
-    fn take_in(&mut self, definitions: &[Definition]) {
-        for definition in definitions {
-            if let Definition::ProfileGaps(gaps) = definition {
-                self.0.insert(gaps.thread, gaps.clone());
-            }
-        }
-    }
+    /// The long gaps in the profiles that come next, by thread.
+    gaps: HashMap<u32, ProfileGaps>,
 }
 
 impl ThreadPolls {
+    fn keep_gaps(&mut self, definitions: &[Definition]) {
+        for definition in definitions {
+            if let Definition::ProfileGaps(gaps) = definition {
+                self.gaps.insert(gaps.thread, gaps.clone());
+            }
+        }
+    }
+
     fn records(&mut self, head: &BatchHead, records: &mut [Record]) {
-        let ThreadPolls { polling, lengths, gap_uses, threads, .. } = self;
+        let ThreadPolls { polling, limits, gap_uses, threads, .. } = self;
         let (next, polls) = &mut **threads.entry(head.thread).or_insert_with(|| {
-            let polls = PollGapClassifier::new(*polling, *lengths, head.previous_end);
-            Box::new((head.first, polls.with_gap_uses(gap_uses.clone(), head.thread)))
+            let polls = PollGapClassifier::new(*polling, *limits, head.previous_end);
+            Box::new((head.first, polls.with_gap_use(gap_uses.get(&head.thread).copied())))
         });
         if *next != head.first {
             polls.skip_to(head.previous_end);
@@ -377,8 +371,13 @@ impl ThreadPolls {
 
     fn profile(&mut self, batch: &mut ProfileBatch) {
         let (thread, first) = (batch.head.thread, batch.head.first);
-        if let Some(found) = self.gaps.0.remove(&thread).filter(|found| found.first == first) {
-            batch.profile.settle_gaps(&found.gaps, self.polling, |site| self.gap_uses.get(thread, site));
+        let gap_use = match self.polling {
+            PollGapRule::Auto => self.gap_uses.get(&thread).copied(),
+            PollGapRule::Waiting => Some(GapUse::Asleep),
+            PollGapRule::Computation => Some(GapUse::Computing),
+        };
+        if let Some(gaps) = self.gaps.remove(&thread).filter(|gaps| gaps.first == first) {
+            batch.profile.settle_gaps(&gaps, gap_use);
         }
     }
 

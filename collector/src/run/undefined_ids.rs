@@ -104,9 +104,9 @@ impl UndefinedIds {
                     }
                 }
                 Definition::ProfileGaps(found) => {
-                    for (place, _) in &found.gaps {
-                        self.refer_to_region(place.next.region);
-                        self.refer(IdKind::CallSite, place.next.call_site);
+                    for place in &found.places {
+                        self.refer_to_region(place.region);
+                        self.refer(IdKind::CallSite, place.call_site);
                     }
                 }
                 Definition::ParallelSums(sums) => self.refer(IdKind::CallSite, sums.call_site),

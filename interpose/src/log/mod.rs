@@ -283,7 +283,7 @@ impl OpenLog {
     /// A fold of the records that follow `head`.
     pub fn new_fold(&self, head: &BatchHead) -> ProfileFold {
         let polls = PollGapClassifier::new(PollGapRule::Auto, self.lengths, head.previous_end);
-        ProfileFold::new(head.clone()).deciding(polls.surveying())
+        ProfileFold::new(head.clone()).deciding(polls)
     }
 
     /// Folds records into sums. `whole`: whether `records` have not changed until now, asked when they were read.

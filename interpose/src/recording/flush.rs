@@ -17,7 +17,7 @@ use std::sync::atomic::{
 use lbprof_collector::Operation;
 use lbprof_collector::definition::Definition;
 use lbprof_collector::joined;
-use lbprof_collector::poll_gaps::ProfileGaps;
+use lbprof_collector::poll_gaps::{GapSums, ProfileGaps};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{CallFlags, Record};
 use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
@@ -302,11 +302,11 @@ fn fold(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], count: 
 pub fn write_fold(rank_log: &mut OpenLog, log: &mut ThreadLog, now: u64) {
     if let Some(fold) = log.fold.as_mut() {
         let batch = fold.take();
-        let gaps = fold.take_gaps();
+        let (sums, places) = fold.take_gaps();
         if batch.profile.records != 0 {
-            if !log.is_fold_logged && !gaps.is_empty() {
+            if !log.is_fold_logged && sums != GapSums::default() {
                 let (thread, first) = (log.number, batch.head.first);
-                rank_log.define(&[Definition::ProfileGaps(ProfileGaps { thread, first, gaps })]);
+                rank_log.define(&[Definition::ProfileGaps(ProfileGaps { thread, first, sums, places })]);
             }
             if !log.is_fold_logged && rank_log.profile(&batch) {
                 DROPPED.fetch_add(batch.profile.records, Relaxed);

@@ -29,7 +29,7 @@ use std::sync::atomic::{
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::gap_survey::CpuSample;
+use lbprof_collector::poll_gaps::CpuSample;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{SampledThread, SamplingOutcome, SamplingSetup};

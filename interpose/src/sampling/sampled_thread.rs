@@ -2,7 +2,7 @@
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::gap_survey::CpuSample;
+use lbprof_collector::poll_gaps::CpuSample;
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{
     CodeAddress, MAX_SAMPLES, Place, ProcessorCounts, Sample, SampleHead, SamplePlaces, SampledThread,

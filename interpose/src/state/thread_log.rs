@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::gap_survey::CpuSample;
+use lbprof_collector::poll_gaps::CpuSample;
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::Ring;
 use lbprof_collector::summary::SummarySums;

@@ -6,7 +6,7 @@ use lbprof_collector::definition::EndReason;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::words::{CountedNoun, GroupedNumber, seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
-use lbprof_thresholds::metrics::{MIN_TIME_WITHOUT_CALLS_S, MIN_UNCLEAR_POLL_TIME, MIN_UNEVEN_PAUSES};
+use lbprof_thresholds::metrics::{MIN_TIME_WITHOUT_CALLS_S, MIN_UNEVEN_PAUSES};
 
 use crate::metrics::preemption::{PreemptionLoss, is_yielding, preemption, without_core};
 use crate::model::recorder_time::{is_disturbed, recorder_cost};
@@ -128,16 +128,6 @@ fn of_rank(window: &RunWindow, rank: &RankModel, lost: Option<PreemptionLoss>, e
     } else if let Some(share) = without_core(rank) {
         let detail = format!("rank {}: {:.1} % of the time", rank.rank, 100.0 * share);
         found.push(rank_problem(rank.rank, ProblemKind::NoCore, 1, detail));
-    }
-    let polls = &rank.polls;
-    if polls.maybe_computation_s + polls.maybe_waiting_s > MIN_UNCLEAR_POLL_TIME * (rank.end_s - rank.begin_s) {
-        let detail = format!(
-            "rank {}: {} that count as waiting may be computation, {} the other way round",
-            rank.rank,
-            seconds(polls.maybe_computation_s),
-            seconds(polls.maybe_waiting_s),
-        );
-        found.push(rank_problem(rank.rank, ProblemKind::PollingUnclear, 1, detail));
     }
     found.extend(other_threads(rank));
     if rank.paused_s > 0.0 {

@@ -30,14 +30,14 @@ pub mod threads;
 pub mod waits;
 pub mod what_if;
 
-pub use code_name::{CodeName, code_name};
+pub use code_name::CodeName;
 pub use facts::{Communicator, RunFacts};
 pub use own_loops::OwnLoops;
 pub use rank::{
     CallTotals, FileWaits, PendingCall, PollTimes, RankModel, RegionCounters, ResourceUsage, Seconds, SiteTotalsKey,
 };
-pub use region::chain;
 pub use region::{CodeEnds, Region, RegionIdx};
+pub use region::{chain, code_name};
 pub(crate) use series::first_of_block;
 pub use series::{IterationSeries, SlowestInIteration};
 pub use sites::{CallSite, Module};

@@ -75,3 +75,58 @@ pub fn chain(regions: &[Region], region: RegionIdx) -> Vec<RegionIdx> {
     }
     chain
 }
+
+/// Returns the name of a region's code with the functions and marked regions around it, or `None` for a marked region.
+pub fn code_name(regions: &[Region], region: RegionIdx) -> Option<CodeName> {
+    let own = regions.get(region as usize)?.code.as_ref()?;
+    let mut outer: Vec<String> = Vec::new();
+    for at in chain(regions, region).into_iter().skip(1).filter(|&at| at != 0) {
+        match regions.get(at as usize).map(|around| (&around.code, &around.name)) {
+            Some((None, name)) => outer.push(name.clone()),
+            Some((Some(code), _)) if !code.function.is_empty() => outer.push(code.numbered_function()),
+            _ => {}
+        }
+    }
+    outer.reverse();
+    // The code between calls of a function that is a region has the name of this function.
+    let is_in_itself = outer.last().is_some_and(|last| without_number(last) == own.function);
+    outer.extend((!is_in_itself && !own.function.is_empty()).then(|| own.function.clone()));
+    Some(CodeName { function: outer.join("/"), ..own.clone() })
+}
+
+/// Returns a name without the number that distinguishes it from others.
+fn without_number(name: &str) -> &str {
+    name.split_once(" #").map_or(name, |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(name: &str, parent: RegionIdx, code: Option<(&str, &str, u32)>) -> Region {
+        let code = code.map(|(function, calls, ordinal)| CodeName {
+            function: function.to_owned(),
+            calls: calls.to_owned(),
+            ordinal,
+        });
+        Region { parent, code, ..Region::marked(name) }
+    }
+
+    #[test]
+    fn code_is_named_by_functions_and_marks_around_it_without_loops_and_lines() {
+        let regions = [
+            region("main", 0, None),
+            region("step", 0, None),
+            region("loop in relax (heat.c:3)", 1, Some(("", "loop in relax", 1))),
+            region("relax from step (heat.c:9)", 2, Some(("relax", "", 2))),
+            region("relax (heat.c:20 → 29)", 3, Some(("relax", "Sendrecv → Allreduce", 1))),
+            region("norm (norm.c:7)", 2, Some(("norm", "Allreduce → Allreduce", 3))),
+        ];
+        let name = |at| code_name(&regions, at).map(|name| name.to_string());
+        assert_eq!(name(1), None);
+        assert_eq!(name(2).as_deref(), Some("step (loop in relax)"));
+        assert_eq!(name(3).as_deref(), Some("step/relax #2"));
+        assert_eq!(name(4).as_deref(), Some("step/relax #2 (Sendrecv → Allreduce)"));
+        assert_eq!(name(5).as_deref(), Some("step/norm (Allreduce → Allreduce) #3"));
+    }
+}

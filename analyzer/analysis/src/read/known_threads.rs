@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use lbprof_collector::gap_use::GapUses;
+use lbprof_collector::poll_gaps::GapUses;
 use parking_lot::Mutex;
 
 /// Known facts by rank.

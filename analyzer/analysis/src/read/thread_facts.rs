@@ -1,5 +1,5 @@
 //! Reads facts about a rank's threads that are needed before its log is read: which of them take the first one's place, and how they spend
-//! long gaps between unsuccessful polls ([`lbprof_collector::gap_use`] judges).
+//! long gaps between unsuccessful polls ([`lbprof_collector::poll_gaps`] judges).
 //!
 //! Most programs have no such gaps, which the log's summaries show. Only where they take time is the log read for them, before the passes.
 
@@ -8,10 +8,8 @@ use std::sync::Arc;
 
 use lbprof_collector::Definition;
 use lbprof_collector::format::LogHeader;
-use lbprof_collector::gap_survey::{CpuSample, GapSurvey};
-use lbprof_collector::gap_use::{CpuEvidence, GapSums, GapUses, PolledSite};
-use lbprof_collector::poll_gaps::{GapPlace, PlacedGaps};
-use lbprof_collector::polling::{PollGapLimits, PollGapRule};
+use lbprof_collector::poll_gaps::{CpuEvidence, CpuSample, GapSums, GapUses};
+use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, OpenError};
 use lbprof_collector::summary::ThreadSummary;
@@ -105,47 +103,49 @@ impl RecordedRun {
         Ok(extents.leading(header, definitions))
     }
 
+    /// Returns how the threads of a rank spend their long gaps between polls, by all records and samples of its log.
     fn survey_gaps(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {
         let ThreadCpuSamples { definitions, mut by_thread } = self.read_cpu_samples(header, leading)?;
-        let lengths = PollGapLimits::from_header(header).surveyed();
+        let limits = PollGapLimits::from_header(header);
         let mut log = self.merged_log(header, leading)?;
-        let mut surveys: BTreeMap<u32, GapSurvey> = BTreeMap::new();
-        let mut summed_up = ThreadGaps::default();
+        let mut polls: BTreeMap<u32, PollGapClassifier> = BTreeMap::new();
+        let mut gaps: BTreeMap<u32, GapSums> = BTreeMap::new();
+        let mut with_profiles = BTreeSet::new();
         while let Some(item) = log.next_item() {
             match item {
-                LogItem::Records { head, records } => {
-                    let survey = surveys.entry(head.thread).or_insert_with(|| {
-                        let mut survey = GapSurvey::new(lengths);
-                        survey.add_samples(by_thread.remove(&head.thread).unwrap_or_default(), 0);
-                        survey
+                LogItem::Records { head, mut records } => {
+                    let polls = polls.entry(head.thread).or_insert_with(|| {
+                        let mut polls = PollGapClassifier::new(PollGapRule::Auto, limits, head.previous_end);
+                        polls.add_samples(by_thread.remove(&head.thread).unwrap_or_default());
+                        polls
                     });
-                    survey.add(&records);
+                    for record in &mut records {
+                        polls.next(record);
+                    }
                 }
                 LogItem::Definitions(definitions) => {
                     for definition in definitions {
                         if let Definition::ProfileGaps(found) = definition {
-                            summed_up.add(found.thread, found.gaps);
+                            gaps.entry(found.thread).or_default().add(&found.sums);
+                            with_profiles.insert(found.thread);
                         }
                     }
                 }
                 _ => {}
             }
         }
-        let with_sums: BTreeSet<u32> = summed_up.0.keys().copied().collect();
-        let mut all_gaps = summed_up;
-        for (thread, mut survey) in surveys {
-            all_gaps.add(thread, survey.take_gaps());
+        for (thread, mut polls) in polls {
+            gaps.entry(thread).or_default().add(&polls.take_gaps());
         }
-        let mut gap_uses = GapUses::default();
-        for (thread, by_site) in all_gaps.0 {
+        let judged = gaps.into_iter().filter(|(_, sums)| sums.ticks > 0).filter_map(|(thread, sums)| {
             let mut evidence = cpu_evidence(header, &definitions, thread);
             // The recorder counts the samples in the gaps of the first thread alone.
-            if thread != 0 && with_sums.contains(&thread) {
+            if thread != 0 && with_profiles.contains(&thread) {
                 evidence.period_ns = None;
             }
-            gap_uses.judge(thread, &by_site, &evidence);
-        }
-        Ok(gap_uses)
+            Some((thread, sums.judge(&evidence)?))
+        });
+        Ok(judged.collect())
     }
 
     fn read_cpu_samples(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<ThreadCpuSamples, OpenError> {
@@ -183,19 +183,6 @@ impl RecordedRun {
     }
 }
 
-/// The gaps of a rank's threads by thread and call site of the poll before them.
-#[derive(Default)]
-struct ThreadGaps(BTreeMap<u32, BTreeMap<PolledSite, GapSums>>);
-
-impl ThreadGaps {
-    fn add(&mut self, thread: u32, gaps: Vec<(GapPlace, PlacedGaps)>) {
-        let by_site = self.0.entry(thread).or_default();
-        for (place, found) in gaps {
-            by_site.entry(place.site).or_default().add(&found.sums);
-        }
-    }
-}
-
 /// The samples of a rank's recording threads by time, and the definitions of its log.
 struct ThreadCpuSamples {
     definitions: RankDefinitions,
@@ -216,21 +203,11 @@ fn halve(samples: &[CpuSample]) -> Vec<CpuSample> {
 /// Returns what the log says of the CPU time of a thread.
 fn cpu_evidence(header: &LogHeader, definitions: &RankDefinitions, thread: u32) -> CpuEvidence {
     let is_sampled = definitions.sampled_threads.values().any(|one| one.number == thread);
-    let usage = definitions.usage.0.as_ref().zip(definitions.usage.1.as_ref());
-    let tick_ns = definitions.clock(header).tick_s() * 1e9;
-    let mut evidence = CpuEvidence {
-        tick_ns,
-        period_ns: definitions.sampling.map(|sampling| sampling.period_ns).filter(|&ns| ns > 0 && is_sampled),
-        voluntary_switches: usage.map(|(first, last)| last.voluntary_switches.saturating_sub(first.voluntary_switches)),
-        ..CpuEvidence::default()
-    };
     // The usage of one thread is that of the first.
-    if let Some((first, last)) = usage.filter(|_| thread == 0) {
-        let elapsed_ns = (last.ticks.saturating_sub(first.ticks) as f64 * tick_ns) as u64;
-        let cpu_ns = last.thread_ns.saturating_sub(first.thread_ns);
-        let delayed_ns = last.thread_delayed_ns.saturating_sub(first.thread_delayed_ns);
-        evidence.cpu_ns = Some(cpu_ns);
-        evidence.idle_ns = Some(elapsed_ns.saturating_sub(cpu_ns).saturating_sub(delayed_ns));
+    let usage = definitions.usage.0.as_ref().zip(definitions.usage.1.as_ref()).filter(|_| thread == 0);
+    CpuEvidence {
+        tick_ns: definitions.clock(header).tick_s() * 1e9,
+        period_ns: definitions.sampling.map(|sampling| sampling.period_ns).filter(|&ns| ns > 0 && is_sampled),
+        cpu_ns: usage.map(|(first, last)| last.thread_ns.saturating_sub(first.thread_ns)),
     }
-    evidence
 }

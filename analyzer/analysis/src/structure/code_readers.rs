@@ -39,20 +39,21 @@ struct CodeFile {
     build_id: Vec<u8>,
 }
 
+/// A request for the names of the calls that end at these addresses.
 #[derive(Debug, Encode, Decode)]
-enum ReadRequest {
-    /// The names of the calls that end at these addresses, within this processor time; without `has_lines` from the symbol tables alone.
-    Names { file: CodeFile, addresses: Vec<u64>, limit: Duration, has_lines: bool },
-    /// The frames of the source at an address.
-    Position { file: CodeFile, address: u64 },
+struct ReadRequest {
+    file: CodeFile,
+    addresses: Vec<u64>,
+    /// The processor time that they may take.
+    limit: Duration,
+    /// False if they are to be read from the symbol tables alone.
+    has_lines: bool,
+    /// True if the frames of the source alone matter, so that the file may be open from an earlier request.
+    is_reused: bool,
 }
 
-#[derive(Debug, Encode, Decode)]
-enum ReadAnswer {
-    /// And the processor time that they took.
-    Names(FileNames, Duration),
-    Position(SourcePosition),
-}
+/// Names, and the processor time that they took.
+type ReadAnswer = (FileNames, Duration);
 
 /// The names of calls in a file.
 #[derive(Debug, Encode, Decode)]
@@ -88,13 +89,13 @@ struct WorkerProcess {
 pub(super) struct FileReader {
     file: CodeFile,
     worker: Option<Arc<CodeWorker>>,
-    /// Results that were read in this process.
+    /// Files that were opened in this process.
     here: OpenFiles,
     /// The reason why its debug information is read no more.
     fault: Option<&'static str>,
 }
 
-/// Files whose frames of the source were asked for.
+/// Files that were asked for.
 #[derive(Default)]
 struct OpenFiles(HashMap<CodeFile, Option<SymbolSources>>);
 
@@ -115,30 +116,27 @@ impl FileReader {
     /// Returns the names of the calls that end at `addresses`, and the processor time that they took: all of `limit` where the debug information ends the
     /// process that reads it, or keeps it for too long. Then the names are those of the symbol tables.
     pub(super) fn names(&mut self, addresses: Vec<u64>, limit: Duration) -> (FileNames, Duration) {
-        let [with_lines, without] = [true, false].map(|has_lines| {
-            let (file, addresses) = (self.file.clone(), addresses.clone());
-            ReadRequest::Names { file, addresses, limit, has_lines }
-        });
-        let fault = match self.ask(&with_lines) {
-            Ok(ReadAnswer::Names(names, taken)) => return (names, taken),
-            Ok(ReadAnswer::Position(_)) => DAMAGED,
+        let file = self.file.clone();
+        let mut request = ReadRequest { file, addresses, limit, has_lines: true, is_reused: false };
+        let fault = match self.ask(&request) {
+            Ok(answer) => return answer,
             Err(fault) => fault,
         };
-        let names = match self.ask_anew(&without) {
-            Ok(ReadAnswer::Names(FileNames::Found { calls, mut faults }, _)) => {
-                faults.push(format!("{}: its debug information {fault}: no lines of it are shown", self.file.path));
-                FileNames::Found { calls, faults }
-            }
-            Ok(ReadAnswer::Names(names, _)) => names,
-            _ => FileNames::Unread(fault.to_owned()),
-        };
+        request.has_lines = false;
+        let mut names =
+            self.ask_anew(&request).map_or_else(|_| FileNames::Unread(fault.to_owned()), |(names, _)| names);
+        if let FileNames::Found { faults, .. } = &mut names {
+            faults.push(format!("{}: its debug information {fault}: no lines of it are shown", self.file.path));
+        }
         (names, limit)
     }
 
     /// Returns the frames of the source at an address, the innermost first; empty where nothing is known.
     pub(super) fn position(&mut self, address: u64) -> SourcePosition {
-        match self.ask(&ReadRequest::Position { file: self.file.clone(), address }) {
-            Ok(ReadAnswer::Position(position)) => position,
+        let (file, addresses) = (self.file.clone(), vec![address]);
+        let request = ReadRequest { file, addresses, limit: POSITION_LIMIT, has_lines: true, is_reused: true };
+        match self.ask(&request) {
+            Ok((FileNames::Found { mut calls, .. }, _)) => calls.pop().map(|call| call.position).unwrap_or_default(),
             _ => SourcePosition::new(),
         }
     }
@@ -210,37 +208,23 @@ impl Drop for CodeWorker {
 impl OpenFiles {
     /// Answers a request; before, `allow` is given the processor time that this may take.
     fn answer(&mut self, request: &ReadRequest, allow: &dyn Fn(Duration)) -> ReadAnswer {
-        match request {
-            ReadRequest::Names { file, addresses, limit, has_lines } => {
-                allow(*limit);
-                let begin = thread_time();
-                let names = catch_unwind(|| file.names(addresses, *has_lines));
-                let names = names.unwrap_or_else(|_| FileNames::Unread(DAMAGED.to_owned()));
-                ReadAnswer::Names(names, thread_time().saturating_sub(begin))
-            }
-            ReadRequest::Position { file, address } => {
-                allow(POSITION_LIMIT);
-                // Debug information may be damaged in ways that its reader does not expect.
-                let found = catch_unwind(AssertUnwindSafe(|| {
-                    let sources = self.0.entry(file.clone()).or_insert_with(|| file.open(&[], true));
-                    sources.as_ref().map(|sources| sources.position(*address))
-                }));
-                ReadAnswer::Position(found.ok().flatten().unwrap_or_default())
-            }
+        allow(request.limit);
+        let begin = thread_time();
+        // Debug information may be damaged in ways that its reader does not expect.
+        let names = catch_unwind(AssertUnwindSafe(|| self.names(request)));
+        let names = names.unwrap_or_else(|_| FileNames::Unread(DAMAGED.to_owned()));
+        (names, thread_time().saturating_sub(begin))
+    }
+
+    fn names(&mut self, request: &ReadRequest) -> FileNames {
+        let ReadRequest { file, addresses, has_lines, is_reused, .. } = request;
+        if !is_reused || !self.0.contains_key(file) {
+            let sources = SymbolSources::open(Path::new(&file.path), &file.build_id, addresses, *has_lines);
+            self.0.insert(file.clone(), sources);
         }
-    }
-}
-
-impl CodeFile {
-    /// Opens the symbols of the file, with the names of functions at `addresses`. Returns `None` if it is not the file of the run.
-    fn open(&self, addresses: &[u64], has_lines: bool) -> Option<SymbolSources> {
-        SymbolSources::open(Path::new(&self.path), &self.build_id, addresses, has_lines)
-    }
-
-    fn names(&self, addresses: &[u64], has_lines: bool) -> FileNames {
-        let Some(sources) = self.open(addresses, has_lines) else { return FileNames::Changed };
+        let Some(sources) = self.0.get(file).and_then(Option::as_ref) else { return FileNames::Changed };
         let calls = addresses.iter().map(|&address| sources.named_call(address)).collect();
-        FileNames::Found { calls, faults: sources.faults }
+        FileNames::Found { calls, faults: sources.faults.clone() }
     }
 }
 

@@ -154,7 +154,8 @@ pub struct JudgingArguments {
 
     /// What the time between unsuccessful polls (MPI_Test, MPI_Iprobe …) counts as: waiting, computation or auto.
     ///
-    /// auto decides by the length of each gap between two polls. In a run recorded in profile mode the recorder has already decided.
+    /// auto decides by the length of each gap between two polls, and whether the thread sleeps in longer ones. In a run recorded in profile mode the recorder has already decided
+    /// on shorter ones.
     #[arg(long, hide_short_help = true, value_name = "WHAT", default_value_t = PollGapRule::Auto)]
     pub polling: PollGapRule,
 

@@ -1,7 +1,7 @@
 //! Clusters of ranks: only where ranks run different code.
 
 use super::{DIM, TextOptions, title};
-use crate::clusters::{CodeName, OwnCodeRow};
+use crate::clusters::{OwnCodeRow, SharedCode};
 use crate::table::TextTable;
 use crate::words::{TimeUnit, clean, count, or_dash, percent, percent_or_dash, plural, wrap};
 use crate::{ClusterRow, ClusterTable, Report};
@@ -116,8 +116,8 @@ fn notes(report: &Report) -> String {
 
 fn name(row: &OwnCodeRow) -> String {
     match &row.code {
-        CodeName::Region(path) => clean(path),
-        CodeName::Call(operation, Some(place)) => format!("{operation} at {}", clean(&place.label())),
-        CodeName::Call(operation, None) => operation.clone(),
+        SharedCode::Region(path) => clean(path),
+        SharedCode::Call(operation, Some(place)) => format!("{operation} at {}", clean(&place.label())),
+        SharedCode::Call(operation, None) => operation.clone(),
     }
 }

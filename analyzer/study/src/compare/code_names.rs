@@ -2,8 +2,8 @@
 //!
 //! A function that only the base runs have, and one that only the new runs have, are the same if their names differ in template arguments alone, or in the
 //! class, module or function around them. Else they are the same if code runs in both between the same calls and takes a like share of the time, and no other
-//! function is like them. Code that moved into another function, as an inlined one does, is found likewise. Where a function has other calls in some runs, so
-//! that the code between them is not the same, the whole function is compared. What is not sure is said.
+//! function is like them. Code that moved into another function, as an inlined one does, is found likewise. Where a function has other calls in some runs, or
+//! its work moved past a call, the whole function is compared. What is not sure is said.
 //!
 //! ```text
 //!   base                            new                              compared
@@ -18,29 +18,34 @@ use crate::RunMetrics;
 use lbprof_analysis::model::CodeName;
 use lbprof_collector::Activity;
 use lbprof_report::words::percent;
-use lbprof_thresholds::study::{MAX_RATIO_OF_SAME_CODE, MIN_SHARE_OF_CHANGED_FUNCTION};
+use lbprof_thresholds::study::{
+    MAX_RATIO_OF_SAME_CODE, MIN_CANCELLED_DIFFERENCE, MIN_SHARE_OF_CHANGED_FUNCTION, MIN_SHIFTED_WORK,
+};
 
 /// The code of all compared runs.
-pub(super) struct CodeNames {
-    runs: Vec<RunCode>,
+pub(super) struct ComparedNames {
+    runs: Vec<ComparedCode>,
     /// Number of base runs, which come first.
     n_base: usize,
 }
 
 /// The code of a run: an entry for each of its regions.
-struct RunCode {
+struct ComparedCode {
     /// Their names; `None` for marked ones.
     names: Vec<Option<CodeName>>,
     /// Their computation as a share of the run's time.
     shares: Vec<f64>,
+    /// The run's time.
+    elapsed_s: f64,
 }
 
-impl RunCode {
-    fn new(run: &RunMetrics) -> RunCode {
+impl ComparedCode {
+    fn new(run: &RunMetrics) -> ComparedCode {
         let whole_s = (run.times.elapsed_s * run.ranks.len() as f64).max(f64::MIN_POSITIVE);
-        RunCode {
+        ComparedCode {
             names: run.regions.iter().map(|region| region.code.as_ref().map(with_plain_calls)).collect(),
             shares: run.regions.iter().map(|region| region.sum_s(Activity::Computation) / whole_s).collect(),
+            elapsed_s: run.times.elapsed_s,
         }
     }
 
@@ -67,10 +72,10 @@ impl CodeFacts {
     }
 }
 
-impl CodeNames {
+impl ComparedNames {
     /// The code of `runs`, of which the first `n_base` are the base's, with the names that it has in them.
-    pub fn new(runs: &[&RunMetrics], n_base: usize) -> CodeNames {
-        CodeNames { runs: runs.iter().map(|run| RunCode::new(run)).collect(), n_base }
+    pub fn new(runs: &[&RunMetrics], n_base: usize) -> ComparedNames {
+        ComparedNames { runs: runs.iter().map(|run| ComparedCode::new(run)).collect(), n_base }
     }
 
     /// The name of each region of a run.
@@ -146,8 +151,10 @@ impl CodeNames {
                 of_runs.or_insert_with(|| vec![BTreeSet::new(); n_runs])[at].insert(code.ordinal);
             }
         }
+        let shifted = self.functions_with_shifted_work();
         numbers.retain(|(function, _), of_runs| {
-            !function.is_empty() && of_runs.windows(2).any(|runs| matches!(runs, [one, next] if one != next))
+            let is_same = of_runs.windows(2).all(|runs| matches!(runs, [one, next] if one == next));
+            !function.is_empty() && (!is_same || shifted.contains(function))
         });
         for (at, run) in self.runs.iter_mut().enumerate() {
             let side = usize::from(at >= self.n_base);
@@ -162,10 +169,35 @@ impl CodeNames {
         let changed =
             shares.into_iter().filter(|(_, shares)| shares.iter().all(|&share| share >= MIN_SHARE_OF_CHANGED_FUNCTION));
         let sentences = changed.map(|(function, _)| {
-            let function = plain_name(&function);
-            format!("{function} makes other calls in some runs: its computation between them is compared as a whole.")
+            let (name, is_shifted) = (plain_name(&function), shifted.contains(&function));
+            let what = if is_shifted { "computes between other calls" } else { "makes other calls" };
+            format!("{name} {what} in some runs: its computation between its calls is compared as a whole.")
         });
         sentences.collect()
+    }
+
+    /// Returns the functions whose work moved past a call: most of what their code between calls changes by is not there in the sum.
+    fn functions_with_shifted_work(&self) -> BTreeSet<String> {
+        let mut changes: BTreeMap<(&str, &str, u32), f64> = BTreeMap::new();
+        let [base, new] = [self.n_base, self.runs.len() - self.n_base].map(|n_runs| n_runs.max(1) as f64);
+        for (at, run) in self.runs.iter().enumerate() {
+            let weight = if at < self.n_base { -1.0 / base } else { 1.0 / new };
+            for (code, share) in run.code() {
+                let key = (code.function.as_str(), code.calls.as_str(), code.ordinal);
+                *changes.entry(key).or_default() += weight * share * run.elapsed_s;
+            }
+        }
+        let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+        for ((function, ..), change_s) in changes {
+            let (all_s, sum_s) = sums.entry(function).or_default();
+            (*all_s, *sum_s) = (*all_s + change_s.abs(), *sum_s + change_s);
+        }
+        let elapsed_s = self.runs.iter().map(|run| run.elapsed_s).fold(f64::INFINITY, f64::min);
+        let shifted = sums.into_iter().filter(|&(_, (all_s, sum_s)): &(&str, (f64, f64))| {
+            let cancelled_s = all_s - sum_s.abs();
+            cancelled_s >= MIN_CANCELLED_DIFFERENCE * all_s && cancelled_s >= MIN_SHIFTED_WORK * elapsed_s
+        });
+        shifted.map(|(function, _)| function.to_owned()).filter(|function| !function.is_empty()).collect()
     }
 
     /// Returns the code that only runs of one side have, the base's and the new ones', by `key`.
@@ -263,13 +295,13 @@ mod tests {
 
     /// The names in the base run and in the new one after they were made the same, and the sentences.
     fn unified(base: &RunMetrics, new: &RunMetrics) -> ([Vec<String>; 2], Vec<String>) {
-        let mut names = CodeNames::new(&[base, new], 1);
+        let mut names = ComparedNames::new(&[base, new], 1);
         let remarks = names.unify();
         ([0, 1].map(|run| names.of_run(run).iter().flatten().map(CodeName::to_string).collect()), remarks)
     }
 
     #[test]
-    fn a_function_with_other_calls_is_compared_as_a_whole_and_the_others_by_their_calls() {
+    fn a_function_with_other_calls_is_compared_as_a_whole_and_others_by_their_calls() {
         let base = run(&[("relax", "Sendrecv → Allreduce", 1, 6.0), ("norm", "Allreduce → Sendrecv", 1, 2.0)]);
         let new = run(&[
             ("relax", "Sendrecv → Barrier", 1, 4.0),
@@ -290,6 +322,16 @@ mod tests {
         let more = run(&[("f", "Send → Wait", 1, 1.0), ("f", "Send → Wait", 2, 1.0), ("f", "Send → Wait", 3, 2.0)]);
         let ([names, _], remarks) = unified(&base, &more);
         assert_eq!((names, remarks.len()), (vec!["f".to_owned(); 2], 1));
+    }
+
+    #[test]
+    fn work_that_moves_past_a_call_is_compared_with_the_code_on_its_other_side() {
+        let run = |before_s, after_s| run(&[("f", "Send → Wait", 1, before_s), ("f", "Wait → Send", 1, after_s)]);
+        let ([base, new], remarks) = unified(&run(6.0, 0.5), &run(0.5, 7.0));
+        assert_eq!((base, new, remarks.len()), (vec!["f".to_owned(); 2], vec!["f".to_owned(); 2], 1));
+        let ([base, _], remarks) = unified(&run(6.0, 0.5), &run(5.0, 0.6));
+        assert_eq!((base.len(), remarks.len()), (2, 0), "{base:?}");
+        assert!(base[0].contains("Send → Wait"), "less work before the call is not work after it");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::code_names::{CodeNames, plain_name};
+use super::code_names::{ComparedNames, plain_name};
 use crate::RunMetrics;
 use crate::run::RegionFigures;
 use lbprof_analysis::model::CodeName;
@@ -34,7 +34,7 @@ enum RegionKey {
 impl RegionList {
     /// Collects the regions of `runs`, of which the first `n_base` are the base's.
     pub fn new(runs: &[&RunMetrics], n_base: usize) -> RegionList {
-        let mut names = CodeNames::new(runs, n_base);
+        let mut names = ComparedNames::new(runs, n_base);
         let mut regions = RegionList { remarks: names.unify(), n_base, ..RegionList::default() };
         let mut known: HashMap<RegionKey, usize> = HashMap::new();
         for (at, run) in runs.iter().enumerate() {
@@ -91,7 +91,8 @@ impl RegionList {
 
 /// The path of a region in reports: its own, or the function's for code that is compared as a whole.
 fn shown_path(region: &RegionFigures, code: Option<&CodeName>) -> String {
-    let is_whole = code.filter(|code| code.calls.is_empty() && region.code.as_ref().is_some_and(|own| !own.calls.is_empty()));
+    let is_whole =
+        code.filter(|code| code.calls.is_empty() && region.code.as_ref().is_some_and(|own| !own.calls.is_empty()));
     is_whole.map_or_else(|| region.path.clone(), |code| format!("main/{}", code.function))
 }
 

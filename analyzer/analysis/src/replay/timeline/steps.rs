@@ -10,7 +10,6 @@ use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::fold::counted;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::poll_answer::is_unsuccessful;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, recycle};
 use lbprof_collector::record::{CallFlags, NO_PEER, NONE};
@@ -466,13 +465,13 @@ impl<'a> RankSteps<'a> {
         let reached = thread.walk.time.reach(record);
         thread.walk.time.pass_call(record);
         let mut step = TimelineStep { facts: self.facts(record), ..self.step(thread, record, reached) };
-        let goes_on = record.flags.contains(CallFlags::POLLED);
-        if !goes_on || !thread.go_on_waiting(&mut step, is_unsuccessful(record)) {
+        let [goes_on, is_inactive] = [CallFlags::POLLED, CallFlags::INACTIVE].map(|flag| record.flags.contains(flag));
+        if !goes_on || !thread.go_on_waiting(&mut step, is_inactive) {
             thread.end_polls(out);
             thread.longest_poll = step.end - step.begin;
         }
         let found_nothing = Operation::polls(record.operation) && record.flags.contains(CallFlags::NOTHING);
-        if found_nothing || goes_on && is_unsuccessful(record) {
+        if found_nothing || goes_on && is_inactive {
             thread.polls.push(step);
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::slowest;
 use crate::Report;
-use crate::clusters::CodeName;
+use crate::clusters::SharedCode;
 use crate::finding::{Finding, FindingAdvice};
 use crate::findings::loss_parts::LossParts;
 use crate::phrases::names::region_name;
@@ -37,8 +37,8 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
 fn group_in_words(group: &CodeGroup) -> String {
     let ranks = named_ranks(&group.ranks);
     match &group.code {
-        Some(CodeName::Region(path)) => format!("{ranks} (in {})", region_name(path)),
-        Some(CodeName::Call(_, Some(place))) => format!("{ranks} (in {})", clean(place.short_function())),
+        Some(SharedCode::Region(path)) => format!("{ranks} (in {})", region_name(path)),
+        Some(SharedCode::Call(_, Some(place))) => format!("{ranks} (in {})", clean(place.short_function())),
         _ => ranks,
     }
 }

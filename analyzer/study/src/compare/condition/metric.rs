@@ -112,7 +112,9 @@ fn joined<'a>(parts: impl Iterator<Item = &'a RegionFigures>) -> Option<RegionFi
         };
         for (activity, seconds) in short.activities {
             let own = long.activities.entry(activity).or_insert_with(|| vec![0.0; seconds.len()]);
-            own.iter_mut().zip(seconds).for_each(|(own, seconds)| *own += seconds);
+            for (own, seconds) in own.iter_mut().zip(seconds) {
+                *own += seconds;
+            }
         }
         long.blocked_s = long.blocked_s.zip(short.blocked_s).map(|(one, other)| one + other);
         long.invocations += short.invocations;

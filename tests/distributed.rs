@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
-use lbprof_simulator::nodes::into_node_files;
-use lbprof_simulator::scenario::{RUN_ID, Scenario};
+use lbprof_simulator::scenario::Scenario;
 use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::place;
@@ -28,7 +27,7 @@ fn run(mpi: &Mpi, n: usize, folder: &Path, wrapper: Option<&str>, arguments: &[&
     job.bare()
 }
 
-/// Nine ranks that wait for each other, those of a node in one file.
+/// Nine ranks that wait for each other.
 fn nine_ranks(folder: &Path) -> anyhow::Result<PathBuf> {
     let dir = folder.join("run");
     fs::create_dir_all(&dir)?;
@@ -41,7 +40,6 @@ fn nine_ranks(folder: &Path) -> anyhow::Result<PathBuf> {
         if rank == 4 { script.kill(5) } else { script }
     };
     Scenario::ranks(9).hosts(|rank| format!("node{}", rank / 3)).each(one).write(&dir)?;
-    into_node_files(&dir, RUN_ID, 3)?;
     Ok(dir)
 }
 

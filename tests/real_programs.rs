@@ -11,7 +11,6 @@ mod first_contact;
 mod harmless;
 mod interrupted;
 mod languages;
-mod node_files;
 mod other_users;
 mod paths;
 mod records;
@@ -26,10 +25,9 @@ const TESTS_PER_CORE: usize = 3;
 
 /// Suites and tests that a short run leaves out: those that wait for long or keep all cores busy, those that build packages, and those about how fast a
 /// machine is.
-const ONLY_OF_ALL: [&str; 25] = [
+const ONLY_OF_ALL: [&str; 24] = [
     "distributed::",
     "watch::",
-    "node_files::",
     "coverage::every_wrapped",
     "exports::",
     "harmless::disk_hangs",
@@ -71,7 +69,6 @@ fn main() {
         Suite::new("harmless", harmless::trials).with_samples(),
         Suite::new("settings", settings::trials),
         Suite::new("languages", languages::trials),
-        Suite::new("node_files", node_files::trials).with_node_files(),
         Suite::new("interrupted", interrupted::trials),
         Suite::new("arguments", arguments::trials),
         Suite::new("first_contact", first_contact::trials),

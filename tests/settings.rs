@@ -24,7 +24,7 @@ const RECORD: u64 = 64;
 type Check = fn(&Mpi, &Path) -> anyhow::Result<()>;
 
 /// The tests, by the setting that they are of.
-const TESTS: [(&str, &str, Check); 19] = [
+const TESTS: [(&str, &str, Check); 18] = [
     ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
     ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
     ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),
@@ -34,7 +34,6 @@ const TESTS: [(&str, &str, Check); 19] = [
     ("LBPROF_BUFFER", "buffer_is_the_size_of_the_ring", buffer_is_the_size_of_the_ring),
     ("LBPROF_LIMIT", "limit_ends_events_but_not_the_sums", limit_ends_events_but_not_the_sums),
     ("LBPROF_RANKS", "only_the_ranks_asked_for_record", only_the_ranks_asked_for_record),
-    ("LBPROF_FILES", "ranks_of_a_node_write_one_file_or_one_each", ranks_of_a_node_write_one_file_or_one_each),
     ("LBPROF_SUMMARY", "logs_end_with_summaries_where_asked", logs_end_with_summaries_where_asked),
     ("LBPROF_PCONTROL", "labels_name_phases", labels_name_phases),
     ("LBPROF_CLOCK", "the_clock_asked_for_is_used", the_clock_asked_for_is_used),
@@ -455,27 +454,6 @@ fn verbose_says_where_the_logs_go(mpi: &Mpi, folder: &Path) -> anyhow::Result<()
     Ok(())
 }
 
-fn ranks_of_a_node_write_one_file_or_one_each(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
-    let mut found = Vec::new();
-    for (files, expected) in [(None, 4), (Some("rank"), 4), (Some("node"), 1)] {
-        let own = folder.join(files.unwrap_or("auto"));
-        fs::create_dir(&own)?;
-        let mut job = mixed(mpi, &own)?;
-        if let Some(files) = files {
-            job = job.with_env("LBPROF_FILES", files);
-        }
-        recorded(&job)?;
-        let logs = job.run_folder()?;
-        let names = fs::read_dir(&logs)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
-        let has_node = names.iter().any(|name| name == "node-000000.lbp");
-        ensure!(names.len() == expected && has_node == (expected == 1), "LBPROF_FILES={files:?}: {names:?}");
-        found.push(sums(&run::report(&logs)?)?);
-    }
-    ensure!(found.iter().all(|sums| *sums == found[0] && !sums.is_empty()), "{found:#?}");
-    Ok(())
-}
-
 /// The 4 ranks' logs end with a summary, or none does, and the first look that it gives has the sums of the events.
 fn logs_end_with_summaries_where_asked(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     for (mode, summary, expected) in
@@ -505,7 +483,6 @@ fn options_equal_variables(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
         ("LBPROF_BUFFER", "64K"),
         ("LBPROF_LIMIT", "1M"),
         ("LBPROF_RANKS", "0-2"),
-        ("LBPROF_FILES", "node"),
         ("LBPROF_SUMMARY", "on"),
         ("LBPROF_PCONTROL", "labels"),
         ("LBPROF_DEPTH", "3"),

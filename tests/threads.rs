@@ -373,7 +373,7 @@ fn predictions_come_true(case: &Case) -> anyhow::Result<()> {
     anyhow::bail!("{asked}: {before_s:.4} → {after_s:.4} s, but predicted to save {found:.4?} s")
 }
 
-/// What killed ranks had not summed up is in their markers, also where they write one file.
+/// What killed ranks had not summed up is in their markers.
 fn killed_ranks_leave_their_regions(case: &Case) -> anyhow::Result<()> {
     let program = case.program.compiled(&case.mpi)?;
     let nominal_s: f64 = case.program.value("nominal-s").context("nominal-s")?.parse()?;
@@ -382,7 +382,6 @@ fn killed_ranks_leave_their_regions(case: &Case) -> anyhow::Result<()> {
     let job = Job::new(&case.mpi, case.ranks, &program, &folder)
         .with_env(own_clock::VARIABLE, &truth)
         .with_env("LBTEST_KILL", "1")
-        .with_env("LBPROF_FILES", "node")
         .with_env("OMP_WAIT_POLICY", "passive");
     job.recorded()?;
     let report = run::report(&job.run_folder()?)?;

@@ -31,8 +31,7 @@
 //! | `format/` | [`summary`] | a thread's whole run as one profile |
 //! | `ring/` | [`ring`] | a thread's file-backed ring |
 //! | `ring/` | [`salvage`] | what a killed rank left in its ring |
-//! | `node/` | [`node`] | the logs of a node's ranks in one file, their rings in another |
-//! | `run/` | [`reader`] | a rank's log, read; [`rank_log`]: of all that a rank left; [`folder`]: of all ranks; [`log_paths`]: in which files |
+//! | `run/` | [`reader`] | a rank's log, read; [`rank_log`]: of all that a rank left; [`folder`]: of all ranks; [`log_paths`]: opens their files |
 //! | `run/` | [`trailer`] | what a log ends with: summaries and index, read without the rest |
 //! | `run/` | `merged_threads` | the records of threads that take the place of the first one |
 //! | `run/` | [`live_run`] | logs and rings of a run that is being recorded |
@@ -41,7 +40,6 @@
 
 pub mod fold;
 pub mod format;
-pub mod node;
 pub mod record;
 #[expect(unsafe_code, reason = "the ring is shared memory, written by the hot path through a raw pointer")]
 pub mod ring;
@@ -63,5 +61,5 @@ pub use record::{
 };
 pub use ring::salvage;
 pub use run::{folder, live_process, live_run, log_paths, rank_log, reader, trailer};
-use run::{log_source, merged_threads, sparse_file, undefined_ids};
+use run::{merged_threads, sparse_file, undefined_ids};
 pub use states::{Activity, CoreState, StateGroup};

@@ -8,8 +8,7 @@ use lbprof_collector::folder::RunFolder;
 use lbprof_collector::live_run::LiveRun;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Problem, Record};
-use lbprof_simulator::nodes::into_node_files;
-use lbprof_simulator::scenario::{RUN_ID, Scenario};
+use lbprof_simulator::scenario::Scenario;
 use tempfile::TempDir;
 
 /// Records and problems of each rank.
@@ -95,26 +94,4 @@ fn logs_that_grow_by_any_bytes_are_read_once() {
         assert_eq!(records_of(&found), expected, "in steps of {step} bytes");
         assert!(found.values().all(|(_, problems)| problems.is_empty()), "{found:?}");
     }
-}
-
-#[test]
-fn so_are_logs_in_a_node_file() {
-    let dir = written();
-    let expected = read_whole(dir.path());
-    into_node_files(dir.path(), RUN_ID, 3).unwrap();
-    let node = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
-    let node = node.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "lbp")).unwrap();
-    let bytes = fs::read(&node).unwrap();
-    fs::write(&node, &bytes[..bytes.len() / 3]).unwrap();
-    let mut run = LiveRun::open(dir.path()).unwrap();
-    let mut found = Found::new();
-    look(&mut run, &mut found);
-    for part in [2 * bytes.len() / 3, bytes.len()] {
-        let mut file = fs::OpenOptions::new().append(true).open(&node).unwrap();
-        let written = fs::metadata(&node).unwrap().len() as usize;
-        std::io::Write::write_all(&mut file, &bytes[written..part]).unwrap();
-        look(&mut run, &mut found);
-    }
-    add_rings(&mut run, &mut found);
-    assert_eq!(records_of(&found), expected);
 }

@@ -11,14 +11,12 @@ use std::process::Command;
 
 use lbprof_collector::ProblemKind;
 use lbprof_collector::definition::{CallSite, Definition, InterpretedFunction, NeighbourRanks, RankGroup, RankList};
-use lbprof_collector::format::{BatchHead, log_name, ring_name};
-use lbprof_collector::node::frame::{node_name, node_rings_name};
+use lbprof_collector::format::{BatchHead, log_name, rings_name};
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::Record;
 use lbprof_collector::sample::{Sample, SampleHead};
 use lbprof_collector::writer::LogWriter;
-use lbprof_simulator::nodes::into_node_files;
 use lbprof_simulator::scenario::{self, Scenario};
 use lbprof_simulator::summaries::sum_up;
 use proptest::prelude::*;
@@ -30,16 +28,10 @@ use support::{example_log, records, samples};
 fn by_the_document(folder: &Path, rank: u32) -> String {
     let mut command = Command::new("python3");
     command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_log.py"));
-    let (log, node) = (folder.join(log_name(rank)), folder.join(node_name(0)));
-    let ring = if log.exists() {
-        command.arg(log);
-        folder.join(ring_name(rank, 0))
-    } else {
-        command.arg(node).arg(rank.to_string());
-        folder.join(node_rings_name(0))
-    };
-    if ring.exists() {
-        command.arg(ring);
+    command.arg(folder.join(log_name(rank)));
+    let rings = folder.join(rings_name(rank));
+    if rings.exists() {
+        command.arg(rings);
     }
     let output = command.output().expect("python3 is needed for this test: scripts/setup test installs it");
     let message = String::from_utf8_lossy(&output.stderr);
@@ -236,26 +228,6 @@ fn the_ring_of_a_killed_rank_is_read_by_the_document() {
     let folder = tempfile::tempdir().unwrap();
     run().rank(3, |script| script.kill(1000)).write(folder.path()).unwrap();
     check(folder.path(), 3, &["records 0 2600"]);
-}
-
-#[test]
-fn node_files_are_read_by_the_document() {
-    let folder = tempfile::tempdir().unwrap();
-    run().rank(3, |script| script.kill(1000)).write(folder.path()).unwrap();
-    into_node_files(folder.path(), scenario::RUN_ID, 4).unwrap();
-    check(folder.path(), 2, &["rank 2 4 node0 Monotonic Events", "records 0 2601", "lost 0", "damaged 0"]);
-    check(folder.path(), 3, &["records 0 2600", "damaged 0"]);
-    // A part that could not be written whole, and a part that is damaged.
-    let path = folder.path().join(node_name(0));
-    let mut bytes = std::fs::read(&path).unwrap();
-    let middle = bytes.len() / 2;
-    bytes.splice(middle..middle, b"LBNF and so on".to_owned());
-    std::fs::write(&path, bytes).unwrap();
-    for rank in 0..4 {
-        let without =
-            |text: String| text.lines().filter(|line| !line.starts_with("damaged")).collect::<Vec<_>>().join("\n");
-        assert_eq!(without(by_the_document(folder.path(), rank)), without(by_the_reader(folder.path(), rank)));
-    }
 }
 
 #[test]

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Reads a log of lbprof by docs/log-format.md alone, to show that the document suffices. Needs the zstd command.
 
-    read_log.py LOG [RING]
-    read_log.py NODE_FILE RANK [FILE_OF_RINGS]
+    read_log.py LOG [RINGS]
 
 Prints what is in it: how many records each thread has, ticks and calls by operation, a CRC-32 of all records as a ring
 would hold them, the same of samples, how many definitions there are by variant, the sums of profiles, and bytes that are no blocks.
@@ -349,14 +348,14 @@ class Found:
         for (_, _, operation, _), (_, calls, _, _) in sites:
             self.profiles[f"calls-of-{operation}"] += calls
 
-    def take_summary(self, b):  # §14
+    def take_summary(self, b):  # §12
         _, _, left_out = b.uint(), b.uint(), b.uint()
         _, _, _, cells, _, _, _, _, totals, _ = profile(b)
         self.profiles.update({"summary-records": totals[0], "summary-left-out": left_out})
         for (_, _, activity), (ticks, _, _, _) in cells:
             self.profiles[f"summary-activity-{activity}"] += ticks
 
-    def take_index(self, b, tail, place):  # §15
+    def take_index(self, b, tail, place):  # §13
         end = ticks = 0
         listed = []
         while b.rest():
@@ -405,43 +404,8 @@ def ring(data):  # §10
     return {"thread": thread, "first": first, "previous_end": previous_end}, records
 
 
-def log_in(data, rank):  # §12, of a file of one run
-    frames, at = {}, 0
-    while at < len(data):
-        magic, length, run_id, offset, of, crc = struct.unpack_from("<4sIQQII", data[at:].ljust(32, b"\0"))
-        payload = data[at + 32 : at + 32 + length]
-        whole = magic == b"LBNF" and len(payload) == length
-        if whole and zlib.crc32(payload, zlib.crc32(data[at + 4 : at + 28])) == crc:
-            if of == rank:
-                frames[offset] = payload
-            at += 32 + length
-        else:
-            following = data.find(b"LBNF", at + 1)
-            at = following if following > 0 else len(data)
-    log, end = b"", 0
-    for offset, payload in sorted(frames.items()):
-        if offset >= end:
-            log, end = log + payload, offset + len(payload)
-    return log
-
-
-def ring_in(data, rank):  # §13, of the rank's first thread
-    magic, _, size = struct.unpack_from("<8sII", data)
-    if magic != b"LBNRINGS":
-        raise ValueError("not a file of rings")
-    for at in range(4096, len(data), size):
-        if data[at : at + 8] == b"LBPRING1" and struct.unpack_from("<I8xI", data, at + 12) == (rank, 0):
-            return data[at : at + size]
-    return None
-
-
-def main(log, *others):
-    data, ring_data = open(log, "rb").read(), None
-    if data[:4] == b"LBNF":
-        data = log_in(data, int(others[0]))
-        ring_data = ring_in(open(others[1], "rb").read(), int(others[0])) if others[1:] else None
-    elif others:
-        ring_data = open(others[0], "rb").read()
+def main(log, rings=None):
+    data = open(log, "rb").read()
     magic, version, length, crc = struct.unpack_from("<8sHII", data)
     content = data[18 : 18 + length]
     if magic != b"LBPROFLG" or version != 6 or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
@@ -490,8 +454,8 @@ def main(log, *others):
         elif kind == 6:
             found.take_index(Bytes(plain), tail, place)
         found.blocks.append((kind, place, at - place, *held))
-    if ring_data:
-        found.take_records(*ring(ring_data))
+    if rings:
+        found.take_records(*ring(open(rings, "rb").read()))  # §10, of the first thread
     found.print()
 
 

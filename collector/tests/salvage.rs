@@ -8,14 +8,14 @@ use std::path::Path;
 use lbprof_collector::definition::{Communicator, EndReason, RankList};
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::folder::RunFolder;
-use lbprof_collector::format::{BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, log_name, ring_name};
+use lbprof_collector::format::{BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, log_name, rings_name};
 use lbprof_collector::joined::JOINED;
 use lbprof_collector::problem::{Problem, Severity};
 use lbprof_collector::profile::ThreadProfile;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, OpenError};
 use lbprof_collector::record::{CallFlags, NONE, Record};
-use lbprof_collector::ring::{Ring, RingHead};
+use lbprof_collector::ring::{ALIGNMENT, Ring, RingHead};
 use lbprof_collector::salvage;
 use lbprof_collector::writer::{LogWriter, block_of};
 use lbprof_collector::{Definition, Operation, ProblemKind};
@@ -88,7 +88,7 @@ fn a_rank_killed_between_writing_a_block_and_clearing_its_slots_has_no_record_tw
     let raw: Vec<_> = raw.chain(more).collect();
     let mut head = BatchHead { previous_end: scenario::START, ..BatchHead::default() };
     head.advance(&in_log[..8]);
-    fs::write(folder.path().join(ring_name(0, 0)), scenario::ring(&scenario::header(0, 1), &head, &raw, 0)).unwrap();
+    fs::write(folder.path().join(rings_name(0)), scenario::ring(&scenario::header(0, 1), &head, &raw, 0)).unwrap();
     let items = left(folder.path());
     let all = records(&items);
     assert_eq!(all.len(), 12 + 2);
@@ -114,11 +114,11 @@ fn a_block_cut_in_the_middle_is_no_loss_where_the_ring_holds_its_records() {
     fs::write(&path, &log).unwrap();
     assert_eq!(left(folder.path()), before);
     // Without the ring it is one.
-    fs::remove_file(folder.path().join(ring_name(0, 0))).unwrap();
+    fs::remove_file(folder.path().join(rings_name(0))).unwrap();
     assert_eq!(kinds(&left(folder.path())), [ProblemKind::Truncated, ProblemKind::EndMissing]);
     // A block that was whole before and is cut now is a gap, ring or not.
     let ring = scenario::ring(&scenario::header(0, 1), &BatchHead { first: 12, ..BatchHead::default() }, &[], 0);
-    fs::write(folder.path().join(ring_name(0, 0)), ring).unwrap();
+    fs::write(folder.path().join(rings_name(0)), ring).unwrap();
     fs::write(&path, &whole[..whole.len() - 3]).unwrap();
     assert_eq!(kinds(&left(folder.path()))[0], ProblemKind::Truncated);
 }
@@ -152,7 +152,7 @@ fn a_full_disk_is_reported_with_what_was_dropped() {
 fn what_the_ring_says_of_the_end_counts_where_the_log_could_not_hold_it() {
     use std::sync::atomic::Ordering::Relaxed;
     let folder = one(|r| ten(r).kill(0));
-    let path = folder.path().join(ring_name(0, 0));
+    let path = folder.path().join(rings_name(0));
     fs::remove_file(&path).unwrap();
     let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
     ring.head().first.store(12, Relaxed);
@@ -172,7 +172,7 @@ fn what_the_ring_says_of_the_end_counts_where_the_log_could_not_hold_it() {
 fn a_ring_as_the_recorder_maps_it_is_read_while_it_lives() {
     use std::sync::atomic::Ordering::Relaxed;
     let folder = one(|r| r.kill(0));
-    let path = folder.path().join(ring_name(0, 0));
+    let path = folder.path().join(rings_name(0));
     fs::remove_file(&path).unwrap();
     let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
     assert_eq!(records(&left(folder.path())), []);
@@ -213,7 +213,7 @@ fn comm_and_call(id: u32) -> (Definition, Record) {
 #[test]
 fn definitions_that_wait_in_the_first_ring_outlive_the_rank() {
     let folder = one(|r| r.kill(0));
-    let (path, log_path) = (folder.path().join(ring_name(0, 0)), folder.path().join(log_name(0)));
+    let (path, log_path) = (folder.path().join(rings_name(0)), folder.path().join(log_name(0)));
     fs::remove_file(&path).unwrap();
     let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
@@ -271,7 +271,7 @@ fn a_ring_keeps_definitions_until_the_log_has_them() {
     let file = File::options().read(true).write(true).create_new(true).open(folder.path().join("ring")).unwrap();
     let ring = Ring::create_in(&file, 4096, 0, 0, scenario::RUN_ID).unwrap();
     let waiting = || {
-        let found = salvage::read_ring(&file).unwrap().unwrap().waiting;
+        let found = salvage::read_first_ring(&file).unwrap().unwrap().waiting;
         (found.from, found.definitions.len())
     };
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
@@ -298,7 +298,7 @@ fn a_ring_keeps_definitions_until_the_log_has_them() {
 #[test]
 fn a_call_that_was_joined_with_its_part_but_has_no_end_is_unfinished_and_has_no_part() {
     let folder = one(|r| r.kill(0));
-    let path = folder.path().join(ring_name(0, 0));
+    let path = folder.path().join(rings_name(0));
     fs::remove_file(&path).unwrap();
     let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
     let exchange = Record { end: 0, peer: 1, sent: 8, ..Record::new(Operation::Sendrecv, 10) };
@@ -312,7 +312,7 @@ fn a_call_that_was_joined_with_its_part_but_has_no_end_is_unfinished_and_has_no_
 #[test]
 fn a_log_without_an_end_and_without_a_ring_misses_its_end() {
     let folder = one(|r| ten(r).kill(0));
-    fs::remove_file(folder.path().join(ring_name(0, 0))).unwrap();
+    fs::remove_file(folder.path().join(rings_name(0))).unwrap();
     assert_eq!(kinds(&left(folder.path())), [ProblemKind::EndMissing]);
 }
 
@@ -348,10 +348,10 @@ fn a_ring_of_another_run_is_left_out() {
 #[test]
 fn a_file_that_is_no_ring_is_reported() {
     let folder = one(ten);
-    fs::write(folder.path().join(ring_name(0, 0)), "not a ring").unwrap();
+    fs::write(folder.path().join(rings_name(0)), "not a ring").unwrap();
     let items = left(folder.path());
     assert_eq!(kinds(&items), [ProblemKind::Damaged]);
-    assert_eq!(problems(&items)[0].detail, "rank-000000.ring-0: not a ring of this version of lbprof");
+    assert_eq!(problems(&items)[0].detail, "rank-000000.rings: no rings of this version of lbprof");
 }
 
 #[test]
@@ -365,11 +365,15 @@ fn a_rank_that_left_nothing_cannot_be_opened() {
 fn rings_of_several_threads_are_read_by_thread() {
     let folder = one(|r| ten(r).kill(0));
     let header = scenario::header(0, 1);
-    for thread in [2, 1] {
+    let path = folder.path().join(rings_name(0));
+    let mut rings = fs::read(&path).unwrap();
+    for thread in [1, 2] {
         let head = BatchHead { thread, previous_end: 1, ..BatchHead::default() };
         let records = [Record { end: 9, sent: thread.into(), ..Record::new(Operation::Send, 5) }];
-        fs::write(folder.path().join(ring_name(0, thread)), scenario::ring(&header, &head, &records, 0)).unwrap();
+        rings.resize(rings.len().next_multiple_of(ALIGNMENT), 0);
+        rings.extend(scenario::ring(&header, &head, &records, 0));
     }
+    fs::write(path, rings).unwrap();
     let items = left(folder.path());
     let threads: Vec<_> = items
         .iter()
@@ -479,11 +483,11 @@ fn a_log_cut_back_after_a_failed_write_is_whole() {
 fn an_end_that_is_missing_is_reported() {
     // Only the logs were copied: the last records are in a ring that is not there.
     let folder = one(|r| ten(r).kill(5));
-    fs::remove_file(folder.path().join(ring_name(0, 0))).unwrap();
+    fs::remove_file(folder.path().join(rings_name(0))).unwrap();
     assert_eq!(kinds(&left(folder.path())), [ProblemKind::EndMissing]);
     // The ring was copied in part.
     let folder = one(|r| ten(r).kill(5));
-    let ring = folder.path().join(ring_name(0, 0));
+    let ring = folder.path().join(rings_name(0));
     let bytes = fs::read(&ring).unwrap();
     fs::write(&ring, &bytes[..bytes.len() - 100]).unwrap();
     assert_eq!(kinds(&left(folder.path())), [ProblemKind::Truncated, ProblemKind::NotClosed]);
@@ -492,7 +496,7 @@ fn an_end_that_is_missing_is_reported() {
 #[test]
 fn a_pipe_in_place_of_a_file_does_not_block() {
     let folder = one(|r| ten(r).kill(5));
-    for name in [ring_name(0, 0), log_name(0)] {
+    for name in [rings_name(0), log_name(0)] {
         let path = folder.path().join(name);
         fs::remove_file(&path).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
@@ -508,7 +512,7 @@ fn a_pipe_in_place_of_a_file_does_not_block() {
 fn a_problem_of_a_newer_recorder_is_not_lost_in_its_ring() {
     use std::sync::atomic::Ordering::Relaxed;
     let folder = one(|r| ten(r).kill(0));
-    let path = folder.path().join(ring_name(0, 0));
+    let path = folder.path().join(rings_name(0));
     fs::remove_file(&path).unwrap();
     let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
     ring.head().first.store(12, Relaxed);
@@ -519,20 +523,25 @@ fn a_problem_of_a_newer_recorder_is_not_lost_in_its_ring() {
 #[test]
 fn a_ring_that_was_being_made_when_the_process_died_is_no_damage() {
     for blank in [0, 10, 4096, 8192] {
-        let folder = one(|r| ten(r).kill(5));
-        fs::write(folder.path().join(ring_name(0, 1)), vec![0; blank]).unwrap();
-        assert_eq!(kinds(&left(folder.path())), [ProblemKind::NotClosed], "{blank} bytes");
-        // The thread is defined once its ring is made: then something has emptied it.
-        let folder = one(|r| ten(r.define(Definition::Thread(1, 77))).kill(5));
-        fs::write(folder.path().join(ring_name(0, 1)), vec![0; blank]).unwrap();
-        assert_eq!(kinds(&left(folder.path())), [ProblemKind::Damaged, ProblemKind::NotClosed], "{blank} bytes");
+        // The thread is defined once its ring is made: then something has emptied the file.
+        let made: &[Definition] = &[Definition::Thread(0, 77)];
+        for (definitions, expected) in
+            [(&[][..], &[ProblemKind::NotClosed][..]), (made, &[ProblemKind::Damaged, ProblemKind::NotClosed])]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+            log.definitions(definitions).unwrap();
+            fs::write(folder.path().join(log_name(0)), log.into_sink()).unwrap();
+            fs::write(folder.path().join(rings_name(0)), vec![0; blank]).unwrap();
+            assert_eq!(kinds(&left(folder.path())), expected, "{blank} bytes");
+        }
     }
 }
 
 #[test]
 fn a_slot_that_was_taken_and_not_filled_hides_no_records() {
     let folder = one(|r| ten(r).kill(5));
-    let path = folder.path().join(ring_name(0, 0));
+    let path = folder.path().join(rings_name(0));
     let whole = records(&left(folder.path())).len();
     let mut ring = fs::read(&path).unwrap();
     let slot = 4096 + 2 * size_of::<Record>();
@@ -544,7 +553,7 @@ fn a_slot_that_was_taken_and_not_filled_hides_no_records() {
 #[test]
 fn a_rank_that_ended_while_its_slots_were_cleared_has_no_record_twice_and_no_silent_loss() {
     let folder = one(|r| ten(r).kill(5));
-    let path = folder.path().join(ring_name(0, 0));
+    let path = folder.path().join(rings_name(0));
     let mut ring = fs::read(&path).unwrap();
     let in_log = records(&left(folder.path())).len() - 5;
     // A flush has handed all five records over, and cleared two slots.
@@ -575,12 +584,12 @@ fn a_ring_that_was_cut_and_made_longer_again_has_lost_records_which_is_reported(
     }
     raw[150].operation = 0;
     let ring = |records: &[Record]| scenario::ring(&scenario::header(0, 1), &head, records, 0);
-    let path = folder.path().join(ring_name(0, 0));
+    let path = folder.path().join(rings_name(0));
     fs::write(&path, ring(&raw)).unwrap();
     let items = left(folder.path());
     let lost = problems(&items);
     assert_eq!(lost[0].kind, ProblemKind::RingLost);
-    assert_eq!(lost[0].detail, "rank-000000.ring-0 was truncated: 61 records in it are lost");
+    assert_eq!(lost[0].detail, "rank-000000.rings was truncated: 61 records in it are lost");
     assert!(!kinds(&items).contains(&ProblemKind::NewerOperation));
     assert_eq!(records(&items).len(), in_log.len() + 200 - 61);
     // A single call that never began is no loss.
@@ -610,7 +619,7 @@ fn a_log_that_lost_definitions_with_its_end_is_reported() {
 #[test]
 fn a_cut_that_loses_facts_without_ids_is_reported() {
     let folder = one(|r| ten(r).kill(5));
-    let (path, ring_path) = (folder.path().join(log_name(0)), folder.path().join(ring_name(0, 0)));
+    let (path, ring_path) = (folder.path().join(log_name(0)), folder.path().join(rings_name(0)));
     let mut log = fs::read(&path).unwrap();
     let records = log[log.windows(4).rposition(|window| window == b"LBBK").unwrap()..].to_vec();
     let before = log.len();

@@ -153,12 +153,7 @@ impl<'a> Job<'a> {
         command.env("LD_PRELOAD", shared_object(&["cc".into()], "support/yielding.c", self.mpi)?);
         if !recorder.is_empty() {
             command.env("LBPROF_DIR", self.logs());
-            // The tests of other suites may be run with such files, too.
-            let defaults = suite::defaults();
-            if defaults.node_files || std::env::var_os("LBPROF_TEST_FILES").is_some_and(|files| files == "node") {
-                command.env("LBPROF_FILES", "node");
-            }
-            if !defaults.samples {
+            if !suite::defaults().samples {
                 command.env("LBPROF_SAMPLE", "0");
             }
         }

@@ -26,8 +26,6 @@ pub struct Case {
 pub struct RunDefaults {
     /// Whether programs are sampled, as those of users are. Reports take longer with samples, so this is for tests of what sampling may do to programs.
     pub samples: bool,
-    /// Whether the ranks of a node write into one file.
-    pub node_files: bool,
     /// Where runs come from.
     pub source: RunSource,
 }
@@ -46,19 +44,13 @@ pub struct Suite {
 impl Suite {
     /// A suite whose programs are run in the common way.
     pub const fn new(name: &'static str, trials: fn() -> anyhow::Result<Vec<Trial>>) -> Suite {
-        let defaults = RunDefaults { samples: false, node_files: false, source: RunSource::Launched };
+        let defaults = RunDefaults { samples: false, source: RunSource::Launched };
         Suite { name, trials, defaults }
     }
 
     /// The same suite with sampled programs.
     pub const fn with_samples(mut self) -> Suite {
         self.defaults.samples = true;
-        self
-    }
-
-    /// The same suite, in which the ranks of a node write into one file.
-    pub const fn with_node_files(mut self) -> Suite {
-        self.defaults.node_files = true;
         self
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use super::kinds::KINDS;
-use lbprof_collector::format::{log_name, ring_name};
+use lbprof_collector::format::{log_name, rings_name};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::written;
 
@@ -43,7 +43,7 @@ fn holes_in_files_are_not_read() {
     }));
     claim(run.path(), &log_name(0));
     claim(run.path(), &log_name(1));
-    claim(run.path(), &ring_name(1, 0));
+    claim(run.path(), &rings_name(1));
     let output = bounded(run.path(), "");
     let (report, errors) = (words(&output.stdout), words(&output.stderr));
     assert_eq!(output.status.code(), Some(4), "{report}{errors}");
@@ -125,7 +125,7 @@ fn more_open_regions_than_the_recorder_opens_are_reported() {
 fn what_is_no_file_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();
     super::kinds::not_files(dir.path()).unwrap();
-    for name in [log_name(6), ring_name(0, 2)] {
+    for name in [log_name(6), rings_name(2)] {
         assert!(Command::new("mkfifo").arg(dir.path().join(name)).status().unwrap().success());
     }
     let output = bounded(dir.path(), "");

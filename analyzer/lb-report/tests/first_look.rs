@@ -16,8 +16,7 @@ use lbprof_collector::index::{self, BlockContents, IndexEntry, LogIndex};
 use lbprof_collector::reader::{LogItem, LogReader};
 use lbprof_collector::summary::ThreadSummary;
 use lbprof_collector::writer::LogWriter;
-use lbprof_simulator::nodes::into_node_files;
-use lbprof_simulator::scenario::{RUN_ID, RankScript, Scenario};
+use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_simulator::script::Script;
 use lbprof_simulator::summaries::{sum_up, summed_up};
 use lbprof_test_runs::{json, marked, report_on, written};
@@ -120,8 +119,6 @@ fn agrees(dir: &Path) -> u32 {
 #[test]
 fn the_figures_of_a_first_look_are_those_of_all_events() {
     let dir = with_summaries(rich(), MANY);
-    assert_eq!(agrees(dir.path()), 3);
-    into_node_files(dir.path(), RUN_ID, 2).unwrap();
     assert_eq!(agrees(dir.path()), 3);
     assert_eq!(agrees(with_summaries(rich().profile_mode(), MANY).path()), 3);
     // Without any summary the events are added up.

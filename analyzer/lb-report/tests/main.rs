@@ -12,7 +12,6 @@ mod hostile_names;
 #[path = "../../../tests/simulator/examples/hostile_logs/kinds.rs"]
 mod kinds;
 mod late_sender;
-mod node_files;
 mod otf2;
 mod page;
 mod paraver;

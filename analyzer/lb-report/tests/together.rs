@@ -16,8 +16,7 @@ use lbprof_collector::format::log_name;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::{Report, json};
-use lbprof_simulator::nodes::into_node_files;
-use lbprof_simulator::scenario::{RUN_ID, RankScript, Scenario};
+use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_simulator::script::Script;
 use lbprof_simulator::summaries::sum_up;
 use lbprof_test_runs::written;
@@ -167,19 +166,11 @@ fn so_is_a_first_look_from_summaries_and_the_events_of_a_rank_without() {
     let report: serde_json::Value = serde_json::from_str(&alone(dir.path(), &first_look).unwrap().json).unwrap();
     let summary = &report["run"]["summary"];
     assert_eq!((&summary["ranks_from_summaries"], &summary["ranks_from_events"]), (&6.into(), &1.into()));
-    into_node_files(dir.path(), RUN_ID, 3).unwrap();
-    assert_same_by(&[2, 3], dir.path(), &first_look);
 }
 
 #[test]
-fn runs_in_files_of_ranks_and_of_nodes_are_reported_as_by_one_process() {
-    let files = written(scenario(9));
-    assert_same(files.path(), &all());
-    for ranks_a_node in [1, 3, 4, 9] {
-        let dir = written(scenario(9));
-        into_node_files(dir.path(), RUN_ID, ranks_a_node).unwrap();
-        assert_same(dir.path(), &all());
-    }
+fn runs_are_reported_as_by_one_process() {
+    assert_same(written(scenario(9)).path(), &all());
 }
 
 #[test]
@@ -298,30 +289,6 @@ fn code_that_makes_others_wait_is_found_by_all_processes() {
 }
 
 #[test]
-fn ranks_of_a_node_need_not_follow_one_another() {
-    // Of two node files, each with the even or the odd ranks, each process would have ranks between those of another one.
-    let (even, odd) = (written(scenario(8)), written(scenario(8)));
-    for (dir, left_out) in [(&even, 1), (&odd, 0)] {
-        for rank in (0..8).filter(|rank| rank % 2 == left_out) {
-            for entry in fs::read_dir(dir.path()).unwrap() {
-                let path = entry.unwrap().path();
-                if path.to_string_lossy().contains(&format!("rank-{rank:06}")) {
-                    fs::remove_file(path).unwrap();
-                }
-            }
-        }
-        into_node_files(dir.path(), RUN_ID, 8).unwrap();
-    }
-    for entry in fs::read_dir(odd.path()).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().replace("node-000000", "node-000001");
-        fs::copy(&path, even.path().join(name)).unwrap();
-    }
-    assert!(alone(even.path(), &all()).unwrap().json.contains("\"node2\""));
-    assert_same(even.path(), &all());
-}
-
-#[test]
 fn parts_of_runs_are_reported_as_by_one_process() {
     let dir = written(scenario(9));
     let ranks = |list: &str| Selection { ranks: Some(list.parse().unwrap()), ..Selection::default() };
@@ -368,9 +335,6 @@ fn incomplete_and_damaged_runs_are_reported_as_by_one_process() {
     // Cut and overwritten at places of chance, which are the same each time.
     for at in 0..8_usize {
         let dir = written(scenario(9));
-        if at % 2 == 1 {
-            into_node_files(dir.path(), RUN_ID, 3).unwrap();
-        }
         let mut files: Vec<PathBuf> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
         for (number, path) in files.iter().enumerate().filter(|(number, _)| number % 3 == at % 3) {

@@ -3,7 +3,7 @@
 use lbprof_analysis::metrics::load_balance::{phase_profile_ideal, phase_profile_ideal_of, times, times_of};
 use lbprof_analysis::model::Model;
 use lbprof_collector::definition::{ClockPair, Definition, Region, RegionKind};
-use lbprof_collector::format::{BatchHead, ClockSource, log_name, ring_name};
+use lbprof_collector::format::{BatchHead, ClockSource, log_name, rings_name};
 use lbprof_collector::ring::HEAD_BYTES;
 use lbprof_collector::{Activity, Operation, ProblemKind, Record};
 use lbprof_report::overheads::NotAlone;
@@ -222,7 +222,7 @@ fn an_iteration_in_which_a_rank_was_killed_counts() {
             r.repeat(3, |step, r| r.iteration("step", move |r| r.compute(5 - step).barrier(1.0))).kill(2)
         }));
     // The last record in the ring, the end of the iteration, never came: its slot is unused.
-    let path = dir.path().join(ring_name(0, 0));
+    let path = dir.path().join(rings_name(0));
     let mut ring = std::fs::read(&path).unwrap();
     let slot = HEAD_BYTES + size_of::<Record>();
     ring[slot..slot + 8].fill(0);
@@ -352,7 +352,7 @@ fn time_in_other_threads_is_not_the_ranks_own() {
     let head = BatchHead { thread: 1, previous_end: begin, ..BatchHead::default() };
     let record = Record { end: begin + 50_000_000, ..Record::new(Operation::Recv, begin) };
     let ring = lbprof_simulator::scenario::ring(&header, &head, &[record], 0);
-    std::fs::write(folder.path().join(ring_name(0, 1)), ring).unwrap();
+    std::fs::write(folder.path().join(rings_name(0)), ring).unwrap();
     let report = report_on(&model_in(folder.path()));
     let named = report.verdict.waits_at.as_ref().map(|site| site.operations.clone());
     assert_eq!(named, Some(vec!["Barrier".to_owned()]));

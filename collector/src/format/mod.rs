@@ -9,8 +9,8 @@
 //! what follows it. All integers little-endian. Every prefix that ends with a block is a log: a killed rank's ends so, and
 //! its ring holds the rest.
 //!
-//! Names of files in a run's folder: `rank-000012.lbp` and, while a thread records or after it was killed,
-//! `rank-000012.ring-0`.
+//! Names of files in a run's folder: `rank-000012.lbp` and, while the rank records or after it was killed,
+//! `rank-000012.rings`.
 
 pub(crate) mod blocks;
 pub(crate) mod codec;
@@ -153,9 +153,9 @@ pub fn log_name(rank: u32) -> String {
     format!("rank-{rank:06}.lbp")
 }
 
-/// Name of the ring of a thread.
-pub fn ring_name(rank: u32, thread: u32) -> String {
-    format!("rank-{rank:06}.ring-{thread}")
+/// Name of the file with the rings of a rank's threads.
+pub fn rings_name(rank: u32) -> String {
+    format!("rank-{rank:06}.rings")
 }
 
 /// The rank of a log's name.
@@ -163,10 +163,9 @@ pub fn rank_of_log(name: &str) -> Option<u32> {
     name.strip_prefix("rank-")?.strip_suffix(".lbp")?.parse().ok()
 }
 
-/// The rank and thread of a ring's name.
-pub fn rank_and_thread_of_ring(name: &str) -> Option<(u32, u32)> {
-    let (rank, thread) = name.strip_prefix("rank-")?.split_once(".ring-")?;
-    Some((rank.parse().ok()?, thread.parse().ok()?))
+/// The rank whose rings are in the file of this name.
+pub fn rank_of_rings(name: &str) -> Option<u32> {
+    name.strip_prefix("rank-")?.strip_suffix(".rings")?.parse().ok()
 }
 
 /// The definitions of a block, and how many of them this version does not know.
@@ -193,15 +192,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_give_rank_and_thread() {
+    fn names_of_files_give_the_rank() {
         assert_eq!(rank_of_log(&log_name(12)), Some(12));
         assert_eq!(rank_of_log(&log_name(u32::MAX)), Some(u32::MAX));
-        assert_eq!(rank_and_thread_of_ring(&ring_name(1_000_000, 3)), Some((1_000_000, 3)));
-        for other in
-            ["rank-.lbp", "rank-1.lbp.old", "rank-x.lbp", "rank-000001.ring-", "notes.txt", "rank-1.ring-0.lbp"]
-        {
+        assert_eq!(rank_of_rings(&rings_name(1_000_000)), Some(1_000_000));
+        for other in ["rank-.lbp", "rank-1.lbp.old", "rank-x.lbp", "rank-.rings", "notes.txt", "rank-1.rings.lbp"] {
             assert_eq!(rank_of_log(other), None, "{other}");
-            assert_eq!(rank_and_thread_of_ring(other), None, "{other}");
+            assert_eq!(rank_of_rings(other), None, "{other}");
         }
     }
 

@@ -35,8 +35,6 @@ pub const SETTINGS: &[RecorderSetting] = settings! {
         "Maximum size of a rank's log; beyond it the rank continues in profile mode.";
     "LBPROF_RANKS", Some("ranks"), "all", "a list of ranks and ranges: 0,8-15,0-63:4":
         "Ranks that record; the others only take part in measuring clocks.";
-    "LBPROF_FILES", Some("files"), "auto", "auto | node | rank":
-        "Whether each rank writes a log file, or all ranks of a node write one. auto: one file on nodes with at least 64 ranks, and on all nodes of jobs with at least 1,024.";
     "LBPROF_SUMMARY", Some("summary"), "auto", "auto | on | off":
         "Whether a rank's log ends with its profile, from which lb-report --summary makes its first screen. auto: in profile mode, and where all records are in the rings until MPI_Finalize; on: always.";
     "LBPROF_PCONTROL", Some("pcontrol"), "levels", "levels | labels":
@@ -159,7 +157,6 @@ mod tests {
             ("LBPROF_RANKS", "3-1"),
             ("LBPROF_RANKS", "0-4:0"),
             ("LBPROF_RANKS", "0-4294967295"),
-            ("LBPROF_FILES", "host"),
             ("LBPROF_SUMMARY", "yes"),
             ("LBPROF_CLOCK", "wall"),
             ("LBPROF_VERBOSE", "2"),

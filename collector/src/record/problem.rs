@@ -161,10 +161,6 @@ problems! {
     NotSampled = 47, Note, "the detail says what forbids it, and what helps";
     /// Samples are missing: a thread computed so long without an MPI call that the system had no place for them, or blocks were damaged.
     SamplesLost = 48, Note, "the functions shown are of the samples that are there; free space if records were dropped, too, else record fewer a second (LBPROF_SAMPLE)";
-    /// Parts of a rank's log in a node file state different contents for one place: the later one was taken.
-    PartsInConflict = 49, Doubtful, "one of them was written after the system had reported that writing the other failed: check the disk";
-    /// A rank's log is there twice: in a node file and in a file of its own, or in two node files.
-    LogTwice = 50, Note, "remove the copy that does not belong to the run";
     /// What a log ends with, its summary or the index of its blocks, contradicts the rest of it.
     SummaryWrong = 51, Note, "the figures are those of the events; copy the log again, or report it with the log if that changes nothing";
     /// Names or source lines of a program or shared object were not used, for it is damaged, too large, or took too long to read.

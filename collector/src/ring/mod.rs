@@ -2,6 +2,8 @@
 //!
 //! | head, 4096 bytes ([`RingHead`]) | slot 0 | slot 1 | … |        a slot is a [`Record`]
 //!
+//! The rings of a rank's threads are in one file, each at the number of its thread times [`piece_bytes`]: all have the same size.
+//!
 //! The file's blocks are allocated before it is mapped, for a store into a page that a full disk cannot back is a SIGBUS. So it is where
 //! the file is cut short or its disk fails; the recorder catches that.
 //! What is stored survives the death of the process, kill −9 included, as the pages belong to the file. A slot is in use
@@ -24,10 +26,14 @@ use crate::definition::USAGE_WORDS;
 use crate::format::MAX_WAITING;
 use crate::record::Record;
 
-/// First bytes of a ring file.
+/// First bytes of a ring.
 pub const MAGIC: [u8; 8] = *b"LBPRING1";
 /// Bytes before the first slot.
 pub const HEAD_BYTES: usize = 4096;
+/// Rings in a file begin at multiples of this: a mapping begins with a page, and no system has larger ones.
+pub const ALIGNMENT: usize = 64 << 10;
+/// Rings that a file can have: one for each thread that may record.
+pub const MAX_RINGS: usize = 4096;
 /// Regions that the head can hold open; deeper ones are known only from the records.
 pub const MAX_OPEN: usize = 64;
 /// Kinds of problem that the head can count.
@@ -37,7 +43,7 @@ pub const MAX_PROBLEMS: usize = 64;
 /// signal's handler has prevented.
 pub const MANY_EMPTY: usize = 8;
 
-/// The head of a ring file. All fields little-endian, at the offsets of this layout.
+/// The head of a ring. All fields little-endian, at the offsets of this layout.
 #[repr(C)]
 pub struct RingHead {
     /// [`MAGIC`].
@@ -99,23 +105,9 @@ pub struct RingHead {
 
 const _: () = assert!(size_of::<RingHead>() == HEAD_BYTES);
 
-/// A piece of a file of rings: whose, and how large all of them are.
-#[derive(Clone, Copy, Debug)]
-pub struct RingSpec {
-    /// Rank in MPI_COMM_WORLD.
-    pub rank: u32,
-    /// Number of the thread in its log.
-    pub thread: u32,
-    /// Bytes of a piece.
-    pub bytes: u32,
-}
-
-/// Bytes before the first piece of a file of rings.
-pub const RINGS_HEAD_BYTES: usize = 4096;
-
-/// The offset of piece `number` in a file of rings with pieces of `piece_bytes` bytes.
-pub fn piece_at(number: u32, piece_bytes: u32) -> u64 {
-    RINGS_HEAD_BYTES as u64 + u64::from(number) * u64::from(piece_bytes)
+/// Bytes between the begins of two rings of `capacity` slots in the file of a rank's rings.
+pub fn piece_bytes(capacity: usize) -> u64 {
+    (HEAD_BYTES + capacity * size_of::<Record>()).next_multiple_of(ALIGNMENT) as u64
 }
 
 /// A mapped ring.
@@ -135,40 +127,16 @@ fn slots_in(bytes: usize) -> usize {
 }
 
 impl Ring {
-    /// Makes a ring in a new and empty file: allocates its blocks and maps it. `bytes` is the size of the slots, rounded down to whole ones.
+    /// Makes the ring of `thread` in its piece of the file of its rank's rings: allocates the piece's blocks and maps it. `bytes` is the size
+    /// of the slots, rounded down to whole ones, the same for all threads.
     ///
     /// Errors: what the system says, among them ENOSPC where the disk is full.
     pub fn create_in(file: &File, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
         let capacity = slots_in(bytes);
-        let length = HEAD_BYTES + capacity * size_of::<Record>();
-        allocate(file, 0, length)?;
-        // Not through the mapping: nobody looks after its pages yet, and the file may be cut short at any time.
-        file.write_all_at(&first_words(rank, thread, run_id, capacity as u32), 0)?;
-        Self::map(file, 0, length, capacity)
-    }
-
-    /// Returns whether a ring with so many bytes of slots fits into a piece of so many.
-    pub fn fits(bytes: usize, piece_bytes: u32) -> bool {
-        HEAD_BYTES + slots_in(bytes) * size_of::<Record>() <= piece_bytes as usize
-    }
-
-    /// Makes a ring in piece `number` of a file of rings, whose blocks are allocated before.
-    ///
-    /// Errors: what the system says, among them ENOSPC; EEXIST where the piece was in use already; InvalidInput where it is too small.
-    pub fn in_piece(file: &File, piece: RingSpec, bytes: usize, number: u32, run_id: u64) -> io::Result<Ring> {
-        let capacity = slots_in(bytes);
-        let length = HEAD_BYTES + capacity * size_of::<Record>();
-        let at = piece_at(number, piece.bytes);
-        if !Self::fits(bytes, piece.bytes) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the pieces are for smaller rings"));
-        }
-        allocate(file, at, piece.bytes as usize)?;
-        let mut magic = [0; MAGIC.len()];
-        file.read_exact_at(&mut magic, at)?;
-        if magic != [0; MAGIC.len()] {
-            return Err(io::ErrorKind::AlreadyExists.into());
-        }
-        file.write_all_at(&first_words(piece.rank, piece.thread, run_id, capacity as u32), at)?;
+        let (at, length) = (u64::from(thread) * piece_bytes(capacity), HEAD_BYTES + capacity * size_of::<Record>());
+        allocate(file, at, length)?;
+        // Not through the mapping: no handler looks after its pages yet, and the file may be cut short at any time.
+        file.write_all_at(&first_words(rank, thread, run_id, capacity as u32), at)?;
         Self::map(file, at, length, capacity)
     }
 

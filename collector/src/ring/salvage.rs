@@ -1,4 +1,4 @@
-//! Reads the ring file of a thread: what a killed or still running rank has not yet written to its log.
+//! Reads the file of a rank's rings: what a killed or still running rank has not yet written to its log.
 //!
 //! The file is read as plain bytes at the offsets of [`RingHead`] and [`Record`], all integers little-endian, for the process
 //! that maps it may be gone, on another machine, or writing while we read.
@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use rustix::fs::{SeekFrom as Find, seek};
+use rustix::io::Errno;
 
 use crate::codec::{take_array, u16_at, u32_at, u64_at};
 use crate::definition::{ClockPair, EndReason, ResourceUsage};
@@ -17,15 +18,18 @@ use crate::format::{BatchHead, OpenRegion, VERSION};
 use crate::joined;
 use crate::record::{CallFlags, Record};
 use crate::ring::waiting::{WaitingDefinitions, waiting_in};
-use crate::ring::{HEAD_BYTES, MAGIC, MANY_EMPTY, MAX_OPEN, MAX_PROBLEMS, RingHead};
+use crate::ring::{ALIGNMENT, HEAD_BYTES, MAGIC, MANY_EMPTY, MAX_OPEN, MAX_PROBLEMS, MAX_RINGS, RingHead, piece_bytes};
 
-/// Largest file that is read: the largest ring there can be (LBPROF_BUFFER) is a quarter of it.
-const MAX_FILE: u64 = 64 << 20;
+/// Bytes of a ring that are read at most: the largest ring there can be (LBPROF_BUFFER) is a quarter of it.
+const MAX_RING: u64 = 64 << 20;
+
+/// Places of a file that are looked at in vain for the begin of a ring.
+const MAX_PLACES_IN_VAIN: usize = 1 << 14;
 
 /// Number of attempts to read a ring that its thread flushes meanwhile.
 const ATTEMPTS: usize = 8;
 
-/// The contents of a ring file.
+/// The contents of a ring.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SalvagedRing {
     /// The run's id.
@@ -54,25 +58,66 @@ pub struct SalvagedRing {
     pub facts_end: u64,
     /// Definitions that the log does not have yet, unless it is longer by now.
     pub waiting: WaitingDefinitions,
-    /// True if the file ends before the last slot, so that records may be missing.
+    /// True if its file ends before the last slot, so that records may be missing.
     pub cut: bool,
     /// Records that were lost before others, with pages of the file: somebody has emptied it.
     pub lost: usize,
 }
 
-/// Reads a ring file. `None`: the file is not a ring of this version, or its thread had not set it up yet.
+/// Reads the rings in the file of a rank's rings, in the order of threads. Rings that their threads had not set up yet, and those of
+/// another version, are left out.
 ///
 /// Errors: what the system says.
-pub fn read_ring(file: &File) -> io::Result<Option<SalvagedRing>> {
-    read_ring_in(file, 0..MAX_FILE)
+pub fn read_rings(file: &File) -> io::Result<Vec<SalvagedRing>> {
+    let mut rings = Vec::new();
+    // The first thread's ring last: definitions wait there that records in the others refer to.
+    for place in find_rings(file)?.into_iter().rev() {
+        rings.extend(read_ring(file, place)?);
+    }
+    rings.reverse();
+    Ok(rings)
 }
 
-/// Reads a ring in a part of a file, at most 64 MiB long.
+/// Reads the first ring in the file of a rank's rings. `None`: it is not a ring of this version, or its thread had not set it up yet.
 ///
 /// Errors: what the system says.
-pub fn read_ring_in(file: &File, part: Range<u64>) -> io::Result<Option<SalvagedRing>> {
+pub fn read_first_ring(file: &File) -> io::Result<Option<SalvagedRing>> {
+    match find_rings(file)?.first() {
+        Some(place) => read_ring(file, place.clone()),
+        None => Ok(None),
+    }
+}
+
+/// Finds the rings in the file of a rank's rings. Holes are not looked at.
+fn find_rings(file: &File) -> io::Result<Vec<Range<u64>>> {
+    let length = file.metadata()?.len();
+    let mut rings = Vec::new();
+    let (mut at, mut in_vain) = (0, 0);
+    while at < length && in_vain < MAX_PLACES_IN_VAIN && rings.len() < MAX_RINGS {
+        at = match seek(file, Find::Data(at)) {
+            Ok(data) => at.max(data - data % ALIGNMENT as u64),
+            Err(Errno::NXIO) => break,
+            Err(_) => at,
+        };
+        let mut head = [0; offset_of!(RingHead, first)];
+        if read_at_most(file, &mut head, at)? == head.len() && head[..MAGIC.len()] == MAGIC {
+            let capacity = u32_at(&head, offset_of!(RingHead, capacity)) as usize;
+            rings.push(at..at + (HEAD_BYTES + capacity * size_of::<Record>()) as u64);
+            at += piece_bytes(capacity);
+        } else {
+            at += ALIGNMENT as u64;
+            in_vain += 1;
+        }
+    }
+    Ok(rings)
+}
+
+/// Reads a ring in a part of a file, of which at most 64 MiB are looked at.
+///
+/// Errors: what the system says.
+fn read_ring(file: &File, part: Range<u64>) -> io::Result<Option<SalvagedRing>> {
     let mut bytes = Vec::new();
-    let length = file.metadata()?.len().clamp(part.start, part.end.min(part.start + MAX_FILE)) - part.start;
+    let length = file.metadata()?.len().clamp(part.start, part.end.min(part.start + MAX_RING)) - part.start;
     for _ in 0..ATTEMPTS {
         bytes.clear();
         // The first hole holds no record, and none comes after it unless somebody has emptied the file.
@@ -114,12 +159,12 @@ pub(crate) fn read_at_most(file: &File, buffer: &mut [u8], at: u64) -> io::Resul
     Ok(read)
 }
 
-/// Parses the bytes of a ring file, or returns `None` if they are not a ring of this version.
+/// Parses the bytes of a ring, or returns `None` if they are not a ring of this version.
 pub fn ring(bytes: &[u8]) -> Option<SalvagedRing> {
     ring_of(bytes, bytes.len() as u64)
 }
 
-/// Parses a ring in a file of `length` bytes that holds zeros after `bytes`.
+/// Parses a ring of which a file has `length` bytes, that holds zeros after `bytes`.
 fn ring_of(bytes: &[u8], length: u64) -> Option<SalvagedRing> {
     let (head, slots) = bytes.split_at_checked(HEAD_BYTES)?;
     let version = u16::try_from(u32_at(head, offset_of!(RingHead, version))).ok()?;

@@ -8,21 +8,21 @@
 //! Nothing of the run is written, locked or mapped: the files are read as plain bytes.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::collections::btree_map::Entry;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::blocks::BlockScanner;
-use crate::folder::{RunFileNames, RunFolder};
+use crate::folder::RunFolder;
 use crate::format::LogHeader;
-use crate::log_paths::{LogPlace, RingPlace};
-use crate::log_source::{LogBytes, LogSource};
+use crate::log_paths::open_file;
+use crate::rank_log::open_log;
 use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers};
-use crate::salvage::SalvagedRing;
+use crate::salvage::{SalvagedRing, read_first_ring};
 
 /// The logs and rings of a run that may still be recorded.
 pub struct LiveRun {
     path: PathBuf,
-    names: RunFileNames,
     folder: RunFolder,
     logs: BTreeMap<u32, LiveLog>,
 }
@@ -32,26 +32,23 @@ impl LiveRun {
     ///
     /// Errors: what the system says of the folder.
     pub fn open(path: &Path) -> io::Result<LiveRun> {
-        let names = RunFileNames::list(path)?;
-        let folder = RunFolder::with_names(path, names.clone());
-        let mut run = LiveRun { path: path.to_path_buf(), names, folder, logs: BTreeMap::new() };
-        run.open_logs();
+        let mut run = LiveRun { path: path.to_path_buf(), folder: RunFolder::default(), logs: BTreeMap::new() };
+        run.look_again()?;
         Ok(run)
     }
 
-    /// Finds files that came or went, and what was appended to node files.
+    /// Finds files that came or went.
     ///
     /// Errors: what the system says of the folder.
     pub fn look_again(&mut self) -> io::Result<()> {
-        let names = RunFileNames::list(&self.path)?;
-        // A node file is read through when it is opened: it is opened once more only where a rank may have come.
-        if names != self.names || self.logs.len() < self.n_recorded() {
-            self.folder = RunFolder::with_names(&self.path, names.clone());
-            self.names = names;
-        } else {
-            self.folder.look_again();
+        self.folder = RunFolder::list(&self.path)?;
+        for rank in self.folder.ranks() {
+            if let Entry::Vacant(place) = self.logs.entry(rank)
+                && let Ok(log) = LiveLog::open(self.folder.log_path(rank))
+            {
+                place.insert(log);
+            }
         }
-        self.open_logs();
         Ok(())
     }
 
@@ -67,28 +64,17 @@ impl LiveRun {
         if recorded == 0 { self.n_ranks() } else { recorded }
     }
 
-    /// Returns each rank's log, and the ring of the thread that called `MPI_Init` where that is there.
-    pub fn logs(&mut self) -> impl Iterator<Item = (&mut LiveLog, Option<RingPlace>)> {
+    /// Returns each rank's log, and the path of the rank's rings where they are there.
+    pub fn logs(&mut self) -> impl Iterator<Item = (&mut LiveLog, Option<PathBuf>)> {
         let folder = &self.folder;
-        self.logs.iter_mut().map(|(&rank, log)| (log, folder.first_ring(rank)))
-    }
-
-    fn open_logs(&mut self) {
-        let ranks: Vec<u32> = self.folder.ranks().collect();
-        for rank in ranks {
-            let Some(place) = self.folder.place(rank).cloned() else { continue };
-            match self.logs.get_mut(&rank) {
-                Some(log) => log.place = place,
-                None => drop(LiveLog::open(place).map(|log| self.logs.insert(rank, log))),
-            }
-        }
+        self.logs.iter_mut().map(|(&rank, log)| (log, folder.rings_path(rank)))
     }
 }
 
 /// A rank's log, read as far as it goes.
 pub struct LiveLog {
     header: LogHeader,
-    place: LogPlace,
+    path: PathBuf,
     /// Bytes of the log that are done with.
     position: u64,
     sequences: SequenceNumbers,
@@ -96,10 +82,10 @@ pub struct LiveLog {
 }
 
 impl LiveLog {
-    fn open(place: LogPlace) -> Result<LiveLog, OpenError> {
-        let log = LogSource::open(&place, true)?;
+    fn open(path: PathBuf) -> Result<LiveLog, OpenError> {
+        let log = open_log(&path)?;
         let (sequences, sample_sequences) = Default::default();
-        Ok(LiveLog { header: log.header().clone(), position: log.position(), place, sequences, sample_sequences })
+        Ok(LiveLog { header: log.header().clone(), position: log.position(), path, sequences, sample_sequences })
     }
 
     /// The log's header.
@@ -111,10 +97,10 @@ impl LiveLog {
     ///
     /// Errors: what the system says.
     pub fn read_new(&mut self, mut take: impl FnMut(LogItem) -> bool) -> io::Result<u64> {
-        // Parts of a node file that are just being written come at a later look.
-        let Some((bytes, length)) = LogBytes::open(&self.place)? else { return Ok(0) };
-        let begin = self.position;
-        let source = LogRemainder { bytes, at: begin, end: length };
+        let mut file = open_file(&self.path)?;
+        let (begin, length) = (self.position, file.metadata()?.len());
+        file.seek(SeekFrom::Start(begin))?;
+        let source = file.take(length.saturating_sub(begin));
         let sequences = std::mem::take(&mut self.sequences);
         let sample_sequences = std::mem::take(&mut self.sample_sequences);
         let mut log = LogReader::resumed(self.header.clone(), BlockScanner::new(source), sequences, sample_sequences);
@@ -133,10 +119,10 @@ impl LiveLog {
         Ok(length.saturating_sub(self.position))
     }
 
-    /// The records in a ring of this rank that come after the part of the log that was read, with call sites as the log numbers them; `None` where the
-    /// ring is gone or of another run.
-    pub fn beyond(&self, ring: &RingPlace) -> Option<SalvagedRing> {
-        let mut ring = ring.read().ok()??;
+    /// The records in the ring of the thread that called `MPI_Init` that come after the part of the log that was read, with call sites as the log numbers
+    /// them. `rings`: the path of the rank's rings. `None` where the ring is gone or of another run.
+    pub fn beyond(&self, rings: &Path) -> Option<SalvagedRing> {
+        let mut ring = read_first_ring(&open_file(rings).ok()?).ok()??;
         if ring.run_id != self.header.run_id || ring.rank != self.header.rank {
             return None;
         }
@@ -148,21 +134,5 @@ impl LiveLog {
             record.call_site = record.call_site.wrapping_sub(1);
         }
         Some(ring)
-    }
-}
-
-/// The bytes of a log from a place on.
-struct LogRemainder {
-    bytes: LogBytes,
-    at: u64,
-    end: u64,
-}
-
-impl Read for LogRemainder {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX).min(buffer.len());
-        self.bytes.read_exact_at(&mut buffer[..n], self.at)?;
-        self.at += n as u64;
-        Ok(n)
     }
 }

@@ -1,85 +1,9 @@
-//! Paths of the log and the rings of a rank: in files of their own, or in those of its node.
+//! Opens the files of a run, and says why one cannot be opened.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use crate::node::file::{LogId, NodeFile};
-use crate::node::rings::{RingLocation, RingsFile};
-use crate::salvage::{SalvagedRing, read_ring, read_ring_in};
-
-/// The location of a rank's log.
-#[derive(Clone, Debug)]
-pub enum LogPlace {
-    /// In a file of its own; it may not exist, where only rings are left.
-    File(PathBuf),
-    /// In a node file.
-    Node(Arc<NodeFile>, LogId),
-}
-
-impl LogPlace {
-    /// The file's name, for messages.
-    pub fn name(&self) -> String {
-        match self {
-            LogPlace::File(path) => path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned()),
-            LogPlace::Node(node, _) => node.name(),
-        }
-    }
-}
-
-impl LogPlace {
-    /// Bytes of the log; `None` where there is none.
-    pub(crate) fn length(&self) -> Option<u64> {
-        match self {
-            LogPlace::File(path) => Some(open_file(path).ok()?.metadata().ok()?.len()),
-            LogPlace::Node(node, id) => Some(node.read(*id).parts().end()),
-        }
-    }
-}
-
-/// The location of a ring.
-#[derive(Clone, Debug)]
-pub enum RingPlace {
-    /// In a file of its own, of this thread.
-    File(PathBuf, u32),
-    /// In a file of a node's rings.
-    Node(Arc<RingsFile>, RingLocation),
-}
-
-impl RingPlace {
-    /// Its name in messages.
-    pub fn name(&self) -> String {
-        match self {
-            RingPlace::File(path, _) => {
-                path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned())
-            }
-            RingPlace::Node(rings, piece) => format!("{}, rank {}, thread {}", rings.name(), piece.rank, piece.thread),
-        }
-    }
-
-    /// The number of its thread in the log.
-    pub fn thread(&self) -> u32 {
-        match self {
-            RingPlace::File(_, thread) => *thread,
-            RingPlace::Node(_, piece) => piece.thread,
-        }
-    }
-
-    /// Reads the ring, or returns `None` if it is of another version.
-    ///
-    /// Errors: what the system says.
-    pub fn read(&self) -> io::Result<Option<SalvagedRing>> {
-        match self {
-            RingPlace::File(path, _) => read_ring(&open_file(path)?),
-            RingPlace::Node(rings, piece) => {
-                let (file, part) = rings.place(*piece);
-                read_ring_in(file, part)
-            }
-        }
-    }
-}
+use std::path::Path;
 
 /// Opens a regular file. What else there may be under the name of a file of a run, a named pipe for one, could make us wait for ever.
 ///

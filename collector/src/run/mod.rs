@@ -4,7 +4,6 @@ pub mod folder;
 pub mod live_process;
 pub mod live_run;
 pub mod log_paths;
-pub(crate) mod log_source;
 pub(crate) mod merged_threads;
 pub mod rank_log;
 pub mod reader;

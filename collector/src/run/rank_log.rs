@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::definition::{ClockPair, Definition, LifetimePoint, RankList};
-use crate::format::{BatchHead, ClockSource, LogHeader, RecordingMode};
-use crate::log_paths::{LogPlace, RingPlace, open_file};
-use crate::log_source::LogSource;
+use crate::format::{BatchHead, ClockSource, LogHeader, RecordingMode, rings_name};
+use crate::log_paths::open_file;
 use crate::merged_threads::ThreadMerge;
 use crate::operation::Operation;
 use crate::poll_gaps::{GapUse, GapUses, ProfileGaps};
@@ -19,19 +19,20 @@ use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers, gap};
 use crate::record::Record;
 use crate::ring::HEAD_BYTES;
 use crate::ring::waiting::WaitingDefinitions;
-use crate::salvage::SalvagedRing;
+use crate::salvage::{SalvagedRing, read_at_most, read_rings};
+use crate::sparse_file::DataOnly;
 use crate::undefined_ids::UndefinedIds;
 use crate::words::{CountedNoun, SystemError};
 
 /// A rank's log and rings, read as one. A rank that still runs may be read too: what it writes later is left out.
 pub struct RankLog {
     header: LogHeader,
-    log: Option<LogReader<LogSource>>,
+    log: Option<LogReader<DataOnly>>,
     rings: Vec<SalvagedRing>,
-    /// Threads whose ring holds nothing, and its name.
-    unmade: Vec<(u32, String)>,
-    /// The names of those of them whose ring has held records.
-    emptied: Vec<String>,
+    /// True if the file of its rings holds none: the process died while it made the first one, or somebody has emptied the file.
+    has_blank_rings: bool,
+    /// True if the log defines a thread, whose ring had been made by then.
+    has_threads: bool,
     waiting: VecDeque<LogItem>,
     /// Number of reports in the log itself, by kind of problem.
     reported: HashMap<u16, u64>,
@@ -53,12 +54,14 @@ pub struct RankLog {
 }
 
 impl RankLog {
-    /// Opens what `rank` left in these places.
-    pub(crate) fn from_places(rank: u32, place: &LogPlace, rings: &[RingPlace]) -> Result<RankLog, OpenError> {
+    /// Opens what `rank` left in these files.
+    pub(crate) fn from_files(rank: u32, log: &Path, rings: Option<&Path>) -> Result<RankLog, OpenError> {
         let mut waiting = VecDeque::new();
         // The rings first: what a running rank flushes after that is in the log when we come to it, and is recognised.
-        let RankRings { whole: mut rings, unmade } = rings_of(rank, rings, &mut waiting);
-        let (log, header) = match (LogSource::open(place, !rings.is_empty()), rings.first()) {
+        let rings = rings.and_then(|path| open_rings(rank, path, &mut waiting));
+        let has_blank_rings = rings.as_ref().is_some_and(Vec::is_empty);
+        let mut rings = rings.unwrap_or_default();
+        let (log, header) = match (open_log(log), rings.first()) {
             (Ok(log), _) => {
                 let header = log.header().clone();
                 (Some(log), header)
@@ -73,9 +76,6 @@ impl RankLog {
             }
             (Err(error), _) => return Err(error),
         };
-        if let Some(log) = &log {
-            waiting.extend(log.source().problems(rank).into_iter().map(LogItem::Problem));
-        }
         rings.retain(|ring| {
             let ours = ring.run_id == header.run_id && ring.rank == rank;
             if !ours {
@@ -90,8 +90,8 @@ impl RankLog {
             facts_end: rings.iter().map(|ring| ring.facts_end).max().unwrap_or(0),
             is_truncated: false,
             rings,
-            unmade,
-            emptied: Vec::new(),
+            has_blank_rings,
+            has_threads: false,
             waiting,
             reported: HashMap::new(),
             undefined: UndefinedIds::default(),
@@ -184,13 +184,10 @@ impl RankLog {
             }
             return Some(item);
         }
-        let rank = self.header.rank;
-        let left: Vec<Problem> = self.log.as_ref().map_or(Vec::new(), |log| log.source().problems_at_end(rank));
-        for item in left.into_iter().map(LogItem::Problem) {
-            match self.rings_hold(&item) {
-                true => self.forgiven = Some(item),
-                false => self.waiting.push_back(item),
-            }
+        let hole = self.log.as_ref().map_or(0, |log| log.source().skipped());
+        if hole > 0 {
+            let detail = format!("a hole of {} in the log's file", CountedNoun(hole, "byte"));
+            self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, hole, detail));
         }
         self.salvage();
         self.report_lost_facts();
@@ -233,12 +230,7 @@ impl RankLog {
                 let reported = self.reported.entry(*kind).or_default();
                 *reported = reported.saturating_add(*count);
             }
-            Definition::Thread(number, _) => {
-                // It is defined when its ring is made.
-                if let Some(at) = self.unmade.iter().position(|(thread, _)| thread == number) {
-                    self.emptied.push(self.unmade.swap_remove(at).1);
-                }
-            }
+            Definition::Thread(..) => self.has_threads = true,
             Definition::WindowEnd(_) => self.window_ended = true,
             Definition::End(..) => self.ended = true,
             _ => {}
@@ -260,13 +252,12 @@ impl RankLog {
     /// Puts what the rings hold beyond the log into `waiting`.
     fn salvage(&mut self) {
         self.salvaged = true;
-        let had_rings = !self.rings.is_empty() || !self.unmade.is_empty() || !self.emptied.is_empty();
+        let had_rings = !self.rings.is_empty() || self.has_blank_rings;
         // The recorder itself has reported what was lost with a file that was emptied while it ran.
-        if !self.reported.contains_key(&(ProblemKind::RingLost as u16)) {
-            for name in self.emptied.drain(..) {
-                let detail = format!("{name} is empty");
-                self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, 1, detail));
-            }
+        let is_reported = self.reported.contains_key(&(ProblemKind::RingLost as u16));
+        if self.has_blank_rings && self.has_threads && !is_reported {
+            let detail = format!("{} is empty", rings_name(self.header.rank));
+            self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, 1, detail));
         }
         self.take_in_unwritten();
         let mut without_log = SequenceNumbers::default();
@@ -388,62 +379,53 @@ impl ThreadPolls {
     }
 }
 
-/// The rings of a rank that exist.
-#[derive(Default)]
-struct RankRings {
-    /// By thread.
-    whole: Vec<SalvagedRing>,
-    /// Threads whose ring was being made when the process died: its file holds nothing. So it looks, too, where it was emptied
-    /// later; then the log knows the thread. With its name.
-    unmade: Vec<(u32, String)>,
+/// Opens the log at `path`.
+pub(crate) fn open_log(path: &Path) -> Result<LogReader<DataOnly>, OpenError> {
+    let file = open_file(path).map_err(|source| OpenError::Io { path: path.to_path_buf(), source })?;
+    LogReader::named(DataOnly::new(file), path)
 }
 
-/// The rings of `rank`. One that cannot be read is reported in `waiting`.
-fn rings_of(rank: u32, places: &[RingPlace], waiting: &mut VecDeque<LogItem>) -> RankRings {
-    let mut rings = RankRings::default();
-    // The first thread's ring last: definitions wait there that records in the others refer to.
-    let (last, first): (Vec<usize>, _) = (0..places.len()).partition(|&i| places[i].thread() == 0);
-    let mut read: Vec<_> = first.into_iter().chain(last).map(|i| (i, places[i].read())).collect();
-    read.sort_by_key(|&(i, _)| i);
-    for (place, (_, found)) in places.iter().zip(read) {
-        let name = place.name();
-        let (kind, unreadable) = match found {
-            Ok(Some(ring)) => {
-                if ring.cut {
-                    waiting.push_back(problem(rank, ProblemKind::Truncated, 1, format!("{name} is cut short")));
-                }
-                if ring.lost != 0 {
-                    let detail =
-                        format!("{name} was truncated: {} in it are lost", CountedNoun(ring.lost as u64, "record"));
-                    waiting.push_back(problem(rank, ProblemKind::RingLost, 1, detail));
-                }
-                rings.whole.push(ring);
-                continue;
+/// Reads the rings of `rank`: none where the process died before it had made the first one. `None`: there are none, or they cannot be
+/// read, which is reported in `waiting`.
+fn open_rings(rank: u32, path: &Path, waiting: &mut VecDeque<LogItem>) -> Option<Vec<SalvagedRing>> {
+    let name = rings_name(rank);
+    let found = open_file(path).and_then(|file| {
+        let rings = read_rings(&file)?;
+        Ok((!rings.is_empty() || is_blank(&file)?).then_some(rings))
+    });
+    let (kind, unreadable) = match found {
+        Ok(Some(rings)) => {
+            for ring in &rings {
+                report_losses(rank, ring, waiting);
             }
-            Ok(None) if let Some(thread) = blank(place) => {
-                rings.unmade.push((thread, name));
-                continue;
-            }
-            // A running rank that closes its log removes its ring, after all of it is in the log.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Ok(None) => (ProblemKind::Damaged, format!("{name}: not a ring of this version of lbprof")),
-            Err(error) => (ProblemKind::of_unreadable(&error), format!("{name}: {}", SystemError(&error))),
-        };
-        waiting.push_back(problem(rank, kind, 1, unreadable));
+            return Some(rings);
+        }
+        // A running rank that closes its log removes the file, after all of it is in the log.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Ok(None) => (ProblemKind::Damaged, format!("{name}: no rings of this version of lbprof")),
+        Err(error) => (ProblemKind::of_unreadable(&error), format!("{name}: {}", SystemError(&error))),
+    };
+    waiting.push_back(problem(rank, kind, 1, unreadable));
+    None
+}
+
+/// Reports what a ring has lost with its file.
+fn report_losses(rank: u32, ring: &SalvagedRing, waiting: &mut VecDeque<LogItem>) {
+    let name = rings_name(rank);
+    if ring.cut {
+        waiting.push_back(problem(rank, ProblemKind::Truncated, 1, format!("{name} is cut short")));
     }
-    rings
-}
-
-/// The thread of a ring whose file has no head, but zeros or nothing.
-fn blank(place: &RingPlace) -> Option<u32> {
-    let RingPlace::File(path, thread) = place else { return None };
-    open_file(path).is_ok_and(is_blank).then_some(*thread)
+    if ring.lost != 0 {
+        let detail = format!("{name} was truncated: {} in it are lost", CountedNoun(ring.lost as u64, "record"));
+        waiting.push_back(problem(rank, ProblemKind::RingLost, 1, detail));
+    }
 }
 
 /// Returns whether a file has no head of a ring, but zeros or nothing.
-fn is_blank(file: File) -> bool {
-    let mut head = Vec::new();
-    file.take(HEAD_BYTES as u64).read_to_end(&mut head).is_ok() && head.iter().all(|&byte| byte == 0)
+fn is_blank(file: &File) -> io::Result<bool> {
+    let mut head = [0; HEAD_BYTES];
+    let read = read_at_most(file, &mut head, 0)?;
+    Ok(head[..read].iter().all(|&byte| byte == 0))
 }
 
 /// The facts about a run that a ring alone holds.

@@ -10,7 +10,10 @@
 //! index counts.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use crate::codec::get;
 use crate::definition::Definition;
@@ -19,8 +22,7 @@ use crate::format::{
     BLOCK_HEAD_BYTES, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_HEADER, PREAMBLE_BYTES, definitions,
 };
 use crate::index::{self, INDEX_MAGIC, INDEX_TAIL_BYTES, IndexEntry};
-use crate::log_paths::LogPlace;
-use crate::log_source::LogBytes;
+use crate::log_paths::open_file;
 use crate::reader::{contents, summary};
 use crate::summary::ThreadSummary;
 use crate::words::SystemError;
@@ -56,8 +58,8 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, AtEndError> {
 }
 
 impl RunFolder {
-    /// The entries of the index of the log of `rank`; `None` where it has none: it is of an older version, the rank did not reach MPI_Finalize, or a part of
-    /// it is missing.
+    /// The entries of the index of the log of `rank`; `None` where it has none: it is of an older version, or the rank did not reach
+    /// MPI_Finalize.
     ///
     /// Errors: what is wrong with it.
     pub fn index(&self, rank: u32) -> Result<Option<Vec<IndexEntry>>, AtEndError> {
@@ -76,16 +78,13 @@ impl RunFolder {
 
     fn bytes_at_end(&self, rank: u32) -> io::Result<Option<AtEndBytes>> {
         // A rank whose ring is left has not ended as it should.
-        match self.place(rank).filter(|_| !self.has_rings(rank)) {
-            Some(place) => AtEndBytes::open(place),
-            None => Ok(None),
-        }
+        if self.has_rings(rank) { Ok(None) } else { AtEndBytes::open(&self.log_path(rank)).map(Some) }
     }
 }
 
 /// A log's bytes, of which the last are in memory.
 struct AtEndBytes {
-    log: LogBytes,
+    log: File,
     length: u64,
     /// Offset of the bytes in memory.
     from: u64,
@@ -93,13 +92,13 @@ struct AtEndBytes {
 }
 
 impl AtEndBytes {
-    /// `None`: parts of the log are missing or in conflict.
-    fn open(place: &LogPlace) -> io::Result<Option<Self>> {
-        let Some((log, length)) = LogBytes::open(place)? else { return Ok(None) };
+    fn open(path: &Path) -> io::Result<Self> {
+        let log = open_file(path)?;
+        let length = log.metadata()?.len();
         let from = length.saturating_sub(WINDOW);
         let mut window = vec![0; (length - from) as usize];
         log.read_exact_at(&mut window, from)?;
-        Ok(Some(AtEndBytes { log, length, from, window }))
+        Ok(AtEndBytes { log, length, from, window })
     }
 
     /// Bytes of the log.

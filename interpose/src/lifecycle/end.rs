@@ -210,8 +210,7 @@ fn close_log(reason: EndReason) {
     let log = LOG.lock().and_then(|mut log| log.take());
     if let Some(mut log) = log {
         log.end(&last);
-        let file = log.file();
-        closed_log::closed(file.path(), file.end_in_node());
+        closed_log::closed(log.file().path());
         end_line::report(Some(&log), end);
     }
     killed::unwatch();

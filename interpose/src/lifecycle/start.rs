@@ -7,7 +7,7 @@ use crate::harmless::{guard, memory, signals};
 use crate::lifecycle::fork::in_child;
 use crate::lifecycle::process_state::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS};
 use crate::lifecycle::{exit_status, killed, thread_end};
-use crate::log::{self, LOG, OpenLog, rings};
+use crate::log::{self, LOG, OpenLog};
 use crate::markers::marks;
 use crate::mpi::call::call2;
 use crate::mpi::{abi, detect, world};
@@ -22,12 +22,11 @@ use crate::state::stage::{RecordingState, set_state, state};
 use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 use crate::system::owned_files::OwnedFolder;
-use crate::system::{self, clock, faults, process, sandbox, stack};
+use crate::system::{self, clock, process, sandbox, stack};
 use crate::word::Word;
 use lbprof_collector::definition::{ClockOffset, ClockPair, Definition, LifetimePoint, RankList};
 use lbprof_collector::format::{ClockSource, LogHeader, RecordingMode};
 use lbprof_collector::problem::ProblemKind;
-use lbprof_collector::record::Record;
 use lbprof_collector::words::SystemError;
 use std::ffi::c_int;
 use std::io;
@@ -139,8 +138,7 @@ unsafe fn start(thread: *mut RecorderThread, level: u8, agree: impl FnOnce(Start
     }
 }
 
-/// The lowest thread level at which MPI lets several threads call it, and that at which it does so at the same time.
-const SEVERAL_THREADS: u8 = 2;
+/// The thread level at which MPI lets several threads call it at the same time.
 const CONCURRENT_THREADS: u8 = 3;
 
 /// Returns the thread level that MPI provides, which may be higher than the program has asked for, or `None` if it does not say.
@@ -173,12 +171,10 @@ unsafe fn open(
         call_path::configure(settings.depth, settings.check_paths);
         let unknown_python = call_path::look_for_python();
         let header = header(settings, mode, place, rank, size);
-        let log = match make_folder(&place.dir).and_then(|()| OpenLog::create(place, &header, settings)) {
+        let log = match make_folder(&place.dir).and_then(|()| OpenLog::create(&place.dir, &header, settings)) {
             Ok(log) => log,
             Err(error) => {
                 set_state(RecordingState::Done);
-                // It may look after the node's file of rings already.
-                faults::uncover();
                 guard::say(format_args!(
                     "cannot write to {}: {}; nothing is recorded",
                     place.dir.display(),
@@ -195,9 +191,6 @@ unsafe fn open(
         }
         PID.store(std::process::id(), Relaxed);
         OPEN.store(true, Relaxed);
-        if level >= SEVERAL_THREADS {
-            rings::prepare(&place.dir, settings.buffer + size_of::<Record>(), rank as u32, place.run_id);
-        }
         if !settings.complaints.is_empty() {
             guard::count(ProblemKind::BadSetting, settings.complaints.len() as u64);
         }

@@ -1,4 +1,4 @@
-//! The file of a rank's log: its own, or its node's, to which it appends frames.
+//! The file of a rank's log.
 //!
 //! A program may close all descriptors and open files of its own under the same numbers: before each write we look whose file it is, and
 //! open our own again.
@@ -9,8 +9,6 @@ use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-
-use lbprof_collector::node::frame::frame_into;
 
 use crate::harmless::{guard, signals};
 use crate::system::descriptors::{self, Identity, identify, out_of_the_way};
@@ -23,44 +21,12 @@ pub struct LogFile {
     file: ManuallyDrop<File>,
     path: PathBuf,
     identity: Identity,
-    /// In a node's file.
-    frames: Option<RankFrames>,
-}
-
-/// Bytes of a frame for which there is memory from the start: most need less.
-const FRAME_MEMORY: usize = 64 << 10;
-
-/// The frames of a rank in its node's file.
-struct RankFrames {
-    run_id: u64,
-    rank: u32,
-    /// Bytes of the rank's log so far.
-    offset: u64,
-    /// Memory for a frame.
-    memory: Vec<u8>,
 }
 
 impl LogFile {
-    /// Opens the node's file for a rank.
-    ///
-    /// Errors: what the system says; NotFound where it is another file.
-    pub fn of_node(path: &Path, identity: Identity, run_id: u64, rank: u32) -> io::Result<Self> {
-        let file = out_of_the_way(open_owned(path, libc::O_WRONLY | libc::O_APPEND)?)?;
-        if identify(file.as_raw_fd())?.0 != identity {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        let frames = Some(RankFrames { run_id, rank, offset: 0, memory: Vec::with_capacity(FRAME_MEMORY) });
-        Ok(LogFile { file: ManuallyDrop::new(file), path: path.to_owned(), identity, frames })
-    }
-
     /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// In a node's file: the run's id, the rank, and how long its log is.
-    pub fn end_in_node(&self) -> Option<(u64, u32, u64)> {
-        self.frames.as_ref().map(|frames| (frames.run_id, frames.rank, frames.offset))
     }
 
     /// Makes the file, which must not exist.
@@ -69,14 +35,13 @@ impl LogFile {
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = out_of_the_way(open_owned(path, libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT)?)?;
         let (identity, _) = identify(file.as_raw_fd())?;
-        Ok(LogFile { file: ManuallyDrop::new(file), path: path.to_owned(), identity, frames: None })
+        Ok(LogFile { file: ManuallyDrop::new(file), path: path.to_owned(), identity })
     }
 
-    /// Sets its length. Into a node's file others may have written meanwhile: a part of a frame stays there. Errors: what the system says.
+    /// Sets its length.
+    ///
+    /// Errors: what the system says.
     pub fn set_len(&mut self, length: u64) -> io::Result<()> {
-        if self.frames.is_some() {
-            return Ok(());
-        }
         ours(&mut self.file, &self.path, self.identity)?.set_len(length)
     }
 }
@@ -112,31 +77,9 @@ fn ours<'a>(file: &'a mut ManuallyDrop<File>, path: &Path, identity: Identity) -
     Ok(file)
 }
 
-impl RankFrames {
-    /// Appends `bytes` to `file` as a frame, in one call: all of it, or nothing that counts.
-    fn append(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<usize> {
-        // As often as a system that writes in parts may need; on a full disk the first part is followed by an error.
-        const TRIES: u32 = 8;
-        if !frame_into(&mut self.memory, self.run_id, self.rank, self.offset, bytes) {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        for _ in 0..TRIES {
-            let written = descriptors::quietly(|| signals::writing(|| file.write(&self.memory)))?;
-            if written == self.memory.len() {
-                self.offset += bytes.len() as u64;
-                return Ok(bytes.len());
-            }
-        }
-        Err(io::ErrorKind::StorageFull.into())
-    }
-}
-
 impl Write for LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let file = ours(&mut self.file, &self.path, self.identity)?;
-        if let Some(frames) = &mut self.frames {
-            return frames.append(file, bytes);
-        }
         descriptors::quietly(|| signals::writing(|| file.write(bytes)))
     }
 

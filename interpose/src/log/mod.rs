@@ -1,4 +1,4 @@
-//! The rank's log: one file, or a part of its node's, written by whichever thread's ring is full.
+//! The rank's log: one file, written by whichever thread's ring is full.
 
 pub mod callsite;
 pub mod closed_log;
@@ -15,7 +15,6 @@ use lbprof_collector::Definition;
 use lbprof_collector::definition::ClockPair;
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::{BatchHead, LogHeader, RecordingMode, log_name};
-use lbprof_collector::node::frame::node_name;
 use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::profile::ProfileBatch;
@@ -29,9 +28,7 @@ use crate::harmless::signals::HandlerLock;
 use crate::log::callsite::CallSiteTable;
 use crate::log::file::LogFile;
 use crate::log::summaries::EndedThreads;
-use crate::run::messages::RunDirectory;
 use crate::run::settings::RecorderSettings;
-use crate::state::thread_log::RingFile;
 use crate::system::{clock, process, sandbox};
 use crate::unwind::PathCall;
 
@@ -91,8 +88,8 @@ pub struct OpenLog {
     sampled_at: u64,
     /// Limits that separate waiting from computation between polls.
     lengths: PollGapLimits,
-    /// Files of rings that hold nothing that the log does not have.
-    emptied: Vec<RingFile>,
+    /// Rings that hold nothing that the log does not have.
+    emptied: u32,
     /// Memory for records that are about to be folded.
     copy: Vec<Record>,
     summaries: EndedThreads,
@@ -110,25 +107,16 @@ pub enum BatchOutcome {
 }
 
 impl OpenLog {
-    /// Makes the rank's log in its place. Where the node's file cannot be opened, the rank gets its own.
-    pub fn create(place: &RunDirectory, header: &LogHeader, settings: &RecorderSettings) -> io::Result<Self> {
-        let (dir, rank) = (&place.dir, header.rank);
-        let in_node = place.node.and_then(|node| {
-            let path = dir.join(node_name(node.lowest));
-            let file = LogFile::of_node(&path, node.identity, header.run_id, rank).ok()?;
-            rings::join(dir, node.lowest, header.run_id);
-            Some(file)
-        });
-        let is_own = in_node.is_none();
-        let file = in_node.map_or_else(|| LogFile::create(&dir.join(log_name(rank))), Ok)?;
+    /// Makes the rank's log in the folder `dir`.
+    pub fn create(dir: &Path, header: &LogHeader, settings: &RecorderSettings) -> io::Result<Self> {
+        let rank = header.rank;
+        let file = LogFile::create(&dir.join(log_name(rank)))?;
         let [first, second] = header.instants;
         let span_ns = second.monotonic_ns.saturating_sub(first.monotonic_ns).max(1);
         let per_second = (second.ticks.saturating_sub(first.ticks) as f64 / span_ns as f64 * 1e9) as u64;
         let writer = LogWriter::new(file, header).inspect_err(|_| {
             // An empty log says that the rank ended at this instant.
-            if is_own {
-                let _ = std::fs::remove_file(dir.join(log_name(rank)));
-            }
+            let _ = std::fs::remove_file(dir.join(log_name(rank)));
         })?;
         let mut log = OpenLog {
             writer,
@@ -144,7 +132,7 @@ impl OpenLog {
             second: per_second.max(1),
             sampled_at: second.ticks,
             lengths: PollGapLimits::from_header(header),
-            emptied: Vec::new(),
+            emptied: 0,
             copy: Vec::new(),
             summaries: EndedThreads::new(settings.summary, header),
         };
@@ -224,9 +212,9 @@ impl OpenLog {
         self.took(result)
     }
 
-    /// The log has all that the ring in `file` held.
-    pub fn has_all_of(&mut self, file: RingFile) {
-        self.emptied.push(file);
+    /// The log has all that one more ring held.
+    pub fn has_all_of_a_ring(&mut self) {
+        self.emptied += 1;
     }
 
     /// Writes how the run ended; then the rings are needed no more. Whoever kills the process in between leaves them, and so does a process
@@ -236,7 +224,7 @@ impl OpenLog {
             return;
         }
         if !sandbox::is_filtered() {
-            rings::remove(self.emptied.drain(..));
+            rings::give_back(self.emptied);
         }
         let summaries = self.summaries.take();
         let written = summaries.iter().try_for_each(|summary| self.writer.summary(summary));

@@ -24,7 +24,7 @@ use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
 
 use crate::harmless::guard;
 use crate::harmless::signals::critical;
-use crate::log::{BatchOutcome, FIRST_THREAD, LOG, OpenLog, define, is_writing_records};
+use crate::log::{BatchOutcome, FIRST_THREAD, LOG, OpenLog, define, is_writing_records, rings};
 use crate::recording::filled_slots::batch;
 use crate::recording::slot::store;
 use crate::recording::{lost_records, mpi_time};
@@ -204,7 +204,7 @@ fn report_lost(log: &ThreadLog, lost: usize) {
         ProblemKind::RingLost,
         format_args!(
             "{} was truncated or its disk failed; {lost} records are lost, recording continues",
-            log.file.path.display()
+            rings::path().display()
         ),
     );
     let detail = format!("thread {}: {lost} records are lost", log.number);
@@ -367,7 +367,7 @@ pub unsafe fn close_ring(thread: *mut RecorderThread, log: &mut ThreadLog) {
         write_fold(rank_log, log, now);
         rank_log.summaries().end(log.summary.take());
         if log.ring.head().dropped.load(Relaxed) == 0 {
-            rank_log.has_all_of(std::mem::take(&mut log.file));
+            rank_log.has_all_of_a_ring();
         }
     }
 }

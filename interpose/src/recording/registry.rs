@@ -11,6 +11,7 @@ use lbprof_collector::definition::Definition;
 use lbprof_collector::format::{BatchHead, ClockSource};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
+use lbprof_collector::ring::MAX_RINGS;
 use lbprof_collector::words::SystemError;
 
 use crate::harmless::guard;
@@ -69,7 +70,7 @@ pub static THREADS: HandlerLock<ThreadRegistry> =
     HandlerLock::new(ThreadRegistry { recording: Vec::new(), idle: Vec::new(), numbers: 0 });
 
 /// Threads that may record at one time.
-const MAX_THREADS: u32 = faults::MAX_RINGS as u32;
+const MAX_THREADS: u32 = MAX_RINGS as u32;
 
 /// Visits the state of every recording thread.
 pub fn for_each_thread(mut visit: impl FnMut(*mut RecorderThread)) {
@@ -139,7 +140,7 @@ pub unsafe fn attach(thread: *mut RecorderThread) {
             // Nobody else closes it any more; it may hold records of a thread that has ended.
             close_ring(std::ptr::null_mut(), &mut log);
             if batch(std::ptr::null_mut(), &log).is_empty() && !sandbox::is_filtered() {
-                rings::remove(std::iter::once(std::mem::take(&mut log.file)));
+                rings::give_back(1);
             }
             return;
         };
@@ -198,7 +199,7 @@ fn make_ring(number: u32) -> io::Result<ThreadLog> {
         let log = guard.as_deref_mut().and_then(Option::as_mut).ok_or_else(|| io::Error::other("the log is closed"))?;
         (log.dir().to_owned(), log.buffer() + size_of::<Record>(), log.rank(), log.run_id())
     };
-    let (ring, file) = rings::make(&dir, bytes, rank, number, run_id)?;
+    let ring = rings::make(&dir, bytes, rank, number, run_id)?;
     let (start, bytes) = ring.pages();
     faults::look_after(number, start, bytes);
     faults::cover();
@@ -218,7 +219,6 @@ fn make_ring(number: u32) -> io::Result<ThreadLog> {
     }
     Ok(ThreadLog {
         ring,
-        file,
         number,
         head: BatchHead { thread: number, first: 0, previous_end: now, open: Vec::new(), paused: false },
         fold: None,

@@ -20,7 +20,6 @@ use crate::mpi::call::{call, call_at, call2};
 use crate::mpi::symbols::symbol;
 use crate::mpi::{abi, predefined, world};
 use crate::run::messages::{ClockMeasurer, LeaderOffer, RankIntroduction, RunDirectory};
-use crate::run::node;
 use crate::run::peers::{self, HostMeeting, HostPeers};
 use crate::run::place;
 use crate::run::settings::RecorderSettings;
@@ -151,20 +150,12 @@ unsafe fn lead(own: StartingRank, key: &str, peer: RankIntroduction, mut company
     // Others may want it on other hosts.
     let wanted = host.iter().any(|peer| peer.wanted)
         || !one_host && settings.mode.is_some() && settings.ranks.as_ref().is_some_and(|ranks| !ranks.is_empty());
-    let mut place = found(own, key, &ranks, peer.clock, one_host, wanted);
-    let recording = host.iter().filter(|peer| peer.wanted).count();
-    if let Some(place) = &mut place {
-        place.node = guard::caught(|| node::create_files(&place.dir, place.run_id, settings, &ranks, recording, size));
-    }
+    let place = found(own, key, &ranks, peer.clock, one_host, wanted);
     let offer = place.map_or(LeaderOffer::Nothing, LeaderOffer::Place);
     company.offer(&offer.encoded());
     let LeaderOffer::Place(place) = offer else { return (None, None) };
     let mut peers: Vec<RankIntroduction> = company.peers().chain([peer]).collect();
     peers.sort_unstable_by_key(|peer| peer.rank);
-    if let Some(files) = place.node {
-        let writing: Vec<u32> = peers.iter().filter(|peer| peer.wanted).map(|peer| peer.rank).collect();
-        guard::caught(|| node::announce(&place.dir, place.run_id, files, &writing));
-    }
     let here: Vec<u32> = peers.iter().map(|peer| peer.rank).collect();
     let one_clock = host.iter().all(|peer| place.clock == Some(peer.clock));
     let measuring = match (one_host, one_clock) {
@@ -351,6 +342,6 @@ unsafe fn broadcast(own: StartingRank) -> Option<RunDirectory> {
         if call(c"PMPI_Bcast", [path.as_mut_ptr() as Word, path.len(), byte, 0, world, 0, 0, 0]) != 0 {
             return None;
         }
-        Some(RunDirectory { dir: PathBuf::from(OsString::from_vec(path)), run_id, clock: None, node: None })
+        Some(RunDirectory { dir: PathBuf::from(OsString::from_vec(path)), run_id, clock: None })
     }
 }

@@ -5,11 +5,6 @@ use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use crate::system::descriptors::Identity;
-
-/// In the bytes of the encoded files, in place of the lowest rank: there are none.
-const NO_RANK: u32 = u32::MAX;
-
 /// The introduction of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankIntroduction {
@@ -49,43 +44,6 @@ pub struct RunDirectory {
     pub run_id: u64,
     /// The clock of the rank that made the folder, where it was found by the job's key.
     pub clock: Option<i32>,
-    /// The file of the ranks of this node; `None`: each writes its own.
-    pub node: Option<NodeFiles>,
-}
-
-/// The files of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NodeFiles {
-    /// The lowest rank of the node, after which they are named.
-    pub lowest: u32,
-    /// Identity of the file that the logs go to: another file system may have another one under its name.
-    pub identity: Identity,
-}
-
-/// Bytes of the encoded files.
-const ENCODED: usize = 20;
-
-impl NodeFiles {
-    /// Encodes the files, or their absence.
-    fn encoded(files: Option<NodeFiles>) -> [u8; ENCODED] {
-        let mut bytes = [0xff; ENCODED];
-        if let Some(NodeFiles { lowest, identity: (device, inode) }) = files {
-            let fields = [&lowest.to_le_bytes()[..], &device.to_le_bytes(), &inode.to_le_bytes()];
-            for (to, from) in bytes.iter_mut().zip(fields.concat()) {
-                *to = from;
-            }
-        }
-        bytes
-    }
-
-    /// The files that these bytes state.
-    fn decoded(bytes: &[u8; ENCODED]) -> Option<NodeFiles> {
-        let (lowest, rest) = bytes.split_first_chunk()?;
-        let (device, inode) = rest.split_first_chunk()?;
-        let lowest = Some(u32::from_le_bytes(*lowest)).filter(|&lowest| lowest != NO_RANK)?;
-        let identity = (u64::from_le_bytes(*device), u64::from_le_bytes(*inode.first_chunk()?));
-        Some(NodeFiles { lowest, identity })
-    }
 }
 
 /// The offer of the leader of a host to the others on it.
@@ -102,11 +60,10 @@ impl LeaderOffer {
     pub fn encoded(&self) -> Vec<u8> {
         match self {
             LeaderOffer::Nothing => vec![0],
-            LeaderOffer::Place(RunDirectory { dir, run_id, clock, node }) => {
+            LeaderOffer::Place(RunDirectory { dir, run_id, clock }) => {
                 let mut bytes = vec![1];
                 bytes.extend(run_id.to_le_bytes());
                 bytes.extend(clock.unwrap_or_default().to_le_bytes());
-                bytes.extend(NodeFiles::encoded(*node));
                 bytes.extend(dir.as_os_str().as_bytes());
                 bytes
             }
@@ -125,10 +82,9 @@ impl LeaderOffer {
 fn decode_directory(bytes: &[u8]) -> Option<RunDirectory> {
     let (run_id, rest) = bytes.split_first_chunk()?;
     let (clock, dir) = rest.split_first_chunk()?;
-    let (node, dir) = dir.split_first_chunk()?;
     let dir = PathBuf::from(OsString::from_vec(dir.to_vec()));
     let (run_id, clock) = (u64::from_le_bytes(*run_id), Some(i32::from_le_bytes(*clock)));
-    Some(RunDirectory { dir, run_id, clock, node: NodeFiles::decoded(node) })
+    Some(RunDirectory { dir, run_id, clock })
 }
 
 /// The ranks that measure clocks.

@@ -5,7 +5,6 @@ pub mod hosts;
 pub mod job;
 pub mod launcher;
 pub mod messages;
-pub mod node;
 pub mod offsets;
 pub mod peers;
 pub mod place;

@@ -17,7 +17,6 @@ use crate::harmless::guard;
 use crate::mpi::world;
 use crate::run::launcher;
 use crate::run::messages::RunDirectory;
-use crate::run::node;
 use crate::run::settings::RecorderSettings;
 use crate::system::clock::ticks;
 use crate::system::owned_files::{OwnedFolder, open_owned};
@@ -94,7 +93,7 @@ pub fn new(settings: &RecorderSettings, size: i32) -> io::Result<RunDirectory> {
                     say_name(settings, &dir, &wanted);
                 }
                 note_starter(&dir);
-                return Ok(RunDirectory { dir, run_id: new_run_id(), clock: None, node: None });
+                return Ok(RunDirectory { dir, run_id: new_run_id(), clock: None });
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -125,15 +124,14 @@ pub fn of_job(
         if made {
             say_name(settings, &dir, &wanted);
             note_starter(&dir);
-            return Ok(RunDirectory { dir, run_id, clock: Some(clock), node: None });
+            return Ok(RunDirectory { dir, run_id, clock: Some(clock) });
         }
         let Some((run_id, clock)) = JobFile::read(&dir, key) else { continue };
-        let has_logs = ranks.iter().any(|&rank| dir.join(log_name(rank)).exists());
-        if has_logs || node::has_logs(&dir, ranks, one_host) {
+        if ranks.iter().any(|&rank| dir.join(log_name(rank)).exists()) {
             earlier += 1;
             continue;
         }
-        return Ok(RunDirectory { dir, run_id, clock: Some(clock), node: None });
+        return Ok(RunDirectory { dir, run_id, clock: Some(clock) });
     }
     Err(all_taken())
 }
@@ -249,5 +247,5 @@ pub fn apart(settings: &RecorderSettings, rank: i32, size: i32, why: &str) -> Op
     if rank == 0 && settings.dir_given && settings.mode.is_some() {
         guard::say(format_args!("the logs go to {}, for {why}", dir.display()));
     }
-    Some(RunDirectory { dir, run_id, clock: None, node: None })
+    Some(RunDirectory { dir, run_id, clock: None })
 }

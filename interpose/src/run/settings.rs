@@ -10,17 +10,6 @@ use lbprof_collector::words::is_utf8_locale;
 
 use crate::run::job;
 
-/// The processes that share a file of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileSharing {
-    /// The ranks of a node, where there are many.
-    Auto,
-    /// The ranks of a node.
-    Node,
-    /// Each rank.
-    Rank,
-}
-
 /// The rule for summing up a rank's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryPolicy {
@@ -58,8 +47,6 @@ pub struct RecorderSettings {
     pub limit: u64,
     /// Ranks that record; `None`: all.
     pub ranks: Option<RankList>,
-    /// Sharing of files between the ranks of a node.
-    pub files: FileSharing,
     /// Rule for the summary at the end of a rank's log.
     pub summary: SummaryPolicy,
     /// True if MPI_Pcontrol's second argument is a label.
@@ -104,7 +91,6 @@ impl RecorderSettings {
             buffer: 0,
             limit: 0,
             ranks: None,
-            files: FileSharing::Auto,
             summary: SummaryPolicy::Auto,
             pcontrol_labels: false,
             clock: None,
@@ -163,13 +149,6 @@ impl RecorderSettings {
             "LBPROF_LIMIT" => self.limit = options::bytes(value).unwrap_or(0),
             // No list: all.
             "LBPROF_RANKS" => self.ranks = options::ranks(value),
-            "LBPROF_FILES" => {
-                self.files = match value {
-                    "node" => FileSharing::Node,
-                    "rank" => FileSharing::Rank,
-                    _ => FileSharing::Auto,
-                }
-            }
             "LBPROF_SUMMARY" => {
                 self.summary = match value {
                     "on" => SummaryPolicy::On,

@@ -1,7 +1,5 @@
 //! The state of a recording thread besides the hot state.
 
-use std::path::PathBuf;
-
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::poll_gaps::CpuSample;
@@ -12,21 +10,10 @@ use lbprof_collector::summary::SummarySums;
 use crate::state::phases::OpenPhases;
 use crate::system::faults;
 
-/// A ring's file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RingFile {
-    /// Path of the ring.
-    pub path: PathBuf,
-    /// True if it is the node's, of which the ring has a piece.
-    pub is_of_node: bool,
-}
-
 /// The state of a recording thread besides the hot state.
 pub struct ThreadLog {
     /// Its ring.
     pub ring: Ring,
-    /// The ring's file.
-    pub file: RingFile,
     /// Number of the thread in the log.
     pub number: u32,
     /// Position of the ring's first slot.

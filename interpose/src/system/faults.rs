@@ -19,6 +19,8 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
+use lbprof_collector::ring::MAX_RINGS;
+
 use crate::system::actions::{SignalAction, exchange};
 use crate::system::clock::ticks;
 
@@ -202,20 +204,14 @@ const KNOWN: u8 = 3;
 const STUCK: u8 = 4;
 
 /// By number of the ring.
-static RINGS: [RingMapping; MAX_RINGS + 1] = [const {
+static RINGS: [RingMapping; MAX_RINGS] = [const {
     RingMapping {
         start: AtomicUsize::new(0),
         bytes: AtomicUsize::new(0),
         state: AtomicU8::new(OF_FILE),
         replaced: [const { AtomicU64::new(0) }; 2],
     }
-}; MAX_RINGS + 1];
-
-/// Maximum number of rings that are looked after.
-pub const MAX_RINGS: usize = 4096;
-
-/// In place of a ring's number: the head of the node's file of rings.
-pub const HEAD_OF_NODE: u32 = MAX_RINGS as u32;
+}; MAX_RINGS];
 
 /// End of the numbers in use so far.
 static N_RINGS: AtomicUsize = AtomicUsize::new(0);

@@ -16,7 +16,7 @@ static void cut(void)
     struct stat before;
     char path[4096];
     const char *folder = getenv("LBPROF_DIR");
-    snprintf(path, sizeof path, "%s/rank-%06d.ring-0", folder ? folder : "", rank);
+    snprintf(path, sizeof path, "%s/rank-%06d.rings", folder ? folder : "", rank);
     if (stat(path, &before))
         return;
     if (truncate(path, rank % 2 == 1 ? 4096 + 64 * 100 : 0) || (rank >= 2 && truncate(path, before.st_size)))

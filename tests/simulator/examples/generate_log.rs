@@ -5,9 +5,8 @@
 //! At least RECORDS records (20 million) over RANKS ranks (4). The program is a solver. Of the KIND `marked`, the default, its steps are marked
 //! as iterations; of the KIND `unmarked` they are not; of the KIND `meetings` they are, and there is no exchange in them, so that many ranks
 //! have many steps in few records; of the KIND `rooted` they are marked, and rank 0 broadcasts and reduces instead; of the KIND `scans` there is a scan
-//! instead. Of the KIND `nodes` they are marked, each rank's log ends with its summary, and 128 ranks each write one file: for
-//! first looks at more ranks than files can be open. There each node's ranks run by themselves, so only a first look makes sense; `node-meetings` are meetings of all ranks, in such
-//! files. Equal arguments give equal logs. What one rank does in a step:
+//! instead. Of the KIND `summaries` they are marked, and each rank's log ends with its summary. There the ranks of each node run by themselves,
+//! so only a first look makes sense. `many-meetings` are meetings of more ranks than files can be open. Equal arguments give equal logs. What one rank does in a step:
 //!
 //! ```text
 //!   step       compute ─ exchange ─ Allreduce        every 20th step also Sendrecv, every 50th Send or Recv
@@ -28,12 +27,10 @@ use lbprof_collector::definition::{
 };
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::{BatchHead, LogHeader, log_name};
-use lbprof_collector::node::frame::node_name;
 use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::summary::{SummarySums, most_iterations};
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Activity, Operation};
-use lbprof_simulator::nodes::node_file;
 use lbprof_simulator::noise::Noise;
 use lbprof_simulator::scenario::{self, START};
 use lbprof_simulator::summaries::folding;
@@ -44,7 +41,7 @@ const BATCH: usize = 2048;
 /// Records of a batch where the logs of all ranks are in memory.
 const SMALL_BATCH: usize = 128;
 
-/// Ranks of a node file.
+/// Ranks of a node.
 const RANKS_OF_A_NODE: usize = 128;
 
 /// Distances to the ranks that a rank exchanges with; the index is the message's tag.
@@ -73,24 +70,24 @@ fn main() -> io::Result<()> {
     let (wanted, ranks, seed) = (number(20_000_000)?, number(4)?, number(1)?);
     let kind = arguments.next();
     let (marked, communication) = match kind.as_deref() {
-        None | Some("marked" | "nodes") => (true, StepCommunication::Exchange),
+        None | Some("marked" | "summaries") => (true, StepCommunication::Exchange),
         Some("unmarked") => (false, StepCommunication::Exchange),
-        Some("meetings" | "node-meetings") => (true, StepCommunication::Meeting),
+        Some("meetings" | "many-meetings") => (true, StepCommunication::Meeting),
         Some("rooted") => (true, StepCommunication::Rooted),
         Some("scans") => (true, StepCommunication::Scan),
         Some(other) => {
-            let kinds = "marked, unmarked, meetings, rooted, scans, nodes, node-meetings";
+            let kinds = "marked, unmarked, meetings, rooted, scans, summaries, many-meetings";
             return Err(io::Error::other(format!("{other}: not a kind; there are {kinds}")));
         }
     };
     let ranks = u32::try_from(ranks).ok().filter(|&ranks| ranks > 0).ok_or_else(|| io::Error::other("0 ranks"))?;
 
     std::fs::create_dir_all(&folder)?;
-    if kind.as_deref() == Some("nodes") {
-        return nodes(&folder, ranks, wanted, seed);
+    if kind.as_deref() == Some("summaries") {
+        return with_summaries(&folder, ranks, wanted, seed);
     }
-    if kind.as_deref() == Some("node-meetings") {
-        return node_meetings(&folder, ranks, wanted, seed);
+    if kind.as_deref() == Some("many-meetings") {
+        return many_meetings(&folder, ranks, wanted, seed);
     }
     let all = 0..ranks;
     let mut solver = Solver { communication, ..Solver::new(Some(&folder), all, ranks, seed, marked)? };
@@ -101,8 +98,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The same in node files, with summaries: node by node.
-fn nodes(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Result<()> {
+/// The same with summaries, node by node.
+fn with_summaries(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Result<()> {
     let (mut records, mut bytes) = (0, 0);
     for lowest in (0..n_ranks).step_by(RANKS_OF_A_NODE) {
         let ranks = lowest..n_ranks.min(lowest + RANKS_OF_A_NODE as u32);
@@ -110,29 +107,26 @@ fn nodes(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Result<()> 
         let mut solver = Solver::new(None, ranks, n_ranks, seed + u64::from(lowest), true)?;
         solver.run(share)?;
         records += solver.records();
-        let logs = solver.finish()?.into_iter().map(|log| (log.rank, log.content)).collect();
-        let file = node_file(scenario::RUN_ID, &logs);
-        bytes += file.len();
-        std::fs::write(folder.join(node_name(lowest)), file)?;
+        for log in solver.finish()? {
+            bytes += log.content.len();
+            std::fs::write(folder.join(log_name(log.rank)), log.content)?;
+        }
     }
     eprintln!("{records} records, {n_ranks} ranks, {bytes} bytes in {}", folder.display());
     Ok(())
 }
 
-/// Meetings of all ranks in node files.
-fn node_meetings(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Result<()> {
+/// Meetings of all ranks, whose logs are in memory until they end.
+fn many_meetings(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Result<()> {
     let all = Solver::new(None, 0..n_ranks, n_ranks, seed, true)?;
     let mut solver = Solver { communication: StepCommunication::Meeting, ..all };
     // Nor are there summaries, whose sums of all ranks would be in memory together.
     solver.ranks.iter_mut().for_each(|rank| (rank.full, rank.fold) = (SMALL_BATCH, None));
     let step = solver.run(wanted)?;
     let (records, mut bytes) = (solver.records(), 0);
-    let mut logs = solver.finish()?.into_iter().peekable();
-    while let Some(lowest) = logs.peek().map(|log| log.rank) {
-        let of_node = logs.by_ref().take(RANKS_OF_A_NODE).map(|log| (log.rank, log.content)).collect();
-        let file = node_file(scenario::RUN_ID, &of_node);
-        bytes += file.len();
-        std::fs::write(folder.join(node_name(lowest)), file)?;
+    for log in solver.finish()? {
+        bytes += log.content.len();
+        std::fs::write(folder.join(log_name(log.rank)), log.content)?;
     }
     eprintln!("{records} records, {step} steps, {n_ranks} ranks, {bytes} bytes in {}", folder.display());
     Ok(())

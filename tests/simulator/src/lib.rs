@@ -4,7 +4,6 @@
 //! which shares no code with the analyzer.
 
 mod joining;
-pub mod nodes;
 pub mod noise;
 pub mod samples;
 pub mod scenario;

@@ -30,7 +30,7 @@ use lbprof_collector::definition::{
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::{
     BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, ClockSource, LogHeader, PREAMBLE_BYTES, RecordingMode,
-    header_checksum, log_name, ring_name,
+    header_checksum, log_name, rings_name,
 };
 use lbprof_collector::off_core::{OffCoreTimes, ReadInterval, ThreadUsage};
 use lbprof_collector::operation::Operation;
@@ -166,7 +166,7 @@ impl Scenario {
             let (log, ring) = script.finish(&header)?;
             std::fs::write(folder.join(name), log)?;
             if let Some(ring) = ring {
-                std::fs::write(folder.join(ring_name(header.rank, 0)), ring)?;
+                std::fs::write(folder.join(rings_name(header.rank)), ring)?;
             }
         }
         Ok(())

@@ -18,7 +18,7 @@ use crate::model::Model;
 use crate::model::replay_results::ReplayResults;
 use crate::partial_result::PartialResult;
 use crate::profile::{GatherInput, finish, gather_ranks};
-use crate::read::files::{LogInventory, RemoteLogs, RunFiles};
+use crate::read::files::{OpenedLog, RankShare, RunFiles};
 use crate::read::open::{RecordedRun, RunError, is_folder, unreadable};
 use crate::read::pass::{FoldProgress, ProgressReport};
 use crate::replay::ScopeObserver;
@@ -37,8 +37,8 @@ pub struct LeaderProcess {
 struct DistributedRun {
     /// Number of the run, counted from 1.
     number: u64,
-    /// The files that the others have opened, as the run has them; `None` where it could not be opened.
-    others: Option<Arc<RemoteLogs>>,
+    /// The ranks of process 0, as the run has them; `None` where it could not be opened.
+    share: Option<Arc<RankShare>>,
 }
 
 impl std::fmt::Debug for LeaderProcess {
@@ -56,14 +56,6 @@ pub enum DistributedOpenError {
     /// A process failed.
     #[error(transparent)]
     Failure(#[from] ProcessFailure),
-}
-
-/// The files of a run as the processes have opened them.
-struct OpenedShares {
-    /// The files that process 0 has opened.
-    folder: RunFolder,
-    /// The logs that each process has found.
-    found: Vec<LogInventory>,
 }
 
 impl LeaderProcess {
@@ -90,36 +82,26 @@ impl LeaderProcess {
     pub fn open(&self, dir: &Path) -> Result<RecordedRun, DistributedOpenError> {
         is_folder(dir)?;
         let names = RunFileNames::list(dir).map_err(|error| unreadable(dir, error))?;
-        let OpenedShares { folder, found } = self.open_shares(dir, &names)?;
-        let (files, others) = RunFiles::share(folder, dir, names, &found);
-        let (run, chosen) = RecordedRun::of_logs(dir, files, found)?;
-        self.team.broadcast(&ProcessCommand::Choose(chosen.clone()))?;
-        others.choose(chosen);
-        self.opened.lock().others = Some(others);
+        let shares = self.open_shares(dir, &names)?;
+        #[expect(clippy::reversed_empty_ranges, reason = "no ranks at all")]
+        let own = shares.first().and_then(|own| Some(own.first()?.rank..=own.last()?.rank)).unwrap_or(1..=0);
+        let share = Arc::new(own);
+        let files = RunFiles { folder: RunFolder::with_names(dir, names), share: Some(share.clone()) };
+        let run = RecordedRun::of_logs(dir, files, shares.into_iter().flatten().collect())?;
+        let ranks = run.headers.iter().map(|header| header.rank).collect();
+        self.team.broadcast(&ProcessCommand::Choose(ranks))?;
+        self.opened.lock().share = Some(share);
         Ok(run)
     }
 
-    /// Lets each process open its share of the files.
-    fn open_shares(&self, dir: &Path, names: &RunFileNames) -> Result<OpenedShares, ProcessFailure> {
+    /// Lets each process open its share of the files, and gives the logs in each.
+    fn open_shares(&self, dir: &Path, names: &RunFileNames) -> Result<Vec<Vec<OpenedLog>>, ProcessFailure> {
         let number = self.opened.lock().number + 1;
-        *self.opened.lock() = DistributedRun { number, others: None };
+        *self.opened.lock() = DistributedRun { number, share: None };
         let run = OpenRun::new(number, dir, names);
         self.team.broadcast(&ProcessCommand::Open(run.clone()))?;
-        let folder = run.share(&self.team);
-        let found = folder.as_ref().map(LogInventory::of_all_ranks).map_err(Clone::clone);
-        let found = self.team.gather(found)?.unwrap_or_default();
-        if let (Ok(folder), true) = (folder, are_apart(&found)) {
-            return Ok(OpenedShares { folder, found });
-        }
-        // The ranks of a node do not follow one another: all open all files, and each takes some of the ranks.
-        self.team.broadcast(&ProcessCommand::OpenByRank)?;
-        let (folder, own) = run.by_rank(&self.team);
-        let mut found = self.team.gather(Ok(LogInventory::of_ranks(&folder, own)))?.unwrap_or_default();
-        // All see the same files.
-        for share in found.iter_mut().skip(1) {
-            (share.of_rings, share.of_nodes) = Default::default();
-        }
-        Ok(OpenedShares { folder, found })
+        let own = run.share(&self.team).map(|folder| OpenedLog::open_all(&folder));
+        Ok(self.team.gather(own)?.unwrap_or_default())
     }
 
     /// Lets the other processes begin a pass over a part of the run that was opened last. `false`: it is of another run, which this process reads alone.
@@ -132,7 +114,8 @@ impl LeaderProcess {
         input: impl FnOnce() -> Vec<u8>,
     ) -> Result<bool, ProcessFailure> {
         let opened = self.opened.lock();
-        if !opened.others.as_ref().is_some_and(|others| run.files.are_shared_with(others)) {
+        let is_shared = opened.share.as_ref().zip(run.files.share.as_ref()).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
+        if !is_shared {
             return Ok(false);
         }
         let (number, part, input) = (opened.number, run.part(), input());
@@ -153,12 +136,6 @@ impl LeaderProcess {
         let own = fold(&|done| scale.show(done, progress));
         Ok(self.team.reduce(Ok(own), Option::merge)?.flatten())
     }
-}
-
-/// Returns whether the ranks of each share are above those of all before it.
-fn are_apart(shares: &[LogInventory]) -> bool {
-    let ranks: Vec<_> = shares.iter().filter_map(LogInventory::ranks).collect();
-    ranks.windows(2).all(|pair| pair[0].end() < pair[1].start())
 }
 
 impl RunPasses for LeaderProcess {

@@ -4,7 +4,7 @@
 //!   process 0                                     the others (worker.rs)
 //!   Open: folder, names of its files       ─→     open their share, look whose logs are in it
 //!                                          ←─     what they found
-//!   Choose: which logs are the run's       ─→
+//!   Choose: which ranks are the run's      ─→
 //!   Pass: which one, over what part        ─→     first and second pass: fold their ranks
 //!                                          ←─     their parts, merged by a tree in the order of ranks
 //!                                                 third pass: what replay.rs says
@@ -14,7 +14,6 @@
 //! Shares are ranks that follow one another, ascending with the processes' numbers, so that parts can be merged.
 
 use std::ffi::OsString;
-use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -31,10 +30,8 @@ use crate::read::part::RunPart;
 pub(super) enum ProcessCommand {
     /// Open the run of this number.
     Open(OpenRun),
-    /// Open all files, and look at some of the ranks: shares of the files overlap.
-    OpenByRank,
-    /// Sets the logs of the run: ranks, and numbers among those of the rank.
-    Choose(Vec<(u32, usize)>),
+    /// Sets the ranks of the run, ascending.
+    Choose(Vec<u32>),
     /// Do a pass over the run of this number.
     Pass {
         /// The run's number.
@@ -98,13 +95,5 @@ impl OpenRun {
             return Err(team.failure(format!("{}: {}; {what}", dir.join(name).display(), SystemError(&error))));
         }
         Ok(RunFolder::with_names(&dir, share))
-    }
-
-    /// Opens all of its files, and finds the ranks that are this process's.
-    pub(super) fn by_rank(&self, team: &ProcessGroup) -> (RunFolder, Range<usize>) {
-        let folder = RunFolder::with_names(&self.dir(), self.names.clone());
-        let n = folder.ranks().count();
-        let [first, end] = [team.process(), team.process() + 1].map(|process| n * process / team.processes());
-        (folder, first..end)
     }
 }

@@ -9,7 +9,7 @@ use super::protocol::{OpenRun, ProcessCommand, RecordPass};
 use super::replay::decline_share;
 use crate::analyse::ProcessFailure;
 use crate::partial_result::PartialResult;
-use crate::read::files::{LogInventory, OpenedLog};
+use crate::read::files::OpenedLog;
 use crate::read::open::RecordedRun;
 use crate::read::part::RunPart;
 use crate::structure::survey::{CallSurvey, survey_ranks};
@@ -29,8 +29,7 @@ pub fn serve(team: &ProcessGroup, opens: impl Fn()) -> Result<(), ProcessFailure
                 });
                 team.gather(own)?;
             }
-            ProcessCommand::OpenByRank => drop(team.gather(team.guarded(|| state.open_by_rank(team)))?),
-            ProcessCommand::Choose(chosen) => state.choose(&chosen),
+            ProcessCommand::Choose(ranks) => state.choose(&ranks),
             ProcessCommand::Pass { number, pass: RecordPass::Survey, part, .. } => {
                 let own = team.guarded(|| {
                     let run = state.part(number, part, team)?;
@@ -77,37 +76,20 @@ struct ServedRun {
 }
 
 impl ServedRun {
-    fn open(&mut self, run: OpenRun, team: &ProcessGroup) -> Result<LogInventory, ProcessFailure> {
+    fn open(&mut self, run: OpenRun, team: &ProcessGroup) -> Result<Vec<OpenedLog>, ProcessFailure> {
         *self = ServedRun::default();
         self.folder = run.share(team)?;
         self.opened = Some(run);
-        Ok(self.found(LogInventory::of_all_ranks(&self.folder)))
+        self.logs = OpenedLog::open_all(&self.folder);
+        Ok(self.logs.clone())
     }
 
-    fn open_by_rank(&mut self, team: &ProcessGroup) -> Result<LogInventory, ProcessFailure> {
-        let run = self.opened.as_ref().ok_or_else(|| team.failure("it has opened no run"))?;
-        let (folder, ranks) = run.by_rank(team);
-        self.folder = folder;
-        Ok(self.found(LogInventory::of_ranks(&self.folder, ranks)))
-    }
-
-    fn found(&mut self, found: LogInventory) -> LogInventory {
-        self.logs.clone_from(&found.logs);
-        found
-    }
-
-    fn choose(&mut self, chosen: &[(u32, usize)]) {
-        let logs: Vec<OpenedLog> = std::mem::take(&mut self.logs)
-            .into_iter()
-            .filter(|log| chosen.binary_search(&(log.rank, log.number)).is_ok())
-            .collect();
-        let mut folder = std::mem::take(&mut self.folder);
-        for log in logs.iter() {
-            folder.choose(log.rank, log.number);
-        }
+    fn choose(&mut self, ranks: &[u32]) {
+        let mut logs = std::mem::take(&mut self.logs);
+        logs.retain(|log| ranks.binary_search(&log.rank).is_ok());
         let headers = logs.into_iter().filter_map(|log| log.header.ok()).collect();
         let dir = self.opened.as_ref().map(OpenRun::dir).unwrap_or_default();
-        self.run = RecordedRun::of_share(&dir, folder, headers);
+        self.run = RecordedRun::of_share(&dir, std::mem::take(&mut self.folder), headers);
     }
 
     /// A part of the run of this number.

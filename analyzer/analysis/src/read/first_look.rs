@@ -71,7 +71,7 @@ impl RecordedRun {
         if !self.is_first_look {
             let log = Box::new(self.log(header)?);
             // Threads may go on while another one is in MPI_Finalize: their rings hold what no summary is of.
-            let has_rings = self.files.folder_of_rank(header.rank).has_rings(header.rank);
+            let has_rings = self.files.folder.has_rings(header.rank);
             return Ok(if has_rings { RankItems::Events(log) } else { RankItems::All(log) });
         }
         let problem = match self.at_end(header.rank) {
@@ -95,7 +95,7 @@ impl RecordedRun {
     ///
     /// Errors: what is wrong with it.
     pub(super) fn at_end(&self, rank: u32) -> Result<Option<AtEnd>, AtEndError> {
-        self.files.folder_of_rank(rank).at_end(rank)
+        self.files.folder.at_end(rank)
     }
 
     /// Estimates the effort of the analysis of all events.
@@ -108,14 +108,14 @@ impl RecordedRun {
     }
 
     fn records_of(&self, rank: u32) -> u64 {
-        match self.files.folder_of_rank(rank).index(rank) {
+        match self.files.folder.index(rank) {
             Ok(Some(entries)) => entries
                 .iter()
                 .filter(|entry| entry.kind == BlockKind::Records as u8)
                 .map(|entry| entry.records)
                 .fold(0, u64::saturating_add),
             // What is wrong with it is reported when it is read.
-            Ok(None) | Err(_) => self.files.folder_of_rank(rank).log_bytes(rank) / BYTES_OF_A_RECORD,
+            Ok(None) | Err(_) => self.files.folder.log_bytes(rank) / BYTES_OF_A_RECORD,
         }
     }
 }

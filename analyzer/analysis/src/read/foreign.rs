@@ -38,7 +38,7 @@ const RECORD: &str = "its own tools read it; lb-report reads what lb-run recorde
 const FORMATS: [ForeignFormat; 14] = [
     STUDY,
     ForeignFormat {
-        files: &["rank-*.lbp", "node-*.lbp", "rank-*.ring-*", "node-*.rings"],
+        files: &["rank-*.lbp", "rank-*.rings"],
         what: "one file of a run",
         advice: "name the folder that it is in",
     },

@@ -8,14 +8,14 @@ use std::time::SystemTime;
 
 use lbprof_collector::definition::RankList;
 use lbprof_collector::folder::{self, RunFolder};
-use lbprof_collector::format::LogHeader;
+use lbprof_collector::format::{LogHeader, log_name};
 use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::OpenError;
 use lbprof_collector::words::{CountedNoun, SystemError};
 use lbprof_collector::{Problem, ProblemKind};
 
-use crate::read::files::{LogInventory, LogOpenError, OpenedLog, RunFiles};
+use crate::read::files::{LogOpenError, OpenedLog, RunFiles};
 use crate::read::foreign::ForeignData;
 use crate::read::known_threads::KnownThreads;
 use crate::read::span::TickSpan;
@@ -59,7 +59,7 @@ pub enum RunError {
     #[error("{}: there is no such folder", .0.display())]
     Missing(PathBuf),
     /// The path is no folder.
-    #[error("{}: not a folder: name the folder that holds the rank-*.lbp or node-*.lbp files", .0.display())]
+    #[error("{}: not a folder: name the folder that holds the rank-*.lbp files", .0.display())]
     NotAFolder(PathBuf),
     /// The folder could not be read.
     #[error("{}: cannot be read: {}", path.display(), SystemError(error))]
@@ -70,7 +70,7 @@ pub enum RunError {
         error: io::Error,
     },
     /// The folder holds no logs.
-    #[error("{}: no logs (rank-*.lbp, node-*.lbp) in it{}", path.display(), hint(.inner))]
+    #[error("{}: no logs (rank-*.lbp) in it{}", path.display(), hint(.inner))]
     NoLogs {
         /// The folder.
         path: PathBuf,
@@ -85,9 +85,6 @@ pub enum RunError {
         /// The data that lies there.
         what: ForeignData,
     },
-    /// The folder has only empty files.
-    #[error("{}: its logs are empty, so nothing was recorded: the disk was full, or the ranks ended in MPI_Init", .0.display())]
-    Empty(PathBuf),
     /// The run has no log of a certain rank.
     #[error("{}: no log of rank {rank} in it", path.display())]
     NoRank {
@@ -141,44 +138,30 @@ impl RecordedRun {
     fn open_folder(dir: &Path) -> Result<RecordedRun, RunError> {
         is_folder(dir)?;
         let folder = RunFolder::list(dir).map_err(|error| unreadable(dir, error))?;
-        let found = LogInventory::of_all_ranks(&folder);
-        Ok(RecordedRun::of_logs(dir, RunFiles::open_all(folder), vec![found])?.0)
+        let logs = OpenedLog::open_all(&folder);
+        RecordedRun::of_logs(dir, RunFiles { folder, share: None }, logs)
     }
 
     /// The run of which a process has these files, and the headers of the logs in them.
     pub(crate) fn of_share(dir: &Path, folder: RunFolder, headers: Vec<LogHeader>) -> RecordedRun {
-        RecordedRun { dir: dir.into(), headers, files: RunFiles::open_all(folder), ..RecordedRun::default() }
+        RecordedRun { dir: dir.into(), headers, files: RunFiles { folder, share: None }, ..RecordedRun::default() }
     }
 
-    /// The run that these logs are of, those of ascending ranks as processes found them, and the number of the log of each rank that counts.
-    pub(crate) fn of_logs(
-        dir: &Path,
-        mut files: RunFiles,
-        shares: Vec<LogInventory>,
-    ) -> Result<(RecordedRun, Vec<(u32, usize)>), RunError> {
-        let of_rings = shares.iter().flat_map(|share| &share.of_rings);
-        let mut problems: Vec<Problem> =
-            of_rings.chain(shares.iter().flat_map(|share| &share.of_nodes)).cloned().collect();
-        // Mostly one a rank.
-        let logs: Vec<OpenedLog> = shares.into_iter().flat_map(|share| share.logs).collect();
+    /// The run that these logs are of, which come in ascending order of ranks.
+    pub(crate) fn of_logs(dir: &Path, files: RunFiles, logs: Vec<OpenedLog>) -> Result<RecordedRun, RunError> {
         if logs.is_empty() {
-            return Err(match problems.first() {
-                Some(first) => {
-                    RunError::NoneReadable { path: dir.into(), n: problems.len(), first: first.detail.clone() }
-                }
-                None if contains_logs(dir) => RunError::Empty(dir.into()),
-                None => no_logs(dir),
-            });
+            return Err(no_logs(dir));
         }
+        let mut problems = Vec::new();
         let n = logs.len();
         let mut headers = Vec::new();
         let mut explained = Vec::new();
         let mut first_error = None;
-        for OpenedLog { rank, number, name, header } in logs {
+        for OpenedLog { rank, header } in logs {
             match header {
                 // Of a rank of which only a ring is left neither the clock nor the run's size is known.
                 Ok(header) if header.n_ranks == 0 => {}
-                Ok(header) if header.rank == rank => headers.push(LogCandidate { number, name, header }),
+                Ok(header) if header.rank == rank => headers.push(header),
                 Ok(header) => {
                     let detail = format!("the file of rank {rank} holds the log of rank {}", header.rank);
                     problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
@@ -192,14 +175,12 @@ impl RecordedRun {
             }
         }
         let headers = majority(headers, &mut problems);
-        let (headers, chosen) = chosen(headers, &mut problems);
-        files.choose(&chosen);
         match (headers.is_empty(), first_error) {
             (true, Some(first)) => Err(RunError::NoneReadable { path: dir.into(), n, first }),
             (true, None) => Err(no_logs(dir)),
             (false, _) => {
                 problems.extend(missing_ranks(&headers, &explained));
-                Ok((RecordedRun { dir: dir.into(), files, headers, problems, ..RecordedRun::default() }, chosen))
+                Ok(RecordedRun { dir: dir.into(), files, headers, problems, ..RecordedRun::default() })
             }
         }
     }
@@ -263,7 +244,7 @@ impl RecordedRun {
 
     /// Opens the log with polls as they were recorded.
     pub fn log_as_it_is(&self, header: &LogHeader) -> Result<RankLog, OpenError> {
-        self.files.folder_of_rank(header.rank).open(header.rank)
+        self.files.folder.open(header.rank)
     }
 
     /// Returns the run with the time between unsuccessful polls counted as `polling` says.
@@ -333,52 +314,27 @@ fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {
     inner
 }
 
-/// A log that may be the one of its rank: its number among those of the rank, the name of its file.
-struct LogCandidate {
-    number: usize,
-    name: String,
-    header: LogHeader,
-}
-
-/// The logs of the run that most of them are of; of several, the one that began last. The others become problems.
-fn majority(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> Vec<LogCandidate> {
+/// The logs of the run that most of them are of; of several, the one that began last. The others, and logs of ranks that the run does not
+/// have, become problems.
+fn majority(headers: Vec<LogHeader>, problems: &mut Vec<Problem>) -> Vec<LogHeader> {
     let mut runs: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
-    for LogCandidate { header, .. } in &logs {
+    for header in &headers {
         let (n, started) = runs.entry(header.run_id).or_default();
         (*n, *started) = (*n + 1, header.started_unix_s.max(*started));
     }
     let chosen = runs.iter().max_by_key(|(_, facts)| **facts).map(|(&run_id, _)| run_id);
-    let (own, other): (Vec<_>, Vec<_>) = logs.into_iter().partition(|log| Some(log.header.run_id) == chosen);
-    for LogCandidate { header, .. } in other {
+    let (mut own, other): (Vec<_>, Vec<_>) = headers.into_iter().partition(|header| Some(header.run_id) == chosen);
+    for header in other {
         let detail = format!("another run of {}", header.command.first().map_or("", String::as_str));
         problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(header.rank), count: 1, detail });
     }
-    own
-}
-
-/// Selects one log for each rank, ascending by rank, and its number. Another one of a rank, and one of a rank that the run does not have,
-/// becomes a problem.
-fn chosen(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> (Vec<LogHeader>, Vec<(u32, usize)>) {
-    let mut headers: Vec<LogHeader> = Vec::with_capacity(logs.len());
-    let mut numbers = Vec::with_capacity(logs.len());
-    let mut taken = String::new();
-    let n_ranks = logs.iter().map(|log| log.header.n_ranks).max().unwrap_or(0);
-    for LogCandidate { number, name, header } in logs {
-        let rank = header.rank;
-        if rank >= n_ranks {
-            let detail =
-                format!("{name} has a log of rank {rank}, but the run has {}", CountedNoun(n_ranks.into(), "rank"));
-            problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
-        } else if headers.last().is_some_and(|last| last.rank == rank) {
-            let detail = format!("it is in {taken}, which was read, and in {name}");
-            problems.push(Problem { kind: ProblemKind::LogTwice, rank: Some(rank), count: 1, detail });
-        } else {
-            headers.push(header);
-            numbers.push((rank, number));
-            taken = name;
-        }
+    let n_ranks = own.iter().map(|header| header.n_ranks).max().unwrap_or(0);
+    for LogHeader { rank, .. } in own.extract_if(.., |header| header.rank >= n_ranks) {
+        let (name, n_ranks) = (log_name(rank), CountedNoun(n_ranks.into(), "rank"));
+        let detail = format!("{name} has a log of rank {rank}, but the run has {n_ranks}");
+        problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
     }
-    (headers, numbers)
+    own
 }
 
 /// The ranks that should be there and are not, as one problem. `explained`: those whose log is there, but cannot be read.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use lbprof_collector::Operation;
@@ -9,12 +10,12 @@ use lbprof_collector::definition::{
     CallSite, ClockOffset, ClockPair, Communicator, Definition, EndReason, Module, NeighbourRanks, RankList, Region,
     RegionKind,
 };
-use lbprof_collector::format::{BatchHead, MAX_RECORDS, OpenRegion, log_name, ring_name};
+use lbprof_collector::format::{BatchHead, MAX_RECORDS, OpenRegion, VERSION, log_name, rings_name};
 use lbprof_collector::profile::{
     CallSiteKey, CellKey, CounterTotals, ProfileBatch, ProfileCell, RegionInvocation, RegionTotals,
 };
 use lbprof_collector::record::{CallFlags, NONE, Record};
-use lbprof_collector::ring::{HEAD_BYTES, MAGIC};
+use lbprof_collector::ring::{HEAD_BYTES, MAGIC, piece_bytes};
 use lbprof_collector::writer::LogWriter;
 use lbprof_simulator::noise::Noise;
 use lbprof_simulator::scenario::{START, header};
@@ -593,18 +594,19 @@ fn regions_of_ranks(folder: &Path, n: u64) -> io::Result<()> {
 /// A rank with `n` rings, each of a thread of its own and with one record.
 fn many_rings(folder: &Path, n: u64) -> io::Result<()> {
     Log::new(folder, 0, 1)?.write()?;
+    let file = File::create(folder.join(rings_name(0)))?;
     for thread in 0..n as u32 {
         let mut ring = vec![0; HEAD_BYTES + 64];
         let words: [(usize, &[u8]); 6] = [
             (0, &MAGIC),
-            (8, &2_u32.to_le_bytes()),
+            (8, &u32::from(VERSION).to_le_bytes()),
             (16, &lbprof_simulator::scenario::RUN_ID.to_le_bytes()),
             (24, &thread.to_le_bytes()),
             (28, &1000_u32.to_le_bytes()),
             (HEAD_BYTES, &START.to_le_bytes()),
         ];
         words.into_iter().for_each(|(at, bytes)| ring[at..at + bytes.len()].copy_from_slice(bytes));
-        std::fs::write(folder.join(ring_name(0, thread)), ring)?;
+        file.write_all_at(&ring, u64::from(thread) * piece_bytes(1000))?;
     }
     Ok(())
 }
@@ -616,6 +618,6 @@ pub fn not_files(folder: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink("/dev/zero", folder.join(log_name(1)))?;
     std::os::unix::fs::symlink(log_name(2), folder.join(log_name(2)))?;
     std::fs::create_dir(folder.join(log_name(3)))?;
-    std::os::unix::fs::symlink("/dev/zero", folder.join(ring_name(0, 1)))?;
+    std::os::unix::fs::symlink("/dev/zero", folder.join(rings_name(0)))?;
     std::os::unix::fs::symlink("/nowhere", folder.join(log_name(5)))
 }

@@ -122,7 +122,7 @@ fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
         );
     }
     for called in case.program.values("calls") {
-        says_who_calls(&report["functions"], called)?;
+        says_who_calls(&report, called)?;
     }
     for called in case.program.values("called-by-mpi") {
         says_what_mpi_calls(&report, called)?;
@@ -179,24 +179,24 @@ fn says_what_mpi_calls(report: &Value, called: &str) -> anyhow::Result<()> {
 }
 
 /// `force exp step`: most of the time of force is in a library's function with exp in its name, and step calls force.
-fn says_who_calls(functions: &Value, called: &str) -> anyhow::Result<()> {
+fn says_who_calls(report: &Value, called: &str) -> anyhow::Result<()> {
     let [function, library, caller] = called.split(' ').collect::<Vec<_>>()[..] else { bail!("calls: {called}") };
-    let rows = functions["program"]["functions"].as_array().context("functions")?;
+    let rows = report["functions"]["program"]["functions"].as_array().context("functions")?;
     let row = rows.iter().find(|row| row["function"] == function).with_context(|| format!("no {function}"))?;
     let is_library = |one: &Value| one["function"].as_str().is_some_and(|name| name.contains(library));
     let libraries = row["libraries"].as_array().context("libraries")?;
     let share: f64 = libraries.iter().filter(|one| is_library(one)).filter_map(|one| one["share"].as_f64()).sum();
     ensure!(share > 0.5, "{share} of {function} is in {library}: {row:#}");
     ensure!(row["caller"] == caller, "{function} is called by {}", row["caller"]);
-    // The same in the tree: main, step, force, exp.
-    let nodes = functions["tree"].as_array().context("tree")?;
+    // The same in the tree: main, step, force, exp; loops may be between them.
+    let nodes = report["call_tree"].as_array().context("call_tree")?;
     let around = |node: &Value| node["parent"].as_u64().and_then(|parent| nodes.get(parent as usize));
-    let is_named = |node: &Value, name: &str| node["label"].as_str().is_some_and(|label| label.starts_with(name));
-    let is_there =
-        nodes.iter().filter(|node| node["label"].as_str().is_some_and(|label| label.contains(library))).any(|node| {
-            let outer: Vec<&Value> = std::iter::successors(around(node), |node| around(node)).take(3).collect();
-            outer.len() == 3 && is_named(outer[0], function) && is_named(outer[1], caller) && is_named(outer[2], "main")
-        });
+    let is_library_name = |node: &Value| node["name"].as_str().is_some_and(|name| name.contains(library));
+    let is_code = |node: &&Value| node["kind"] == "function" || node["kind"] == "program";
+    let is_there = nodes.iter().filter(is_code).filter(|node| is_library_name(node)).any(|node| {
+        let outer = std::iter::successors(around(node), |node| around(node)).filter(is_code);
+        outer.take(3).map(|node| node["name"].as_str().unwrap_or_default()).eq([function, caller, "main"])
+    });
     ensure!(is_there, "no {library} in {function} in {caller} in main: {nodes:#?}");
     Ok(())
 }

@@ -1,26 +1,24 @@
 //! Stacks with a weight each, one a line: what flamegraph.pl, inferno and speedscope read.
 //!
 //! ```text
-//! main;step;exchange;exchange;pack 90000000
-//! main;step;exchange;computation 30000000
-//! main;step;exchange;solve (cg.c:120);MPI_Waitall 81500000
+//! main;step;exchange;pack 90000000
+//! main;step;exchange;asleep 30000000
+//! main;step;exchange;solve;MPI_Waitall (cg.c:120) 81500000
 //! ```
 //!
-//! A stack is the regions from the outermost on, then the call site and the call, or what else the time is: of computation the functions that
-//! samples show, and `computation` for the remainder. Its weight is in nanoseconds, the sum over ranks: of their first threads' time, of all waiting, or of CPU time by samples, with functions in place of calls, other threads than the first under frames of
-//! their own. Made from the sums, so that a run in profile mode has them, too.
+//! A stack is a node of the [calling-context tree](lbprof_analysis::metrics::code_tree), with all around it. Its weight is in nanoseconds, the sum over ranks:
+//! of their first threads' time, of all waiting, or of CPU time by samples, other threads than the first under frames of their own. Made from the
+//! sums, so that a run in profile mode has them, too.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use lbprof_collector::Activity;
 
-use super::sampled_stacks;
-use lbprof_analysis::model::samples::SampledThreads;
-use lbprof_analysis::model::{Model, RankModel, Region, RegionIdx, chain};
-use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::structure::sampled_code::SampledCode;
-use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_analysis::metrics::code_tree::CodeTreeBuilder;
+use lbprof_analysis::model::Model;
+use lbprof_analysis::model::samples::{SampledAt, SampledThreads};
+use lbprof_analysis::structure::symbols::ResolvedNames;
 use lbprof_report::words::clean;
 
 /// The weight of a stack.
@@ -66,34 +64,20 @@ pub struct FoldedOptions {
     pub by_rank: bool,
 }
 
-/// Writes the stacks of `model`; `places` are those of its call sites, and samples hit `code`.
+/// Writes the stacks of `model`, whose code has these names.
 ///
 /// Waiting is known where the ranks were followed.
 ///
 /// Errors: those of writing.
-pub fn write(
-    model: &Model,
-    places: &[CodePlace],
-    code: &SampledCode,
-    options: FoldedOptions,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let FoldedOptions { weight, by_rank } = options;
-    let mut stacks = FoldedStacks { places, by_rank, weights: BTreeMap::new() };
-    match weight {
-        StackWeight::Time => {
-            for rank in &model.ranks {
-                stacks.time(model, code, rank);
-            }
-        }
-        StackWeight::Waiting => stacks.waiting(model),
-        StackWeight::Cpu => {
-            for rank in &model.ranks {
-                stacks.cpu(model, code, rank);
-            }
-        }
+pub fn write(model: &Model, names: &ResolvedNames, options: FoldedOptions, out: &mut dyn Write) -> io::Result<()> {
+    let mut stacks =
+        FoldedStacks { model, tree: CodeTreeBuilder::new(model, names), options, weights: BTreeMap::new() };
+    match options.weight {
+        StackWeight::Time => stacks.add_time(),
+        StackWeight::Waiting => stacks.add_waiting(),
+        StackWeight::Cpu => stacks.add_cpu(),
     }
-    for (stack, ns) in stacks.weights {
+    for (stack, ns) in stacks.in_words() {
         if ns >= 0.5 {
             writeln!(out, "{stack} {ns:.0}")?;
         }
@@ -101,109 +85,108 @@ pub fn write(
     Ok(())
 }
 
-/// Returns the names of a region and those around it, outermost first.
-fn names_down_to(regions: &[Region], region: RegionIdx) -> Vec<&str> {
-    chain(regions, region).iter().rev().map(|&around| regions[around as usize].name.as_str()).collect()
+/// A stack.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct StackKey {
+    /// The rank's index, if each has a frame of its own.
+    rank: Option<usize>,
+    /// The name of the frame that the samples of some threads have of their own.
+    threads: Option<&'static str>,
+    /// The node.
+    node: usize,
+    /// The innermost frame, if that is no node.
+    state: Option<&'static str>,
 }
 
 struct FoldedStacks<'a> {
-    places: &'a [CodePlace],
-    by_rank: bool,
+    model: &'a Model,
+    tree: CodeTreeBuilder<'a>,
+    options: FoldedOptions,
     /// Nanoseconds by stack.
-    weights: BTreeMap<String, f64>,
+    weights: BTreeMap<StackKey, f64>,
 }
 
 impl FoldedStacks<'_> {
-    /// The time of a rank: its calls by where they are called, computation by its functions, the rest by what it is.
-    fn time(&mut self, model: &Model, code: &SampledCode, rank: &RankModel) {
-        let regions = model.regions.as_slice();
-        let computing = sampled_stacks::computation_stacks(model, code, rank);
-        let mut sampled_s: BTreeMap<RegionIdx, f64> = BTreeMap::new();
-        for stack in &computing {
-            *sampled_s.entry(stack.region).or_default() += stack.seconds;
-        }
-        // Samples may have more than the calls leave for computation: their number is a matter of chance.
-        let mut reductions: BTreeMap<RegionIdx, f64> = BTreeMap::new();
-        for &((region, activity), cell) in &rank.cells {
-            if activity.is_mpi() {
-                continue;
-            }
-            let mut seconds = cell.seconds;
-            if let Some(&in_functions_s) = sampled_s.get(&region).filter(|_| activity == Activity::Computation) {
-                reductions.insert(region, (seconds / in_functions_s).min(1.0));
-                seconds = (seconds - in_functions_s).max(0.0);
-            }
-            self.add(rank, &names_down_to(regions, region), &[activity.name()], seconds * 1e9);
-        }
-        for stack in &computing {
-            let reduction = reductions.get(&stack.region).copied().unwrap_or(0.0);
-            self.add_frames(rank, stack.frames.iter().map(String::as_str), reduction * stack.seconds * 1e9);
-        }
-        for &(key, cell) in &rank.sites {
-            // The recorder's own time has no call site that anyone knows.
-            if key.activity != Activity::Recorder {
-                let frames = [self.site(key.site), call(key.operation)];
-                self.add(rank, &names_down_to(regions, key.region), &frames, cell.seconds * 1e9);
+    /// Adds the time of all ranks: calls, computation by its functions, the rest by what it is.
+    fn add_time(&mut self) {
+        for (at, rank) in self.model.ranks.iter().enumerate() {
+            self.tree.add_rank(rank);
+            for (node, time_s) in self.tree.take_times() {
+                self.add(at, StackKey { node, ..StackKey::default() }, time_s * 1e9);
             }
         }
     }
 
-    /// The CPU time of a rank by samples.
-    fn cpu(&mut self, model: &Model, code: &SampledCode, rank: &RankModel) {
-        for threads in SampledThreads::ALL {
-            let whose = sampled_stacks::whose(threads);
-            for (frames, seconds) in sampled_stacks::stacks(model, code, rank, threads) {
-                self.add_frames(rank, whose.into_iter().chain(frames.iter().map(String::as_str)), seconds * 1e9);
+    /// Adds the CPU time of all ranks by samples.
+    fn add_cpu(&mut self) {
+        for (at, rank) in self.model.ranks.iter().enumerate() {
+            for threads in SampledThreads::ALL {
+                for (sample, time) in rank.samples.times(threads) {
+                    // What others do while the first thread is in a call is no part of that.
+                    let activity =
+                        if threads == SampledThreads::First { sample.activity } else { Activity::Computation };
+                    let region = if threads == SampledThreads::Unplaced { 0 } else { sample.region };
+                    let node = self.tree.of_sample(SampledAt { region, activity, ..*sample });
+                    self.add(
+                        at,
+                        StackKey { threads: frame_of(threads), node, ..StackKey::default() },
+                        time.seconds * 1e9,
+                    );
+                }
             }
         }
     }
 
-    /// The waiting of all threads.
-    fn waiting(&mut self, model: &Model) {
-        let Some(followed) = &model.followed else { return };
+    /// Adds the waiting of all threads.
+    fn add_waiting(&mut self) {
+        let Some(followed) = &self.model.followed else { return };
+        let regions = self.tree.find_regions(followed);
         for (key, sums) in &followed.blocking.waits {
             let thread = followed.threads.get(key.thread as usize);
             let number = thread.and_then(|thread| followed.ranks.get(thread.rank_idx as usize));
-            let rank = number.and_then(|&number| model.ranks.iter().find(|rank| rank.rank == number));
-            let (Some(rank), Some(_)) = (rank, followed.regions.get(key.kind.region() as usize)) else { continue };
-            let frames = [self.site(Some(key.site)), call(key.operation), key.state.name().to_owned()];
-            let ns = (sums.waiting + sums.delay) as f64;
-            self.add(rank, &names_down_to(&followed.regions, key.kind.region()), &frames, ns);
+            let rank = number.and_then(|&number| self.model.ranks.iter().position(|rank| rank.rank == number));
+            let (Some(rank), Some(&region)) = (rank, regions.get(key.kind.region() as usize)) else { continue };
+            let node = self.tree.of_wait(region, key);
+            let key = StackKey { node, state: Some(key.state.name()), ..StackKey::default() };
+            self.add(rank, key, (sums.waiting + sums.delay) as f64);
         }
     }
 
-    /// The label of a call site; empty where it is not known.
-    fn site(&self, site: Option<u32>) -> String {
-        site.and_then(|site| self.places.get(site as usize)).map(CodePlace::label).unwrap_or_default()
+    /// Adds time of the rank at an index.
+    fn add(&mut self, rank: usize, key: StackKey, ns: f64) {
+        let key = StackKey { rank: self.options.by_rank.then_some(rank), ..key };
+        *self.weights.entry(key).or_default() += ns;
     }
 
-    /// Adds time of a rank in a region; empty frames are left out.
-    fn add(&mut self, rank: &RankModel, region_names: &[&str], frames: &[impl AsRef<str>], ns: f64) {
-        self.add_frames(rank, region_names.iter().copied().chain(frames.iter().map(AsRef::as_ref)), ns);
-    }
-
-    fn add_frames<'f>(&mut self, rank: &RankModel, frames: impl Iterator<Item = &'f str>, ns: f64) {
-        let mut stack = String::new();
-        if self.by_rank {
-            push_frame(&mut stack, &format!("rank {} ({})", rank.rank, rank.host));
+    /// Returns the stacks in words.
+    fn in_words(&self) -> BTreeMap<String, f64> {
+        let mut stacks: BTreeMap<String, f64> = BTreeMap::new();
+        for (key, ns) in &self.weights {
+            let mut path: Vec<usize> =
+                std::iter::successors(Some(key.node), |&at| self.tree.nodes()[at].parent).collect();
+            path.reverse();
+            let mut frames: Vec<String> = Vec::new();
+            frames.extend(
+                key.rank.map(|at| &self.model.ranks[at]).map(|rank| format!("rank {} ({})", rank.rank, rank.host)),
+            );
+            frames.extend(key.threads.map(str::to_owned));
+            frames.extend(path.into_iter().map(|at| self.tree.name(at).label(self.tree.nodes()[at].kind)));
+            frames.extend(key.state.map(str::to_owned));
+            frames.retain(|frame| !frame.is_empty());
+            // What separates frames, and stacks from their weights.
+            let frames: Vec<String> = frames.iter().map(|frame| clean(frame).replace(';', ":")).collect();
+            *stacks.entry(frames.join(";")).or_default() += ns;
         }
-        for frame in frames {
-            push_frame(&mut stack, frame);
-        }
-        *self.weights.entry(stack).or_default() += ns;
+        stacks
     }
 }
 
-/// Adds a frame to a stack, unless it has no name.
-fn push_frame(stack: &mut String, frame: &str) {
-    if !frame.is_empty() {
-        stack.push_str(if stack.is_empty() { "" } else { ";" });
-        // What separates frames, and stacks from their weights.
-        stack.push_str(&clean(frame).replace(';', ":"));
+/// Returns the name of the frame that the samples of some threads have of their own, or `None` for the first thread.
+fn frame_of(threads: SampledThreads) -> Option<&'static str> {
+    match threads {
+        SampledThreads::First => None,
+        SampledThreads::WithMpi => Some("other threads with MPI calls"),
+        SampledThreads::WithoutMpi => Some("threads without MPI calls"),
+        SampledThreads::Unplaced => Some("regions not known"),
     }
-}
-
-/// The name of a call; empty outside of calls.
-fn call(operation: u16) -> String {
-    if operation == 0 { String::new() } else { format!("MPI_{}", operation_name(operation)) }
 }

@@ -17,7 +17,6 @@ pub mod otf2;
 pub mod paraver;
 pub mod parquet;
 pub mod perfetto;
-mod sampled_stacks;
 mod source_path;
 pub mod talp;
 

@@ -149,7 +149,7 @@ fn folded(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments)
         return Err(SelectionError::NoSamples.into());
     }
     let options = FoldedOptions { weight, by_rank: arguments.by_rank };
-    write_file(&arguments.file(), |out| folded::write(model, &names.places, &names.sampled, options, out))?;
+    write_file(&arguments.file(), |out| folded::write(model, names, options, out))?;
     Ok(analysis)
 }
 

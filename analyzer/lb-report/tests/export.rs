@@ -62,32 +62,28 @@ fn stacks(folded: &[u8]) -> BTreeMap<String, u64> {
 
 /// A stack, in which call sites are by module and offset, without these.
 fn without_sites(stacks: &BTreeMap<String, u64>) -> Vec<(String, u64)> {
-    let frames = |stack: &str| stack.split(';').filter(|frame| !frame.contains("+0x")).collect::<Vec<_>>().join(";");
+    let frames =
+        |stack: &str| stack.split(';').map(|frame| frame.split(" (+0x").next().unwrap()).collect::<Vec<_>>().join(";");
     stacks.iter().map(|(stack, &n)| (frames(stack), n)).collect()
 }
 
 #[test]
-fn stacks_are_regions_call_sites_and_calls_with_their_time() {
+fn stacks_are_regions_and_calls_with_their_time() {
     let dir = written(late_sender());
     let time = stacks(&exported(&["folded", text_of(dir.path())]));
-    let expected = [
-        ("main;computation", 10_000_000),
-        ("main;work;computation", 30_000_000),
-        ("main;MPI_Recv", 20_500_000),
-        ("main;MPI_Send", 500_000),
-    ];
+    let expected =
+        [("main", 10_000_000), ("main;work", 30_000_000), ("main;MPI_Recv", 20_500_000), ("main;MPI_Send", 500_000)];
     let mut found = without_sites(&time);
     found.retain(|(stack, _)| !stack.contains("Finalize"));
     found.sort();
     let mut expected = expected.map(|(stack, n)| (stack.to_owned(), n));
     expected.sort();
     assert_eq!(found, expected);
-    assert!(time.keys().any(|stack| stack.starts_with("main;scenario+0x")), "{time:?}");
+    assert!(time.keys().any(|stack| stack.starts_with("main;MPI_Recv (+0x")), "{time:?}");
     let waiting = exported(&["folded", text_of(dir.path()), "--weight", "waiting", "--by-rank"]);
-    assert_eq!(
-        without_sites(&stacks(&waiting)).iter().find(|(stack, _)| stack.contains("late sender")),
-        Some(&("rank 1 (node0);main;MPI_Recv;late sender".to_owned(), 20_500_000))
-    );
+    let waiting = stacks(&waiting);
+    assert!(waiting.keys().any(|stack| stack.ends_with(");late sender")), "{waiting:?}");
+    assert_eq!(waiting.iter().find(|(stack, _)| stack.ends_with(";late sender")).map(|(_, &ns)| ns), Some(20_500_000));
 }
 
 #[test]

@@ -39,7 +39,7 @@ function rankView({ report, views }: Data, rank: number | null, region: string |
 }
 
 function functionView({ report }: Data, rank: number | null, region: string | null): FindingView | null {
-    return (report.functions?.tree[0]?.mean_s ?? 0) > 0 ? { text: "in which functions", target: { panel: "functions", rank, region } } : null;
+    return (report.functions?.program.cpu_s ?? 0) > 0 ? { text: "in which functions", target: { panel: "code", rank, region } } : null;
 }
 
 function causeView({ report }: Data, rank: number | null, region: string | null): FindingView | null {

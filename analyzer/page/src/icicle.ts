@@ -17,8 +17,6 @@ export interface IcicleSpec<Row extends TreeRow> {
     colour(row: Row): string;
     /** The lines of text for a node. `share` is its share of the outermost node. */
     describe(row: Row, share: number): string[];
-    /** A node was chosen. */
-    zoomed?(at: number): void;
 }
 
 /** Height of a box, in pixels. */
@@ -81,11 +79,6 @@ export class Icicle<Row extends TreeRow> {
         this.draw();
     }
 
-    private choose(at: number): void {
-        this.zoom(at);
-        this.spec.zoomed?.(at);
-    }
-
     private draw(): void {
         const root = this.boxes[0];
         const { x0, x1 } = this.boxes[this.zoomed];
@@ -122,7 +115,7 @@ export class Icicle<Row extends TreeRow> {
                 "aria-level": box.depth + 1,
                 "aria-label": lines.join(", "),
                 "aria-selected": String(at === this.zoomed),
-                onclick: () => this.choose(at),
+                onclick: () => this.zoom(at),
                 onpointermove: (event: PointerEvent) => showAt(event.clientX, event.clientY, lines),
                 onpointerleave: hideTip,
                 onfocus: () => {
@@ -181,9 +174,9 @@ export class Icicle<Row extends TreeRow> {
             ArrowRight: () => beside(1),
         };
         if (event.key === "Enter" || event.key === " ") {
-            this.choose(this.focused);
+            this.zoom(this.focused);
         } else if (event.key === "Escape" || event.key === "0") {
-            this.choose(0);
+            this.zoom(0);
         } else if (moves[event.key]) {
             const next = moves[event.key]();
             if (next) {

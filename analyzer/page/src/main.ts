@@ -16,13 +16,11 @@ function search(report: Report, wanted: string): Hit[] {
     const number = /^(?:rank )?(\d+)$/.exec(wanted)?.[1];
     const ranks = report.ranks.filter((rank) => String(rank.rank) === number);
     const functions = [...new Set(report.call_tree.filter((row) => row.kind !== "call" && has(row.name)).map((row) => row.name))];
-    const sampled = [...new Set((report.functions?.tree ?? []).filter((node) => node.kind === "function" && has(node.label)).map((node) => node.label))];
     const sites = report.callsites.filter((site) => has(`${site.operation} at ${sitePlace(site)}`));
     return [
         ...ranks.map((rank) => ({ kind: `on ${rank.host}`, name: `rank ${rank.rank}`, target: { panel: "facts", rank: rank.rank, find: String(rank.rank) } })),
         ...report.regions.filter((region) => has(region.path)).map((region) => ({ kind: "region", name: region.path, target: { panel: "patterns", region: region.path, find: region.path } })),
-        ...sampled.map((name) => ({ kind: "function", name, target: { panel: "functions", find: name } })),
-        ...functions.map((name) => ({ kind: "call tree", name, target: { panel: "calltree", find: name } })),
+        ...functions.map((name) => ({ kind: "code", name, target: { panel: "code", find: name } })),
         ...sites.map((site) => ({ kind: "call site", name: `${site.operation} at ${sitePlace(site)}`, target: { panel: "callsites", find: site.function ? sitePlace(site) : site.operation } })),
     ];
 }

@@ -79,12 +79,12 @@ function functionsIn(text: string, report: Report): Mention[] {
     const explained = [verdict.worst?.explained, ...verdict.slow_parts.map((part) => part.explained)].flatMap((found) => found?.functions ?? []);
     const rows = functions ? [functions.program, ...functions.regions].flatMap((part) => part.functions) : [];
     const named = [...rows, ...explained].filter((row) => row.function !== null);
-    return places(text, new Map(named.map((row) => [functionName(row), { panel: "functions", find: row.function }])), () => true);
+    return places(text, new Map(named.map((row) => [functionName(row), { panel: "code", find: row.function }])), () => true);
 }
 
 /** Regions by their paths; a path of one name, which may be a word, only where the sentence says that it is a region. */
 function regionsIn(text: string, report: Report): Mention[] {
-    const panel = report.functions && report.functions.samples > 0 ? "functions" : "patterns";
+    const panel = report.functions && report.functions.samples > 0 ? "code" : "patterns";
     const names = new Map(report.regions.filter(({ path }) => path !== "main").flatMap(({ path }) => [path, shortPath(path)].map((name) => [name, { panel, region: path }] as const)));
     return places(text, names, (name, before) => name.includes("/") || /\b(?:regions?|in|of) $/.test(before));
 }

@@ -102,11 +102,7 @@ export type ScenarioKind = ("as measured" | "without the recorder" | "ideal netw
 /**
  * The kind of a node of the tree.
  */
-export type CallTreeNodeKind = ("program" | "function" | "loop" | "phase" | "call" | "computation")
-/**
- * The kind of a node of the tree of functions.
- */
-export type FunctionNodeKind = ("region" | "function")
+export type CallTreeNodeKind = ("program" | "function" | "loop" | "phase" | "call" | "state")
 
 /**
  * A report of lb-report: everything in the text report, with all digits.
@@ -3548,7 +3544,7 @@ depth: number
  */
 kind: CallTreeNodeKind
 /**
- * A function's name, without its class's namespaces, return type and parameters; a region's name; the MPI function. Empty if a function's name is not known.
+ * A function's name, without its class's namespaces, return type and parameters; a region's name; the state; the MPI function. Empty if a function's name is not known.
  */
 name: string
 /**
@@ -3580,13 +3576,17 @@ alone_s: number
  */
 computation_s: number
 /**
- * Computation by state, of ranks of which it is known; null if it is known of none, and of a function by samples.
+ * Time in calls of MPI.
+ */
+mpi_s: number
+/**
+ * Computation by state, of ranks of which it is known; null if it is known of none.
  */
 core_states: ({
 [k: string]: number
 } | null)
 /**
- * Waiting, messages in transit included; null if waiting was not analysed, and of a function by samples.
+ * Waiting, messages in transit included; null if waiting was not analysed.
  */
 waiting_s: (number | null)
 /**
@@ -3606,7 +3606,7 @@ lost_s: (number | null)
  */
 lost_alone_s: (number | null)
 /**
- * LB: mean over ranks of the computation in it over the longest; null if nothing is computed in it, and of a function by samples.
+ * LB: mean over ranks of the computation in it over the longest; null if nothing is computed in it, or samples alone show where.
  */
 load_balance: (number | null)
 /**
@@ -3614,7 +3614,7 @@ load_balance: (number | null)
  */
 micro_load_balance: (number | null)
 /**
- * The rank that computes longest in it; null if none does, and of a function by samples.
+ * The rank that computes longest in it; null likewise.
  */
 slowest_rank: (number | null)
 /**
@@ -3630,7 +3630,23 @@ calls: number
  */
 bytes: number
 /**
- * Nodes in it that are not listed, because there are too many.
+ * CPU time of computation by samples, the mean over ranks; null if they were not sampled.
+ */
+cpu_s: (number | null)
+/**
+ * CPU time of the rank that computes longest in the whole program; null likewise.
+ */
+slowest_cpu_s: (number | null)
+/**
+ * `slowest_cpu_s` − `cpu_s`, if it is at least two standard errors; else null.
+ */
+excess_s: (number | null)
+/**
+ * Standard error of that; null likewise.
+ */
+excess_error_s: (number | null)
+/**
+ * Nodes in it that are not listed, because there are too many, or little time goes by in them.
  */
 left_out: number
 }
@@ -3963,10 +3979,6 @@ regions: RegionFunctions[]
  * Computation of the ranks that make others wait, in the regions where they do, the most costly first; at most 20.
  */
 delaying_ranks: DelayingRank[]
-/**
- * Regions and the functions in them, each after the one around it; at most 1,000 nodes, those with most CPU time.
- */
-tree: FunctionNode[]
 }
 /**
  * A function of the program that MPI calls within a call of the program: this is computation, but `mpi_s` and the time of the call include it.
@@ -4473,43 +4485,6 @@ error_s: number
 share: number
 /**
  * `cpu_s` less the mean over ranks.
- */
-excess_s: number
-/**
- * Standard error of that.
- */
-excess_error_s: number
-/**
- * True if `excess_s` is at least two standard errors.
- */
-significant: boolean
-}
-/**
- * A node of the tree of functions; all times include the nodes in it.
- */
-export interface FunctionNode {
-/**
- * The node around it, as an index in the list; null for the whole program.
- */
-parent: (number | null)
-/**
- * Kind of the node.
- */
-kind: FunctionNodeKind
-/**
- * The region's name, or the function's label.
- */
-label: string
-/**
- * CPU time in computation, the mean over ranks.
- */
-mean_s: number
-/**
- * Time of the rank that computes longest in the whole program.
- */
-slowest_s: number
-/**
- * `slowest_s` − `mean_s`.
  */
 excess_s: number
 /**

@@ -36,7 +36,7 @@ test("every link of the answer leads to a panel that shows what it names", async
             const rank = /rank=(\d+)/.exec(href)?.[1];
             if (rank) {
                 assert.match(await page.textContent(`#panel-${id} .pointed-out`), new RegExp(`rank ${rank}\\b`));
-                const isMarked = ["iterations", "timeline", "waiting"].includes(id) ? (await marks(page, id)) > 0 : id === "functions" || (await page.locator(`#panel-${id} .selected-row`).count()) > 0;
+                const isMarked = ["iterations", "timeline", "waiting"].includes(id) ? (await marks(page, id)) > 0 : id === "code" || (await page.locator(`#panel-${id} .selected-row`).count()) > 0;
                 assert.ok(isMarked, `${name}: ${href} marks rank ${rank}`);
             }
         }
@@ -52,7 +52,7 @@ test("each finding has links with its rank and its region", async () => {
     const { page, close } = await open(browser, "small");
     const links = await page.$$eval(".losses li:first-child a", (all) => all.map((one) => decodeURIComponent(one.getAttribute("href"))));
     const wanted = `rank=${rank}&region=${region}`;
-    for (const panel of ["iterations", "functions", "waiting"]) {
+    for (const panel of ["iterations", "code", "waiting"]) {
         assert.ok(links.includes(`#${panel}?${wanted}`), `${panel}: ${links}`);
     }
     await page.click(`.losses li:first-child a[href^="#waiting"]`);

@@ -6,7 +6,7 @@ import { PICTURE, cell, colouredPictures, colouredPixels, coloursIn, drawn, laun
 import { dataOf, unpack } from "./data.mjs";
 import { count, percent, seconds } from "./words.mjs";
 
-const PANELS = ["summary", "functions", "calltree", "callsites", "iterations", "timeline", "overtime", "waiting", "communication", "threads", "whatif", "stages", "patterns", "overheads", "facts", "glossary"];
+const PANELS = ["summary", "code", "callsites", "iterations", "timeline", "overtime", "waiting", "communication", "threads", "whatif", "stages", "patterns", "overheads", "facts", "glossary"];
 
 let browser;
 before(async () => (browser = await launch()));
@@ -45,7 +45,7 @@ for (const name of ["small", "hostile", "large"]) {
         for (const id of PANELS) {
             await show(page, id, { mouse: true });
             // Of the runs here only the small ones are sampled, and none has threads of OpenMP.
-            const isEmpty = id === "threads" || (name === "large" && id === "functions");
+            const isEmpty = id === "threads";
             assert.equal(await missing(page, id) !== "", isEmpty, `${id} has data`);
             for (const colours of await coloursIn(page, id)) {
                 assert.ok(colours > 2, `a picture of ${id} has ${colours} colours`);
@@ -71,31 +71,34 @@ test("a run recorded as sums says what it cannot show", async () => {
     await close();
 });
 
-test("functions of the slowest rank stand beside those of the mean, and zoom together", async () => {
+test("functions are by themselves, and by samples the slowest rank is beside the mean", async () => {
     const { report } = dataOf("small");
-    const { tree, program } = report.functions;
+    const rows = report.call_tree;
     const { page, complaints, close } = await open(browser, "small");
-    await show(page, "functions");
-    const pictures = page.locator("#panel-functions .icicle");
-    assert.equal(await pictures.count(), 2);
-    assert.match(await page.locator("#panel-functions h3").first().textContent(), new RegExp(`^rank ${program.slowest_rank}: `));
-    const drawn = await pictures.evaluateAll((all) => all.map((one) => one.querySelectorAll(".box").length));
-    assert.deepEqual(drawn, [tree.length, tree.length]);
-    const red = tree.findIndex((node) => node.kind === "function" && node.significant && node.excess_s > 0);
-    assert.ok(red > 0, "the slowest rank spends more in a function");
-    const box = (picture) => pictures.nth(picture).locator(".box", { hasText: tree[red].label }).first();
-    assert.notEqual(await box(0).evaluate((one) => one.style.background), "", "it has a colour");
-    await box(0).click();
-    assert.deepEqual([await box(0).evaluate((one) => one.style.width), await box(1).evaluate((one) => one.style.width)], ["100%", "100%"]);
-    const tables = page.locator("#panel-functions table");
-    const choices = page.locator("#panel-functions select");
+    await show(page, "code");
+    const choices = page.locator("#panel-code .controls select");
+    const red = rows.find((row) => row.kind === "function" && row.excess_s > 0);
+    assert.ok(red, "the slowest rank spends more in a function");
+    await page.locator("#panel-code .controls select:visible").nth(1).selectOption("slowest");
+    const box = page.locator("#panel-code .icicle .box", { hasText: red.name }).first();
+    assert.notEqual(await box.evaluate((one) => one.style.background), "", "it has a colour");
+    await choices.nth(0).selectOption("functions");
+    const functions = await page.locator("#panel-code .icicle .box").count();
+    assert.ok(functions > 1 && functions < rows.length);
+    const tables = page.locator("#panel-code table:visible");
+    const parts = page.locator("#panel-code .body > div:last-of-type select");
     const [threads] = report.functions.other_threads;
-    assert.deepEqual([threads.call_mpi, await choices.count(), await tables.count()], [false, 2, 2]);
-    await choices.nth(0).selectOption("1");
-    assert.equal(await tables.nth(0).locator("tbody tr").count(), report.functions.regions[0].functions.length);
-    await choices.nth(1).selectOption("1");
-    assert.equal(await tables.nth(1).locator("tbody tr").count(), threads.regions[0].functions.length);
-    assert.match(await tables.nth(1).locator("tbody").textContent(), /^scenario100/);
+    assert.deepEqual([threads.call_mpi, await parts.count(), await tables.count()], [false, 2, 3]);
+    await parts.nth(0).selectOption("1");
+    assert.equal(await tables.nth(1).locator("tbody tr").count(), report.functions.regions[0].functions.length);
+    await parts.nth(1).selectOption("1");
+    assert.equal(await tables.nth(2).locator("tbody tr").count(), threads.regions[0].functions.length);
+    assert.match(await tables.nth(2).locator("tbody").textContent(), /^scenario100/);
+    await choices.nth(0).selectOption("callers");
+    await page.locator("#panel-code .controls select:visible").nth(1).selectOption(red.name);
+    const around = rows[red.parent];
+    assert.match(await page.textContent("#panel-code .code-rows tbody"), new RegExp(`^.?${red.name}`));
+    assert.ok(around.kind !== "function" || (await page.textContent("#panel-code .code-rows tbody")).includes(around.name));
     assert.deepEqual(complaints, []);
     await close();
 });
@@ -138,19 +141,19 @@ test("the call tree has boxes as wide as what they weigh, which zoom, and are fo
     const { report } = dataOf("small");
     const rows = report.call_tree;
     const { page, complaints, close } = await open(browser, "small");
-    await show(page, "calltree");
+    await show(page, "code");
     const width = (name) => page.$$eval(".icicle .box", (boxes, wanted) => boxes.filter((box) => box.textContent === wanted).reduce((sum, box) => sum + parseFloat(box.style.width), 0), name);
     const nodes = (name) => rows.filter((row) => row.name === name);
     const share = (name, of) => (100 * nodes(name).reduce((sum, row) => sum + row[of], 0)) / rows[0][of];
     assert.ok(nodes("halo").length > 0 && nodes("force").length > 0);
     assert.ok(Math.abs((await width("halo")) - share("halo", "time_s")) < 0.01);
     // What is computed between the calls is in the functions that samples show.
-    const computing = rows.filter((row) => row.kind === "computation");
+    const computing = rows.filter((row) => row.kind === "function" && row.at === null && row.cpu_s > 0);
     assert.ok(computing.length > 0, "samples show functions");
     for (const { name } of computing) {
         assert.ok(Math.abs((await width(name)) - share(name, "time_s")) < 0.01, name);
     }
-    const weigh = (id) => page.selectOption("#panel-calltree select", id);
+    const weigh = (id) => page.selectOption("#panel-code .controls label:nth-of-type(3) select", id);
     for (const [id, of] of [["computation", "computation_s"], ["waiting", "waiting_s"], ["caused", "caused_s"], ["lost", "lost_s"]]) {
         await weigh(id);
         assert.ok(Math.abs((await width("halo")) - share("halo", of)) < 0.01, id);
@@ -166,15 +169,15 @@ test("the call tree has boxes as wide as what they weigh, which zoom, and are fo
     assert.deepEqual([first, parent], ["2", "treeitem"]);
     await page.keyboard.press("Enter");
     assert.equal(await page.evaluate(() => document.activeElement.style.width), "100%", "the focus stays where it was");
-    await page.click("#panel-calltree .controls button");
-    await page.fill("#panel-calltree input", "MPI_Allreduce");
-    assert.match(await page.textContent("#panel-calltree output"), /^1 found, with [\d.]+ % of the time$/);
+    await page.click("#panel-code .controls button");
+    await page.fill("#panel-code input", "MPI_Allreduce");
+    assert.match(await page.textContent("#panel-code output"), /^1 found, with [\d.]+ % of the time$/);
     assert.equal(await page.locator(".icicle .found").count(), 1);
-    const listed = await page.locator("#panel-calltree tbody tr").count();
+    const listed = await page.locator("#panel-code tbody tr").count();
     const path = (at) => (at === null ? 0 : 1 + path(rows[at].parent));
     assert.equal(listed, path(rows.findIndex((row) => row.name === "MPI_Allreduce")), "it, and what is around it");
-    await page.fill("#panel-calltree input", "nowhere");
-    assert.match(await page.textContent("#panel-calltree tbody"), /Nothing is found/);
+    await page.fill("#panel-code input", "nowhere");
+    assert.match(await page.textContent("#panel-code tbody"), /Nothing is found/);
     assert.deepEqual(complaints, []);
     await close();
 });
@@ -311,8 +314,8 @@ test("tables are saved as CSV, pictures as PNG or SVG", async () => {
     assert.equal(png.subarray(1, 4).toString(), "PNG");
     const [, chart] = await saved(page.locator("#panel-iterations .chart .save").first());
     assert.equal(chart.subarray(1, 4).toString(), "PNG");
-    await show(page, "calltree");
-    const [, svg] = await saved(page.locator("#panel-calltree .body > .save"));
+    await show(page, "code");
+    const [, svg] = await saved(page.locator("#panel-code .body > div > .save"));
     assert.match(svg.toString(), /^<svg[^]*>halo<[^]*<\/svg>$/);
     assert.deepEqual(complaints, []);
     await close();
@@ -332,10 +335,10 @@ test("the page is usable on a phone", async () => {
 
 test("rows of the call tree fold", async () => {
     const { page, close } = await open(browser, "small");
-    await show(page, "calltree");
-    const lines = page.locator("#panel-calltree tbody tr");
+    await show(page, "code");
+    const lines = page.locator("#panel-code tbody tr");
     const all = await lines.count();
-    const fold = page.locator("#panel-calltree .fold[aria-expanded=true]").first();
+    const fold = page.locator("#panel-code .fold[aria-expanded=true]").first();
     await fold.focus();
     await page.keyboard.press("Enter");
     assert.equal(await lines.count(), 1);

@@ -1,17 +1,17 @@
-//! The table of the program's tree: its functions as it calls them, loops and marked phases in them, down to the calls of MPI.
+//! The rows of the calling-context tree: the program's functions as it calls them, loops and marked phases in them, down to the calls of MPI.
 
 use serde::Serialize;
 
-use super::call_tree_functions::{ComputingFunction, functions_by_node};
 use super::fraction;
 use super::{RegionRow, serial};
+use lbprof_analysis::metrics::code_tree::{CodeNode, CodeNodeKind, CodeTree, NodeName};
 use lbprof_analysis::metrics::core_time::CoreTime;
-use lbprof_analysis::metrics::program_tree::{ProgramNodeKind, ProgramTree};
+use lbprof_analysis::metrics::functions::FunctionTimes;
 use lbprof_analysis::model::Model;
-use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::structure::call_tree::CallTree;
-use lbprof_analysis::structure::code_place::{Caller, CodePlace, short};
-use lbprof_analysis::structure::sampled_code::SampledCode;
+use lbprof_analysis::model::samples::SampledThreads;
+use lbprof_analysis::structure::code_place::{Caller, short};
+use lbprof_analysis::structure::symbols::ResolvedNames;
+use lbprof_thresholds::verdict::MIN_FUNCTION_IN_CALL_TREE;
 
 /// Most nodes that are rows; programs have hundreds. Those in which least time is spent, waited or caused are part of the ones around them.
 const MOST_ROWS: usize = 2_000;
@@ -24,7 +24,7 @@ pub enum CallTreeNodeKind {
     /// The whole program.
     #[default]
     Program,
-    /// A function of the program, reached in one way.
+    /// A function of the program, reached in one way. How long it computes is an estimate, by samples, unless a region is in it.
     Function,
     /// A loop that was found.
     Loop,
@@ -32,9 +32,8 @@ pub enum CallTreeNodeKind {
     Phase,
     /// A call of MPI.
     Call,
-    /// A function that computes between calls of MPI in the node around it, by samples: its times are estimates, waiting and what it causes are of the node
-    /// around it.
-    Computation,
+    /// Computation in a state other than in the program's own code, such as `asleep`, or the recorder's own time.
+    State,
 }
 
 /// A node of the tree. All but what is `alone` includes the nodes in it. Sums over ranks: of their first threads, but for waiting and
@@ -48,8 +47,8 @@ pub struct CallTreeRow {
     pub depth: u32,
     /// Kind of the node.
     pub kind: CallTreeNodeKind,
-    /// A function's name, without its class's namespaces, return type and parameters; a region's name; the MPI function. Empty if a function's
-    /// name is not known.
+    /// A function's name, without its class's namespaces, return type and parameters; a region's name; the state; the MPI function. Empty if a
+    /// function's name is not known.
     pub name: String,
     /// Name in full, with template arguments and parameters as the symbol has them; null if it is `name`.
     pub full_name: Option<String>,
@@ -66,11 +65,13 @@ pub struct CallTreeRow {
     pub alone_s: f64,
     /// Computation.
     pub computation_s: f64,
-    /// Computation by state, of ranks of which it is known; null if it is known of none, and of a function by samples.
+    /// Time in calls of MPI.
+    pub mpi_s: f64,
+    /// Computation by state, of ranks of which it is known; null if it is known of none.
     #[serde(serialize_with = "serial::by_core_state")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<std::collections::BTreeMap<String, f64>>"))]
     pub core_states: Option<CoreTime>,
-    /// Waiting, messages in transit included; null if waiting was not analysed, and of a function by samples.
+    /// Waiting, messages in transit included; null if waiting was not analysed.
     pub waiting_s: Option<f64>,
     /// Waiting of any rank that is caused in it; null likewise.
     pub caused_s: Option<f64>,
@@ -81,11 +82,12 @@ pub struct CallTreeRow {
     pub lost_s: Option<f64>,
     /// Time lost, without that of the nodes in it.
     pub lost_alone_s: Option<f64>,
-    /// LB: mean over ranks of the computation in it over the longest; null if nothing is computed in it, and of a function by samples.
+    /// LB: mean over ranks of the computation in it over the longest; null if nothing is computed in it, or samples alone show
+    /// where.
     pub load_balance: Option<f64>,
     /// µLB, of a region; null where it is none, and where the computation by iteration is not known.
     pub micro_load_balance: Option<f64>,
-    /// The rank that computes longest in it; null if none does, and of a function by samples.
+    /// The rank that computes longest in it; null likewise.
     pub slowest_rank: Option<u32>,
     /// Computation of that rank in the node; 0 if there is none.
     pub max_computation_s: f64,
@@ -93,21 +95,35 @@ pub struct CallTreeRow {
     pub calls: u64,
     /// Bytes sent and received by them.
     pub bytes: u64,
-    /// Nodes in it that are not listed, because there are too many.
+    /// CPU time of computation by samples, the mean over ranks; null if they were not sampled.
+    pub cpu_s: Option<f64>,
+    /// CPU time of the rank that computes longest in the whole program; null likewise.
+    pub slowest_cpu_s: Option<f64>,
+    /// `slowest_cpu_s` − `cpu_s`, if it is at least two standard errors; else null.
+    pub excess_s: Option<f64>,
+    /// Standard error of that; null likewise.
+    pub excess_error_s: Option<f64>,
+    /// Nodes in it that are not listed, because there are too many, or little time goes by in them.
     pub left_out: usize,
 }
 
-/// Returns the rows in depth-first order, siblings with most time first. `regions` are the rows of `model`'s regions, and samples hit `code`.
-pub(super) fn rows(model: &Model, calls: &CallTree, code: &SampledCode, regions: &[RegionRow]) -> Vec<CallTreeRow> {
-    let tree = ProgramTree::new(model, calls);
-    let is_followed = model.followed.is_some();
-    let kept = kept(&tree);
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
-    let mut left_out = vec![0; tree.nodes.len()];
-    let mut row_of: Vec<Option<usize>> = vec![None; tree.nodes.len()];
+/// Returns the rows in depth-first order, siblings with most time first. `regions` are the rows of `model`'s regions.
+pub(super) fn rows(model: &Model, names: &ResolvedNames, regions: &[RegionRow]) -> Vec<CallTreeRow> {
+    let tree = CodeTree::new(model, names);
+    let nodes = tree.nodes();
+    let context = RowContext {
+        whole_s: nodes[0].all.time_s,
+        is_followed: model.followed.is_some(),
+        times: FunctionTimes::new(model, &names.sampled, SampledThreads::First),
+        tree: &tree,
+        regions,
+    };
+    let kept = mark_kept(nodes);
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    let mut left_out = vec![0; nodes.len()];
     // Of what is left out the sums alone are those of the node around it.
-    let mut alone = tree.alone.clone();
-    for (at, node) in tree.nodes.iter().enumerate().rev() {
+    let mut alone: Vec<_> = nodes.iter().map(|node| node.alone).collect();
+    for (at, node) in nodes.iter().enumerate().rev() {
         let Some(parent) = node.parent else { continue };
         if kept[at] {
             children[parent].push(at);
@@ -118,181 +134,110 @@ pub(super) fn rows(model: &Model, calls: &CallTree, code: &SampledCode, regions:
         }
     }
     for list in &mut children {
-        list.sort_by(|&a, &b| tree.inclusive[b].time_s.total_cmp(&tree.inclusive[a].time_s).then(a.cmp(&b)));
+        // The one with most time is taken first.
+        list.sort_by(|&a, &b| nodes[a].all.time_s.total_cmp(&nodes[b].all.time_s).then(b.cmp(&a)));
     }
-    let whole_s = tree.inclusive.first().map_or(0.0, |sums| sums.time_s);
-    let mut computing = functions_by_node(model, code, &tree, &alone, &kept);
+    let mut row_of = vec![0; nodes.len()];
     let mut rows: Vec<CallTreeRow> = Vec::new();
-    let mut pending = vec![PendingRow::Node(0)];
-    while let Some(next) = pending.pop() {
-        let at = match next {
-            PendingRow::Node(at) => at,
-            PendingRow::Computation(around, function) => {
-                let row = computation_row(&rows, row_of[around], function, whole_s);
-                rows.push(row);
-                continue;
-            }
-        };
-        let parent = tree.nodes[at].parent.and_then(|parent| row_of[parent]);
-        row_of[at] = Some(rows.len());
-        let (own, sums, balance) = (&alone[at], &tree.inclusive[at], &tree.balance[at]);
-        let region = tree.regions.get(&at).and_then(|&region| regions.get(region as usize));
-        let named = named(model, calls, tree.nodes[at].step);
-        rows.push(CallTreeRow {
-            parent,
-            depth: parent.map_or(0, |parent| rows[parent].depth + 1),
-            kind: named.kind,
-            name: named.name,
-            full_name: named.full_name,
-            at: named.at,
-            region: region.map(|row| row.path.clone()),
-            time_s: sums.time_s,
-            share: fraction(sums.time_s, whole_s),
-            alone_s: own.time_s,
-            computation_s: sums.computation_s,
-            core_states: sums
-                .states
-                .iter()
-                .any(|seconds| *seconds > 0.0)
-                .then(|| CoreTime { seconds: sums.states, ..CoreTime::default() }),
-            waiting_s: is_followed.then_some(sums.waiting_s),
-            caused_s: is_followed.then_some(sums.caused_s),
-            caused_alone_s: is_followed.then_some(own.caused_s),
-            lost_s: is_followed.then_some(sums.lost_s),
-            lost_alone_s: is_followed.then_some(own.lost_s),
-            load_balance: balance.load_balance,
-            micro_load_balance: region.and_then(|row| row.efficiency.micro_load_balance),
-            slowest_rank: balance.slowest_rank,
-            max_computation_s: balance.max_s,
-            calls: sums.calls,
-            bytes: sums.bytes,
-            left_out: left_out[at],
-        });
-        let row = rows.len() - 1;
-        let mut within: Vec<PendingRow> = children[at].iter().map(|&inner| PendingRow::Node(inner)).collect();
-        // What a function computes by itself is its own.
-        let mut functions = computing.remove(&at).unwrap_or_default();
-        functions.retain(|function| function.name != enclosing_function(&rows, row));
-        for function in functions {
-            rows[row].alone_s = (rows[row].alone_s - function.computation_s).max(0.0);
-            within.push(PendingRow::Computation(at, function));
-        }
-        within.sort_by(|a, b| b.time_s(&tree).total_cmp(&a.time_s(&tree)));
-        pending.extend(within.into_iter().rev());
+    let mut pending = vec![0];
+    while let Some(at) = pending.pop() {
+        row_of[at] = rows.len();
+        let parent = nodes[at].parent.map(|parent| row_of[parent]);
+        let depth = parent.map_or(0, |parent| rows[parent].depth + 1);
+        let mut node = nodes[at];
+        node.alone = alone[at];
+        rows.push(CallTreeRow { parent, depth, left_out: left_out[at], ..context.row(at, &node) });
+        pending.append(&mut children[at]);
     }
     rows
 }
 
-/// A row that follows.
-enum PendingRow {
-    /// A node of the tree.
-    Node(usize),
-    /// A function in which a node computes.
-    Computation(usize, ComputingFunction),
+/// All that rows are made of.
+struct RowContext<'a> {
+    tree: &'a CodeTree<'a>,
+    regions: &'a [RegionRow],
+    /// Time of the whole program.
+    whole_s: f64,
+    is_followed: bool,
+    times: Option<FunctionTimes<'a>>,
 }
 
-impl PendingRow {
-    fn time_s(&self, tree: &ProgramTree) -> f64 {
-        match self {
-            PendingRow::Node(at) => tree.inclusive[*at].time_s,
-            PendingRow::Computation(_, function) => function.computation_s,
+impl RowContext<'_> {
+    /// Returns the row of a node by itself.
+    fn row(&self, at: usize, node: &CodeNode) -> CallTreeRow {
+        let CodeNode { alone, all, balance, .. } = node;
+        let region = self.tree.regions.get(&at).and_then(|&region| self.regions.get(region as usize));
+        let NodeName { name: label, symbol, at: call } = self.tree.name(at);
+        let kind = self.kind(node.kind);
+        let name = if kind == CallTreeNodeKind::Function { short(&label).to_owned() } else { label.clone() };
+        let sampled = self.times.as_ref().map(|times| (times, all.cpu.excess(times.ranks, times.period_s)));
+        let excess = sampled.as_ref().map(|(_, excess)| excess).filter(|excess| excess.is_significant());
+        CallTreeRow {
+            parent: None,
+            depth: 0,
+            kind,
+            full_name: symbol.or(Some(label)).filter(|full| *full != name),
+            name,
+            at: call,
+            region: region.map(|row| row.path.clone()),
+            time_s: all.time_s,
+            share: fraction(all.time_s, self.whole_s),
+            alone_s: alone.time_s,
+            computation_s: all.computation_s,
+            mpi_s: all.mpi_s,
+            core_states: all
+                .states
+                .iter()
+                .any(|seconds| *seconds > 0.0)
+                .then(|| CoreTime { seconds: all.states, ..CoreTime::default() }),
+            waiting_s: self.is_followed.then_some(all.waiting_s),
+            caused_s: self.is_followed.then_some(all.caused_s),
+            caused_alone_s: self.is_followed.then_some(alone.caused_s),
+            lost_s: self.is_followed.then_some(all.lost_s),
+            lost_alone_s: self.is_followed.then_some(alone.lost_s),
+            load_balance: balance.load_balance,
+            micro_load_balance: region.and_then(|row| row.efficiency.micro_load_balance),
+            slowest_rank: balance.slowest_rank,
+            max_computation_s: balance.max_s,
+            calls: all.calls,
+            bytes: all.bytes,
+            cpu_s: sampled.as_ref().map(|(times, _)| all.cpu.all.seconds / times.ranks as f64),
+            slowest_cpu_s: sampled.as_ref().map(|_| all.cpu.own.seconds),
+            excess_s: excess.map(|excess| excess.seconds),
+            excess_error_s: excess.map(|excess| excess.error_s),
+            left_out: 0,
+        }
+    }
+
+    fn kind(&self, kind: CodeNodeKind) -> CallTreeNodeKind {
+        match kind {
+            CodeNodeKind::Region(0) => CallTreeNodeKind::Program,
+            CodeNodeKind::Region(region) => match self.regions.get(region as usize) {
+                Some(row) if row.found => CallTreeNodeKind::Loop,
+                _ => CallTreeNodeKind::Phase,
+            },
+            CodeNodeKind::Start(_) | CodeNodeKind::Function(_) | CodeNodeKind::Sampled(_) => CallTreeNodeKind::Function,
+            CodeNodeKind::Call(..) => CallTreeNodeKind::Call,
+            CodeNodeKind::State(_) | CodeNodeKind::Activity(_) => CallTreeNodeKind::State,
         }
     }
 }
 
-/// Returns the name of the function that the code of a row is of.
-fn enclosing_function(rows: &[CallTreeRow], row: usize) -> &str {
-    let mut row = &rows[row];
-    while !matches!(row.kind, CallTreeNodeKind::Function | CallTreeNodeKind::Program)
-        && let Some(around) = row.parent
-    {
-        row = &rows[around];
-    }
-    &row.name
-}
-
-/// Returns the row of a function in which the row at index `parent` computes.
-fn computation_row(
-    rows: &[CallTreeRow],
-    parent: Option<usize>,
-    function: ComputingFunction,
-    whole_s: f64,
-) -> CallTreeRow {
-    let ComputingFunction { name, full_name, computation_s } = function;
-    CallTreeRow {
-        parent,
-        depth: parent.map_or(0, |parent| rows[parent].depth + 1),
-        kind: CallTreeNodeKind::Computation,
-        full_name: Some(full_name).filter(|full| *full != name),
-        name,
-        time_s: computation_s,
-        share: fraction(computation_s, whole_s),
-        alone_s: computation_s,
-        computation_s,
-        ..CallTreeRow::default()
-    }
-}
-
-/// Marks the nodes that get rows: the [`MOST_ROWS`] in which most time is spent, waited, or caused to be waited.
-fn kept(tree: &ProgramTree) -> Vec<bool> {
-    let weights = tree.inclusive.iter().map(|sums| sums.time_s.max(sums.waiting_s).max(sums.caused_s));
+/// Marks the nodes that get rows: the [`MOST_ROWS`] in which most time is spent, waited, or caused to be waited; but not those that samples and the system
+/// show, if little time goes by in them.
+fn mark_kept(nodes: &[CodeNode]) -> Vec<bool> {
+    let weights = nodes.iter().map(|node| node.all.time_s.max(node.all.waiting_s).max(node.all.caused_s));
     let mut order: Vec<(f64, usize)> = weights.zip(0..).collect();
     // A node weighs no more than the one around it, and comes after it.
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut kept = vec![false; tree.nodes.len()];
+    let least_s = MIN_FUNCTION_IN_CALL_TREE * nodes[0].all.time_s;
+    order.retain(|&(weight, at)| match nodes[at].kind {
+        CodeNodeKind::Sampled(_) | CodeNodeKind::State(_) | CodeNodeKind::Activity(_) => weight >= least_s,
+        _ => true,
+    });
+    let mut kept = vec![false; nodes.len()];
     for (_, at) in order.into_iter().take(MOST_ROWS) {
-        kept[at] = tree.nodes[at].parent.is_none_or(|parent| kept[parent]);
+        kept[at] = nodes[at].parent.is_none_or(|parent| kept[parent]);
     }
     kept
-}
-
-/// A node in words.
-struct NamedNode {
-    kind: CallTreeNodeKind,
-    name: String,
-    full_name: Option<String>,
-    at: Option<Caller>,
-}
-
-impl NamedNode {
-    /// Names the function that contains `place`.
-    fn for_function(place: Option<&CodePlace>, at: Option<Caller>) -> NamedNode {
-        let name = place.map_or_else(String::new, |place| short(place.function_label()).to_owned());
-        let full_name = place.and_then(|place| place.function.clone()).filter(|full| *full != name);
-        NamedNode { kind: CallTreeNodeKind::Function, name, full_name, at }
-    }
-}
-
-/// The place of a node of the call tree.
-fn place_of(calls: &CallTree, node: u32) -> Option<&CodePlace> {
-    calls.node(node).map(|node| &node.place)
-}
-
-fn named(model: &Model, calls: &CallTree, step: ProgramNodeKind) -> NamedNode {
-    match step {
-        ProgramNodeKind::Region(at) => {
-            let region = model.regions.get(at as usize);
-            let kind = match at {
-                0 => CallTreeNodeKind::Program,
-                _ if region.is_some_and(|region| region.found) => CallTreeNodeKind::Loop,
-                _ => CallTreeNodeKind::Phase,
-            };
-            NamedNode {
-                kind,
-                name: region.map(|region| region.name.clone()).unwrap_or_default(),
-                full_name: None,
-                at: None,
-            }
-        }
-        ProgramNodeKind::Start(start) => NamedNode::for_function(place_of(calls, start), None),
-        ProgramNodeKind::Function(call) => {
-            let callee = calls.callee(call).map(|node| &node.place);
-            NamedNode::for_function(callee, place_of(calls, call).map(Caller::from_place))
-        }
-        ProgramNodeKind::Call(leaf, operation) => {
-            let name = format!("MPI_{}", operation_name(operation));
-            let at = leaf.and_then(|leaf| place_of(calls, leaf)).map(Caller::from_place);
-            NamedNode { kind: CallTreeNodeKind::Call, name, full_name: None, at }
-        }
-    }
 }

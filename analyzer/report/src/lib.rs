@@ -14,7 +14,6 @@ pub mod blocking_left_out;
 pub mod bounds;
 pub mod call_sites;
 pub mod call_tree;
-mod call_tree_functions;
 pub mod clusters;
 pub mod communication;
 pub mod core_states;
@@ -255,7 +254,7 @@ impl Report {
         call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
         let dispersion = DispersionRows::new(model);
         regions::add_dispersion(&mut regions, model, &dispersion);
-        let call_tree = call_tree::rows(model, &names.calls, &names.sampled, &regions);
+        let call_tree = call_tree::rows(model, names, &regions);
         let ranks = ranks::rows(&ranks::RankInputs {
             model,
             places,

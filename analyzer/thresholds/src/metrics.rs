@@ -28,6 +28,14 @@ thresholds! {
     /// Share of the largest excess from which on a function within another one has it.
     MIN_EXCESS_OF_INNER_FUNCTION: f64 = 0.8, unit "of the largest excess", validated "analysis/src/metrics/functions.rs";
 
+    /// Share of a loop's computation, by samples, from which on the loop lies in the function around it. At the loop's begin and end samples may
+    /// miss it.
+    MAX_COMPUTATION_OUTSIDE_OF_LOOP: f64 = 0.05, unit "of a loop's computation", validated "analysis/src/metrics/code_tree/mod.rs";
+
+    /// Share of the computation in a function that samples alone may place there for its load balance to be known: of many ranks' estimates one is far too
+    /// long.
+    MAX_ESTIMATE_IN_BALANCE: f64 = 0.1, unit "of a function's computation", validated "analysis/src/metrics/code_tree/mod.rs";
+
     /// Factor by which an ideal time may exceed the elapsed time: clocks of different hosts may differ by so much, and times are rounded.
     MAX_IDEAL_TIME: f64 = 1.005, unit "of the elapsed time", validated "analysis/src/metrics/load_balance.rs";
 

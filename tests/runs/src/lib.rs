@@ -6,7 +6,7 @@ pub mod md;
 use std::path::Path;
 
 use lbprof_analysis::analyse::{AnalysisOptions, analyse};
-use lbprof_analysis::metrics::program_tree::ProgramTree;
+use lbprof_analysis::metrics::code_tree::CodeTree;
 use lbprof_analysis::metrics::{load_balance, overhead};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::read::open::RecordedRun;
@@ -201,11 +201,13 @@ pub fn check_invariants(model: &Model) {
 
 /// Checks that what is known of the run is in the program's tree, once.
 fn check_tree(model: &Model) {
-    let tree = ProgramTree::new(model, &symbols::unnamed(&model.sites).calls);
+    let names = symbols::unnamed(&model.sites);
+    let tree = CodeTree::new(model, &names);
+    let nodes = tree.nodes();
     let near = |found: f64, expected: f64, what: &str| {
         assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{what}: {found} instead of {expected}");
     };
-    let all = tree.inclusive[0];
+    let all = nodes[0].all;
     let in_all = |of: fn(Activity) -> bool| -> f64 {
         let times = model.ranks.iter().map(|rank| rank.inclusive(0));
         times.flat_map(|times| Activity::ALL.map(|one| if of(one) { times[one as usize] } else { 0.0 })).sum()
@@ -216,15 +218,14 @@ fn check_tree(model: &Model) {
         near(all.waiting_s, followed.blocking.total() * 1e-9, "waiting");
         near(all.caused_s, followed.blocking.causes.values().sum::<f64>() * 1e-9, "waiting caused");
     }
-    for (at, sums) in tree.inclusive.iter().enumerate() {
-        let within = (0..tree.nodes.len()).filter(|&inner| tree.nodes[inner].parent == Some(at));
-        let time_s = tree.alone[at].time_s + within.map(|inner| tree.inclusive[inner].time_s).sum::<f64>();
-        near(sums.time_s, time_s, "time of a node");
+    for (at, node) in nodes.iter().enumerate() {
+        let within = nodes.iter().filter(|inner| inner.parent == Some(at));
+        near(node.all.time_s, node.alone.time_s + within.map(|inner| inner.all.time_s).sum::<f64>(), "time of a node");
     }
     for (&node, &region) in &tree.regions {
         let computation: Vec<f64> = model.inclusive_s(region, Activity::Computation);
         let most = computation.iter().copied().fold(0.0, f64::max);
-        assert!(tree.balance[node].max_s >= most - 1e-9, "a region's computation is in its node");
+        assert!(nodes[node].balance.max_s >= most - 1e-9, "a region's computation is in its node");
     }
 }
 

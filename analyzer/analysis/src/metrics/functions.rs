@@ -167,37 +167,20 @@ impl<'a> FunctionTimes<'a> {
         sums
     }
 
-    /// Returns the CPU time by node.
-    pub fn by_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<CpuTimeComparison> {
+    /// Returns the CPU time by node, with the nodes in it, whatever calls led to the program's functions.
+    fn by_uncalled_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<CpuTimeComparison> {
         let mut nodes = vec![CpuTimeComparison::default(); self.code.nodes.len()];
         for (position, rank) in self.model.ranks.iter().enumerate() {
             for (node, time) in executing(rank, self.threads, region) {
-                let Some(node) = nodes.get_mut(node as usize) else { continue };
-                node.all.add(time);
-                if Some(position) == at {
-                    node.own.add(time);
-                }
+                let Some(&to) = self.code.uncalled.get(node as usize) else { continue };
+                let own = if Some(position) == at { *time } else { CpuTime::default() };
+                nodes[to as usize].add(&CpuTimeComparison { all: *time, own });
             }
         }
-        nodes
-    }
-
-    /// Returns the CPU time by node, whatever calls led to the program's functions.
-    fn by_uncalled_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<CpuTimeComparison> {
-        let mut uncalled = vec![CpuTimeComparison::default(); self.code.nodes.len()];
-        for (node, &to) in self.by_node(region, at).iter().zip(&self.code.uncalled) {
-            uncalled[to as usize].add(node);
-        }
-        uncalled
-    }
-
-    /// Each node with those in it.
-    pub fn with_inner(&self, mut nodes: Vec<CpuTimeComparison>) -> Vec<CpuTimeComparison> {
         for at in (0..nodes.len()).rev() {
             let own = nodes[at];
-            let parent = self.code.nodes.get(at).and_then(|node| node.parent);
-            if let Some(parent) = parent.and_then(|parent| nodes.get_mut(parent as usize)) {
-                parent.add(&own);
+            if let Some(parent) = self.code.nodes[at].parent {
+                nodes[parent as usize].add(&own);
             }
         }
         nodes
@@ -206,7 +189,7 @@ impl<'a> FunctionTimes<'a> {
     /// The functions in which a rank exceeds the mean most, the first one first: of functions that were put into one another the innermost that has nearly
     /// all. Only those in which the excess is significant, at most `most`.
     pub fn concentrated(&self, region: Option<RegionIdx>, at: usize, most: usize) -> Vec<ExcessConcentration> {
-        let inclusive = self.with_inner(self.by_uncalled_node(region, Some(at)));
+        let inclusive = self.by_uncalled_node(region, Some(at));
         let excess: Vec<SampledEstimate> = inclusive.iter().map(|one| one.excess(self.ranks, self.period_s)).collect();
         let mut inner: Vec<Vec<u32>> = vec![Vec::new(); excess.len()];
         let mut outermost: Vec<u32> = Vec::new();

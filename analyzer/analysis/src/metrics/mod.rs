@@ -2,6 +2,7 @@
 
 pub mod blocking;
 pub mod cluster;
+pub mod code_tree;
 pub mod core_time;
 pub mod dispersion;
 pub mod findings;
@@ -13,7 +14,6 @@ pub mod median;
 pub mod outliers;
 pub mod overhead;
 pub mod preemption;
-pub mod program_tree;
 pub mod pseudo_random;
 pub mod serial_code;
 pub mod serialization;

@@ -53,6 +53,14 @@ impl Caller {
         Caller { function, file, line, module, offset }
     }
 
+    /// Returns the place without its function: `halo.c:20`, or `+0x1234` where the line is not known.
+    pub fn short_place(&self) -> String {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => format!("{}:{line}", base_name(file)),
+            _ => format!("+{:#x}", self.offset),
+        }
+    }
+
     fn place(&self) -> CodePlace {
         let Caller { function, file, line, module, offset } = self.clone();
         CodePlace { function, file, line, module, offset, callers: Vec::new() }

@@ -1,22 +1,11 @@
-// In which functions ranks compute, by samples: the slow rank beside the mean of all, coloured by what it spends more or less.
+// The functions by samples: in which of them ranks compute, and in which the slow rank does so longer than the others.
 import type { Selection } from "../address";
-import { button, choice, el, field } from "../dom";
-import { Icicle } from "../icicle";
-import { key } from "../legend";
+import { choice, el, field } from "../dom";
 import { stateColour } from "../palette";
-import type { Panel } from "../panel";
-import type { FunctionNode, FunctionRow, FunctionTable, OtherThreadsRow, OtherThreadsFunctions, RegionFunctions } from "../report.generated";
-import { csvButton, svgButton } from "../save";
+import type { FunctionRow, FunctionTable, OtherThreadsRow, OtherThreadsFunctions, RegionFunctions } from "../report.generated";
+import { csvButton } from "../save";
 import { type Column, table } from "../table";
-import { count, percent, plural, seconds, withoutTemplateArguments } from "../words";
-
-/** Red where the slow rank spends more than the mean, blue where less; grey where samples do not show a difference. */
-function colour(node: FunctionNode): string {
-    const of = Math.max(node.mean_s, node.slowest_s);
-    const share = node.significant && of > 0 ? Math.min(Math.abs(node.excess_s) / of, 1) : 0;
-    const tint = stateColour(node.excess_s > 0 ? "waiting" : "computation");
-    return `color-mix(in srgb, ${tint} ${Math.round(20 + 60 * share) * (share > 0 ? 1 : 0)}%, var(--cell))`;
-}
+import { percent, plural, seconds } from "../words";
 
 /** A difference with its error; a dash where it may be chance. */
 function difference(excess: number, error: number, significant: boolean): string {
@@ -30,68 +19,33 @@ export function functionName(row: Pick<FunctionRow, "function" | "file" | "line"
     return row.function ? `${row.function} (${place})` : place;
 }
 
-export const functions: Panel = {
-    id: "functions",
-    title: "Functions",
-    about: "In which functions the ranks compute, by samples, and in which of them the slowest rank does so longer than the others.",
-    missing: ({ report }) => ((report.functions?.samples ?? 0) > 0 || report.functions?.unplaced || report.functions?.other_threads.length ? null : "Ranks were not sampled, so that their functions are not known: the kernel forbids it (kernel.perf_event_paranoid above 2), LBPROF_SAMPLE=0 was set, or the run was too short for a sample."),
-    build(host, { report }) {
-        const all = report.functions as FunctionTable;
-        const { program } = all;
-        if (all.samples > 0 && all.tree[0].mean_s === 0) {
-            host.append(el("p", {}, `Outside of MPI the ranks took no CPU time to sample (${plural(all.samples, "sample")}, all in MPI): they slept, or waited for I/O. The timeline shows when.`));
+/** The functions by samples: those of the first threads by region, which follow what is selected in `host`, and those of others. */
+export function functionTables(all: FunctionTable, host: HTMLElement): HTMLElement[] {
+    const { program } = all;
+    if (all.samples === 0 || program.cpu_s === 0) {
+        const asleep = el("p", {}, `Outside of MPI the ranks took no CPU time to sample (${plural(all.samples, "sample")}, all in MPI): they slept, or waited for I/O. The timeline shows when.`);
+        return [...(all.samples > 0 ? [asleep] : []), ...all.other_threads.flatMap(otherThreads), ...unplaced(all)];
+    }
+    const parts = [program, ...all.regions];
+    const tables = byRegion(parts, rows);
+    host.addEventListener("selection", (event) => {
+        const { region } = (event as CustomEvent<Selection>).detail;
+        const at = parts.findIndex((part, at) => at > 0 && part.region === region);
+        const list = tables[0].querySelector("select");
+        if (region !== null && at > 0 && list) {
+            list.value = String(at);
+            list.dispatchEvent(new Event("change"));
         }
-        if (all.samples === 0 || all.tree[0].mean_s === 0) {
-            host.append(...all.other_threads.flatMap(otherThreads), ...unplaced(all));
-            return;
-        }
-        const describe = (node: FunctionNode) => [
-            node.label,
-            `mean of the ranks: ${seconds(node.mean_s)}`,
-            `rank ${program.slowest_rank}: ${seconds(node.slowest_s)}`,
-            node.significant ? `difference: ${difference(node.excess_s, node.excess_error_s, true)}` : "no difference beyond chance",
-        ];
-        const icicle = (label: string, weight: (node: FunctionNode) => number) =>
-            new Icicle<FunctionNode>({ label, rows: all.tree, name: (node) => withoutTemplateArguments(node.label), colour, describe, zoomed: (at) => pictures.forEach(({ icicle }) => icicle.zoom(at)) }, weight);
-        const slow = { title: `rank ${program.slowest_rank}: ${seconds(all.tree[0].slowest_s)}`, icicle: icicle("Icicle graph of the slowest rank's functions", (node) => node.slowest_s) };
-        const mean = { title: `mean of ${plural(all.ranks, "rank")}: ${seconds(all.tree[0].mean_s)}`, icicle: icicle("Icicle graph of the functions of the mean rank", (node) => node.mean_s) };
-        const pictures = program.slowest_rank === null || all.ranks < 2 ? [mean] : [slow, mean];
-        const found = el("output", { class: "sub" });
-        const search = () => {
-            const wanted = filter.value.trim().toLowerCase();
-            const matches = (node: FunctionNode) => node.label.toLowerCase().includes(wanted);
-            pictures.forEach(({ icicle }) => icicle.find(wanted ? matches : null));
-            found.textContent = wanted ? `${count(all.tree.filter(matches).length)} found` : "";
-        };
-        const filter = el("input", { type: "search", size: 28, placeholder: "function, file or region", oninput: search });
-        host.addEventListener("find", (event) => {
-            filter.value = (event as CustomEvent<string>).detail;
-            search();
-        });
-        const parts = [program, ...all.regions];
-        const tables = byRegion(parts, rows);
-        host.addEventListener("selection", (event) => {
-            const { region } = (event as CustomEvent<Selection>).detail;
-            const at = parts.findIndex((part, at) => at > 0 && part.region === region);
-            const list = tables[0].querySelector("select");
-            if (region !== null && at > 0 && list) {
-                list.value = String(at);
-                list.dispatchEvent(new Event("change"));
-            }
-        });
-        host.append(
-            el("p", {}, `${plural(all.samples, "sample")} of CPU time on ${plural(all.ranks, "rank")}, one every ${seconds(all.period_s)}; ${seconds(all.computation_s)} of computation, ${seconds(all.mpi_s)} in MPI, all ranks together.`),
-            el("div", { class: "controls" }, field("find", filter), found, button("show all", () => pictures.forEach(({ icicle }) => icicle.zoom(0)))),
-            el("div", { class: "side-by-side" }, ...pictures.map(({ title, icicle }) => el("div", {}, el("h3", {}, title), icicle.element, svgButton(`functions, ${title.split(":")[0]}`, () => icicle.shapes())))),
-            el("div", { class: "legend" }, key(stateColour("waiting"), "more on the slowest rank"), key(stateColour("computation"), "less"), key("var(--cell)", "no difference beyond chance")),
-            el("p", { class: "hint" }, "CPU time of computation by region and function, each as wide as its share. A click, or Enter, shows a function as wide as the picture, in both."),
-            ...tables,
-            el("div", { class: "below-table" }, csvButton("functions of all regions", () => csv(parts))),
-            ...all.other_threads.flatMap(otherThreads),
-            ...unplaced(all),
-        );
-    },
-};
+    });
+    return [
+        el("h3", {}, "By samples"),
+        el("p", {}, `${plural(all.samples, "sample")} of CPU time on ${plural(all.ranks, "rank")}, one every ${seconds(all.period_s)}; ${seconds(all.computation_s)} of computation, ${seconds(all.mpi_s)} in MPI, all ranks together.`),
+        ...tables,
+        el("div", { class: "below-table" }, csvButton("functions of all regions", () => csv(parts))),
+        ...all.other_threads.flatMap(otherThreads),
+        ...unplaced(all),
+    ];
+}
 
 /** A table of one of these, the first of which is the whole program, and what chooses it. */
 function byRegion<Part extends { region: string }>(parts: Part[], rows: (part: Part) => HTMLElement): HTMLElement[] {

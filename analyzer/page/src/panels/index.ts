@@ -1,10 +1,9 @@
 // All panels, in the order in which they are listed.
 import type { Panel } from "../panel";
 import { callSites } from "./callsites";
-import { callTree } from "./calltree";
+import { code } from "./code";
 import { communication } from "./communication";
 import { facts } from "./facts";
-import { functions } from "./functions";
 import { glossary } from "./glossary";
 import { iterations } from "./iterations";
 import { overheads } from "./overheads";
@@ -20,7 +19,7 @@ import { whatIf } from "./whatif";
 /** Panels by the question that they answer; a panel that answers one by itself has no group. */
 const GROUPS: [question: string | undefined, panels: Panel[]][] = [
     [undefined, [summary]],
-    ["Where", [functions, callTree, callSites]],
+    ["Where", [code, callSites]],
     ["When", [iterations, timeline, overTime]],
     ["Who", [waiting, communication, threads]],
     [undefined, [whatIf]],

@@ -61,7 +61,7 @@ function labelTarget(label: string, data: Data): Target | null {
     }
     const [finding] = report.findings;
     const views = finding ? findingViews(data, finding) : [];
-    return label === "where" ? ((views.find(({ target }) => target.panel === "functions") ?? views[0])?.target ?? null) : null;
+    return label === "where" ? ((views.find(({ target }) => target.panel === "code") ?? views[0])?.target ?? null) : null;
 }
 
 /** The ranks that the answer is about. */

@@ -358,7 +358,7 @@ class RanksOverTime {
     /** The source line: the function with most samples in a region. */
     private functionOf(region: string): (string | Node)[] {
         const found = this.data.report.functions?.regions.find((one) => one.region === region)?.functions[0];
-        return found ? [", mostly in ", panelLink({ panel: "functions", region }, functionName(found))] : [];
+        return found ? [", mostly in ", panelLink({ panel: "code", region }, functionName(found))] : [];
     }
 
     /** The waits of a rank that touch a time. */

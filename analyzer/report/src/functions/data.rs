@@ -40,8 +40,6 @@ pub struct FunctionTable {
     pub regions: Vec<RegionFunctions>,
     /// Computation of the ranks that make others wait, in the regions where they do, the most costly first; at most 20.
     pub delaying_ranks: Vec<DelayingRank>,
-    /// Regions and the functions in them, each after the one around it; at most 1,000 nodes, those with most CPU time.
-    pub tree: Vec<FunctionNode>,
 }
 
 /// Threads other than those that called `MPI_Init`, those of a rank together. Their samples count for the region that the rank's first thread was in at that time,
@@ -430,39 +428,6 @@ pub struct DelayingFunction {
     /// `cpu_s` over that of the rank in all functions of the region.
     pub share: f64,
     /// `cpu_s` less the mean over ranks.
-    pub excess_s: f64,
-    /// Standard error of that.
-    pub excess_error_s: f64,
-    /// True if `excess_s` is at least two standard errors.
-    pub significant: bool,
-}
-
-/// The kind of a node of the tree of functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum FunctionNodeKind {
-    /// A region, or the whole program.
-    Region,
-    /// A function.
-    Function,
-}
-
-/// A node of the tree of functions; all times include the nodes in it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FunctionNode {
-    /// The node around it, as an index in the list; null for the whole program.
-    pub parent: Option<usize>,
-    /// Kind of the node.
-    pub kind: FunctionNodeKind,
-    /// The region's name, or the function's label.
-    pub label: String,
-    /// CPU time in computation, the mean over ranks.
-    pub mean_s: f64,
-    /// Time of the rank that computes longest in the whole program.
-    pub slowest_s: f64,
-    /// `slowest_s` − `mean_s`.
     pub excess_s: f64,
     /// Standard error of that.
     pub excess_error_s: f64,

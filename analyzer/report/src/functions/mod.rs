@@ -6,7 +6,6 @@ mod excess;
 mod hardware;
 mod other_threads;
 mod rows;
-mod tree;
 
 use std::collections::BTreeMap;
 
@@ -88,7 +87,6 @@ impl<'a> SampledFunctions<'a> {
             program: self.region(None),
             regions,
             delaying_ranks: blocking.map(|table| self.delaying_ranks(table)).unwrap_or_default(),
-            tree: self.tree(),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::fraction;
 use crate::table::TextTable;
 use crate::words::{clean, or_dash, percent, percent_or_dash, width};
 use crate::{CallTreeRow, Report};
-use lbprof_analysis::structure::code_place::base_name;
+use lbprof_analysis::structure::code_place::Caller;
 use lbprof_thresholds::wording::{MIN_TIME_OF_ONLY_CHILD, MIN_TIME_OF_TREE_ROW};
 
 /// Most columns of names that share a line.
@@ -103,8 +103,7 @@ fn is_continued(rows: &[CallTreeRow], shown: &BTreeSet<usize>, at: usize) -> Opt
 /// A node's name, with where it is called if another one beside it has that name.
 fn label(rows: &[CallTreeRow], at: usize) -> String {
     let row = &rows[at];
-    let place = row.at.as_ref().and_then(|at| Some(format!("{}:{}", base_name(at.file.as_deref()?), at.line?)));
-    let place = place.or_else(|| row.at.as_ref().map(|at| format!("+{:#x}", at.offset)));
+    let place = row.at.as_ref().map(Caller::short_place);
     let name = clean(&row.name);
     let text = match (row.kind, place) {
         (CallTreeNodeKind::Call, Some(place)) => format!("{name} ({place})"),

@@ -23,9 +23,12 @@ EXAMPLES
   The same as a page for a browser, in one file that can be sent:
       lb-report --html report.html
 
-  Choose the run; show all tables with at most 8 rows; with all rows:
+  Choose the run; show the tables that most users need; all tables:
       lb-report lbprof-out-2 --top 8
       lb-report lbprof-out-2 --full
+
+  Show one list of its JSON as a table:
+      lb-report --table dispersion.patterns
 
   Write its tables for a spreadsheet:
       lb-report --csv tables

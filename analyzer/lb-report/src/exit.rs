@@ -11,7 +11,7 @@ use lbprof_analysis::analyse::ProcessFailure;
 use lbprof_analysis::read::open::RunError;
 use lbprof_analysis::select::SelectionError;
 use lbprof_collector::words::SystemError;
-use lbprof_report::text;
+use lbprof_report::text::{self, NoSuchTable};
 use lbprof_study::compare::condition::ConditionError;
 use lbprof_study::extrap::NoMeasurements;
 use lbprof_study::models::ModelError;
@@ -110,7 +110,8 @@ fn in_words(cause: &(dyn Error + 'static)) -> String {
 fn is_usage(error: &anyhow::Error) -> bool {
     let of_study = error.is::<NotInStudy>() || error.is::<ModelError>();
     let of_run = error.is::<SelectionError>() || matches!(error.downcast_ref(), Some(AnalysisError::Selection(_)));
-    of_study || of_run || error.is::<NoMeasurements>() || error.is::<ConditionError>()
+    let of_output = error.is::<NoSuchTable>() || error.is::<NoMeasurements>();
+    of_study || of_run || of_output || error.is::<ConditionError>()
 }
 
 fn of_study(error: &StoreError) -> ReportExit {

@@ -376,8 +376,16 @@ fn the_first_screen_is_the_default_and_tables_are_asked_for() {
     assert!(part.contains(&proposed.replace('\'', "")) || part.contains(&proposed), "{part}");
     let asked = text(&["--what-if", "faster=work:2"]);
     assert!(asked.contains("work were 2 times as fast"), "{asked}");
-    assert!(some.contains("Call sites (1 of 2; --full shows all)"), "{some}");
-    assert!(full.contains("Call sites\n"), "{full}");
+    assert!(some.contains("Call sites\n") && some.contains("\n  others (1)"), "{some}");
+    assert!(full.contains("Call sites\n") && full.len() > some.len(), "{full}");
+    let table = text(&["--table", "ranks"]);
+    assert!(table.starts_with("ranks\n") && table.lines().count() > 3, "{table}");
+    assert_fails(
+        &[text_of(dir.path()), "--table", "rank"],
+        dir.path(),
+        2,
+        "there is no table rank in this report, but",
+    );
 }
 
 #[test]

@@ -108,10 +108,11 @@ pub struct CausingRank {
 pub struct CauseRow {
     /// Path of the region.
     pub region: String,
-    /// Of communication: id of the call site where most of it is, where it is known, and the operation's name.
-    #[serde(flatten, serialize_with = "serial::written_as::<_, CallOfCause, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "CallOfCause"))]
-    pub call: Option<(Option<u32>, String)>,
+    /// Of communication: `id` of the call site in which the rank spends most of that time, without waiting; null: not known, or no such call
+    /// in the selected part.
+    pub callsite: Option<u32>,
+    /// The operation called there.
+    pub operation: Option<String>,
     /// The rank's activity there, or `None`: a message's delay, or unknown.
     #[serde(skip)]
     pub activity: Option<Activity>,
@@ -260,26 +261,6 @@ fn longest_waiting<S: Serializer>(ranks: &BTreeMap<u32, StateTimes>, serializer:
     ranks.serialize(serializer)
 }
 
-/// The call in which a rank communicates while others wait for that.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct CallOfCause<'a> {
-    /// Of communication: `id` of the call site in which the rank spends most of that time, without waiting; null: not known, or no such call
-    /// in the selected part.
-    callsite: Option<u32>,
-    /// The operation called there.
-    operation: Option<&'a str>,
-}
-
-impl<'a> From<&'a Option<(Option<u32>, String)>> for CallOfCause<'a> {
-    fn from(call: &'a Option<(Option<u32>, String)>) -> CallOfCause<'a> {
-        CallOfCause {
-            callsite: call.as_ref().and_then(|call| call.0),
-            operation: call.as_ref().map(|call| call.1.as_str()),
-        }
-    }
-}
-
 impl BlockingTable {
     /// Finds the causes of waiting of the ranks of `model`, whose call sites are at `places`, or returns `None` if these were not followed.
     pub(super) fn new(model: &Model, places: &[CodePlace], split: &ImbalanceSplit) -> Option<BlockingTable> {
@@ -289,9 +270,8 @@ impl BlockingTable {
         let causes = sums.causes.iter();
         let causes = causes.map(|&cause| CauseRow {
             region: region_path(followed, cause.region),
-            call: cause
-                .call
-                .map(|(site, operation)| (site.map(|site| site_of_line(&first, site)), operation_name(operation))),
+            callsite: cause.call.and_then(|(site, _)| Some(site_of_line(&first, site?))),
+            operation: cause.call.map(|(_, operation)| operation_name(operation)),
             activity: cause.activity,
             state: cause.state,
             cause,

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::bounds::{ListBounds, truncate};
+use super::counter_host;
 use super::efficiency::EfficiencyRow;
-use super::{counter_host, serial};
 use lbprof_analysis::metrics::cluster::{self, CodePiece};
 use lbprof_analysis::metrics::load_balance::{is_above_elapsed, phase_profile_ideal};
 use lbprof_analysis::model::Model;
@@ -48,23 +48,20 @@ pub struct ClusterRow {
     /// Efficiencies of its ranks, as if there were no others; elapsed time is from the earliest start to the latest end of their windows.
     pub efficiency: EfficiencyRow,
     /// The main loop of its ranks: of the regions that they iterate, and that lie in no other, the one in which they compute most.
-    #[serde(serialize_with = "serial::known_as::<_, ClusterIterations, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<ClusterIterations<'static>>"))]
-    pub iterations: Option<(String, usize)>,
+    pub iterations: Option<ClusterIterations>,
     /// The 5 pieces of code with most time that its ranks run at least twice as often as those of any other; empty if all ranks run the
     /// same.
-    #[serde(serialize_with = "serial::rows_as::<_, OwnCodeSegment, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<OwnCodeSegment<'static>>"))]
-    pub own_code: Vec<OwnCodeRow>,
+    pub own_code: Vec<OwnCodeSegment>,
 }
 
-/// Code that the ranks of one cluster alone run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OwnCodeRow {
-    /// Name of the code.
-    pub code: SharedCode,
-    /// Its share of their time, on average.
-    pub share: f64,
+/// The main loop of a cluster.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClusterIterations {
+    /// Its path.
+    pub region: String,
+    /// Its iterations on any of the ranks.
+    pub count: usize,
 }
 
 /// A piece of code, by name.
@@ -76,56 +73,25 @@ pub enum SharedCode {
     Call(String, Option<CodePlace>),
 }
 
-/// The main loop of a cluster.
-#[derive(Serialize)]
+/// A piece of code that the ranks of one cluster alone run: a marked region, or calls of an operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct ClusterIterations<'a> {
-    /// Its path.
-    region: &'a str,
-    /// Its iterations on any of the ranks.
-    count: usize,
-}
-
-impl<'a> From<&'a (String, usize)> for ClusterIterations<'a> {
-    fn from(iterations: &'a (String, usize)) -> ClusterIterations<'a> {
-        let (region, count) = iterations;
-        ClusterIterations { region, count: *count }
-    }
-}
-
-/// A piece of code as it is written.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct OwnCodeSegment<'a> {
+pub struct OwnCodeSegment {
     /// Path of a marked region.
-    region: Option<&'a str>,
+    pub region: Option<String>,
     /// The MPI function called, without `MPI_`.
-    operation: Option<&'a str>,
+    pub operation: Option<String>,
     /// The function that calls it.
-    function: Option<&'a str>,
+    pub function: Option<String>,
     /// Its source file.
-    file: Option<&'a str>,
+    pub file: Option<String>,
     /// The line.
-    line: Option<u32>,
+    pub line: Option<u32>,
     /// Its share of the time of the cluster's ranks, on average.
-    share: f64,
-}
-
-impl<'a> From<&'a OwnCodeRow> for OwnCodeSegment<'a> {
-    fn from(row: &'a OwnCodeRow) -> OwnCodeSegment<'a> {
-        let (region, operation, place) = match &row.code {
-            SharedCode::Region(path) => (Some(path), None, None),
-            SharedCode::Call(operation, place) => (None, Some(operation), place.as_ref()),
-        };
-        OwnCodeSegment {
-            region: region.map(String::as_str),
-            operation: operation.map(String::as_str),
-            function: place.and_then(|place| place.function.as_deref()),
-            file: place.and_then(|place| place.file.as_deref()),
-            line: place.and_then(|place| place.line),
-            share: row.share,
-        }
-    }
+    pub share: f64,
+    /// The place of the call.
+    #[serde(skip)]
+    pub place: Option<CodePlace>,
 }
 
 /// The method of clustering, and the ranks of no cluster.
@@ -154,13 +120,12 @@ struct RankOfNoCluster<'a> {
     /// The rank.
     rank: Option<u32>,
     /// Code that only this rank runs, as for a cluster.
-    own_code: Vec<OwnCodeSegment<'a>>,
+    own_code: &'a [OwnCodeSegment],
 }
 
 impl<'a> From<&'a ClusterRow> for RankOfNoCluster<'a> {
     fn from(row: &'a ClusterRow) -> RankOfNoCluster<'a> {
-        let own_code = row.own_code.iter().map(OwnCodeSegment::from).collect();
-        RankOfNoCluster { rank: row.ranks.first().copied(), own_code }
+        RankOfNoCluster { rank: row.ranks.first().copied(), own_code: &row.own_code }
     }
 }
 
@@ -189,24 +154,26 @@ impl ClusterRow {
     }
 }
 
-impl SharedCode {
-    /// Returns the function that the code is in, or the region's path.
-    pub(super) fn function(&self) -> Option<&str> {
-        match self {
-            SharedCode::Region(path) => Some(path),
-            SharedCode::Call(_, place) => place.as_ref()?.function.as_deref(),
-        }
-    }
-
+impl OwnCodeSegment {
     /// Names a piece of code, or returns `None` if it is not in the model.
-    fn from_piece(model: &Model, places: &[CodePlace], piece: CodePiece) -> Option<SharedCode> {
-        match piece {
-            CodePiece::Region(region) => Some(SharedCode::Region(model.regions.get(region as usize)?.path.clone())),
-            CodePiece::Call { site, operation, .. } => {
-                let place = site.and_then(|site| places.get(site as usize)).cloned();
-                Some(SharedCode::Call(operation_name(operation), place))
+    fn from_piece(model: &Model, places: &[CodePlace], piece: CodePiece, share: f64) -> Option<OwnCodeSegment> {
+        let (site, operation) = match piece {
+            CodePiece::Region(region) => {
+                let region = Some(model.regions.get(region as usize)?.path.clone());
+                return Some(OwnCodeSegment { region, share, ..OwnCodeSegment::default() });
             }
-        }
+            CodePiece::Call { site, operation, .. } => (site, operation_name(operation)),
+        };
+        let place = site.and_then(|site| places.get(site as usize)).cloned();
+        Some(OwnCodeSegment {
+            region: None,
+            operation: Some(operation),
+            function: place.as_ref().and_then(|place| place.function.clone()),
+            file: place.as_ref().and_then(|place| place.file.clone()),
+            line: place.as_ref().and_then(|place| place.line),
+            share,
+            place,
+        })
     }
 }
 
@@ -227,16 +194,16 @@ impl ClusterTable {
             let own = own.into_iter().filter(|own| own.share >= MIN_TIME_OF_CLUSTER_CODE).take(MOST_CODE);
             let own = own.filter_map(|own| {
                 let piece = *codes.pieces.get(own.piece as usize)?;
-                Some(OwnCodeRow { code: SharedCode::from_piece(model, places, piece)?, share: own.share })
+                OwnCodeSegment::from_piece(model, places, piece, own.share)
             });
             let row = ClusterRow {
                 id: part.cluster.map_or(0, |number| number as u32 + 1),
                 rank_count: part.members.len(),
                 ranks: part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect(),
                 efficiency: EfficiencyRow::of_ranks(model, &part.members, 0),
-                iterations: model
-                    .main_loop_of(&part.members)
-                    .and_then(|(idx, count)| Some((model.regions.get(idx as usize)?.path.clone(), count))),
+                iterations: model.main_loop_of(&part.members).and_then(|(idx, count)| {
+                    Some(ClusterIterations { region: model.regions.get(idx as usize)?.path.clone(), count })
+                }),
                 own_code: own.collect(),
             };
             if part.cluster.is_some() { rows.push(row) } else { alone.push(row) }

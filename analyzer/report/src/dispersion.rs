@@ -1,9 +1,7 @@
 //! Dispersion of the ranks: in which regions and activities they differ, which of that is severe, which regions are alike.
 
 use lbprof_collector::Activity;
-use lbprof_thresholds::verdict::{
-    MIN_DEVIATION_OF_RANK, MIN_DISPERSION_OF_COMPUTATION, MIN_SILHOUETTE, MIN_SPREAD_OF_ACTIVITY,
-};
+use lbprof_thresholds::verdict::{MIN_DEVIATION_OF_RANK, MIN_DISPERSION_OF_COMPUTATION, MIN_SPREAD_OF_ACTIVITY};
 use serde::{Serialize, Serializer};
 
 use std::borrow::Cow;
@@ -87,15 +85,8 @@ pub struct GroupRows {
     /// Number of groups.
     #[serde(rename = "count")]
     pub n: u32,
-    /// Separation of the groups, −1 to 1; the text report shows groups from 0.5 on.
+    /// Separation of the groups, −1 to 1; from 0.5 on they lie well apart.
     pub silhouette: f64,
-}
-
-impl GroupRows {
-    /// Returns whether the groups are clear enough to be shown.
-    pub fn worth_showing(&self) -> bool {
-        self.silhouette >= MIN_SILHOUETTE
-    }
 }
 
 /// Times of the ranks in an activity of a region, as levels.
@@ -106,9 +97,6 @@ pub struct PatternRow {
     #[serde(serialize_with = "serial::activity")]
     #[cfg_attr(feature = "schema", schemars(with = "serial::ActivityName"))]
     pub activity: Activity,
-    /// The region.
-    #[serde(skip)]
-    pub region: RegionIdx,
     /// Path of the region.
     #[serde(rename = "region")]
     pub path: String,
@@ -250,7 +238,6 @@ fn patterns(model: &Model, views: &Dispersion) -> Vec<PatternRow> {
             let Some(times) = times.activity(activity) else { continue };
             rows.push(PatternRow {
                 activity,
-                region,
                 path: region_path(model, region).unwrap_or_default(),
                 least_s: times.iter().copied().fold(f64::INFINITY, f64::min),
                 longest_s: times.iter().copied().fold(0.0, f64::max),

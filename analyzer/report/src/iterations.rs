@@ -1,13 +1,12 @@
 //! The iterations of the main loop, one row each.
 
-use super::serial;
 use crate::iteration::IterationRow;
 use lbprof_collector::Activity;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 use super::course::IterationCourse;
-use super::iteration_groups::{GroupRow, IterationGroup, group_iterations};
+use super::iteration_groups::{GroupRow, group_iterations};
 use lbprof_analysis::model::loops::NoLoopReason;
 use lbprof_analysis::model::{Model, RegionIdx, SlowestInIteration};
 
@@ -27,9 +26,8 @@ pub struct IterationTable {
     #[serde(skip)]
     pub rows: Vec<IterationRow>,
     /// An object per iteration, or per `stride` successive ones.
-    #[serde(rename = "per_iteration", serialize_with = "serial::rows_as::<_, GroupRow, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<GroupRow>"))]
-    pub groups: Vec<IterationGroup>,
+    #[serde(rename = "per_iteration")]
+    pub groups: Vec<GroupRow>,
     /// Computation for which ranks were off their cores, by state, as the kernel noted: for each object of `per_iteration` the seconds of an
     /// iteration, means over ranks and iterations.
     pub states: BTreeMap<&'static str, Vec<f64>>,
@@ -103,13 +101,13 @@ impl IterationTable {
 }
 
 /// Seconds by state in an iteration of each group, means over ranks.
-fn states(model: &Model, idx: RegionIdx, groups: &[IterationGroup]) -> BTreeMap<&'static str, Vec<f64>> {
+fn states(model: &Model, idx: RegionIdx, groups: &[GroupRow]) -> BTreeMap<&'static str, Vec<f64>> {
     let mut states = BTreeMap::new();
     for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
         for (state, seconds) in &series.states {
             let sums = states.entry(state.name()).or_insert_with(|| vec![0.0; groups.len()]);
             for (number, seconds) in series.numbers.iter().zip(seconds) {
-                let at = groups.partition_point(|group| group.row.iteration <= *number).saturating_sub(1);
+                let at = groups.partition_point(|group| group.iteration <= *number).saturating_sub(1);
                 if let Some((sum, group)) = sums.get_mut(at).zip(groups.get(at)) {
                     *sum += f64::from(*seconds) / (group.count * model.ranks.len()) as f64;
                 }

@@ -245,8 +245,8 @@ fn rank_in_calls(inputs: &LossInputs, table: &BlockingTable, lost_s: f64) -> Opt
     let (rank, caused_s) = by_rank.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     calls.retain(|row| row.cause.rank == rank);
     let longest = calls.into_iter().max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s))?;
-    let (site, operation) = longest.call.as_ref()?;
-    let called = inputs.sites.iter().find(|row| row.id == *site && row.operation == *operation)?;
+    let operation = longest.operation.as_ref()?;
+    let called = inputs.sites.iter().find(|row| row.id == longest.callsite && row.operation == *operation)?;
     let is_most = n_ranks > 2 && caused_s >= MIN_LOSS_TO_ONE_RANKS_CALLS * all_s;
     let share = Some(longest.cause.caused_s / all_s);
     let at = Some(LossAt { operation: operation.clone(), place: called.place.clone(), share });
@@ -286,7 +286,7 @@ fn called_by_mpi(inputs: &LossInputs, table: &BlockingTable, most_s: f64) -> Los
 /// Returns the waiting that a rank causes by its calls of an operation, in seconds.
 fn caused_by_calls(table: &BlockingTable, rank: u32, operation: &str) -> f64 {
     let of_rank = table.causes.iter().filter(|row| row.cause.rank == rank);
-    let of_calls = of_rank.filter(|row| row.call.as_ref().is_some_and(|(_, name)| name == operation));
+    let of_calls = of_rank.filter(|row| row.operation.as_deref() == Some(operation));
     of_calls.map(|row| row.cause.caused_s).sum()
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::bounds::{ListBounds, per_entry};
 use super::efficiency::EfficiencyRow;
-use super::{largest, serial};
+use super::largest;
 use lbprof_analysis::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
 use lbprof_analysis::metrics::load_balance::is_above_elapsed;
 use lbprof_analysis::metrics::overhead::{self, OverheadBreakdown};
@@ -22,9 +22,9 @@ pub struct OverheadTable {
     /// Waiting that follows from imbalance, in its parts.
     #[serde(skip)]
     pub imbalance: ImbalanceSplit,
-    /// Time of the same work on one rank.
+    /// Time for which ranks work alone, or `None` if it is not known.
     #[serde(skip)]
-    pub alone: Result<SoloTime, NotAlone>,
+    pub alone: Option<SoloTime>,
     /// The figures that follow from these.
     #[serde(flatten)]
     pub figures: OverheadFigures,
@@ -128,9 +128,17 @@ pub struct AloneRow {
     /// Number of ranks that work alone.
     pub serial_ranks: usize,
     /// Ranks that work alone, an object each, the longest first; 1,000 at most unless `--full` is given.
-    #[serde(serialize_with = "serial::rows_as::<_, serial::RankSeconds, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<serial::RankSeconds>"))]
-    pub serial: Vec<(u32, f64)>,
+    pub serial: Vec<RankSeconds>,
+}
+
+/// A rank and the time for which it works alone.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RankSeconds {
+    /// The rank.
+    pub rank: u32,
+    /// Time on it.
+    pub time_s: f64,
 }
 
 impl OverheadFigures {
@@ -189,7 +197,7 @@ impl OverheadFigures {
                 error_s: alone.error_s,
                 step_s: alone.step_s,
                 serial_ranks: alone.serial.len(),
-                serial: alone.serial.clone(),
+                serial: alone.serial.iter().map(|&(rank, time_s)| RankSeconds { rank, time_s }).collect(),
             }),
         }
     }
@@ -215,30 +223,11 @@ impl OverheadFigures {
     }
 }
 
-/// Why it is not known how long one rank works alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotAlone {
-    /// There is but one.
-    OneRank,
-    /// Calls were recorded as sums.
-    NoCalls,
-    /// A region is selected, and what others do meanwhile outside of it is not reported.
-    OfRegion,
-    /// The clocks of hosts cannot be compared.
-    NoCommonClock,
-}
-
 impl OverheadTable {
     /// Computes the overheads of `model`, whose efficiencies are `efficiency`. `is_sure` is true if known iterations are certain.
     pub(super) fn new(model: &Model, efficiency: &EfficiencyRow, is_sure: bool) -> OverheadTable {
-        let alone = match &model.alone {
-            _ if model.ranks.len() < 2 => Err(NotAlone::OneRank),
-            Some(alone) => Ok(alone.clone()),
-            None if model.facts.selected.region.is_some() => Err(NotAlone::OfRegion),
-            None if !model.facts.common_clock => Err(NotAlone::NoCommonClock),
-            None => Err(NotAlone::NoCalls),
-        };
-        let serial_s = alone.as_ref().ok().map(SoloTime::serial_s);
+        let alone = model.alone.clone().filter(|_| model.ranks.len() > 1);
+        let serial_s = alone.as_ref().map(SoloTime::serial_s);
         // An estimate above the elapsed time says that ranks do not wait for each other's iterations; how much they do, a replay says.
         let elapsed_s = efficiency.times.elapsed_s;
         let replay_s = efficiency.t_ideal_replay_s.map(|replay_s| replay_s.min(elapsed_s));
@@ -250,7 +239,7 @@ impl OverheadTable {
         let computation = model.inclusive_s(0, Activity::Computation);
         let overheads = overhead::overheads(model);
         let imbalance = split(&computation, ideal, serial_s);
-        let figures = OverheadFigures::new(&overheads, &imbalance, alone.as_ref().ok(), &model.ranks);
+        let figures = OverheadFigures::new(&overheads, &imbalance, alone.as_ref(), &model.ranks);
         OverheadTable { overheads, imbalance, alone, figures }
     }
 }

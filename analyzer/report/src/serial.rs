@@ -39,15 +39,6 @@ pub(super) fn by_core_state<S: Serializer>(time: &Option<CoreTime>, serializer: 
     by_name.serialize(serializer)
 }
 
-/// Serializes each entry of a list as an `R`.
-pub(super) fn rows_as<'a, T, R, S>(rows: &'a [T], serializer: S) -> Result<S::Ok, S::Error>
-where
-    R: From<&'a T> + Serialize,
-    S: Serializer,
-{
-    serializer.collect_seq(rows.iter().map(R::from))
-}
-
 /// Serializes a value as an `R`, or, if flattened, as the fields of one.
 pub(super) fn written_as<'a, T, R, S>(value: &'a T, serializer: S) -> Result<S::Ok, S::Error>
 where
@@ -64,23 +55,6 @@ where
     S: Serializer,
 {
     value.as_ref().map(R::from).serialize(serializer)
-}
-
-/// A rank and seconds that concern it.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct RankSeconds {
-    /// The rank.
-    rank: u32,
-    /// Time on it.
-    time_s: f64,
-}
-
-impl From<&(u32, f64)> for RankSeconds {
-    fn from(of_rank: &(u32, f64)) -> RankSeconds {
-        let &(rank, time_s) = of_rank;
-        RankSeconds { rank, time_s }
-    }
 }
 
 /// A call of MPI: its operation, and where it is.

@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table as Layout};
 
 use super::fold::fold_all;
-use super::words::width;
+use super::words::{clean, width};
 
 /// A table. The cells of its first row are heads.
 pub struct TextTable {
@@ -62,9 +62,28 @@ impl TextTable {
         self
     }
 
+    /// Leaves out the last columns for which lines of `columns` have no room. Returns their heads, too.
+    pub fn within(mut self, columns: usize) -> (TextTable, Vec<String>) {
+        let mut widths = self.widths();
+        let mut left_out = Vec::new();
+        while widths.len() > 1 && self.least_of(&widths) > columns {
+            let at = widths.len() - if self.flexible + 1 == widths.len() { 2 } else { 1 };
+            widths.remove(at);
+            left_out.insert(0, self.heads[at].clone());
+            self.remove(at);
+        }
+        (self, left_out)
+    }
+
     fn leave_out(&mut self, head: &str) {
         let found = self.heads.iter().position(|text| text.lines().next() == Some(head));
-        let Some(at) = found.filter(|&at| at != self.flexible) else { return };
+        if let Some(at) = found.filter(|&at| at != self.flexible) {
+            self.remove(at);
+        }
+    }
+
+    /// Removes a column that is not the flexible one.
+    fn remove(&mut self, at: usize) {
         self.heads.remove(at);
         self.aligned.remove(at);
         for row in &mut self.rows {
@@ -73,9 +92,8 @@ impl TextTable {
         self.flexible -= usize::from(at < self.flexible);
     }
 
-    /// Columns of the terminal that it takes when its flexible column is as short as can be.
-    pub fn least_width(&self) -> usize {
-        let widths = self.widths();
+    /// Columns of the terminal that columns of these widths take when the flexible one is as short as can be.
+    fn least_of(&self, widths: &[usize]) -> usize {
         let flexible = widths[self.flexible];
         widths.iter().sum::<usize>() - flexible + flexible.min(LEAST_FLEXIBLE) + INDENT * widths.len()
     }
@@ -122,10 +140,33 @@ impl TextTable {
         lines.collect()
     }
 
+    /// The table as Markdown.
+    pub fn to_markdown(&self) -> String {
+        let rule = vec!["-".to_owned(); self.heads.len()];
+        let lines = [&self.heads, &rule].into_iter().chain(&self.rows);
+        let lines = lines.map(|cells| {
+            let cells: Vec<String> = cells.iter().map(|cell| escape_markup(&cell.replace('\n', " "))).collect();
+            format!("| {} |\n", cells.join(" | "))
+        });
+        lines.collect()
+    }
+
     /// The cells of a row, each aligned as its column is.
     fn aligned_cells(&self, row: &[String]) -> Vec<Cell> {
         row.iter().zip(&self.aligned).map(|(text, align)| Cell::new(text).set_alignment(*align)).collect()
     }
+}
+
+/// Returns a text whose characters are no markup of Markdown.
+pub(crate) fn escape_markup(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in clean(text).chars() {
+        if matches!(char, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '|' | '#') {
+            escaped.push('\\');
+        }
+        escaped.push(char);
+    }
+    escaped
 }
 
 #[cfg(test)]

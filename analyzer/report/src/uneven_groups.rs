@@ -39,10 +39,13 @@ impl UnevenGroups {
 
 impl CodeGroup {
     fn from_cluster(row: &ClusterRow) -> CodeGroup {
-        let named = row.own_code.iter().find(|own| own.code.function().is_some());
+        let named = row.own_code.iter().find(|own| own.region.is_some() || own.function.is_some());
         CodeGroup {
             ranks: row.ranks.clone(),
-            code: named.map(|own| own.code.clone()),
+            code: named.map(|own| match &own.region {
+                Some(path) => SharedCode::Region(path.clone()),
+                None => SharedCode::Call(own.operation.clone().unwrap_or_default(), own.place.clone()),
+            }),
             mean_s: row.efficiency.times.avg_computation_s,
         }
     }

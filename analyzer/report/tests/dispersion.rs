@@ -19,7 +19,20 @@ fn sections(text: &str, titles: &[&str]) -> String {
     text.split("\n\n").filter(is_wanted).collect::<Vec<_>>().join("\n\n")
 }
 
-const TITLES: [&str; 4] = ["Dispersion", "Dispersion by region", "Pattern", "Clusters"];
+/// A list of the JSON as a table of text.
+fn table(report: &Report, name: &str, columns: usize) -> String {
+    let options = text::TextOptions {
+        command: "lb-report",
+        asked: false,
+        first_screen: false,
+        all_tables: true,
+        columns,
+        top: 8,
+        full: false,
+    };
+    let table = text::table(report, name, &options, false).expect("there is such a list");
+    anstream::adapter::strip_str(&table).to_string()
+}
 
 /// Regions of a program whose ranks differ in one of them: rank 3 builds its lists four times as long as the others.
 fn one_slow_region(n: u32) -> Scenario {
@@ -40,16 +53,28 @@ fn one_slow_region(n: u32) -> Scenario {
 #[test]
 fn the_region_and_the_rank_that_differ_are_named() {
     let report = report(one_slow_region(6));
-    insta::assert_snapshot!("one_slow_region_100", sections(&plain(&report, 100), &TITLES));
-    insta::assert_snapshot!("one_slow_region_60", sections(&plain(&report, 60), &TITLES));
+    insta::assert_snapshot!("one_slow_region_100", table(&report, "dispersion.patterns", 100));
+    let narrow = table(&report, "regions", 60);
+    assert!(narrow.lines().all(|line| width(line) <= 60), "{narrow}");
+    insta::assert_snapshot!("one_slow_region_60", narrow);
 }
 
 #[test]
-fn many_ranks_are_pressed_into_a_line() {
-    let report = report(one_slow_region(200));
-    let text = plain(&report, 80);
-    assert!(text.lines().all(|line| width(line) <= 80), "{text}");
-    insta::assert_snapshot!(sections(&text, &["Pattern"]));
+fn a_table_of_another_name_is_none_and_those_of_the_report_are_listed() {
+    let report = report(one_slow_region(2));
+    let options = text::TextOptions {
+        command: "lb-report",
+        asked: false,
+        first_screen: false,
+        all_tables: true,
+        columns: 80,
+        top: 8,
+        full: false,
+    };
+    let error = text::table(&report, "patterns", &options, false).unwrap_err().to_string();
+    assert!(error.starts_with("there is no table patterns in this report, but ") && error.contains("ranks"), "{error}");
+    let markdown = text::table(&report, "activities", &options, true).unwrap();
+    assert!(markdown.starts_with("| name | ") && markdown.contains("\n| computation | "), "{markdown}");
 }
 
 #[test]
@@ -79,21 +104,6 @@ fn the_json_has_the_same_indices() {
     };
     // 10.0, 10.1, 10.2 and 40.0 ms.
     assert_eq!(pattern(&found), "mllM");
-}
-
-#[test]
-fn a_balanced_run_and_one_rank_have_no_section() {
-    let balanced = |n: u32| Scenario::ranks(n).each(|_, script| script.compute(100).barrier(1.0));
-    for n in [1, 4] {
-        assert_eq!(sections(&plain(&report(balanced(n)), 100), &TITLES), "", "{n} ranks");
-    }
-}
-
-#[test]
-fn with_one_region_there_is_no_table_of_regions() {
-    let scenario = Scenario::ranks(4)
-        .each(|rank, script| script.compute(if rank == 2 { 90 } else { 30 }).barrier(if rank == 2 { 1 } else { 61 }));
-    insta::assert_snapshot!(sections(&plain(&report(scenario), 100), &TITLES));
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn tables_that_need_knowledge_of_their_methods_are_not_for_all() {
         full: false,
     };
     let tables = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
-    for title in ["Critical path", "Overheads", "Dispersion", "Where ranks wait", "Activities", "Call sites"] {
+    for title in ["Critical path", "Where ranks wait", "Activities", "Call sites"] {
         assert!(!tables.contains(title) && plain(&report, 100).contains(title), "{title}");
     }
     for title in ["What if", "Ranks", "Regions"] {

@@ -67,9 +67,6 @@ thresholds! {
     /// Share of the largest SID_A from which on computation is taken for the activity in which ranks differ most.
     MIN_DISPERSION_OF_COMPUTATION: f64 = 0.98, unit "of the largest SID_A", validated "report/tests/dispersion.rs";
 
-    /// Silhouette from which on groups that nobody asked for are worth showing: regions lie well within their groups.
-    MIN_SILHOUETTE: f64 = 0.5, unit "silhouette", validated "report/tests/dispersion.rs";
-
     /// Share of time from which on a piece of code of a cluster is worth naming.
     MIN_TIME_OF_CLUSTER_CODE: f64 = 0.01, unit "of time", validated "report/tests/reports.rs";
 

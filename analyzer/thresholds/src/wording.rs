@@ -37,8 +37,8 @@ thresholds! {
     /// Share of the run below which a phase is left out.
     MIN_PHASE_OF_LIFETIME: f64 = 0.01, unit "of the run", validated "tests/first_contact.rs";
 
-    /// Share of the time on one rank, and of the longest phase, from which on a part is reported.
-    MIN_OVERHEAD: f64 = 0.0005, unit "of a rank's time", validated "report/tests/reports.rs";
+    /// Share of the whole below which a row of a table is one of the others.
+    MIN_LISTED_ROW: f64 = 0.001, unit "of the whole", validated "report/tests/reports.rs";
 
     /// A share of the time below which an activity has no column of its own.
     MIN_ACTIVITY_COLUMN: f64 = 0.001, unit "of time", validated "report/tests/reports.rs";
@@ -48,12 +48,6 @@ thresholds! {
 
     /// Value from which on 100.0 % is printed.
     MIN_WHOLE_FACTOR: f64 = 0.9995, unit "efficiency", validated "report/src/text/efficiency.rs";
-
-    /// Least difference of the ranks' times, as a share of the longest, that has a pattern; less is noise.
-    MIN_RANGE_OF_PATTERN: f64 = 0.05, unit "of the longest time", validated "report/src/text/patterns.rs";
-
-    /// Share of the elapsed time from which on a region has a pattern.
-    MIN_TIME_OF_PATTERN: f64 = 0.01, unit "of the elapsed time", validated "report/src/text/patterns.rs";
 
     /// Share of the elapsed time from which on balance helps, as far as words go.
     MIN_GAIN_OF_BALANCE: f64 = 0.01, unit "of the elapsed time", validated "report/tests/losses.rs";
@@ -102,12 +96,6 @@ thresholds! {
 
     /// Share of the time from which on a loop is worth a word in a line.
     MIN_TIME_OF_LISTED_LOOP: f64 = 0.05, unit "of time", validated "report/tests/found.rs";
-
-    /// Share of the time that a loop must cover to be listed.
-    MIN_COVERAGE_OF_LISTED_LOOP: f64 = 0.01, unit "of time", validated "report/tests/found.rs";
-
-    /// Share of the critical path from which on a part is reported.
-    MIN_PART_OF_CRITICAL_PATH: f64 = 0.01, unit "of the critical path", validated "report/tests/reports.rs";
 
     /// Relative error of the replay of the run as it was from which on predictions say so.
     MIN_ERROR_OF_REPLAY: f64 = 0.02, unit "relative", validated "report/tests/reports.rs";

@@ -44,14 +44,15 @@ impl ReportArguments {
 
     /// Returns whether the text is what the user wants of this command, and not only a page or the result of conditions.
     pub fn is_text_wanted(&self) -> bool {
-        let OutputArguments { html, top, full, markdown, .. } = &self.output;
-        let asks = top.is_some() || *full || *markdown;
+        let OutputArguments { html, top, full, table, markdown, .. } = &self.output;
+        let asks = top.is_some() || *full || table.is_some() || *markdown;
         html.is_none() && (self.judging.fail_if.is_empty() || asks)
     }
 
     /// The command that makes this report, without the options of its output.
     pub fn again() -> String {
-        const WITH_VALUE: [&str; 7] = ["--top", "--width", "--color", "--csv", "--html", "--json", "--fail-if"];
+        const WITH_VALUE: [&str; 8] =
+            ["--top", "--table", "--width", "--color", "--csv", "--html", "--json", "--fail-if"];
         const ALONE: [&str; 4] = ["--full", "--markdown", "--quiet", "-q"];
         let mut words = vec!["lb-report".to_owned()];
         let mut given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
@@ -221,12 +222,18 @@ pub struct OutputArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub top: Option<u32>,
 
-    /// Show all tables with all rows.
+    /// Show all tables.
     ///
-    /// These are also waiting and its causes, critical path, overheads, dispersion and patterns. --top limits the rows. In JSON, more than 4,000 iterations, 1,000 ranks, and 1,000 causes of waiting or pairs of ranks are listed one by
-    /// one only with this option.
+    /// These are also waiting and its causes, critical path, activities, loops and call sites. Rows of less than 0.1 %, and those after the first 20, are one row with their sum; --top sets another number, --table shows all. In JSON, more than 4,000 iterations, 1,000 ranks, and 1,000 causes of waiting or pairs of ranks
+    /// are listed one by one only with this option.
     #[arg(long)]
     pub full: bool,
+
+    /// Show a list of the JSON as a table: regions, overheads.phases, dispersion.patterns, communication.pairs.
+    ///
+    /// Its columns are the keys, as in --csv; another name than that of a list prints those that there are.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "csv", "top", "full"])]
+    pub table: Option<String>,
 
     /// Width of a line in columns [default: the terminal's, up to 120; 100 in a file].
     #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]

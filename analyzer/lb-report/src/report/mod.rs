@@ -139,7 +139,6 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
     }
     match &arguments.output.json {
         None if arguments.output.csv.is_some() || common.quiet && !arguments.is_text_wanted() => {}
-        None if arguments.output.markdown => print(&text::markdown(&report), common.color)?,
         None => write_text(&report, arguments, common)?,
         Some(_) if is_summary => {
             write_to(io::stdout(), |out| json::write_pretty(&json::RunSummary::new(&report), out))
@@ -202,7 +201,13 @@ fn warn_of_no_loop(report: &Report, places: &[CodePlace], wanted: Option<&str>) 
 }
 
 fn write_text(report: &Report, arguments: &ReportArguments, common: &CommonOptions) -> anyhow::Result<()> {
-    let rendered = text::render(report, &text_options(arguments, &ReportArguments::again()));
+    let again = ReportArguments::again();
+    let options = text_options(arguments, &again);
+    let rendered = match &arguments.output.table {
+        Some(name) => text::table(report, name, &options, arguments.output.markdown)?,
+        None if arguments.output.markdown => text::markdown(report),
+        None => text::render(report, &options),
+    };
     print(&rendered, common.color)
 }
 

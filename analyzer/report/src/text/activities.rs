@@ -1,13 +1,13 @@
 //! The table of activities.
 
 use lbprof_collector::StateGroup;
-use lbprof_thresholds::wording::MIN_SHARE_OF_STATE;
+use lbprof_thresholds::wording::{MIN_LISTED_ROW, MIN_SHARE_OF_STATE};
 
-use super::{BOLD, DIM, TextOptions};
-use crate::Report;
+use super::columns::{Cell, layout};
+use super::{TextOptions, title};
 use crate::core_states::CoreStateRow;
-use crate::table::TextTable;
-use crate::words::{TimeUnit, bytes, count, or_dash, percent};
+use crate::words::{or_dash, percent};
+use crate::{ActivityRow, Report};
 
 /// The states of computation, if it is not nearly all useful or not known.
 fn core_states(report: &Report) -> Vec<&CoreStateRow> {
@@ -18,57 +18,44 @@ fn core_states(report: &Report) -> Vec<&CoreStateRow> {
 }
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
-    let computation = report.activities.iter().find(|row| row.activity.group() == StateGroup::Outside);
-    let computation_share = computation.map_or(0.0, |row| row.share);
-    let longest = report.activities.iter().map(|row| row.max_s).fold(0.0, f64::max);
-    let unit = TimeUnit::for_max(longest);
-    let (mean, max) = (format!("mean\n[{}]", unit.symbol), format!("longest\n[{}]", unit.symbol));
-    let mut table = TextTable::new(&["<activity", "share", &mean, &max, "on\nrank", "calls", "sent", "received"], 0);
-    // What took no time and moved nothing, as the call of MPI_Finalize, is only noise here.
-    for row in report.activities.iter().filter(|row| row.time_s > 0.0 || row.sent.saturating_add(row.received) > 0) {
+    let (listed, others): (Vec<&ActivityRow>, Vec<&ActivityRow>) =
+        report.activities.iter().partition(|row| row.share >= MIN_LISTED_ROW);
+    let mut lines = Vec::new();
+    for row in listed {
+        let longest = [Cell::Time(row.max_s), Cell::rank(row.max_rank)];
+        let calls = Cell::nonzero(row.calls, Cell::Count);
+        let bytes = [row.sent, row.received].map(|bytes| Cell::nonzero(bytes, Cell::Bytes));
         let is_mpi = row.activity.is_mpi();
-        table.row(vec![
-            row.activity.name().to_owned(),
-            percent(row.share),
-            unit.number(row.mean_s),
-            unit.number(row.max_s),
-            row.max_rank.to_string(),
-            if is_mpi { count(row.calls) } else { String::new() },
-            if row.sent > 0 { bytes(row.sent) } else { String::new() },
-            if row.received > 0 { bytes(row.received) } else { String::new() },
-        ]);
-        if row.activity.group() == StateGroup::Outside {
-            for row in core_states(report) {
-                let mut cells = vec![
-                    format!("  {}", row.state.name()),
-                    percent(row.share * computation_share),
-                    unit.number(row.mean_s),
-                    unit.number(row.max_s),
-                    row.max_rank.to_string(),
-                ];
-                cells.resize(8, String::new());
-                table.row(cells);
-            }
+        let more = longest.into_iter().chain([if is_mpi { calls } else { Cell::Empty }]).chain(bytes);
+        lines.push(line(row.activity.name().to_owned(), row.share, row.mean_s, more));
+        for state in core_states(report).into_iter().filter(|_| row.activity.group() == StateGroup::Outside) {
+            let longest = [Cell::Time(state.max_s), Cell::rank(state.max_rank)];
+            lines.push(line(format!("  {}", state.state.name()), state.share * row.share, state.mean_s, longest));
         }
     }
     let data = &report.data;
-    let others = [
-        ("idle", data.idle_share, data.idle_mean_s),
-        ("not recorded", data.paused_share, data.paused_mean_s),
-        ("unknown", data.unknown_share, data.unknown_mean_s),
+    let sums = [
+        (
+            format!("others ({})", others.len()),
+            others.iter().map(|row| row.share).sum(),
+            others.iter().map(|row| row.mean_s).sum(),
+        ),
+        ("idle".to_owned(), data.idle_share, data.idle_mean_s),
+        ("not recorded".to_owned(), data.paused_share, data.paused_mean_s),
+        ("unknown".to_owned(), data.unknown_share, data.unknown_mean_s),
     ];
-    for (name, share, mean_s) in others {
-        if share >= 0.0005 {
-            let mut cells = vec![name.to_owned(), percent(share), unit.number(mean_s)];
-            cells.resize(8, String::new());
-            table.row(cells);
-        }
-    }
-    format!(
-        "{BOLD}Activities{BOLD:#}\n{}{}\n",
-        table.sparing(options.columns, &[&["sent", "received"], &["calls"]]).render(options.columns, DIM),
-        factors(report)
-    )
+    let sums = sums.into_iter().filter(|(_, share, _)| *share >= MIN_LISTED_ROW / 2.0);
+    lines.extend(sums.map(|(name, share, mean_s)| line(name, share, mean_s, [])));
+    let heads = ["~activity", "share", "mean", "longest", "on\nrank", "calls", "sent", "received"];
+    let table = layout(&heads, &lines, &[&["sent", "received"], &["calls"]], options);
+    format!("{}{table}{}\n", title("Activities", 0, 0), factors(report))
+}
+
+fn line(name: String, share: f64, mean_s: f64, more: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
+    let mut cells = vec![Cell::Text(name), Cell::Share(share), Cell::Time(mean_s)];
+    cells.extend(more);
+    cells.resize(8, Cell::Empty);
+    cells
 }
 
 /// The factors of useful computation, where computation is split: `Of computation 98 % has a core, 90 % of that is awake, 97 % of that in user space.`

@@ -2,14 +2,11 @@
 
 use std::fmt::Write;
 
-use super::{BOLD, DIM, TextOptions, title};
+use super::columns::{Cell, Column, Table, layout};
+use super::{BOLD, DIM, TextOptions, note};
 use crate::Report;
-use crate::blocking::{BlockingTable, CauseRow};
-use crate::overheads::NotAlone;
-use crate::table::TextTable;
-use crate::words::{
-    TimeUnit, clean, count, or_dash, percent, plural, seconds, seconds_like, short_path, what_was_done, wrap,
-};
+use crate::blocking::{BlockingTable, CauseRow, WaitRow};
+use crate::words::{clean, percent, plural, seconds, seconds_like, short_path, what_was_done, wrap};
 use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_thresholds::wording::{MAX_TIME_OF_NO_WAITING, MIN_REPORTED_WAITING};
 
@@ -18,6 +15,38 @@ const MOST_PAIRS: usize = 3;
 
 /// Columns that give way where lines are short.
 const SPARE: &[&[&str]] = &[&["count"], &["own"], &["transit"]];
+
+const CAUSES: Table<CauseRow> = Table {
+    name: "Causes of waiting",
+    columns: &[
+        Column("~what a rank does", |row| {
+            let what = what_was_done(row.state, row.cause.class == CauseClass::MessageDelay);
+            Cell::Text(format!("{what} in {}", clean(short_path(&row.region))))
+        }),
+        Column("rank", |row| Cell::rank(row.cause.rank)),
+        Column("+caused", |row| Cell::Time(row.cause.caused_s)),
+        Column("+share", |row| Cell::Share(row.share)),
+        Column("own", |row| Cell::or_dash(row.cause.own_s.filter(|_| row.beta.is_some()), Cell::Time)),
+        Column("for each\nsecond", |row| Cell::or_dash(row.beta, Cell::Ratio)),
+    ],
+    spare: SPARE,
+    weight: Some(|row| row.share),
+};
+
+const PLACES: Table<WaitRow> = Table {
+    name: "Where ranks wait",
+    columns: &[
+        Column("<why", |row| Cell::Text(row.state.name().to_owned())),
+        Column("<call", |row| Cell::Text(row.operation.clone())),
+        Column("~at", |row| Cell::Text(if row.id.is_some() { clean(&row.place.label()) } else { String::new() })),
+        Column("+count", |row| Cell::Count(row.times.count)),
+        Column("+waiting", |row| Cell::Time(row.times.waiting_s)),
+        Column("+transit", |row| Cell::of_some(Some(row.times.delay_s).filter(|delay_s| *delay_s > 0.0), Cell::Time)),
+        Column("+share", |row| Cell::Share(row.share)),
+    ],
+    spare: SPARE,
+    weight: Some(|row| row.share),
+};
 
 /// The tables, where a region was selected: of the whole run the call tree shows where ranks wait.
 pub(super) fn section_of_region(report: &Report, options: &TextOptions) -> String {
@@ -39,34 +68,35 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     if let Some(line) = by_region(table) {
         writeln!(text, "  {}", wrap(&line, options.columns - 2, 2)).ok();
     }
-    if table.share > MAX_TIME_OF_NO_WAITING {
-        text += &classes(table).render(options.columns, DIM);
-        for line in [pairs(table), matching(table)].into_iter().flatten() {
-            writeln!(text, "  {DIM}{}{DIM:#}", wrap(&line, options.columns - 2, 2)).ok();
-        }
-        text += &format!("\n{}{}", causes(table, options), places(table, options));
-    } else if let Some(line) = matching(table) {
-        writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&line, options.columns - 2, 2)).ok();
-    } else {
-        text.push('\n');
+    let has_tables = table.share > MAX_TIME_OF_NO_WAITING;
+    if has_tables {
+        text += &classes(table, options);
+    }
+    let pairs = pairs(table).filter(|_| has_tables);
+    text.extend([pairs, matching(table)].into_iter().flatten().map(|line| note(&line, options)));
+    text.push('\n');
+    if has_tables {
+        text += &CAUSES.section(&table.causes, &[], options);
+        text += &PLACES.section(&table.waiting_calls(), &[], options);
     }
     text
 }
 
 /// The reason why waits were not analysed, if it lies in the recording.
 fn not_known(report: &Report) -> String {
-    match report.overheads.alone {
-        Err(NotAlone::NoCalls) if report.ranks.len() > 1 => format!(
-            "{BOLD}Waiting{BOLD:#}  {DIM}not known: calls were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached){DIM:#}\n\n"
-        ),
-        _ => String::new(),
+    let facts = &report.facts;
+    let are_sums = report.overheads.alone.is_none() && facts.common_clock && facts.selected.region.is_none();
+    if !are_sums || report.ranks.len() < 2 {
+        return String::new();
     }
+    format!(
+        "{BOLD}Waiting{BOLD:#}  {DIM}not known: calls were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached){DIM:#}\n\n"
+    )
 }
 
 /// A row for each class of causes.
-fn classes(table: &BlockingTable) -> TextTable {
+fn classes(table: &BlockingTable, options: &TextOptions) -> String {
     let (class, share) = (&table.sums.by_class, table.sums.by_class_share());
-    let unit = TimeUnit::for_max(table.sums.total_s);
     let rows = [
         ("workload imbalance", class.imbalance_s(), share.imbalance_s()),
         ("  Amdahl (one alone)", class.amdahl_s, share.amdahl_s),
@@ -79,14 +109,10 @@ fn classes(table: &BlockingTable) -> TextTable {
         ("control of parallelism", class.control_s, share.control_s),
         ("recorder", class.recorder_s, share.recorder_s),
     ];
-    let caused = format!("caused\n[{}]", unit.symbol);
-    let mut out = TextTable::new(&["<cause", &caused, "share"], 0);
-    for (name, part, share) in rows {
-        if share >= MIN_REPORTED_WAITING || (name == "workload imbalance") {
-            out.row(vec![name.to_owned(), unit.number(part), percent(share)]);
-        }
-    }
-    out
+    let rows = rows.into_iter().filter(|(name, _, share)| *share >= MIN_REPORTED_WAITING || *name == rows[0].0);
+    let lines =
+        rows.map(|(name, caused_s, share)| vec![Cell::Text(name.to_owned()), Cell::Time(caused_s), Cell::Share(share)]);
+    layout(&["~cause", "caused", "share"], &lines.collect::<Vec<_>>(), &[], options)
 }
 
 /// The waiting that the selected region causes.
@@ -144,59 +170,4 @@ fn matching(table: &BlockingTable) -> Option<String> {
         write!(text, "{more}{calls} ended before what it waited for, by the clocks: moved by {largest} at most").ok();
     }
     (!text.is_empty()).then_some(text)
-}
-
-fn causes(table: &BlockingTable, options: &TextOptions) -> String {
-    let rows: Vec<&CauseRow> =
-        table.causes.iter().filter(|row| options.full || row.share >= MIN_REPORTED_WAITING).collect();
-    let all = rows.len();
-    let shown = if options.full { all } else { all.min(options.top.max(1)) };
-    let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.cause.caused_s));
-    let (caused, own) = (format!("caused\n[{}]", unit.symbol), format!("own\n[{}]", unit.symbol));
-    let mut out = TextTable::new(&["<what a rank does", "rank", &caused, "share", &own, "for each\nsecond"], 0);
-    for row in rows.into_iter().take(shown) {
-        let cause = &row.cause;
-        let what = what_was_done(row.state, cause.class == CauseClass::MessageDelay);
-        let own_s = cause.own_s.filter(|_| row.beta.is_some());
-        out.row(vec![
-            format!("{what} in {}", clean(short_path(&row.region))),
-            cause.rank.to_string(),
-            unit.number(cause.caused_s),
-            percent(row.share),
-            or_dash(own_s, |own_s| unit.number(own_s)),
-            or_dash(row.beta, |beta| format!("{beta:.2}")),
-        ]);
-    }
-    format!(
-        "{}{}\n",
-        title("Causes of waiting", shown, all),
-        out.sparing(options.columns, SPARE).render(options.columns, DIM)
-    )
-}
-
-fn places(table: &BlockingTable, options: &TextOptions) -> String {
-    let mut rows = table.waiting_calls();
-    rows.retain(|row| options.full || row.share >= MIN_REPORTED_WAITING);
-    let all = rows.len();
-    let shown = if options.full { all } else { all.min(options.top.max(1)) };
-    let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.blocked_s));
-    let (waiting, delay) = (format!("waiting\n[{}]", unit.symbol), format!("transit\n[{}]", unit.symbol));
-    let mut out = TextTable::new(&["<why", "<call", "<at", "count", &waiting, &delay, "share"], 2);
-    for row in rows.into_iter().take(shown) {
-        let place = if row.id.is_some() { clean(&row.place.label()) } else { String::new() };
-        out.row(vec![
-            row.state.name().to_owned(),
-            row.operation.clone(),
-            place,
-            count(row.times.count),
-            unit.number(row.times.waiting_s),
-            if row.times.delay_s > 0.0 { unit.number(row.times.delay_s) } else { "–".to_owned() },
-            percent(row.share),
-        ]);
-    }
-    format!(
-        "{}{}\n",
-        title("Where ranks wait", shown, all),
-        out.sparing(options.columns, SPARE).render(options.columns, DIM)
-    )
 }

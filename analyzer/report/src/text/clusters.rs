@@ -1,72 +1,55 @@
 //! Clusters of ranks: only where ranks run different code.
 
-use super::{DIM, TextOptions, title};
-use crate::clusters::{OwnCodeRow, SharedCode};
-use crate::table::TextTable;
-use crate::words::{TimeUnit, clean, count, or_dash, percent, percent_or_dash, plural, wrap};
+use super::TextOptions;
+use super::columns::{Cell, Column, Table};
+use crate::clusters::OwnCodeSegment;
+use crate::words::{clean, count, percent, plural};
 use crate::{ClusterRow, ClusterTable, Report};
 use lbprof_analysis::read::open::ranges;
+
+const CLUSTERS: Table<ClusterRow> = Table {
+    name: "Clusters",
+    columns: &[
+        Column("cluster", |row| Cell::or_dash((row.id > 0).then_some(row.id), Cell::rank)),
+        Column("<ranks", |row| Cell::Text(ranges(&row.ranks))),
+        Column("number", |row| Cell::Count(row.ranks.len() as u64)),
+        Column("~most of its own code", |row| Cell::or_dash(row.own_code.first(), |own| Cell::Text(name(own)))),
+        Column("share of\nits time", |row| Cell::or_dash(row.own_code.first(), |own| Cell::Share(own.share))),
+    ],
+    spare: &[],
+    weight: None,
+};
+
+/// The efficiencies of each cluster, as if there were no others.
+const EFFICIENCIES: Table<ClusterRow> = Table {
+    name: "Efficiency by cluster",
+    columns: &[
+        Column("cluster", |row| Cell::rank(row.id)),
+        Column("elapsed", |row| Cell::Time(row.efficiency.times.elapsed_s)),
+        Column("parallel", |row| Cell::or_dash(row.efficiency.parallel, Cell::Share)),
+        Column("load\nbalance", |row| Cell::or_dash(row.efficiency.load_balance, Cell::Share)),
+        Column("commu-\nnication", |row| Cell::or_dash(row.efficiency.communication, Cell::Share)),
+        Column("micro\nbalance", |row| certain(row, row.efficiency.micro_load_balance)),
+        Column("transfer", |row| certain(row, row.efficiency.transfer)),
+        Column("iterations", |row| Cell::of_some(row.iterations.as_ref(), |main| Cell::Count(main.count as u64))),
+    ],
+    spare: &[],
+    weight: None,
+};
+
+/// Returns an efficiency, or a dash where the ideal time is not known well.
+fn certain(row: &ClusterRow, value: Option<f64>) -> Cell {
+    Cell::or_dash(value.filter(|_| row.efficiency.t_ideal_certain), Cell::Share)
+}
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let clusters = &report.clusters;
     if !clusters.differ() {
         return String::new();
     }
-    let rows: Vec<&ClusterRow> = clusters.rows.iter().chain(&clusters.alone).collect();
-    let all = rows.len();
-    let shown = if options.full { all } else { all.min(options.top.max(1)) };
-    let mut table = TextTable::new(&["cluster", "<ranks", "number", "<most of its own code", "share of\nits time"], 3);
-    for row in rows.into_iter().take(shown) {
-        table.row(vec![
-            if row.id > 0 { row.id.to_string() } else { "–".to_owned() },
-            ranges(&row.ranks),
-            count(row.ranks.len() as u64),
-            or_dash(row.own_code.first(), name),
-            or_dash(row.own_code.first(), |own| percent(own.share)),
-        ]);
-    }
-    let efficiency = efficiency(report, options, shown);
-    let notes = wrap(&notes(report), options.columns - 2, 2);
-    format!(
-        "{}  {}\n{}{DIM}  {notes}{DIM:#}\n\n{efficiency}",
-        title("Clusters", shown, all),
-        wrap(&sentences(report), options.columns - 2, 2),
-        table.render(options.columns, DIM)
-    )
-}
-
-/// The efficiencies of each cluster, as if there were no others.
-fn efficiency(report: &Report, options: &TextOptions, shown: usize) -> String {
-    let all = report.clusters.rows.len();
-    let shown = all.min(shown);
-    let rows = report.clusters.rows.get(..shown).unwrap_or_default();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let unit = TimeUnit::for_max(rows.iter().map(|row| row.efficiency.times.elapsed_s).fold(0.0, f64::max));
-    let elapsed = format!("elapsed\n[{}]", unit.symbol);
-    let has_iterations = rows.iter().any(|row| row.iterations.is_some());
-    let mut heads =
-        vec!["cluster", &elapsed, "parallel", "load\nbalance", "commu-\nnication", "micro\nbalance", "transfer"];
-    heads.extend(has_iterations.then_some("iterations"));
-    let mut table = TextTable::new(&heads, 0);
-    for row in rows {
-        let times = &row.efficiency.times;
-        let certain = row.efficiency.t_ideal_certain;
-        let mut cells = vec![
-            row.id.to_string(),
-            unit.number(times.elapsed_s),
-            percent_or_dash(times.parallel()),
-            percent_or_dash(times.load_balance()),
-            percent_or_dash(times.communication()),
-            percent_or_dash(times.micro_load_balance().filter(|_| certain)),
-            percent_or_dash(times.transfer().filter(|_| certain)),
-        ];
-        let iterations = or_dash(row.iterations.as_ref(), |(_, n)| count(*n as u64));
-        cells.extend(has_iterations.then_some(iterations));
-        table.row(cells);
-    }
-    format!("{}{}\n", title("Efficiency by cluster", shown, all), table.render(options.columns, DIM))
+    let rows = clusters.rows.iter().chain(&clusters.alone);
+    let table = CLUSTERS.section(rows, &[&sentences(report), &notes(report)], options);
+    table + &EFFICIENCIES.section(&clusters.rows, &[], options)
 }
 
 /// Notes on the ranks whose balance is meaningful.
@@ -80,7 +63,7 @@ fn sentences(report: &Report) -> String {
 }
 
 /// `2 clusters and 1 rank of none`.
-pub(super) fn who(clusters: &ClusterTable) -> String {
+fn who(clusters: &ClusterTable) -> String {
     let mut who = Vec::new();
     if !clusters.rows.is_empty() {
         who.push(plural(clusters.rows.len() as u64, "cluster"));
@@ -114,10 +97,10 @@ fn notes(report: &Report) -> String {
     text
 }
 
-fn name(row: &OwnCodeRow) -> String {
-    match &row.code {
-        SharedCode::Region(path) => clean(path),
-        SharedCode::Call(operation, Some(place)) => format!("{operation} at {}", clean(&place.label())),
-        SharedCode::Call(operation, None) => operation.clone(),
+fn name(code: &OwnCodeSegment) -> String {
+    match (&code.region, code.operation.as_deref().unwrap_or_default(), &code.place) {
+        (Some(path), ..) => clean(path),
+        (None, operation, Some(place)) => format!("{operation} at {}", clean(&place.label())),
+        (None, operation, None) => operation.to_owned(),
     }
 }

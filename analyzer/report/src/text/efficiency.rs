@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use super::{BOLD, DIM, NARROW, TextOptions};
-use crate::words::{TimeUnit, percent_or_dash, seconds_like, shorten, signed_percent, wrap};
+use super::{BOLD, DIM, NARROW, TextOptions, note};
+use crate::words::{TimeUnit, percent_or_dash, seconds_like, shorten};
 use crate::{EfficiencyRow, Report};
 use lbprof_analysis::read::open::ranges;
 use lbprof_thresholds::wording::{MIN_GOOD_FACTOR, MIN_WHOLE_FACTOR};
@@ -70,12 +70,11 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         return text + "\n";
     }
     if options.columns < ROOM_FOR_WORDS && !missing.is_empty() {
-        let words = missing.join("; ");
-        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&words, options.columns - 2, 2)).ok();
+        text += &note(&missing.join("; "), options);
     }
     // How a certain ideal time is known matters to who looks closer.
     if !(certain && options.is_for_all()) {
-        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&ideal_time(report), options.columns - 2, 2)).ok();
+        text += &note(&ideal_time(report), options);
     }
     text + "\n"
 }
@@ -128,8 +127,7 @@ fn ideal_time(report: &Report) -> String {
     let row = &report.verdict.efficiency;
     if let Some(replay_s) = row.t_ideal_replay_s {
         let replayed = seconds_like(replay_s, row.times.elapsed_s);
-        let estimate = beside_replay(iterations(report), row);
-        return format!("ideal: all calls replayed on an ideal network, {replayed}{estimate}");
+        return format!("ideal: all calls replayed on an ideal network, {replayed}");
     }
     let Some(ideal_s) = row.t_ideal_phase_profile_s else {
         return match report.iterations {
@@ -160,20 +158,6 @@ fn ideal_time(report: &Report) -> String {
     }
 }
 
-/// The estimate of the ideal time from `iterations`, for comparison with that of the replay. One that is above the elapsed time is not compared.
-fn beside_replay(iterations: &str, row: &EfficiencyRow) -> String {
-    let Some(estimate_s) = row.t_ideal_phase_profile_s else { return String::new() };
-    let estimate = seconds_like(estimate_s, row.times.elapsed_s);
-    if row.t_ideal_phase_profile_above_elapsed {
-        return format!(
-            "; the estimate from {iterations}, {estimate}, is above the elapsed time, because ranks do not wait for each other \
-             at the end of each, and is not used"
-        );
-    }
-    let difference = row.t_ideal_phase_profile_against_replay.map_or_else(String::new, signed_percent);
-    format!("; the estimate from {iterations} is {estimate} ({difference})")
-}
-
 /// The source of an estimate. A region alone does not show which iterations it is in.
 fn iterations(report: &Report) -> &'static str {
     match (&report.facts.selected.region, report.loops.rows.is_empty()) {
@@ -194,22 +178,7 @@ fn grade(value: f64) -> AnsiColor {
 
 #[cfg(test)]
 mod tests {
-    use super::{BAR, bar, beside_replay};
-    use crate::EfficiencyRow;
-    use lbprof_analysis::metrics::load_balance::{EfficiencyTimes, PhaseProfileIdeal};
-
-    #[test]
-    fn an_estimate_above_the_elapsed_time_is_not_compared_with_the_replay() {
-        let row = |estimate_s| {
-            let times = EfficiencyTimes { elapsed_s: 5.57, max_computation_s: 5.0, ..EfficiencyTimes::default() };
-            let estimate = PhaseProfileIdeal { seconds: estimate_s, ..PhaseProfileIdeal::default() };
-            EfficiencyRow::from_times(times, Some(estimate), Some(5.5))
-        };
-        let text = beside_replay("found iterations", &row(7.47));
-        assert!(text.contains("7.47 s, is above the elapsed time") && !text.contains('%'), "{text}");
-        let text = beside_replay("found iterations", &row(5.55));
-        assert_eq!(text, "; the estimate from found iterations is 5.55 s (+0.9 %)");
-    }
+    use super::{BAR, bar};
 
     #[test]
     fn bars_are_as_long_as_their_shares() {

@@ -1,10 +1,11 @@
 //! Tables of functions: regions, and the functions in each.
 
-use super::{DIM, TextOptions, title};
+use super::columns::{Cell, layout};
+use super::{TextOptions, note, title};
+use crate::fraction;
 use crate::functions::{FunctionRow, OtherFunctions};
-use crate::table::TextTable;
-use crate::words::{TimeUnit, clean, or_dash, percent, plural, quantity, short_path, wrap};
-use lbprof_thresholds::wording::MIN_FUNCTION_OF_LIBRARY;
+use crate::words::{clean, short_path};
+use lbprof_thresholds::wording::{MIN_FUNCTION_OF_LIBRARY, MIN_LISTED_ROW};
 
 /// Regions, and functions in each, that are shown where not all are.
 const FEW: (usize, usize) = (3, 4);
@@ -28,111 +29,68 @@ pub(super) struct FunctionSection<'a> {
     pub others: &'a OtherFunctions,
 }
 
-impl FunctionSection<'_> {
-    /// The number of functions besides the first `shown`, and their mean CPU time.
-    fn rest(&self, shown: usize) -> (usize, f64) {
-        let hidden = self.functions.iter().skip(shown);
-        let (n, sum_s) = hidden.fold((0, 0.0), |(n, sum_s), row| (n + 1, sum_s + row.mean_s));
-        (n + self.others.functions, sum_s + self.others.mean_s)
-    }
-}
-
-/// The regions that are shown; the whole program where it has no other.
-pub(super) fn shown<'a, T>(program: &'a T, regions: &'a [T], options: &TextOptions) -> Vec<&'a T> {
-    match regions {
-        [] | [_] => vec![program],
-        regions if options.full => regions.iter().collect(),
-        regions => regions.iter().take(FEW.0).collect(),
-    }
+/// The regions of a program, or the whole of it where it has no other.
+pub(super) fn regions_of<'a, T>(program: &'a T, regions: &'a [T]) -> &'a [T] {
+    if regions.len() > 1 { regions } else { std::slice::from_ref(program) }
 }
 
 /// The table of these parts, under its name and the facts about it.
-pub(super) fn render(
-    parts: &[FunctionSection],
-    unit: TimeUnit,
-    name: &str,
-    facts: &str,
-    options: &TextOptions,
-) -> String {
-    let few = match parts {
-        _ if options.full => usize::MAX,
-        [_] => FEW.0 * FEW.1,
-        _ => FEW.1,
-    };
-    let all: usize = parts.iter().map(|part| part.functions.len() + part.others.functions).sum();
-    let shown: usize = parts.iter().map(|part| part.functions.len().min(few)).sum();
-    let [mean, min, max] = ["mean", "min", "max"].map(|head| format!("{head}\n[{}]", unit.symbol));
-    let excess = format!("slowest rank\n− mean [{}]", unit.symbol);
-    // Most virtual machines count nothing.
-    let is_counted = parts.iter().flat_map(|part| part.functions).any(|row| row.instructions.is_some());
-    let mut heads = vec!["<function", "share", &mean, &min, &max, "on\nrank", &excess];
-    if is_counted {
-        heads.extend(["instructions", "IPC"]);
-    }
-    let mut table = TextTable::new(&heads, 0);
+pub(super) fn render(parts: &[FunctionSection], name: &str, facts: &str, options: &TextOptions) -> String {
+    let few = if options.full { (2 * FEW.0, 2 * FEW.1) } else { FEW };
+    let (most_parts, most_functions) = if let [_] = parts { (1, few.0 * few.1) } else { few };
+    let heads = ["~function", "share", "mean", "min", "max", "on\nrank", "slowest rank\n− mean", "instructions", "IPC"];
     let indent = if parts.len() > 1 { "  " } else { "" };
-    for part in parts {
+    let mut lines = Vec::new();
+    let large = parts.iter().take_while(|part| part.share >= MIN_LISTED_ROW).count();
+    let (listed, others) = parts.split_at(large.min(most_parts));
+    for part in listed {
         if parts.len() > 1 {
-            let excess = part.excess.map(|(excess_s, rank)| format!("{} (rank {rank})", SignedTime(unit, excess_s)));
-            let mut cells = vec![clean(short_path(part.region)), percent(part.share), unit.number(part.cpu_s)];
-            cells.extend((0..3).map(|_| String::new()));
-            cells.push(excess.unwrap_or_default());
-            cells.resize(heads.len(), String::new());
-            table.row(cells);
+            let excess = part.excess.map(|(excess_s, rank)| [Cell::rank(rank), Cell::Excess(excess_s, None)]);
+            let more = [Cell::Empty, Cell::Empty].into_iter().chain(excess.into_iter().flatten());
+            lines.push(line(clean(short_path(part.region)), part.share, part.cpu_s, more));
         }
-        for row in part.functions.iter().take(few) {
-            let mut cells = vec![
-                format!("{indent}{}", clean(&row.name.label())),
-                percent(row.share),
-                unit.number(row.mean_s),
-                unit.number(row.min_s),
-                unit.number(row.max_s),
-                row.max_rank.to_string(),
-                or_dash(row.significant.then_some(row.excess_s), |excess_s| {
-                    with_error(unit, excess_s, row.excess_error_s)
-                }),
-            ];
-            if is_counted {
-                cells.push(or_dash(row.instructions, quantity));
-                cells.push(or_dash(row.ipc, |ipc| format!("{ipc:.2}")));
-            }
-            table.row(cells);
+        let listed = part.functions.iter().filter(|row| row.share * part.share >= MIN_LISTED_ROW).take(most_functions);
+        let (mut n, mut shown_s) = (0, 0.0);
+        for row in listed {
+            (n, shown_s) = (n + 1, shown_s + row.mean_s);
+            lines.push(line(format!("{indent}{}", clean(&row.name.label())), row.share, row.mean_s, figures(row)));
             for library in row.libraries.iter().filter(|library| library.share >= MIN_FUNCTION_OF_LIBRARY) {
                 let name = format!("{indent}  calls {}", clean(&library.name.label()));
-                let mut cells = vec![name, percent(row.share * library.share), unit.number(library.mean_s)];
-                cells.resize(heads.len(), String::new());
-                table.row(cells);
+                lines.push(line(name, row.share * library.share, library.mean_s, []));
             }
         }
-        let (hidden, hidden_s) = part.rest(few);
+        let hidden = part.functions.len() + part.others.functions - n;
+        let hidden_s: f64 = part.functions.iter().map(|row| row.mean_s).sum::<f64>() + part.others.mean_s - shown_s;
         if hidden > 0 {
-            let share = if part.cpu_s > 0.0 { hidden_s / part.cpu_s } else { 0.0 };
-            let name = format!("{indent}{}", plural(hidden as u64, "other function"));
-            let mut cells = vec![name, percent(share), unit.number(hidden_s)];
-            cells.resize(heads.len(), String::new());
-            table.row(cells);
+            lines.push(line(format!("{indent}others ({hidden})"), fraction(hidden_s, part.cpu_s), hidden_s, []));
         }
     }
-    let mut text = title(name, shown, all).trim_end().to_owned();
-    if !facts.is_empty() {
-        text += &format!("  {DIM}{}{DIM:#}", wrap(facts, options.columns.saturating_sub(4), 2));
+    if !others.is_empty() {
+        let (share, cpu_s) = others.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.share, sum.1 + part.cpu_s));
+        lines.push(line(format!("others ({})", others.len()), share, cpu_s, []));
     }
-    text.push('\n');
-    text += &table.sparing(options.columns, SPARE).render(options.columns, DIM);
-    text
+    let facts = if facts.is_empty() { facts.to_owned() } else { note(facts, options) };
+    format!("{}{facts}{}", title(name, 0, 0), layout(&heads, &lines, SPARE, options))
 }
 
-/// `+1.22 ± 0.05`.
-fn with_error(unit: TimeUnit, value_s: f64, error_s: f64) -> String {
-    format!("{} ± {}", SignedTime(unit, value_s), unit.number(error_s))
+/// The figures of a function on single ranks.
+fn figures(row: &FunctionRow) -> [Cell; 6] {
+    [
+        Cell::Time(row.min_s),
+        Cell::Time(row.max_s),
+        Cell::rank(row.max_rank),
+        Cell::or_dash(row.significant.then_some(row.excess_s), |excess_s| {
+            Cell::Excess(excess_s, Some(row.excess_error_s))
+        }),
+        // Most virtual machines count nothing.
+        Cell::of_some(row.instructions, Cell::Quantity),
+        Cell::of_some(row.ipc, Cell::Ratio),
+    ]
 }
 
-/// A time with its sign.
-struct SignedTime(TimeUnit, f64);
-
-impl std::fmt::Display for SignedTime {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let sign = if self.1 < 0.0 { "−" } else { "+" };
-        write!(f, "{sign}{}", self.0.number(self.1.abs()))
-    }
+fn line(name: String, share: f64, mean_s: f64, more: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
+    let mut cells = vec![Cell::Text(name), Cell::Share(share), Cell::Time(mean_s)];
+    cells.extend(more);
+    cells.resize(9, Cell::Empty);
+    cells
 }

@@ -1,11 +1,11 @@
 //! The functions in which ranks compute.
 
-use super::function_parts::{FunctionSection, render, shown};
-use super::{DIM, TextOptions, title};
-use crate::Report;
+use super::function_parts::{FunctionSection, regions_of, render};
+use super::{TextOptions, note, title};
 use crate::functions::{FunctionTable, RegionFunctions};
 use crate::phrases::functions::in_mpi_call;
-use crate::words::{TimeUnit, or_dash, plural, quantity, seconds, seconds_like, wrap};
+use crate::words::{or_dash, plural, quantity, seconds, seconds_like};
+use crate::{Report, fraction};
 use lbprof_thresholds::wording::MIN_TIME_NOT_RUNNING;
 
 /// Most functions that MPI calls in the notes.
@@ -13,26 +13,23 @@ const MOST_NAMED: usize = 2;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let Some(table) = report.functions.as_ref().filter(|table| table.samples > 0) else { return String::new() };
-    let shown = shown(&table.program, &table.regions, options);
-    let unit = TimeUnit::for_max(shown.iter().map(|part| part.slowest_computation_s).fold(0.0, f64::max));
     let facts = format!(
         "CPU time by {}, one every {}; ± one standard error, – less than two",
         plural(table.samples, "sample"),
         seconds(table.period_s)
     );
-    let parts: Vec<FunctionSection> = shown.into_iter().map(|one| part(one, table.program.cpu_s)).collect();
+    let regions = regions_of(&table.program, &table.regions).iter();
+    let parts: Vec<FunctionSection> = regions.map(|one| part(one, table.program.cpu_s)).collect();
     let is_running = table.program.cpu_s >= MIN_TIME_NOT_RUNNING * table.program.computation_s;
     let notes = notes(table);
-    let mut text = match is_running || !options.is_for_all() {
-        true => render(&parts, unit, "Functions", &facts, options),
+    let text = match is_running || !options.is_for_all() {
+        true => render(&parts, "Functions", &facts, options),
         // Some samples are chance.
         false if notes.is_empty() => return String::new(),
         false => title("Functions", 0, 0),
     };
-    for line in notes {
-        text += &format!("  {DIM}{}{DIM:#}\n", wrap(&line, options.columns - 2, 2));
-    }
-    text + "\n"
+    let notes = notes.iter().map(|line| note(line, options));
+    text + &notes.collect::<String>() + "\n"
 }
 
 /// A region of a program with this CPU time.
@@ -40,7 +37,7 @@ fn part(region: &RegionFunctions, whole_s: f64) -> FunctionSection<'_> {
     FunctionSection {
         region: &region.region,
         cpu_s: region.cpu_s,
-        share: if whole_s > 0.0 { region.cpu_s / whole_s } else { 0.0 },
+        share: fraction(region.cpu_s, whole_s),
         excess: region.slowest_rank.map(|rank| (region.excess_s, rank)),
         functions: &region.functions,
         others: &region.others,

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use crate::words::count;
+use crate::words::{count, wrap};
 
 /// Amount of detail, and width in columns.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ pub struct TextOptions<'a> {
     pub asked: bool,
     /// Rows of a table of which not all are shown.
     pub top: usize,
-    /// True if to show all rows of all tables.
+    /// True if to show all rows of tables that do not sum up others.
     pub full: bool,
 }
 
@@ -28,7 +28,20 @@ impl TextOptions<'_> {
     pub(super) fn is_for_all(&self) -> bool {
         self.first_screen || !self.all_tables
     }
+
+    /// Most rows of a table.
+    pub(super) fn limit(&self) -> usize {
+        if self.full { usize::MAX } else { self.top.max(1) }
+    }
+
+    /// Most rows of a table that sums up the others.
+    pub(super) fn limit_of_sums(&self) -> usize {
+        self.limit().min(if self.full { MAX_ROWS } else { usize::MAX })
+    }
 }
+
+/// Most rows of a table that sums up the others, unless the user says how many.
+const MAX_ROWS: usize = 20;
 
 pub(super) const BOLD: Style = Style::new().bold();
 pub(super) const DIM: Style = Style::new().dimmed();
@@ -39,11 +52,16 @@ pub(super) const NARROW: usize = 76;
 /// Columns from which on there is room for what is good to know but not needed.
 pub(super) const WIDE: usize = 96;
 
+/// A note below a table.
+pub(super) fn note(text: &str, options: &TextOptions) -> String {
+    format!("  {DIM}{}{DIM:#}\n", wrap(text, options.columns - 2, 2))
+}
+
 /// The head of a table of which `shown` of `all` rows are shown.
 pub(super) fn title(name: &str, shown: usize, all: usize) -> String {
     if shown >= all {
         return format!("{BOLD}{name}{BOLD:#}\n");
     }
     let (shown, all) = (count(shown as u64), count(all as u64));
-    format!("{BOLD}{name}{BOLD:#} {DIM}({shown} of {all}; --full shows all){DIM:#}\n")
+    format!("{BOLD}{name}{BOLD:#} {DIM}({shown} of {all}; --full or --table shows all){DIM:#}\n")
 }

@@ -1,14 +1,13 @@
 //! The loops that were found.
 
-use super::{DIM, TextOptions, title};
+use super::{DIM, TextOptions, note};
 use crate::Report;
 use crate::loops::{LoopConfidence, LoopDoubt, LoopRow};
 use crate::phrases::names::LONGEST_NAME;
-use crate::table::TextTable;
 use crate::words::{clean, count, percent, plural, shorten, wrap};
 use lbprof_analysis::model::loops::NoLoopReason;
 use lbprof_analysis::read::open::ranges;
-use lbprof_thresholds::wording::{MIN_COVERAGE_OF_LISTED_LOOP, MIN_TIME_OF_LISTED_LOOP};
+use lbprof_thresholds::wording::MIN_TIME_OF_LISTED_LOOP;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let loops = &report.loops;
@@ -16,40 +15,9 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         return why_none(loops.without)
             .map_or_else(String::new, |why| format!("{DIM}{}{DIM:#}\n\n", wrap(why, options.columns, 0)));
     }
-    let wanted: Vec<usize> =
-        (0..loops.rows.len()).filter(|&at| options.full || is_worth_showing(&loops.rows, at)).collect();
-    let shown = if options.full { wanted.len() } else { wanted.len().min(options.top.max(1)) };
-    let several_groups = loops.rows.iter().any(|row| row.ranks != loops.rows[0].ranks);
-    let only_main = loops.rows.iter().all(|row| row.main);
-    let mut heads = vec!["<loop", "iterations"];
-    heads.extend((!only_main).then_some("for each\nof main"));
-    heads.extend(["covers", "alike"]);
-    heads.extend(several_groups.then_some("<ranks"));
-    heads.push("<an iteration ends with");
-    let mut table = TextTable::new(&heads, heads.len() - 1);
-    for at in wanted.into_iter().take(shown) {
-        let row = &loops.rows[at];
-        let depth = around(&loops.rows, at).len();
-        let mut cells = vec![
-            format!(
-                "{}{}",
-                "  ".repeat(depth.min(8)),
-                if row.main { clean(&row.name) } else { kind(&loops.rows, at).to_owned() }
-            ),
-            iterations(row),
-        ];
-        cells.extend((!only_main).then(|| if row.main { String::new() } else { ratio(row.for_each_main) }));
-        cells.extend([percent(row.covered), row.alike.map_or_else(String::new, percent)]);
-        cells.extend(several_groups.then(|| ranges(&row.ranks)));
-        cells.push(ends_with(row));
-        table.row(cells);
-    }
-    let sure = wrap(&confidence(report), options.columns - 2, 2);
-    let head = title("Loops found in the calls", shown, loops.rows.len());
-    format!(
-        "{head}{}  {DIM}{sure}{DIM:#}\n\n",
-        table.sparing(options.columns, &[&["for each"], &["alike"], &["covers"]]).render(options.columns, DIM)
-    )
+    let nest = nest_section(report, options);
+    let sure = note(&confidence(report), options);
+    if nest.is_empty() { nest } else { format!("{}\n{sure}\n", nest.trim_end()) }
 }
 
 /// Returns the loop nest in a line: the loops around the main one, that, and those in it.
@@ -96,29 +64,10 @@ fn is_beside(rows: &[LoopRow], at: usize, main: usize) -> bool {
     at != main && rows[at].ranks == rows[main].ranks && rows[at].parent.is_none() && !around(rows, main).contains(&at)
 }
 
-/// Returns whether a loop is worth a row: the main one, and those in or around it that take time.
-fn is_worth_showing(rows: &[LoopRow], at: usize) -> bool {
-    rows[at].main || (rows[at].covered >= MIN_COVERAGE_OF_LISTED_LOOP && kind(rows, at) != ELSEWHERE)
-}
-
-/// The word for a loop that lies before or after the main one.
-const ELSEWHERE: &str = "elsewhere";
-
 /// The loops around one, from the inside out.
 fn around(rows: &[LoopRow], at: usize) -> Vec<usize> {
     let outwards = std::iter::successors(Some(at), |&at| rows.get(at)?.parent);
     outwards.skip(1).take(rows.len()).collect()
-}
-
-/// The relation of a loop to the main one.
-fn kind(rows: &[LoopRow], at: usize) -> &'static str {
-    if around(rows, at).iter().any(|&outer| rows[outer].main) {
-        "inner"
-    } else if (0..rows.len()).any(|other| rows[other].main && around(rows, other).contains(&at)) {
-        "outer"
-    } else {
-        ELSEWHERE
-    }
 }
 
 fn iterations(row: &LoopRow) -> String {

@@ -2,6 +2,7 @@
 
 use super::findings::{large_parts, sentence};
 use crate::findings::AnswerText;
+use crate::table::{TextTable, escape_markup as escape};
 use crate::words::{clean, mpi_name, percent, plural, seconds};
 use crate::{RankRow, Report};
 
@@ -37,18 +38,6 @@ pub fn markdown(report: &Report) -> String {
     text + &picture(report)
 }
 
-/// Returns a text whose characters are not markup.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for char in clean(text).chars() {
-        if matches!(char, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '|' | '#') {
-            escaped.push('\\');
-        }
-        escaped.push(char);
-    }
-    escaped
-}
-
 fn efficiencies(report: &Report) -> String {
     let row = &report.verdict.efficiency;
     let is_known = row.t_ideal_certain;
@@ -64,13 +53,10 @@ fn efficiencies(report: &Report) -> String {
     if known.is_empty() {
         return String::new();
     }
-    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-    let values: Vec<&str> = known.iter().map(|(_, value)| value.as_str()).collect();
-    let mut table = "\n".to_owned();
-    for cells in [names, vec!["-"; known.len()], values] {
-        table.push_str(&format!("| {} |\n", cells.join(" | ")));
-    }
-    table + "\n"
+    let (names, values): (Vec<&str>, Vec<String>) = known.into_iter().unzip();
+    let mut table = TextTable::new(&names, 0);
+    table.row(values);
+    format!("\n{}\n", table.to_markdown())
 }
 
 /// Draws a bar for each rank: computation, then everything else.

@@ -4,15 +4,15 @@
 
 mod activities;
 mod answer;
+mod any_table;
 mod blocking;
 mod call_sites;
 mod call_tree;
 mod clusters;
-mod communication;
+mod columns;
 mod counters;
 mod course;
 mod data;
-mod dispersion;
 mod efficiency;
 mod findings;
 mod first_look;
@@ -25,8 +25,6 @@ mod loops;
 mod markdown;
 mod next_commands;
 mod other_threads;
-mod overheads;
-mod patterns;
 mod problems;
 mod ranks;
 mod regions;
@@ -34,41 +32,28 @@ mod selection;
 mod thread_pools;
 mod threads;
 mod what_if;
-mod windows;
 mod work;
 
 use super::Report;
 use super::words::clean;
+pub use any_table::{NoSuchTable, table};
 pub use layout::TextOptions;
-use layout::{BOLD, DIM, NARROW, WIDE, title};
+use layout::{BOLD, DIM, NARROW, WIDE, note, title};
 pub use markdown::markdown;
-pub use what_if::note as what_if_note;
+pub use what_if::note_in_words as what_if_note;
 
 /// A section of the report: a text that ends with an empty line, or empty where there is nothing to say.
 type Section = fn(&Report, &TextOptions) -> String;
 
-/// The sections of the first screen, in their order.
-const FIRST_SCREEN: &[Section] = &[
-    head::section,
-    selection::section,
-    first_look::section,
-    answer::section,
-    problems::section,
-    threads::efficiency,
-    efficiency::section,
-    findings::section,
-    what_if::predictions,
-    next_commands::section,
-    data::section,
-];
+/// The first sections of each report, in their order.
+const HEAD: &[Section] = &[head::section, selection::section, first_look::section, answer::section, problems::section];
 
-/// The sections of the tables that most users need, in their order.
+/// Those of the first screen after them.
+const FIRST_SCREEN: &[Section] =
+    &[threads::efficiency, efficiency::section, findings::section, what_if::predictions, next_commands::section];
+
+/// Those of the tables that most users need.
 const TABLES: &[Section] = &[
-    head::section,
-    selection::section,
-    first_look::section,
-    answer::section,
-    problems::section,
     clusters::section,
     threads::efficiency,
     efficiency::section,
@@ -77,25 +62,18 @@ const TABLES: &[Section] = &[
     blocking::section_of_region,
     ranks::section,
     threads::section,
-    regions::section_as_chosen,
+    regions::section,
     functions::section,
     thread_pools::section,
     other_threads::section,
     call_tree::section,
     iterations::section_for_all,
-    windows::section,
     work::section,
     counters::section,
-    data::section,
 ];
 
-/// The sections of the whole report, in their order.
+/// Those of the whole report.
 const ALL: &[Section] = &[
-    head::section,
-    selection::section,
-    first_look::section,
-    answer::section,
-    problems::section,
     clusters::section,
     threads::efficiency,
     efficiency::section,
@@ -103,7 +81,6 @@ const ALL: &[Section] = &[
     what_if::section,
     what_if::critical_path,
     blocking::section,
-    overheads::section,
     activities::section,
     ranks::section,
     threads::section,
@@ -112,17 +89,18 @@ const ALL: &[Section] = &[
     functions::section,
     thread_pools::section,
     other_threads::section,
-    call_tree::section,
-    dispersion::section,
-    patterns::section,
+    large_call_tree,
     iterations::section,
-    windows::section,
     work::section,
     counters::section,
     call_sites::section,
-    communication::section,
-    data::section,
 ];
+
+/// The call tree without nodes of little time, of which there may be thousands.
+fn large_call_tree(report: &Report, options: &TextOptions) -> String {
+    let top = options.limit_of_sums();
+    call_tree::section(report, &TextOptions { all_tables: false, full: false, top, ..*options })
+}
 
 /// The report as text, with colours.
 pub fn render(report: &Report, options: &TextOptions) -> String {
@@ -131,7 +109,8 @@ pub fn render(report: &Report, options: &TextOptions) -> String {
         (false, true) => TABLES,
         (false, false) => ALL,
     };
-    sections.iter().map(|section| section(report, options)).collect()
+    let sections = HEAD.iter().chain(sections).chain([&(data::section as Section)]);
+    sections.map(|section| section(report, options)).collect()
 }
 
 /// A message on one or more lines, its hostile characters escaped.

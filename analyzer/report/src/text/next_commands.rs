@@ -46,7 +46,7 @@ fn commands(report: &Report) -> Vec<(String, &'static str)> {
     if report.facts.summary.is_some_and(|summary| !summary.asked) {
         commands.push(("--summary=no".to_owned(), "why ranks wait, critical path, predictions"));
     }
-    commands.push(("--top 8".to_owned(), "tables; --full: all with all rows"));
+    commands.push(("--top 8".to_owned(), "tables; --full: all of them"));
     commands.push(("--html report.html".to_owned(), "a page to explore"));
     commands
 }

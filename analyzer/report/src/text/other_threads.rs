@@ -1,10 +1,10 @@
 //! The functions of threads other than the first of each rank, and of times for which there are no records.
 
-use super::function_parts::{FunctionSection, render, shown};
-use super::{DIM, TextOptions};
-use crate::Report;
+use super::function_parts::{FunctionSection, regions_of, render};
+use super::{TextOptions, note};
 use crate::functions::{OtherThreadsFunctions, OtherThreadsRow, UnplacedFunctions};
-use crate::words::{TimeUnit, plural, seconds, seconds_like, wrap};
+use crate::words::{plural, seconds, seconds_like};
+use crate::{Report, fraction};
 use lbprof_thresholds::wording::MIN_UNPLACED_TIME;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
@@ -24,28 +24,25 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
 fn unplaced(found: &UnplacedFunctions, options: &TextOptions) -> String {
     let UnplacedFunctions { samples, cpu_s, ref functions, ref others, .. } = *found;
     let part = FunctionSection { region: "", cpu_s, share: 1.0, excess: None, functions, others };
-    let unit = TimeUnit::for_max(functions.iter().map(|row| row.max_s).fold(cpu_s, f64::max));
-    let mut text = render(&[part], unit, "Functions, regions not known", "", options);
+    let mut text = render(&[part], "Functions, regions not known", "", options);
     let facts = format!(
         "CPU time of all threads by {}, at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums \
          and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished.",
         plural(samples, "sample")
     );
-    text += &format!("  {DIM}{}{DIM:#}\n", wrap(&facts, options.columns - 2, 2));
+    text += &note(&facts, options);
     text + "\n"
 }
 
 fn table(threads: &OtherThreadsRow, options: &TextOptions) -> String {
     let program = &threads.program;
-    let shown = shown(program, &threads.regions, options).into_iter();
-    let parts: Vec<FunctionSection> = shown.map(|one| part(one, program.cpu_s)).collect();
-    let most_s = parts.iter().flat_map(|part| part.functions).map(|row| row.max_s);
-    let unit = TimeUnit::for_max(most_s.chain(parts.iter().map(|part| part.cpu_s)).fold(0.0, f64::max));
+    let regions = regions_of(program, &threads.regions).iter();
+    let parts: Vec<FunctionSection> = regions.map(|one| part(one, program.cpu_s)).collect();
     let title = match threads.call_mpi {
         true => "Functions of other threads with MPI calls",
         false => "Functions of threads without MPI calls",
     };
-    let mut text = render(&parts, unit, title, "", options);
+    let mut text = render(&parts, title, "", options);
     let mut facts = format!(
         "CPU time by {} of {} on {}, those of a rank together, in the region that its first thread was in",
         plural(threads.samples, "sample"),
@@ -60,7 +57,7 @@ fn table(threads: &OtherThreadsRow, options: &TextOptions) -> String {
         let waiting = seconds_like(threads.waiting_s, threads.cpu_s);
         facts += &format!("; {waiting} of {} of all ranks is waiting for other threads", seconds(threads.cpu_s));
     }
-    text += &format!("  {DIM}{}.{DIM:#}\n", wrap(&facts, options.columns - 3, 2));
+    text += &note(&format!("{facts}."), options);
     text + "\n"
 }
 
@@ -69,7 +66,7 @@ fn part(region: &OtherThreadsFunctions, whole_s: f64) -> FunctionSection<'_> {
     FunctionSection {
         region: &region.region,
         cpu_s: region.cpu_s,
-        share: if whole_s > 0.0 { region.cpu_s / whole_s } else { 0.0 },
+        share: fraction(region.cpu_s, whole_s),
         excess: None,
         functions: &region.functions,
         others: &region.others,

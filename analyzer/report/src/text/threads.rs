@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::{BOLD, DIM, TextOptions, title};
+use super::columns::{Cell, layout};
+use super::{BOLD, DIM, TextOptions, note, title};
 use crate::Report;
-use crate::table::TextTable;
-use crate::threads::ThreadTable;
-use crate::words::{TimeUnit, clean, count, percent_or_dash, plural, wrap};
+use crate::threads::{ParallelRegionRow, RegionThreadRow, ThreadTable};
+use crate::words::{clean, percent_or_dash, plural};
 
 /// The efficiencies of all cores.
 pub(super) fn efficiency(report: &Report, options: &TextOptions) -> String {
@@ -20,9 +20,9 @@ pub(super) fn efficiency(report: &Report, options: &TextOptions) -> String {
         writeln!(text, "  {name:<22} {:>7}  {DIM}{meaning}{DIM:#}", percent_or_dash(value)).ok();
     }
     if table.other_masters_s > 0.0 {
-        let note =
+        let other =
             "Threads other than the one that called MPI_Init start parallel regions, too: their cores count here.";
-        writeln!(text, "  {DIM}{}{DIM:#}", wrap(note, options.columns - 2, 2)).ok();
+        text.push_str(&note(other, options));
     }
     text + "\n"
 }
@@ -44,44 +44,37 @@ fn lines(table: &ThreadTable) -> [(&'static str, Option<f64>, &'static str); 9] 
 /// The table of parallel regions and their threads.
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let Some(table) = &report.threads else { return String::new() };
-    let all = table.regions.len();
-    let shown = if options.full { all } else { all.min(options.top.max(1)) };
-    let unit = TimeUnit::for_max(table.regions.iter().map(|row| row.thread_time_s()).fold(0.0, f64::max));
-    let heads =
-        ["<parallel region", "thread", "instances", "useful", "wait", "imba-\nlance", "MPI", "fork\njoin", "longest"];
-    let mut rows = TextTable::new(&heads, 0);
+    let (all, shown) = (table.regions.len(), table.regions.len().min(options.limit()));
+    let mut lines = Vec::new();
     for region in table.regions.iter().take(shown) {
-        let waits_s = region.time.mutex_s + region.time.ordered_s + region.time.tasks_s;
-        rows.row(vec![
-            clean(&region.place.label()),
-            "all".to_owned(),
-            count(region.instances),
-            unit.number(region.time.useful_s),
-            unit.number(waits_s),
-            unit.number(region.time.imbalance_s),
-            unit.number(region.time.mpi_s + region.time.idle_for_mpi_s),
-            unit.number(region.time.fork_join_s),
-            unit.number(region.longest_s),
-        ]);
-        let threads = if options.full { region.threads.len() } else { region.threads.len().min(options.top.max(1)) };
-        for thread in region.threads.iter().take(threads) {
-            rows.row(vec![
-                String::new(),
-                thread.thread.to_string(),
-                String::new(),
-                unit.number(thread.useful_s),
-                unit.number(thread.waits_s),
-                String::new(),
-                unit.number(thread.mpi_s),
-                String::new(),
-                count(thread.longest),
-            ]);
-        }
+        lines.push(region_line(region));
+        lines.extend(region.threads.iter().take(options.limit()).map(thread_line));
     }
-    let name = format!("Threads, by parallel region [{}]", unit.symbol);
-    let note = "Sums over ranks and instances. wait: for critical sections, locks, ordered sections and tasks, in the rows of threads their own alone; \
-                imbalance: at barriers for threads that work longer; longest: the longest work of a thread, and instances in which it is this \
-                one's.";
-    let table = rows.render(options.columns, DIM);
-    format!("{}{table}  {DIM}{}{DIM:#}\n\n", title(&name, shown, all), wrap(note, options.columns - 2, 2))
+    let about = "Sums over ranks and instances. wait: for critical sections, locks, ordered sections and tasks, in the rows of threads their own alone; \
+                 imbalance: at barriers for threads that work longer; longest: the longest work of a thread, and instances in which it is this \
+                 one's.";
+    let heads =
+        ["~parallel region", "thread", "instances", "useful", "wait", "imba-\nlance", "MPI", "fork\njoin", "longest"];
+    let table = layout(&heads, &lines, &[&["instances"], &["fork"], &["longest"]], options);
+    format!("{}{table}{}\n", title("Threads, by parallel region", shown, all), note(about, options))
+}
+
+fn region_line(row: &ParallelRegionRow) -> Vec<Cell> {
+    vec![
+        Cell::Text(clean(&row.place.label())),
+        Cell::Text("all".to_owned()),
+        Cell::Count(row.instances),
+        Cell::Time(row.time.useful_s),
+        Cell::Time(row.time.mutex_s + row.time.ordered_s + row.time.tasks_s),
+        Cell::Time(row.time.imbalance_s),
+        Cell::Time(row.time.mpi_s + row.time.idle_for_mpi_s),
+        Cell::Time(row.time.fork_join_s),
+        Cell::Time(row.longest_s),
+    ]
+}
+
+fn thread_line(row: &RegionThreadRow) -> Vec<Cell> {
+    let [useful, waits, mpi] = [row.useful_s, row.waits_s, row.mpi_s].map(Cell::Time);
+    let (thread, longest) = (Cell::rank(row.thread), Cell::Count(row.longest));
+    vec![Cell::Empty, thread, Cell::Empty, useful, waits, Cell::Empty, mpi, Cell::Empty, longest]
 }

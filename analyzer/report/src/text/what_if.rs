@@ -1,16 +1,12 @@
 //! Writes predicted times under other conditions, and the critical path.
 
-use std::fmt::Write;
-
-use super::{BOLD, DIM, TextOptions, title};
+use super::columns::{Cell, Column, Table, layout};
+use super::{BOLD, DIM, TextOptions, note};
 use crate::Report;
-use crate::table::TextTable;
-use crate::what_if::{PredictionNote, PredictionRow};
-use crate::words::{TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done, wrap};
+use crate::what_if::{PathRow, PredictionNote, PredictionRow};
+use crate::words::{clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done};
 use lbprof_analysis::model::what_if::WhatIfScenario;
-use lbprof_thresholds::wording::{
-    MIN_DIFFERENCE_OF_CHANGES, MIN_ERROR_OF_REPLAY, MIN_GAIN_AT_ALL, MIN_PART_OF_CRITICAL_PATH,
-};
+use lbprof_thresholds::wording::{MIN_DIFFERENCE_OF_CHANGES, MIN_ERROR_OF_REPLAY, MIN_GAIN_AT_ALL};
 
 /// Predictions that are shown where not all are, beside those that were asked for.
 const FEW: usize = 5;
@@ -33,21 +29,15 @@ fn predictions_of(report: &Report, options: &TextOptions) -> String {
         return not_asked(report, options);
     };
     if what_if.notes.contains(&PredictionNote::NotAllIsKnown) {
-        return not_known(&note(&PredictionNote::NotAllIsKnown), options);
+        return not_known(&note_in_words(&PredictionNote::NotAllIsKnown), options);
     }
-    let unit = TimeUnit::for_max(measured_s);
-    let (run, saved) = (format!("run\n[{}]", unit.symbol), format!("saved\n[{}]", unit.symbol));
-    let mut rows = TextTable::new(&["<if", &run, &saved, "share"], 0);
     let most = if options.is_for_all() { FEW } else { usize::MAX };
     let changes = distinct_changes(what_if.shown_rows());
-    for (_, (row, if_so)) in changes.into_iter().enumerate().filter(|(at, (row, _))| *at < most || row.is_asked) {
-        rows.row(vec![
-            if_so,
-            unit.number(row.time_s),
-            unit.number(row.saved_s).replace('-', "−"),
-            percent(row.saved_share).replace('-', "−"),
-        ]);
-    }
+    let changes = changes.into_iter().enumerate().filter(|(at, (row, _))| *at < most || row.is_asked);
+    let lines = changes.map(|(_, (row, if_so))| {
+        vec![Cell::Text(if_so), Cell::Time(row.time_s), Cell::Time(row.saved_s), Cell::Share(row.saved_share)]
+    });
+    let table = layout(&["~if", "run", "saved", "share"], &lines.collect::<Vec<_>>(), &[], options);
     let how = format!(
         "every call replayed in its order, waiting computed anew; with everything as it was the replay takes {}, {} off",
         seconds(measured_s),
@@ -57,15 +47,12 @@ fn predictions_of(report: &Report, options: &TextOptions) -> String {
         Some(_) => format!("  {DIM}times of the whole run, {}{DIM:#}", seconds(measured_s)),
         None => String::new(),
     };
-    let mut text = format!("{BOLD}What if{BOLD:#}{of_whole}\n{}", rows.render(options.columns, DIM));
+    let mut text = format!("{BOLD}What if{BOLD:#}{of_whole}\n{table}");
     if !options.is_for_all() || what_if.replay_error.is_some_and(|error| error.abs() > MIN_ERROR_OF_REPLAY) {
-        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&how, options.columns - 2, 2)).ok();
+        text += &note(&how, options);
     }
-    for one in &what_if.notes {
-        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&note(one), options.columns - 2, 2)).ok();
-    }
-    text.push('\n');
-    text
+    text.extend(what_if.notes.iter().map(|one| note(&note_in_words(one), options)));
+    text + "\n"
 }
 
 /// Returns the changes with their predictions, without those that save next to nothing. Changes that save the same are one.
@@ -90,7 +77,7 @@ fn distinct_changes<'a>(rows: impl Iterator<Item = &'a PredictionRow>) -> Vec<(&
 }
 
 /// A note on predictions as a sentence without its stop.
-pub fn note(note: &PredictionNote) -> String {
+pub fn note_in_words(note: &PredictionNote) -> String {
     let why = match note {
         PredictionNote::CallsAreSums => {
             "not known: calls of some ranks were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached)"
@@ -133,11 +120,11 @@ pub fn note(note: &PredictionNote) -> String {
 /// Why it was not asked.
 fn not_asked(report: &Report, options: &TextOptions) -> String {
     let why = report.what_if.notes.iter().find(|note| matches!(note, PredictionNote::CallsAreSums));
-    why.map_or_else(String::new, |why| not_known(&note(why), options))
+    why.map_or_else(String::new, |why| not_known(&note_in_words(why), options))
 }
 
 fn not_known(why: &str, options: &TextOptions) -> String {
-    format!("{BOLD}What if{BOLD:#}\n  {DIM}{}{DIM:#}\n\n", wrap(why, options.columns - 2, 2))
+    format!("{BOLD}What if{BOLD:#}\n{}\n", note(why, options))
 }
 
 fn scenario(row: &PredictionRow) -> String {
@@ -168,38 +155,28 @@ fn scenario(row: &PredictionRow) -> String {
     }
 }
 
+const PATH: Table<PathRow> = Table {
+    name: "Critical path",
+    columns: &[
+        Column("~part", |row| {
+            Cell::Text(format!("{} in {}", what_was_done(row.what, row.is_delay), clean(short_path(&row.region))))
+        }),
+        Column("+time", |row| Cell::Time(row.time_s)),
+        Column("+share", |row| Cell::Share(row.share)),
+        Column("most on\nrank", |row| Cell::rank(row.rank)),
+        Column("its\nshare", |row| Cell::Share(row.rank_share)),
+    ],
+    spare: &[],
+    weight: Some(|row| row.share),
+};
+
 pub(super) fn critical_path(report: &Report, options: &TextOptions) -> String {
     let what_if = &report.what_if;
-    let total = what_if.path_s;
-    if total <= 0.0 {
-        return String::new();
-    }
-    let rows: Vec<_> =
-        what_if.path.iter().filter(|row| options.full || row.share >= MIN_PART_OF_CRITICAL_PATH).collect();
-    let all = rows.len();
-    let shown = if options.full { all } else { all.min(options.top.max(1)) };
-    let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.time_s));
-    let time = format!("time\n[{}]", unit.symbol);
-    let mut out = TextTable::new(&["<part", &time, "share", "most on\nrank", "its\nshare"], 0);
-    for row in rows.into_iter().take(shown) {
-        let what = what_was_done(row.what, row.is_delay);
-        out.row(vec![
-            format!("{what} in {}", clean(short_path(&row.region))),
-            unit.number(row.time_s),
-            percent(row.share),
-            row.rank.to_string(),
-            percent(row.rank_share),
-        ]);
-    }
-    let ranks: Vec<String> = what_if
-        .path_ranks
-        .iter()
-        .take(MOST_RANKS)
-        .map(|one| format!("rank {} {} ({})", one.rank, seconds_like(one.time_s, total), percent(one.share)))
-        .collect();
+    let ranks = what_if.path_ranks.iter().take(MOST_RANKS);
+    let ranks = ranks
+        .map(|one| format!("rank {} {} ({})", one.rank, seconds_like(one.time_s, what_if.path_s), percent(one.share)));
     let more = if what_if.path_ranks.len() > MOST_RANKS { " …" } else { "" };
-    let line = format!("the chain of work, messages and calls that set the time, by rank: {}{more}", ranks.join(", "));
-    let mut text = format!("{}{}", title("Critical path", shown, all), out.render(options.columns, DIM));
-    writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&line, options.columns - 2, 2)).ok();
-    text
+    let ranks = ranks.collect::<Vec<_>>().join(", ");
+    let line = format!("the chain of work, messages and calls that set the time, by rank: {ranks}{more}");
+    PATH.section(&what_if.path, &[&line], options)
 }

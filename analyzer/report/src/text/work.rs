@@ -1,27 +1,25 @@
 //! Writes the user's counts in regions: operations and quanta.
 
-use super::{DIM, TextOptions, title};
-use crate::Report;
-use crate::table::TextTable;
-use crate::words::{clean, or_dash, quantity};
+use super::TextOptions;
+use super::columns::{Cell, Column, Table};
+use crate::words::clean;
+use crate::{RegionRow, Report};
+
+const WORK: Table<RegionRow> = Table {
+    name: "Work",
+    columns: &[
+        Column("~region", |row| Cell::Text(clean(&row.path))),
+        Column("operations", |row| Cell::Quantity(row.totals.operations)),
+        Column("quanta", |row| Cell::Quantity(row.totals.quanta)),
+        Column("operations\na second", |row| Cell::or_dash(row.operations_per_s, Cell::Quantity)),
+        Column("quanta\na second", |row| Cell::or_dash(row.quanta_per_s, Cell::Quantity)),
+    ],
+    spare: &[],
+    weight: None,
+};
 
 /// The work that the user counted in regions: operations and quanta, with their rates.
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
-    let rows: Vec<_> =
-        report.regions.iter().filter(|row| row.totals.operations != 0.0 || row.totals.quanta != 0.0).collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let shown = if options.full { rows.len() } else { rows.len().min(options.top.max(1)) };
-    let mut table = TextTable::new(&["<region", "operations", "quanta", "operations\na second", "quanta\na second"], 0);
-    for row in rows.iter().take(shown) {
-        table.row(vec![
-            clean(&row.path),
-            quantity(row.totals.operations),
-            quantity(row.totals.quanta),
-            or_dash(row.operations_per_s, quantity),
-            or_dash(row.quanta_per_s, quantity),
-        ]);
-    }
-    format!("{}{}\n", title("Work", shown, rows.len()), table.render(options.columns, DIM))
+    let counted = report.regions.iter().filter(|row| row.totals.operations != 0.0 || row.totals.quanta != 0.0);
+    WORK.section(counted, &[], options)
 }

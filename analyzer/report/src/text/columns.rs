@@ -1,0 +1,179 @@
+//! Tables whose columns describe themselves: a head, a function that makes the cell of a row, and whether the cells of several rows add up.
+//!
+//! Rows of less than 0.1 % of the whole, and those for which there is no room, are one row: `others (12)`. A column in which no row has anything is left
+//! out. Times have the unit that the longest one needs.
+
+use super::{DIM, TextOptions, note, title};
+use crate::table::TextTable;
+use crate::words::{TimeUnit, bytes, count, or_dash, percent, quantity, signed_percent};
+use lbprof_thresholds::wording::MIN_LISTED_ROW;
+
+/// A value of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Cell {
+    /// Nothing: the row has no such value.
+    Empty,
+    /// A value that is not known: a dash.
+    Unknown,
+    Text(String),
+    /// Seconds.
+    Time(f64),
+    /// Seconds more than others, and their standard error.
+    Excess(f64, Option<f64>),
+    /// A fraction of a whole.
+    Share(f64),
+    /// A relative difference, with its sign.
+    Change(f64),
+    Count(u64),
+    /// The number of a rank, thread or cluster.
+    Number(u64),
+    Bytes(u64),
+    /// A number of any size from the user.
+    Quantity(f64),
+    /// A quotient.
+    Ratio(f64),
+}
+
+impl Cell {
+    /// Returns a value as a cell, or a dash if it is not known.
+    pub(super) fn or_dash<T>(value: Option<T>, cell: impl FnOnce(T) -> Cell) -> Cell {
+        value.map_or(Cell::Unknown, cell)
+    }
+
+    /// Returns a value as a cell, or nothing if the row has none.
+    pub(super) fn of_some<T>(value: Option<T>, cell: impl FnOnce(T) -> Cell) -> Cell {
+        value.map_or(Cell::Empty, cell)
+    }
+
+    /// Returns a number as a cell, or nothing if it is 0.
+    pub(super) fn nonzero(value: u64, cell: impl FnOnce(u64) -> Cell) -> Cell {
+        Cell::of_some((value > 0).then_some(value), cell)
+    }
+
+    pub(super) fn rank(rank: u32) -> Cell {
+        Cell::Number(rank.into())
+    }
+
+    /// Returns the sum of two cells of a column that adds up.
+    fn plus(self, other: Cell) -> Cell {
+        match (self, other) {
+            (Cell::Time(a), Cell::Time(b)) => Cell::Time(a + b),
+            (Cell::Share(a), Cell::Share(b)) => Cell::Share(a + b),
+            (Cell::Count(a), Cell::Count(b)) => Cell::Count(a.saturating_add(b)),
+            (Cell::Bytes(a), Cell::Bytes(b)) => Cell::Bytes(a.saturating_add(b)),
+            (Cell::Empty | Cell::Unknown, other) => other,
+            (cell, _) => cell,
+        }
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        match *self {
+            Cell::Time(seconds) | Cell::Excess(seconds, _) => Some(seconds),
+            _ => None,
+        }
+    }
+
+    fn in_words(&self, unit: TimeUnit) -> String {
+        match self {
+            Cell::Empty => String::new(),
+            Cell::Unknown => "–".to_owned(),
+            Cell::Text(text) => text.clone(),
+            Cell::Time(seconds) => unit.number(*seconds).replace('-', "−"),
+            Cell::Excess(seconds, error_s) => {
+                let sign = if *seconds < 0.0 { "−" } else { "+" };
+                let error = error_s.map(|error_s| format!(" ± {}", unit.number(error_s)));
+                format!("{sign}{}{}", unit.number(seconds.abs()), error.unwrap_or_default())
+            }
+            Cell::Share(share) => percent(*share).replace('-', "−"),
+            Cell::Change(share) => signed_percent(*share),
+            Cell::Count(n) => count(*n),
+            Cell::Number(n) => n.to_string(),
+            Cell::Bytes(n) => bytes(*n),
+            Cell::Quantity(value) => quantity(*value),
+            Cell::Ratio(value) => or_dash(Some(value).filter(|value| value.is_finite()), |value| format!("{value:.2}")),
+        }
+    }
+}
+
+/// A column of a table with such rows: its head, and the cell of a row. A head begins with `<` where the cells are words, with `~` where they are names that go on in the next line where lines
+/// get too long, and with `+` where the sum of several cells says something, too.
+pub(super) struct Column<Row>(pub(super) &'static str, pub(super) fn(&Row) -> Cell);
+
+/// The description of a table whose rows are all alike.
+pub(super) struct Table<Row: 'static> {
+    /// Its title.
+    pub(super) name: &'static str,
+    pub(super) columns: &'static [Column<Row>],
+    /// The columns that give way where lines are short, by the first line of their heads; the first group goes first.
+    pub(super) spare: &'static [&'static [&'static str]],
+    /// The share of the whole that a row has, by which small ones are summed up, or `None` if rows do not add up.
+    pub(super) weight: Option<fn(&Row) -> f64>,
+}
+
+impl<Row: 'static> Table<Row> {
+    /// Returns the table of these rows, the largest first, with its title, and notes below it. Empty without rows.
+    pub(super) fn section<'a>(
+        &self,
+        rows: impl IntoIterator<Item = &'a Row>,
+        notes: &[&str],
+        options: &TextOptions,
+    ) -> String {
+        let rows: Vec<&Row> = rows.into_iter().collect();
+        let (mut listed, mut others): (Vec<&Row>, Vec<&Row>) =
+            rows.iter().copied().partition(|row| self.weight.is_none_or(|weight| weight(row) >= MIN_LISTED_ROW));
+        let most = if self.weight.is_some() { options.limit_of_sums() } else { options.limit() };
+        let beyond = listed.split_off(listed.len().min(most));
+        let is_cut = self.weight.is_none() && !beyond.is_empty();
+        let shown = if is_cut { listed.len() } else { rows.len() };
+        others.extend(beyond.into_iter().filter(|_| !is_cut));
+        let mut lines: Vec<Vec<Cell>> = listed.into_iter().map(|row| self.cells(row)).collect();
+        // What is less is printed as 0.0 %.
+        let others_share: f64 = others.iter().filter_map(|row| Some(self.weight?(row))).sum();
+        lines.extend(self.sum_of(&others).filter(|_| others_share >= MIN_LISTED_ROW / 2.0));
+        if lines.is_empty() {
+            return String::new();
+        }
+        let heads: Vec<&'static str> = self.columns.iter().map(|column| column.0).collect();
+        let table = layout(&heads, &lines, self.spare, options);
+        let notes: String = notes.iter().map(|text| note(text, options)).collect();
+        format!("{}{table}{notes}\n", title(self.name, shown, rows.len()))
+    }
+
+    fn cells(&self, row: &Row) -> Vec<Cell> {
+        self.columns.iter().map(|column| (column.1)(row)).collect()
+    }
+
+    /// Returns the line of several rows, or `None` if there are none.
+    fn sum_of(&self, rows: &[&Row]) -> Option<Vec<Cell>> {
+        let lines = rows.iter().map(|row| self.cells(row));
+        let sums = lines.reduce(|sums, line| sums.into_iter().zip(line).map(|(sum, cell)| sum.plus(cell)).collect())?;
+        let name = Cell::Text(format!("others ({})", count(rows.len() as u64)));
+        let sums = sums.into_iter().zip(self.columns).skip(1);
+        let sums = sums.map(|(sum, column)| if column.0.starts_with('+') { sum } else { Cell::Empty });
+        Some(std::iter::once(name).chain(sums).collect())
+    }
+}
+
+/// Returns lines under their heads, which have the marks of a [`Column`]. Columns without any cell are left out.
+pub(super) fn layout(heads: &[&str], lines: &[Vec<Cell>], spare: &[&[&str]], options: &TextOptions) -> String {
+    let longest_s = lines.iter().flatten().filter_map(Cell::seconds).map(f64::abs).fold(0.0, f64::max);
+    let unit = TimeUnit::for_max(longest_s);
+    let used = (0..heads.len()).filter(|&at| lines.iter().any(|line| line[at] != Cell::Empty));
+    let used: Vec<usize> = used.collect();
+    if used.is_empty() {
+        return String::new();
+    }
+    let flexible = used.iter().position(|&at| heads[at].starts_with('~')).unwrap_or(0);
+    let heads = used.iter().map(|&at| {
+        let head = heads[at].trim_start_matches('+').replace('~', "<");
+        let is_time = lines.iter().any(|line| line[at].seconds().is_some());
+        if is_time { format!("{head}\n[{}]", unit.symbol) } else { head }
+    });
+    let heads: Vec<String> = heads.collect();
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let mut table = TextTable::new(&heads, flexible);
+    for line in lines {
+        table.row(used.iter().map(|&at| line[at].in_words(unit)).collect());
+    }
+    table.sparing(options.columns, spare).render(options.columns, DIM)
+}

@@ -250,7 +250,14 @@ fn every_definition_comes_back() {
         }),
         Definition::SampledThread(SampledThread { id: 300, system_id: 4_000_000, number: NONE, pool: 2 }),
         Definition::SamplePlaces(SamplePlaces::from_places(300, 70_000, places)),
-        Definition::SampleCaller(SampleCaller { id: 300, module: NONE, offset: u64::MAX, parent: 299, cut: true }),
+        Definition::SampleCaller(SampleCaller {
+            id: 300,
+            module: NONE,
+            offset: u64::MAX,
+            parent: 299,
+            cut: true,
+            function: NONE,
+        }),
         Definition::Lifetime(LifetimePoint::Ended, 1 << 60),
         Definition::ParallelSums(ParallelSums {
             id: 1,

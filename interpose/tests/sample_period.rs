@@ -44,6 +44,7 @@ fn open_event(period_ns: u64) -> Option<PerfEvent> {
         counted: false,
         bytes: 16 * PAGE,
         copies: None,
+        woken_as: None,
     };
     let event = PerfEvent::open(thread, options);
     if let Err(refused) = &event {

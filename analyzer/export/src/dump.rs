@@ -377,7 +377,7 @@ impl<'a> RankDump<'a> {
                 let module = self.definitions.modules.get(&one.module).map(|module| &module.path);
                 let value = json!({
                     "id": one.id, "module": module, "offset": one.offset,
-                    "parent": known_number(one.parent), "cut": one.cut,
+                    "parent": known_number(one.parent), "cut": one.cut, "function": known_number(one.function),
                 });
                 ("sample_caller", value)
             }

@@ -2,12 +2,20 @@
 
 use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::output::write_to;
+/// Writes through a buffer.
+pub fn write_to(
+    sink: impl Write + Send,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::new(sink);
+    write(&mut out)?;
+    out.flush()
+}
 
 /// Puts what `write` writes in the place of the file at `path`. It is written beside it first and takes its name when it is complete, so
 /// that nobody ever reads a part, and an error leaves what was there. What is no file, as a device or a pipe, is written to as it is.

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::env;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use crate::ascii;
 use crate::atomic_file::replace;
+pub use crate::atomic_file::write_to;
 use crate::exit::print_note;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
@@ -95,16 +96,6 @@ pub const IN_A_FILE: usize = 100;
 pub fn default_columns() -> usize {
     let on_terminal = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
     on_terminal.map_or(IN_A_FILE, |(width, _)| usize::from(width.0).clamp(60, 120))
-}
-
-/// Writes through a buffer.
-pub fn write_to(
-    sink: impl Write + Send,
-    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut out = BufWriter::new(sink);
-    write(&mut out)?;
-    out.flush()
 }
 
 /// Writes a file, which is there as a whole or not at all, or to standard output where it is `-`.

@@ -107,9 +107,9 @@ fn what_cannot_be_read_is_reported_with_what_to_do() {
     assert_fails(&[], here.path(), 5, "record one: mpirun -n 4 lb-run ./program");
     assert_fails(&["nowhere"], here.path(), 5, "nowhere: there is no such folder");
     std::fs::create_dir_all(here.path().join("outer/inner")).unwrap();
-    assert_fails(&["outer"], here.path(), 5, "outer: no logs (rank-*.lbp, node-*.lbp) in it: record a run first");
+    assert_fails(&["outer"], here.path(), 5, "outer: no logs (rank-*.lbp) in it: record a run first");
     late_sender().write(&here.path().join("outer/inner")).unwrap();
-    assert_fails(&["outer"], here.path(), 5, "outer: no logs (rank-*.lbp, node-*.lbp) in it, but in outer/inner");
+    assert_fails(&["outer"], here.path(), 5, "outer: no logs (rank-*.lbp) in it, but in outer/inner");
     assert_fails(
         &["outer/inner/rank-000000.lbp"],
         here.path(),

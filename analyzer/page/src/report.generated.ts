@@ -2101,6 +2101,10 @@ export interface RegionRow {
  */
 path: string
 /**
+ * Its name without lines, the same in all versions of the program; null for a marked region.
+ */
+code: (CodeName | null)
+/**
  * True if it was found in the calls, not marked.
  */
 source: RegionSource
@@ -2208,6 +2212,23 @@ quanta_per_s: (number | null)
  * Times it was entered, all ranks together; null if no entry was seen: for the whole program, and in a part of the time if ranks had entered the region before, or if it is a loop inside the main one, whose iterations are counted in the whole run only.
  */
 invocations: (number | null)
+}
+/**
+ * The name of code, without lines.
+ */
+export interface CodeName {
+/**
+ * The function in which it lies, after the functions and marked regions around it, joined with `/`; empty for a loop.
+ */
+function: string
+/**
+ * The calls after and before which it runs, as `Sendrecv → Allreduce`; empty for all of the function.
+ */
+calls: string
+/**
+ * Its place, from 1 on, among the code between such calls in the order of the source.
+ */
+ordinal: number
 }
 /**
  * An activity in a region.

@@ -21,6 +21,13 @@ function isNumber(value: number | null | undefined): value is number {
 
 const DASH = "–";
 
+/** The last part of a path; of a file that has the same name in each package of Python's, with that package. */
+export function baseName(path: string): string {
+    const parts = path.split("/");
+    const isInPackage = ["__init__.py", "__main__.py"].includes(parts.at(-1) ?? "");
+    return parts.slice(isInPackage ? -2 : -1).join("/");
+}
+
 /** A time with its unit: `1.32 s`; a dash where there is none. */
 export function seconds(value: number | null | undefined): string {
     return isNumber(value) ? secondsLike(value, value) : DASH;

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod activities;
+pub mod any_table;
 pub mod blocking;
 pub mod blocking_left_out;
 pub mod bounds;

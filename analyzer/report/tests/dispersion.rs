@@ -30,7 +30,7 @@ fn table(report: &Report, name: &str, columns: usize) -> String {
         top: 8,
         full: false,
     };
-    let table = text::table(report, name, &options, false).expect("there is such a list");
+    let table = lbprof_report::any_table::list_as_table(report, name, &options, false).expect("there is such a list");
     anstream::adapter::strip_str(&table).to_string()
 }
 
@@ -71,9 +71,9 @@ fn a_table_of_another_name_is_none_and_those_of_the_report_are_listed() {
         top: 8,
         full: false,
     };
-    let error = text::table(&report, "patterns", &options, false).unwrap_err().to_string();
+    let error = lbprof_report::any_table::list_as_table(&report, "patterns", &options, false).unwrap_err().to_string();
     assert!(error.starts_with("there is no table patterns in this report, but ") && error.contains("ranks"), "{error}");
-    let markdown = text::table(&report, "activities", &options, true).unwrap();
+    let markdown = lbprof_report::any_table::list_as_table(&report, "activities", &options, true).unwrap();
     assert!(markdown.starts_with("| name | ") && markdown.contains("\n| computation | "), "{markdown}");
 }
 

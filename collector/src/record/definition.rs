@@ -12,7 +12,7 @@ use crate::off_core::{OffCoreTimes, ThreadUsage};
 use crate::parallel::{MutexSums, ParallelSums, TeamPlacement};
 use crate::poll_gaps::ProfileGaps;
 use crate::record::NONE;
-use crate::sample::{SampleCaller, SamplePlaces, SampledThread, SamplingSetup, ThreadPool};
+use crate::sample::{SampleCaller, SamplePlaces, SampledThread, SamplingSetup, ThreadPool, if_more};
 
 /// A definition in a log.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
@@ -184,15 +184,6 @@ impl<Context> Decode<Context> for CallSite {
     }
 }
 bincode::impl_borrow_decode!(CallSite);
-
-/// The decoded value, or `None` if the definition ended before it.
-fn if_more<T>(decoded: Result<T, DecodeError>) -> Result<Option<T>, DecodeError> {
-    match decoded {
-        Ok(value) => Ok(Some(value)),
-        Err(DecodeError::UnexpectedEnd { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
 
 /// The kind of a region's time, for the overheads of docs/metrics.md §3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]

@@ -155,8 +155,8 @@ problems! {
     DiskSilent = 44, Partial, "point LBPROF_DIR to another disk";
     /// A call path that was recorded differs from what another way of finding it gives (LBPROF_CHECK=1).
     CallPathWrong = 45, Doubtful, "this is a fault of lbprof: please report it; set LBPROF_DEPTH=0 to record without call paths";
-    /// The version of Python is not one whose functions are known: call paths do not show them.
-    PythonUnknown = 46, Note, "use CPython 3.11, 3.12 or 3.13 (not a free-threaded or debug build), or mark phases in the script";
+    /// The version of Python is not one whose functions are known: call paths and samples do not show them.
+    PythonUnknown = 46, Note, "use CPython 3.9 to 3.13 (not a free-threaded or debug build), or mark phases in the script";
     /// The system did not let threads be sampled: which functions they computed in is not known.
     NotSampled = 47, Note, "the detail says what forbids it, and what helps";
     /// Samples are missing: a thread computed so long without an MPI call that the system had no place for them, or blocks were damaged.
@@ -177,6 +177,8 @@ problems! {
     IterationsJoined = 57, Note, "choose some ranks (--ranks) for each of their iterations; sums over ranks, and the longest of each iteration, are exact";
     /// A file of the run may not be read by this user.
     NotReadable = 58, Partial, "its owner can allow it, chmod -R a+rX with the run's folder, or read the run";
+    /// Python's functions could not be read at some samples, as they changed meanwhile or no core was free: those samples count for native code.
+    PythonMissed = 59, Note, "the shares are those of the other samples if these are few; leave a core free, or allow process_vm_readv if the detail asks for that";
 }
 
 impl ProblemKind {

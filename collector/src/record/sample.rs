@@ -3,6 +3,9 @@
 //! Samples are taken by CPU time of the thread in user space: a thread that waits for a core or in the system has none. They are independent of
 //! the thread's records, but on the same clock, so that a sample lies in a call, or in the computation between two, by its time.
 
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
 use crate::record::NONE;
@@ -37,18 +40,48 @@ pub struct CodeAddress {
 
 /// A call on the way to where samples were taken: a node of the tree of their call chains. These are apart from the paths to calls of MPI, so that
 /// what is found from those does not depend on where samples happen to hit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleCaller {
     /// Dense id.
     pub id: u32,
     /// The module, or [`NONE`] where the address lies in none (generated code).
     pub module: u32,
-    /// Return address less the module's base; the address itself where there is no module.
+    /// Return address less the module's base; the address itself where there is no module; the line where there is a function, 0: none.
     pub offset: u64,
     /// Id of the caller from which the function around it was called, which is defined before it; [`NONE`]: it is the outermost known.
     pub parent: u32,
     /// True if there may be callers around an outermost one.
     pub cut: bool,
+    /// The interpreted function that it is in, or [`NONE`]: then it is machine code that calls.
+    pub function: u32,
+}
+
+impl Encode for SampleCaller {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        let SampleCaller { id, module, offset, parent, cut, function } = self;
+        (id, module, offset, parent, cut).encode(encoder)?;
+        // Most are machine code.
+        if *function == NONE { Ok(()) } else { function.encode(encoder) }
+    }
+}
+
+impl<Context> Decode<Context> for SampleCaller {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let (id, module, offset, parent, cut) = Decode::decode(decoder)?;
+        // Where it is in no function of an interpreted program it ends here.
+        let function = if_more(u32::decode(decoder))?.unwrap_or(NONE);
+        Ok(SampleCaller { id, module, offset, parent, cut, function })
+    }
+}
+bincode::impl_borrow_decode!(SampleCaller);
+
+/// The decoded value, or `None` if the definition ended before it.
+pub(crate) fn if_more<T>(decoded: Result<T, DecodeError>) -> Result<Option<T>, DecodeError> {
+    match decoded {
+        Ok(value) => Ok(Some(value)),
+        Err(DecodeError::UnexpectedEnd { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Counts of the processor's own counters, in user space.

@@ -79,6 +79,7 @@ impl UndefinedIds {
                     self.define(IdKind::SampleCaller, caller.id);
                     self.refer(IdKind::Module, caller.module);
                     self.refer(IdKind::SampleCaller, caller.parent);
+                    self.refer(IdKind::Function, caller.function);
                 }
                 Definition::Region(region) => {
                     self.define(IdKind::Region, region.id);

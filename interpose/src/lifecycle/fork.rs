@@ -1,4 +1,4 @@
-//! The child of a fork.
+//! Forks.
 
 use crate::harmless::{guard, memory};
 use crate::lifecycle::process_state::OPEN;
@@ -8,6 +8,11 @@ use crate::state::stage::{RecordingState, set_state};
 use crate::state::thread;
 use crate::system::faults;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// Before the process forks.
+pub unsafe extern "C" fn before_fork() {
+    sampling::before_fork();
+}
 
 /// In the child of a fork: the log, the rings and the rank are its parent's.
 pub unsafe extern "C" fn in_child() {

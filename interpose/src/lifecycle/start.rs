@@ -4,7 +4,7 @@ use crate::forward::{bypass, weak};
 use crate::handles::comms::creation;
 use crate::handles::requests;
 use crate::harmless::{guard, memory, signals};
-use crate::lifecycle::fork::in_child;
+use crate::lifecycle::fork::{before_fork, in_child};
 use crate::lifecycle::process_state::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS};
 use crate::lifecycle::{exit_status, killed, thread_end};
 use crate::log::{self, LOG, OpenLog};
@@ -214,7 +214,7 @@ unsafe fn open(
         for fact in log::usage_facts() {
             log::define(fact);
         }
-        libc::pthread_atfork(None, None, Some(in_child));
+        libc::pthread_atfork(Some(before_fork), None, Some(in_child));
         exit_status::watch();
         killed::watch();
         sampling::start(settings.samples, settings.depth);

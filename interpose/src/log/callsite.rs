@@ -47,8 +47,8 @@ pub struct CallSiteTable {
     /// Count of unloads when `loaded` was last emptied.
     unloads: u64,
     next_site: u32,
-    /// Calls on the way to samples, by the caller around them, address, and whether there may be more around an outermost one.
-    callers: HashMap<(u32, usize, bool), u32, foldhash::fast::FixedState>,
+    /// Calls on the way to samples, by the caller around them, location, and whether there may be more around an outermost one.
+    callers: HashMap<Key, u32, foldhash::fast::FixedState>,
     next_caller: u32,
     /// Interpreted functions by name and file.
     functions: HashMap<(String, String), u32, foldhash::fast::FixedState>,
@@ -82,28 +82,39 @@ impl CallSiteTable {
         Some(parent)
     }
 
-    /// The id of the innermost of the calls on the way to a sample, which return to these addresses, the innermost first; `None`: there are too many.
+    /// The id of the innermost of the calls on the way to a sample, the innermost first; `None`: there are too many.
     /// Definitions that the log lacks are pushed to `new`.
-    pub fn chain(&mut self, callers: &[usize], is_cut: bool, new: &mut Vec<Definition>) -> Option<u32> {
+    pub fn chain(&mut self, callers: &[PathCall], is_cut: bool, new: &mut Vec<Definition>) -> Option<u32> {
         self.refresh();
         let mut cut = is_cut;
         let mut parent = NONE;
-        for &address in callers.iter().rev() {
-            parent = self.caller((parent, address, std::mem::take(&mut cut)), new)?;
+        for call in callers.iter().rev() {
+            let place = match self.place(call, new) {
+                // Functions and their lines are enough there.
+                CallLocation::Line(function, line, _) => CallLocation::Line(function, line, NONE),
+                address @ CallLocation::Address(_) => address,
+            };
+            parent = self.caller((parent, place, std::mem::take(&mut cut)), new)?;
         }
         Some(parent)
     }
 
-    fn caller(&mut self, key: (u32, usize, bool), new: &mut Vec<Definition>) -> Option<u32> {
+    fn caller(&mut self, key: Key, new: &mut Vec<Definition>) -> Option<u32> {
         if let Some(&id) = self.callers.get(&key) {
             return Some(id);
         }
         let id = Some(self.next_caller).filter(|&id| id < MAX_CALLERS)?;
         self.next_caller += 1;
         self.callers.insert(key, id);
-        let (parent, address, cut) = key;
-        let (module, base) = self.module_at(address as u64).map_or((NONE, 0), |at| self.defined(at, new));
-        new.push(Definition::SampleCaller(SampleCaller { id, module, offset: address as u64 - base, parent, cut }));
+        let (parent, place, cut) = key;
+        let (module, offset, function) = match place {
+            CallLocation::Address(address) => {
+                let (module, base) = self.module_at(address as u64).map_or((NONE, 0), |at| self.defined(at, new));
+                (module, address as u64 - base, NONE)
+            }
+            CallLocation::Line(function, line, _) => (NONE, u64::from(line), function),
+        };
+        new.push(Definition::SampleCaller(SampleCaller { id, module, offset, parent, cut, function }));
         Some(id)
     }
 

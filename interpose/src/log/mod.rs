@@ -253,7 +253,7 @@ impl OpenLog {
     }
 
     /// Defines the call path to a sample, like [`OpenLog::call_path`]: its calls return to these addresses.
-    pub fn sample_chain(&mut self, callers: &[usize], is_cut: bool) -> Option<u32> {
+    pub fn sample_chain(&mut self, callers: &[PathCall], is_cut: bool) -> Option<u32> {
         let OpenLog { sites, new, .. } = self;
         let id = sites.chain(callers, is_cut, new);
         self.define_new();

@@ -63,7 +63,7 @@ fn source_line(text: &CStr) -> Option<PythonCall> {
     let text = text.to_str().ok()?;
     let [_, file, function, line, ..] = text.split(';').collect::<Vec<_>>()[..] else { return None };
     let line = line.parse().ok().filter(|&line| line > 0)?;
-    Some(PythonCall { function: function.to_owned(), file: file.to_owned(), line, column: None })
+    Some(PythonCall { function: function.into(), file: file.into(), line, column: None })
 }
 
 #[cfg(test)]

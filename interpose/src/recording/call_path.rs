@@ -14,7 +14,6 @@
 //! Where a Python interpreter is initialised, the paths of the first thread have Python's functions, too. They are looked for apart from the others: what the
 //! interpreter knows of the thread must be as it was as well. Until then the stack alone decides, for no function of the interpreter's is on it.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicBool, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
@@ -31,7 +30,7 @@ use crate::state::path_tree::{NotEntered, PathRoot, PathWord, WordOwner, WordPla
 use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 use crate::system::{memory, own_code, stack};
-use crate::unwind::python::{self, InterpreterLookup, PythonFailure, PythonInterpreter, ReadState};
+use crate::unwind::python::{self, PythonFailure, PythonInterpreter, ReadState};
 use crate::unwind::{self, EntryRegisters, PathEnd, StackPath, StackWord};
 
 /// A path's key is the stack pointer with these bits: in those that no address has, how often something was unloaded; all others where
@@ -41,11 +40,6 @@ static KEY: AtomicUsize = AtomicUsize::new(UNLOAD - 1);
 static DEPTH: AtomicUsize = AtomicUsize::new(1);
 /// True if each path is compared with what the C++ run-time's unwinder finds.
 static CHECKED: AtomicBool = AtomicBool::new(false);
-
-/// The Python interpreter of the process.
-static PYTHON: OnceLock<PythonInterpreter> = OnceLock::new();
-/// True if it is not what it seemed to be.
-static PYTHON_IS_OTHER: AtomicBool = AtomicBool::new(false);
 
 /// Addresses are less than this: a key counts above them.
 const UNLOAD: usize = 1 << 47;
@@ -70,19 +64,7 @@ pub fn look_for_python() -> Option<String> {
     if DEPTH.load(Relaxed) == 1 {
         return None;
     }
-    match python::find() {
-        InterpreterLookup::Nothing => None,
-        InterpreterLookup::Known(interpreter) => {
-            let _ = PYTHON.set(interpreter);
-            None
-        }
-        InterpreterLookup::Unknown(version) => Some(version),
-    }
-}
-
-/// The Python interpreter of the process, where its functions are known.
-fn interpreter() -> Option<&'static PythonInterpreter> {
-    PYTHON.get().filter(|_| !PYTHON_IS_OTHER.load(Relaxed))
+    python::look_for()
 }
 
 /// A shared object was unloaded. A thread's calls read the copy of the key in its state, which [`renew_key`] renews.
@@ -374,7 +356,8 @@ unsafe fn unwound(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
         unsafe { (*thread).known_paths = NO_PATHS.0.as_ptr() };
     }
     let (runs, python) = python_of(&path, paths);
-    let mut calls = path.with(runs);
+    let interpreter = interpreter_of(paths).map(PythonInterpreter::code_bounds).unwrap_or_default();
+    let mut calls = path.with(runs, &interpreter);
     let depth = depth.min(unwind::MAX_DEPTH);
     let is_cut = path.end == PathEnd::Cut || calls.len() > depth;
     calls.truncate(depth);
@@ -398,7 +381,7 @@ unsafe fn unwound(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
 
 /// The Python interpreter, if this thread's paths have its functions.
 fn interpreter_of(paths: &CallPaths) -> Option<&'static PythonInterpreter> {
-    interpreter().filter(|_| paths.is_first_thread)
+    python::interpreter().filter(|_| paths.is_first_thread)
 }
 
 /// Python's functions on a path, and what shows that they are the same; an error: that cannot be shown.
@@ -413,7 +396,7 @@ fn python_of(
         Ok((runs, read)) => (runs, Ok(Some(read))),
         Err(PythonFailure::Unreadable) => (Vec::new(), Err(PythonFailure::Unreadable)),
         Err(PythonFailure::Unexpected) => {
-            PYTHON_IS_OTHER.store(true, Relaxed);
+            python::give_up();
             guard::count(ProblemKind::PythonUnknown, 1);
             (Vec::new(), Ok(None))
         }

@@ -9,6 +9,7 @@
 //!   dot ‹ add ‹ MPI's ‹ MPI_Reduce ‹ (ours) ‹ step      add, MPI_Reduce, step: MPI calls a function of the program, for a user-defined reduction
 //!   merge ‹ sort ‹ sort ‹ sort ‹ main                   sort, main, if all calls are in one place
 //!   outlined ‹ (ours, of OpenMP) ‹ GOMP_parallel ‹ …    outlined, GOMP_parallel, …
+//!   add ‹ call ‹ eval_frame ‹ main, and step ‹ <module>  add, call, eval_frame, step, <module>: Python's functions are run by eval_frame
 //! ```
 
 use std::ops::Range;
@@ -16,7 +17,8 @@ use std::ops::Range;
 use crate::mpi::symbols;
 use crate::system::perf::StackCopy;
 use crate::system::{objects, own_code};
-use crate::unwind::{self, InterruptedRegisters, PathEnd, RuleCache};
+use crate::unwind::python::{self, EvalLoopFrames, PythonInterpreter};
+use crate::unwind::{self, InterruptedRegisters, PathCall, PathEnd, RuleCache};
 
 /// Bytes of the stack that the kernel copies: those of some ten frames, as optimized code has them.
 pub const COPIED_BYTES: u32 = 1024;
@@ -24,8 +26,8 @@ pub const COPIED_BYTES: u32 = 1024;
 /// The calls around a sample, the innermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnwoundChain {
-    /// The addresses to which they return.
-    pub callers: Vec<usize>,
+    /// The addresses to which they return, and the calls in Python's functions.
+    pub callers: Vec<PathCall>,
     /// True if there may be more around them.
     pub is_cut: bool,
 }
@@ -61,8 +63,17 @@ impl SampleUnwinder {
         }
     }
 
-    /// Returns the chain of a sample at the instruction `address`, or `None` if nothing is known of it.
-    pub fn chain(&mut self, address: u64, stack: &StackCopy) -> Option<UnwoundChain> {
+    /// Returns the chain of a sample at the instruction `address`, or `None` if nothing is known of it. `runs`: of Python's functions, as they were read.
+    pub fn chain(
+        &mut self,
+        address: u64,
+        stack: Option<&StackCopy>,
+        runs: Vec<EvalLoopFrames>,
+    ) -> Option<UnwoundChain> {
+        let Some(stack) = stack else {
+            let lines = runs.into_iter().flat_map(|run| run.lines).map(PathCall::Python);
+            return self.shortened(lines.collect(), false);
+        };
         if objects::is_unloading() {
             return None;
         }
@@ -72,44 +83,62 @@ impl SampleUnwinder {
         }
         let at = InterruptedRegisters { pc: address as usize, sp: stack.sp, bp: stack.bp };
         let path = unwind::walk_from(at, self.depth, &mut self.rules, |address| stack.word(address));
-        let last_inside = path.callers.iter().rposition(|caller| self.is_inside(*caller));
+        // The outermost of Python's functions is that of the program, or of the thread.
+        let is_cut = path.end == PathEnd::Cut && runs.is_empty();
+        let interpreter = python::interpreter().map(PythonInterpreter::code_bounds).unwrap_or_default();
+        let calls = path.with_running(at, runs, &interpreter);
+        let last_inside = calls.iter().rposition(|call| self.is_inside(call));
         let outside = last_inside.map_or(0, |last| last + 1);
-        let around = path.callers.get(outside..).unwrap_or_default();
-        let called = path.callers.split(|caller| self.is_inside(*caller)).next().unwrap_or_default();
+        let around = calls.get(outside..).unwrap_or_default();
+        let called = calls.split(|call| self.is_inside(call)).next().unwrap_or_default();
         let mut callers = Vec::new();
-        if let Some(mpi_call) = path.callers.iter().rfind(|caller| self.mpi.contains(caller))
+        if let Some(mpi_call) = calls.iter().rfind(|call| is_in(call, &self.mpi))
             && let Some(depth) = self.callback_depth(address as usize, called, around)
         {
-            callers.extend(called.iter().take(depth));
-            callers.push(*mpi_call);
+            callers.extend(called.iter().take(depth).cloned());
+            callers.push(mpi_call.clone());
         }
-        callers.extend(around.iter().filter(|caller| !own_code::bounds().contains(caller)));
-        // A function that calls itself gives ever new chains.
-        callers.dedup();
-        (!callers.is_empty()).then_some(UnwoundChain { callers, is_cut: path.end == PathEnd::Cut })
+        callers.extend(around.iter().filter(|call| !is_in(call, &own_code::bounds())).cloned());
+        self.shortened(callers, is_cut)
     }
 
-    /// True for an address in the MPI library or in a wrapper of ours.
-    fn is_inside(&self, caller: usize) -> bool {
-        own_code::is_wrapper(caller) || self.mpi.contains(&caller)
+    /// Returns the chain of these calls without those that are in excess.
+    fn shortened(&self, mut callers: Vec<PathCall>, is_cut: bool) -> Option<UnwoundChain> {
+        // A function that calls itself gives ever new chains.
+        callers.dedup();
+        let is_cut = is_cut || callers.len() > self.depth;
+        callers.truncate(self.depth);
+        (!callers.is_empty()).then_some(UnwoundChain { callers, is_cut })
+    }
+
+    /// True for a call in the MPI library or in a wrapper of ours.
+    fn is_inside(&self, call: &PathCall) -> bool {
+        matches!(call, PathCall::To(caller) if own_code::is_wrapper(*caller)) || is_in(call, &self.mpi)
     }
 
     /// The number of the innermost `callers`, which are not MPI's, lie in a function of the program that MPI has called, or in functions that this one
     /// has called; `None` if MPI has called none. The program's are also the libraries of the calls `around`, which call MPI.
-    fn callback_depth(&self, address: usize, callers: &[usize], around: &[usize]) -> Option<usize> {
+    fn callback_depth(&self, address: usize, callers: &[PathCall], around: &[PathCall]) -> Option<usize> {
         if self.mpi.contains(&address) {
             return None;
         }
         let mut of_program = vec![self.program.clone()];
-        for caller in around.iter().filter(|caller| !own_code::bounds().contains(caller)) {
-            if !of_program.iter().any(|range| range.contains(caller)) {
+        for call in around.iter().filter(|call| !is_in(call, &own_code::bounds())) {
+            if let PathCall::To(caller) = call
+                && !of_program.iter().any(|range| range.contains(caller))
+            {
                 let bounds = objects::look_at(*caller, |object| object.bounds()).flatten();
                 of_program.extend(bounds.map(|(begin, end)| begin..end));
             }
         }
-        match callers.iter().rposition(|caller| of_program.iter().any(|range| range.contains(caller))) {
+        match callers.iter().rposition(|call| of_program.iter().any(|range| is_in(call, range))) {
             Some(at) => Some(at + 1),
             None => of_program.iter().any(|range| range.contains(&address)).then_some(0),
         }
     }
+}
+
+/// Returns whether a call returns to one of these addresses.
+fn is_in(call: &PathCall, addresses: &Range<usize>) -> bool {
+    matches!(call, PathCall::To(caller) if addresses.contains(caller))
 }

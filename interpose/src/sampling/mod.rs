@@ -1,6 +1,6 @@
 //! Samples: where each thread of the process executes, by its CPU time in user space.
 //!
-//! The kernel takes them ([`crate::system::perf`]), into a small ring of each thread; there is no signal and no thread of ours. Whichever
+//! The kernel takes them ([`crate::system::perf`]), into a small ring of each thread; there is no signal, and no thread of ours but for Python ([`python_reader`]). Whichever
 //! thread of the program flushes its records, or comes by a check point of its ring ([`crate::recording::room`]), looks at all rings, a few times
 //! a second at most, and writes to the log what has gathered there. Threads that call no MPI function are found in /proc and sampled alike.
 //!
@@ -18,6 +18,7 @@ mod clock;
 mod locked_memory;
 mod off_core;
 pub mod pools;
+mod python_reader;
 mod refusal_advice;
 mod sampled_thread;
 mod tasks;
@@ -142,6 +143,9 @@ pub fn start(per_second: u64, depth: usize) {
         is_reported: false,
         is_placing: false,
     };
+    if depth > 0 {
+        python_reader::prepare();
+    }
     // SAFETY: gettid has no preconditions.
     let caller = unsafe { libc::gettid() };
     if let Err(refused) = sampler.add(caller) {
@@ -155,6 +159,7 @@ pub fn start(per_second: u64, depth: usize) {
     INTERVAL.store((LOOK_S * 1e9 * sampler.reading.clock.rate()) as u64, Relaxed);
     NEXT_LOOK.store(0, SeqCst);
     *place = Some(sampler);
+    python_reader::start();
 }
 
 impl SamplingRefusal {
@@ -208,7 +213,16 @@ pub fn records(thread: libc::pid_t, number: u32) {
 
 /// The rings are looked at, if it is time, by the thread of this number in the log. Whether anything was written.
 pub fn look(now: u64, number: u32) -> bool {
-    is_due(now) && with(|sampler| sampler.look(now, number)).unwrap_or(false)
+    if !is_due(now) {
+        return false;
+    }
+    let written = with(|sampler| {
+        let is_any_due = sampler.look(now, number);
+        // After a look for new threads, among which it would be.
+        python_reader::start();
+        is_any_due
+    });
+    written.unwrap_or(false)
 }
 
 /// The rank's first thread made `records` after `head`, which are about to be folded: what was sampled meanwhile is where it was then. Returns the samples of
@@ -289,7 +303,13 @@ pub fn end() {
         for mut sampled in sampler.threads.drain(..) {
             sampled.end(may_unmap);
         }
+        python_reader::end();
     });
+}
+
+/// The process is about to fork.
+pub fn before_fork() {
+    python_reader::end_before_fork();
 }
 
 /// The program ends: as [`end`], as far as that can be done now.
@@ -313,6 +333,7 @@ pub fn end_at_exit() {
 /// In the child of a fork: rings and log are its parent's.
 pub fn abandon() {
     NEXT_LOOK.store(u64::MAX, SeqCst);
+    python_reader::abandon();
 }
 
 /// Does `work` with the sampler, unless nothing is sampled.
@@ -411,6 +432,7 @@ impl ThreadSampler {
             counted: self.counted,
             bytes,
             copies,
+            woken_as: python_reader::is_wanted().then_some(self.ids),
         };
         PerfEvent::open(thread, options)
     }

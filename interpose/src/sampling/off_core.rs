@@ -6,7 +6,7 @@ use lbprof_collector::states::CoreState;
 
 use crate::processor::SYSTEM_CALL;
 use crate::sampling::clock::SampleClock;
-use crate::system::memory::MemoryReader;
+use crate::system::memory::{MemoryReader, ReadMemory};
 use crate::system::perf::switches::{SwitchEvent, ThreadSwitch};
 use crate::system::process;
 

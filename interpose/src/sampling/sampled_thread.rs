@@ -14,6 +14,7 @@ use crate::sampling::call_chain::{SampleUnwinder, UnwoundChain};
 use crate::sampling::clock::SampleClock;
 use crate::sampling::off_core::OffCoreReader;
 use crate::sampling::pools;
+use crate::sampling::python_reader::PythonReads;
 use crate::system::clock::{sample_instant, ticks};
 use crate::system::perf::{KernelRecord, PerfEvent, RawCounts, RawSample};
 
@@ -35,6 +36,8 @@ pub struct ThreadSampling {
     chains: Vec<Option<UnwoundChain>>,
     /// The samples above and those written since the last call of [`ThreadSampling::take_cpu_samples`], or `None` before the first.
     unfolded: Option<Vec<CpuSample>>,
+    /// Python's functions at samples to come.
+    python: PythonReads,
     /// After how many of them how many were lost.
     losses: Vec<(usize, u64)>,
     /// Counts at the sample before.
@@ -71,6 +74,7 @@ impl ThreadSampling {
             places: Vec::new(),
             chains: Vec::new(),
             unfolded: None,
+            python: PythonReads::default(),
             losses: Vec::new(),
             counts: RawCounts::default(),
             paused: None,
@@ -127,13 +131,16 @@ impl ThreadSampling {
 
     /// Takes over what the kernel wrote. `first_thread`: the records that the rank's first thread made meanwhile, after a head.
     pub fn read(&mut self, reading: &mut SampleReading, first_thread: Option<(&BatchHead, &[Record])>) {
-        let ThreadSampling { event, waiting, places, chains, unfolded, losses, counts, paused, off_core, .. } = self;
+        let ThreadSampling {
+            event, waiting, places, chains, unfolded, python, losses, counts, paused, off_core, ..
+        } = self;
         let SampleReading { clock, unwinder } = reading;
         if let Some(off_core) = off_core {
             let mut found = first_thread.map(|(head, records)| ThreadLocator::new(head, records));
             off_core.read(ticks(), clock, |ticks| found.as_mut().and_then(|found| found.place_at(ticks)));
         }
         let Some(event) = event.as_mut() else { return };
+        python.fetch(self.thread.id);
         let mut found = first_thread.map(|(head, records)| ThreadLocator::new(head, records));
         let mut is_in_pause = false;
         event.read(|written| match written {
@@ -143,7 +150,8 @@ impl ThreadSampling {
                 is_in_pause = paused.is_some_and(|since| since <= ticks);
                 if !is_in_pause {
                     places.push(found.as_mut().and_then(|found| found.place_at(ticks)));
-                    chains.push(stack.and_then(|stack| unwinder.chain(raw.address, &stack)));
+                    let runs = python.take(raw.time_ns, raw.period_ns);
+                    chains.push(unwinder.chain(raw.address, stack.as_ref(), runs));
                     waiting.push(sample(raw, ticks, counts));
                     if let Some(kept) = unfolded {
                         kept.push(CpuSample { ticks, weight_ns: raw.period_ns });
@@ -153,6 +161,7 @@ impl ThreadSampling {
             KernelRecord::Lost(n) if !is_in_pause => losses.push((waiting.len(), n)),
             KernelRecord::Lost(_) => {}
         });
+        python.count_missed();
     }
 
     /// Returns the samples read since the last call; from the first one on they are kept for it.

@@ -9,6 +9,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd};
 
+use crate::sampling::python_reader;
 use crate::system::kept_file::KeptFile;
 use crate::system::process;
 
@@ -31,7 +32,7 @@ fn open() -> io::Result<File> {
     }
 }
 
-/// Numbers of all threads of the process, as system calls have them, in ascending order, and what shows that they are others; `None`: the system does not say, or they are as
+/// Numbers of all threads of the program, as system calls have them, in ascending order, and what shows that they are others; `None`: the system does not say, or they are as
 /// many as `known` and none but the first.
 pub fn threads(known: libc::nlink_t) -> Option<(libc::nlink_t, Vec<libc::pid_t>)> {
     // Each folder in it adds a link, beside its own two.
@@ -56,6 +57,7 @@ pub fn threads(known: libc::nlink_t) -> Option<(libc::nlink_t, Vec<libc::pid_t>)
     if !process::is_proc_of_own_namespace() {
         threads = threads.into_iter().filter_map(process::number_in_own_namespace).collect();
     }
+    threads.retain(|&thread| !python_reader::is_reader(thread));
     threads.sort_unstable();
     Some((links, threads))
 }

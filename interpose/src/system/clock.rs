@@ -39,18 +39,23 @@ pub fn sample_clock() -> libc::clockid_t {
     }
 }
 
+/// Reads the clock of the samples, in nanoseconds.
+pub fn sample_ns() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes to `now` alone; these clocks exist on every Linux that has perf events.
+    unsafe { libc::clock_gettime(sample_clock(), &mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
 /// Reads the rank's clock and that of the samples at the same instant: ticks, nanoseconds, and the bound of the error in ticks. Of several
 /// readings the one that took the shortest time counts.
 pub fn sample_instant() -> (u64, u64, u64) {
     let mut best = (0, 0, u64::MAX);
     for _ in 0..8 {
-        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         let before = ticks();
-        // SAFETY: writes to `now` alone; these clocks exist on every Linux that has perf events.
-        unsafe { libc::clock_gettime(sample_clock(), &mut now) };
+        let ns = sample_ns();
         let took = ticks().saturating_sub(before);
         if took < best.2 {
-            let ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
             best = (before + took / 2, ns, took);
         }
     }

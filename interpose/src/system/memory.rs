@@ -1,4 +1,4 @@
-//! Reading memory that may not be there.
+//! Reads memory that may not be there, or that others may take away.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -49,9 +49,16 @@ impl MemoryReader {
         // SAFETY: on a page that can be read; another thread may write to it, as to any memory that is not ours.
         Some(unsafe { (address as *const usize).read_volatile() })
     }
+}
 
-    /// Fills the buffer from an address on; false where there is no memory.
-    pub fn fill(&mut self, address: usize, buffer: &mut [u8]) -> bool {
+/// A way to read memory that may not be there.
+pub trait ReadMemory {
+    /// Fills the buffer from an address on, and returns whether all of that is there.
+    fn fill(&mut self, address: usize, buffer: &mut [u8]) -> bool;
+}
+
+impl ReadMemory for MemoryReader {
+    fn fill(&mut self, address: usize, buffer: &mut [u8]) -> bool {
         let Some(end) = address.checked_add(buffer.len()) else { return false };
         let is_there = (address & !(PAGE - 1)..end).step_by(PAGE).all(|page| self.word(page).is_some());
         if is_there {
@@ -60,6 +67,83 @@ impl MemoryReader {
         }
         is_there
     }
+}
+
+/// Copies of pages, made by the system: other threads may take these pages away at any instant.
+pub struct PageCopies {
+    pid: libc::pid_t,
+    pages: Vec<PageCopy>,
+}
+
+impl Default for PageCopies {
+    fn default() -> PageCopies {
+        // SAFETY: getpid has no preconditions.
+        PageCopies { pid: unsafe { libc::getpid() }, pages: Vec::new() }
+    }
+}
+
+struct PageCopy {
+    address: usize,
+    bytes: Box<[u8; PAGE]>,
+    is_used: bool,
+}
+
+impl PageCopies {
+    /// Copies more pages at a time than this one by one.
+    const MAX_RENEWED: usize = 64;
+
+    /// Copies the pages anew that were read since this was last called, and forgets the others.
+    pub fn renew(&mut self) {
+        self.pages.retain(|page| page.is_used);
+        self.pages.truncate(Self::MAX_RENEWED);
+        let copied = copy_pages(self.pid, &mut self.pages);
+        self.pages.truncate(copied);
+        for page in &mut self.pages {
+            page.is_used = false;
+        }
+    }
+
+    fn page(&mut self, address: usize) -> Option<&[u8; PAGE]> {
+        let known = self.pages.iter().position(|page| page.address == address);
+        let at = known.unwrap_or(self.pages.len());
+        if known.is_none() {
+            self.pages.push(PageCopy { address, bytes: Box::new([0; PAGE]), is_used: false });
+            if copy_pages(self.pid, self.pages.get_mut(at..)?) == 0 {
+                self.pages.pop();
+                return None;
+            }
+        }
+        let page = self.pages.get_mut(at)?;
+        page.is_used = true;
+        Some(&page.bytes)
+    }
+}
+
+impl ReadMemory for PageCopies {
+    fn fill(&mut self, address: usize, mut buffer: &mut [u8]) -> bool {
+        let mut at = address;
+        while !buffer.is_empty() {
+            let offset = at % PAGE;
+            let (part, rest) = buffer.split_at_mut(buffer.len().min(PAGE - offset));
+            let copied = self.page(at - offset).and_then(|page| page.get(offset..offset + part.len()));
+            let (Some(copied), Some(next)) = (copied, at.checked_add(part.len())) else { return false };
+            part.copy_from_slice(copied);
+            (at, buffer) = (next, rest);
+        }
+        true
+    }
+}
+
+/// Copies pages in their order, and returns how many there are before the first that cannot be read.
+fn copy_pages(pid: libc::pid_t, pages: &mut [PageCopy]) -> usize {
+    let from = pages.iter().map(|page| libc::iovec { iov_base: page.address as *mut _, iov_len: PAGE });
+    let from: Vec<libc::iovec> = from.collect();
+    let to = pages.iter_mut().map(|page| libc::iovec { iov_base: page.bytes.as_mut_ptr().cast(), iov_len: PAGE });
+    let to: Vec<libc::iovec> = to.collect();
+    let n = pages.len() as libc::c_ulong;
+    // SAFETY: fills our own buffers; the system looks at the other addresses.
+    let bytes = unsafe { libc::process_vm_readv(pid, to.as_ptr(), n, from.as_ptr(), n, 0) };
+    usize::try_from(bytes).unwrap_or(0) / PAGE
 }
 
 /// Returns whether a page can be read.

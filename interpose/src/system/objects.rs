@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 
 use crate::system::foreign;
-use crate::system::memory::MemoryReader;
+use crate::system::memory::{MemoryReader, ReadMemory};
 
 /// The loader's function that finds an object without a lock; 0: it has none, as before version 2.35 of the GNU C library.
 pub static FIND: AtomicUsize = AtomicUsize::new(0);

@@ -16,6 +16,7 @@
 mod descriptor;
 mod period;
 pub mod switches;
+pub mod wakes;
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -50,6 +51,8 @@ pub struct EventOptions {
     pub bytes: usize,
     /// Copies of the stack.
     pub copies: Option<StackCopies>,
+    /// The number by which [`wakes`] names the thread when a sample was taken; `None`: no thread is woken.
+    pub woken_as: Option<u32>,
 }
 
 /// The copies of the stack that come with samples.
@@ -187,16 +190,16 @@ impl PerfEvent {
     ///
     /// Errors: what the system says.
     pub fn open(thread: libc::pid_t, options: EventOptions) -> Result<PerfEvent, SamplingRefusal> {
-        let EventOptions { period_ns, has_changing_period, clock, counted, bytes, copies } = options;
+        let EventOptions { period_ns, has_changing_period, clock, counted, bytes, copies, woken_as } = options;
         let sampling = EventAttributes {
             kind: TYPE_SOFTWARE,
             config: TASK_CLOCK,
             sample_period: period_ns,
             sample_type: SAMPLE_IP | SAMPLE_TIME | SAMPLE_PERIOD | if counted { SAMPLE_READ } else { 0 },
             read_format: if counted { READ_TIMES | READ_GROUP } else { 0 },
-            // Nobody waits for it: nobody is woken before it is full.
-            flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR | WATERMARK | USE_CLOCK,
-            wakeup_watermark: u32::MAX,
+            // A thread that waits is woken by each sample; where none does, none is before it is full.
+            flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR | USE_CLOCK | if woken_as.is_some() { 0 } else { WATERMARK },
+            wakeup_watermark: if woken_as.is_some() { 1 } else { u32::MAX },
             clock,
             ..EventAttributes::default()
         };
@@ -233,9 +236,11 @@ impl PerfEvent {
                 let backup = EventDescriptor::open(thread, Some(&leader), rarer).map_err(SamplingRefusal::Event)?;
                 let pages = leader.map(PAGE + copies.ring_bytes).map_err(SamplingRefusal::Memory)?;
                 let ring = SampleRing { pages, bytes: copies.ring_bytes };
+                wakes::add(&backup, woken_as, thread);
                 (ring, Some(backup.ring_of_at_most(bytes).map_err(SamplingRefusal::Memory)?))
             }
         };
+        wakes::add(&leader, woken_as, thread);
         Ok(PerfEvent { ring, period, backup, copied_bytes, last_ns: 0, counted, _counters: counters })
     }
 

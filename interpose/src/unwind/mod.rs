@@ -254,8 +254,13 @@ impl StackPath {
     }
 
     /// The calls of the path, the innermost first, with those in Python's functions: the functions of each run after the call in the frame
-    /// of the interpreter's that has them. Where a run does not lie in such a frame, they are left out.
-    pub fn with(&self, runs: Vec<python::EvalLoopFrames>) -> Vec<PathCall> {
+    /// of the interpreter's that has them. Where a run does not lie in such a frame, they are left out. Where the runs do not say where they are, all stand after the
+    /// innermost call in the `interpreter`'s code, and nothing after them.
+    pub fn with(&self, runs: Vec<python::EvalLoopFrames>, interpreter: &Range<usize>) -> Vec<PathCall> {
+        if runs.first().is_some_and(|run| run.mark == 0) {
+            let innermost = self.callers.iter().position(|caller| interpreter.contains(caller));
+            return self.with_unplaced(runs, innermost.map_or(self.callers.len(), |at| at + 1));
+        }
         let mut calls = Vec::with_capacity(self.callers.len());
         let mut runs = runs.into_iter().peekable();
         let ends = self.stack_pointers.iter().skip(1).copied().chain(std::iter::repeat(0));
@@ -276,6 +281,35 @@ impl StackPath {
             calls.retain(|call| matches!(call, PathCall::To(_)));
         }
         calls
+    }
+
+    /// The calls of the path of a thread that was interrupted `at` some place, with those in Python's functions, which were read a moment later: a run further in
+    /// than the stack came later still. As [`StackPath::with`].
+    pub fn with_running(
+        &self,
+        at: InterruptedRegisters,
+        mut runs: Vec<python::EvalLoopFrames>,
+        interpreter: &Range<usize>,
+    ) -> Vec<PathCall> {
+        if runs.first().is_some_and(|run| run.mark == 0) {
+            return if interpreter.contains(&at.pc) {
+                self.with_unplaced(runs, 0)
+            } else {
+                self.with(runs, interpreter)
+            };
+        }
+        runs.retain(|run| at.sp <= run.mark);
+        let end = self.stack_pointers.first().copied().unwrap_or(at.sp);
+        let around = runs.split_off(runs.partition_point(|run| run.mark < end));
+        let mut calls: Vec<PathCall> = runs.into_iter().flat_map(|run| run.lines).map(PathCall::Python).collect();
+        calls.extend(self.with(around, interpreter));
+        calls
+    }
+
+    /// The innermost `n_inside` calls, and those in Python's functions.
+    fn with_unplaced(&self, runs: Vec<python::EvalLoopFrames>, n_inside: usize) -> Vec<PathCall> {
+        let inside = self.callers.iter().take(n_inside).copied().map(PathCall::To);
+        inside.chain(runs.into_iter().flat_map(|run| run.lines).map(PathCall::Python)).collect()
     }
 
     /// Leaves out the frames of some code, which are not the program's. The innermost stays.
@@ -299,5 +333,50 @@ impl StackPath {
         }
         self.callers.truncate(inner);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use python::{EvalLoopFrames, PythonCall};
+
+    fn run(mark: usize, names: &[&str]) -> EvalLoopFrames {
+        let call = |name: &&str| PythonCall { function: (*name).into(), file: "heat.py".into(), line: 1, column: None };
+        EvalLoopFrames { mark, lines: names.iter().map(call).collect() }
+    }
+
+    /// Return addresses as numbers, functions of Python's by name.
+    fn shown(calls: Vec<PathCall>) -> String {
+        let one = |call| match call {
+            PathCall::To(address) => address.to_string(),
+            PathCall::Python(call) => call.function.to_string(),
+        };
+        calls.into_iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn functions_of_python_stand_around_the_frames_that_ran_them_when_the_sample_was_taken() {
+        // The interpreter's code is 100 to 199: 110 runs relax, which a function at 20 of a library was called by, which 120 has called for main.
+        let path = StackPath {
+            callers: vec![10, 110, 20, 120],
+            stack_pointers: vec![1000, 1100, 1200, 1300],
+            interrupted: false,
+            words: Vec::new(),
+            end: PathEnd::Cut,
+        };
+        let at = InterruptedRegisters { pc: 5, sp: 900, bp: 0 };
+        let with = |runs| shown(path.with_running(at, runs, &(100..200)));
+        let outer = || run(1350, &["main", "<module>"]);
+        assert_eq!(with(vec![run(1150, &["relax"]), outer()]), "10 110 relax 20 120 main <module>");
+        assert_eq!(
+            with(vec![run(800, &["later"]), run(1150, &["relax"]), outer()]),
+            "10 110 relax 20 120 main <module>"
+        );
+        assert_eq!(with(vec![outer(), run(5000, &["embedded"])]), "10 110 20 120 main <module> embedded");
+        assert_eq!(with(vec![run(950, &["own"]), outer()]), "own 10 110 20 120 main <module>");
+        assert_eq!(with(Vec::new()), "10 110 20 120");
+        // CPython 3.9 does not say where its runs are.
+        assert_eq!(with(vec![run(0, &["relax"]), run(0, &["main"])]), "10 110 relax main");
     }
 }

@@ -44,16 +44,28 @@ pub type SiteAddress = (Option<u32>, u64);
 /// Calls by which the program came to samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct SampleChain {
-    /// The addresses to which they return, the innermost first.
-    pub callers: Vec<SiteAddress>,
+    /// The calls, the innermost first.
+    pub callers: Vec<ChainCall>,
     /// True if there may be more around them.
     pub is_cut: bool,
 }
 
+/// A call by which the program came to samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+pub enum ChainCall {
+    /// The call returns to this address.
+    To(SiteAddress),
+    /// The call is in this function of an interpreted program, on this line; 0: none.
+    InScript(u32, u32),
+}
+
 impl SampleChain {
-    fn renumbered(&self, modules: &[u32]) -> SampleChain {
-        let callers = self.callers.iter().map(|caller| renumbered(caller, modules)).collect();
-        SampleChain { callers, is_cut: self.is_cut }
+    fn renumbered(&self, modules: &[u32], functions: &[u32]) -> SampleChain {
+        let callers = self.callers.iter().map(|caller| match caller {
+            ChainCall::To(address) => ChainCall::To(renumbered(address, modules)),
+            ChainCall::InScript(function, line) => ChainCall::InScript(functions[*function as usize], *line),
+        });
+        SampleChain { callers: callers.collect(), is_cut: self.is_cut }
     }
 }
 
@@ -130,9 +142,15 @@ impl CallSiteTable {
                     let (callers, is_cut) = definitions.sample_chain(call_path);
                     let callers = callers
                         .into_iter()
-                        .map(|caller| {
-                            let module = definitions.modules.get(&caller.module);
-                            (module.map(|module| self.module(&module.path, &module.build_id)), caller.offset)
+                        .map(|caller| match definitions.functions.get(&caller.function) {
+                            Some(function) => {
+                                ChainCall::InScript(self.function(&function.into()), caller.offset as u32)
+                            }
+                            None => {
+                                let module = definitions.modules.get(&caller.module);
+                                let module = module.map(|module| self.module(&module.path, &module.build_id));
+                                ChainCall::To((module, caller.offset))
+                            }
                         })
                         .collect();
                     self.chain(SampleChain { callers, is_cut })
@@ -154,8 +172,13 @@ impl CallSiteTable {
     /// The index of the calls that led to samples with a call path of a rank's log; `None` where it is not here, or not known.
     pub fn chain_of(&self, definitions: &RankDefinitions, call_path: u32) -> Option<u32> {
         let (callers, is_cut) = definitions.sample_chain(call_path);
-        let callers = callers.into_iter().map(|caller| (self.module_of(definitions, caller.module), caller.offset));
-        self.chains_by_key.get(&SampleChain { callers: callers.collect(), is_cut }).copied()
+        let callers = callers.into_iter().map(|caller| match definitions.functions.get(&caller.function) {
+            Some(function) => {
+                Some(ChainCall::InScript(*self.functions_by_key.get(&function.into())?, caller.offset as u32))
+            }
+            None => Some(ChainCall::To((self.module_of(definitions, caller.module), caller.offset))),
+        });
+        self.chains_by_key.get(&SampleChain { callers: callers.collect::<Option<_>>()?, is_cut }).copied()
     }
 
     /// Keeps samples up to a limit. The order of merging does not matter.
@@ -211,7 +234,8 @@ impl CallSiteTable {
             indices.push(self.site(CallSite { module, function, parent, ..*site }));
         }
         self.sampled.extend(other.sampled.iter().map(|at| renumbered(at, &modules)));
-        let chains: Vec<u32> = other.chains.iter().map(|chain| self.chain(chain.renumbered(&modules))).collect();
+        let chains: Vec<u32> =
+            other.chains.iter().map(|chain| self.chain(chain.renumbered(&modules, &functions))).collect();
         let sampled_by = other.sampled_by.iter().map(|(at, chain)| (renumbered(at, &modules), chains[*chain as usize]));
         self.sampled_by.extend(sampled_by);
         self.limit_sampled();
@@ -231,15 +255,16 @@ impl CallSiteTable {
         for function in &functions {
             all.function(function);
         }
+        let functions: Vec<u32> = self.functions.iter().map(|function| all.function(function)).collect();
         for site in &mut self.call_sites {
             let module = site.module.map(|module| &self.modules[module as usize]);
             site.module = module.map(|module| all.module(&module.path, &module.build_id));
-            site.function = site.function.map(|function| all.function(&self.functions[function as usize]));
+            site.function = site.function.map(|function| functions[function as usize]);
         }
         // All modules are in the new table by now.
         let modules: Vec<u32> = self.modules.iter().map(|module| all.module(&module.path, &module.build_id)).collect();
         all.sampled = self.sampled.iter().map(|at| renumbered(at, &modules)).collect();
-        let chains: Vec<SampleChain> = self.chains.iter().map(|chain| chain.renumbered(&modules)).collect();
+        let chains: Vec<SampleChain> = self.chains.iter().map(|chain| chain.renumbered(&modules, &functions)).collect();
         let sampled_by: Vec<(SiteAddress, u32)> =
             self.sampled_by.iter().map(|(at, chain)| (renumbered(at, &modules), *chain)).collect();
         let mut by_order: Vec<&SampleChain> = chains.iter().collect();

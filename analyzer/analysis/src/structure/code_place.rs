@@ -199,9 +199,16 @@ fn without_arguments(function: &str) -> &str {
     function
 }
 
-/// The last part of a path.
+/// The last part of a path; of a file that has the same name in each package of Python's, with that package.
 pub fn base_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+    match path.rsplit_once('/') {
+        Some((folder, name @ ("__init__.py" | "__main__.py"))) => {
+            let package = folder.rsplit('/').next().unwrap_or_default();
+            &path[path.len() - package.len() - 1 - name.len()..]
+        }
+        Some((_, name)) => name,
+        None => path,
+    }
 }
 
 /// For each place the index of the first one on its source line; its own where the line is not known.
@@ -240,6 +247,13 @@ pub fn short(function: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_the_same_name_in_each_package_are_named_with_it() {
+        let names = ["/opt/dask/__init__.py", "__init__.py", "/opt/dask/core.py", "heat.py", "app/__main__.py"];
+        let expected = ["dask/__init__.py", "__init__.py", "core.py", "heat.py", "app/__main__.py"];
+        assert_eq!(names.map(base_name), expected);
+    }
 
     #[test]
     fn a_region_is_of_the_function_in_the_source() {

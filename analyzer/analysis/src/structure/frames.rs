@@ -85,8 +85,12 @@ pub fn is_thread_runtime(module: &str) -> bool {
 
 /// Returns whether a frame belongs to an interpreter: then which of a script's functions calls is not known.
 pub(super) fn is_interpreter(place: &CodePlace) -> bool {
-    let module = place.module.as_deref().map(base_name);
-    module.is_some_and(|module| INTERPRETERS.iter().any(|name| module.starts_with(name)))
+    place.module.as_deref().is_some_and(is_interpreter_file)
+}
+
+/// Returns whether a file is the program or a library of an interpreter.
+pub(super) fn is_interpreter_file(module: &str) -> bool {
+    INTERPRETERS.iter().any(|name| base_name(module).starts_with(name))
 }
 
 /// Returns whether a frame belongs to an MPI library.

@@ -12,6 +12,8 @@
 //!   0x1300    add                                                         MPI ‹ main        main ─ add, which MPI calls for a user-defined reduction
 //!   0x7000    (a file without symbols)                                    ?                 the file
 //!   0x5000    a function of liblbprof.so                                                    the file: what the recorder does, as a whole
+//!   0x8000    dgemm_kernel ‹ cblas_dgemm, of openblas       matmul, of NumPy ‹ relax ‹ main main ─ relax ─ matmul ─ cblas_dgemm, at the line of relax in its script
+//!   0x6000    _PyEval_EvalFrameDefault                      relax ‹ main                    main ─ relax: what the interpreter does is of the script's function
 //! ```
 
 use bincode::{Decode, Encode};
@@ -20,7 +22,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::code_place::{CodePlace, SourcePosition, base_name};
 use super::frames::{is_interpreter, is_system_file, is_thread_runtime};
 use crate::model::Module;
-use crate::model::sites::SiteAddress;
+use crate::model::sites::{ScriptFunction, SiteAddress};
 
 /// The recorder's file. Its functions mean nothing to users, and its cost is that of all of them.
 const RECORDER: &str = "liblbprof.so";
@@ -129,8 +131,15 @@ impl SampledCode {
     /// The function that answers for the time of a node: of a library's function the one that called it, but not of a wait for other threads.
     pub fn responsible(&self, node: u32) -> u32 {
         let Some(one) = self.nodes.get(node as usize) else { return 0 };
-        let caller = one.parent.filter(|_| one.link == SampledLink::Library && !self.is_wait_code(node));
-        caller.and_then(|caller| self.nodes.get(caller as usize)).unwrap_or(one).function
+        if self.is_wait_code(node) {
+            return one.function;
+        }
+        let mut own = one;
+        while let Some(caller) = own.parent.filter(|_| own.link == SampledLink::Library) {
+            let Some(around) = self.nodes.get(caller as usize) else { break };
+            own = around;
+        }
+        own.function
     }
 
     /// The function that called the one which a node lies in, what libraries do not being one; `None` where it is not known.
@@ -221,15 +230,24 @@ impl SampledFrame {
         }
     }
 
+    /// Returns the frame of a call in a function of a script, on this line; 0: none.
+    pub(super) fn from_script(function: &ScriptFunction, line: u32) -> SampledFrame {
+        let (name, file, line) =
+            (function.name.clone(), Some(function.file.clone()), Some(line).filter(|&line| line > 0));
+        SampledFrame { functions: vec![SampledFunction { name, file, module: None }], line, outer_line: line }
+    }
+
     /// Returns whether it is code of an interpreter.
     fn is_interpreter(&self) -> bool {
         let module = self.functions.first().and_then(|function| function.module.clone());
         is_interpreter(&CodePlace { module, ..CodePlace::default() })
     }
 
-    /// The function that the linker knows, as one of a library: where its source was says nothing.
+    /// The function that the linker knows, or a script's, as one of a library: where the source of machine code was says nothing.
     fn library_function(&self) -> Option<SampledFunction> {
-        self.functions.first().map(|function| SampledFunction { file: None, ..function.clone() })
+        let function = self.functions.first()?;
+        let file = function.file.clone().filter(|_| function.module.is_none());
+        Some(SampledFunction { file, ..function.clone() })
     }
 }
 
@@ -238,8 +256,10 @@ impl SampledFrame {
 pub(super) struct ProgramCalls {
     /// The calls in the program's functions, the outermost first.
     pub(super) frames: Vec<SampledFrame>,
-    /// The function of a library that the last of them called, if that called others.
-    pub(super) library: Option<SampledFrame>,
+    /// The functions of libraries that were called within the last of them, the outermost first.
+    pub(super) libraries: Vec<SampledFrame>,
+    /// True if functions of a script are among the calls.
+    pub(super) is_script: bool,
     /// Number of the calls that led to a call of MPI, within which MPI called the function of the next one, or the code that a sample hit.
     pub(super) n_outside_mpi: Option<usize>,
 }
@@ -251,6 +271,16 @@ impl ProgramCalls {
             true => SampledLink::CalledBack,
             false => SampledLink::Called,
         }
+    }
+
+    /// Returns the functions of libraries in which code at `frame` is: the one that the program called, for what it calls in turn is its own matter. A script calls
+    /// one library for another: there it is the first one in each.
+    fn library_functions(&self, frame: Option<&SampledFrame>) -> Vec<SampledFunction> {
+        let all = self.libraries.iter().chain(frame).filter_map(SampledFrame::library_function);
+        let mut functions: Vec<SampledFunction> = all.collect();
+        functions.dedup_by(|inner, outer| inner.module == outer.module);
+        functions.truncate(if self.is_script { functions.len() } else { 1 });
+        functions
     }
 }
 
@@ -303,10 +333,14 @@ impl CodeBuilder {
         // An interpreter's function calls whatever the script asks for: what a library does then is not that function's doing.
         let is_interpreted = calls.frames.last().is_some_and(SampledFrame::is_interpreter);
         for (address, frame, is_program) in addresses {
-            // What the library calls in turn is its own matter.
-            let entry = calls.library.as_ref().or(frame.filter(|_| !is_program));
+            // What the interpreter does for a script's function is that function's doing.
+            let frame = frame.filter(|frame| !calls.is_script || !frame.is_interpreter());
             let runtime = self.thread_runtime(address).filter(|_| caller.is_some());
-            let stack = match (frame, caller, runtime.or_else(|| entry.and_then(SampledFrame::library_function))) {
+            let entered = match runtime {
+                Some(runtime) => vec![runtime],
+                None => calls.library_functions(frame.filter(|_| !is_program)),
+            };
+            let stack = match (frame, caller, entered.first()) {
                 (Some(frame), None, _) => {
                     let link = if is_program { link } else { SampledLink::Called };
                     self.inlined(None, frame, link).map(|node| self.stack(node, frame.line))
@@ -315,11 +349,13 @@ impl CodeBuilder {
                     self.inlined(caller, frame, link).map(|node| self.stack(node, frame.line))
                 }
                 (_, Some(_), Some(function)) if is_interpreted => {
-                    let node = self.node(&function, caller, SampledLink::Called);
+                    let node = self.node(function, caller, SampledLink::Called);
                     Some(self.stack(node, None))
                 }
-                (_, Some(_), Some(function)) => {
-                    let node = self.node(&function, caller, SampledLink::Library);
+                (_, Some(caller), Some(_)) => {
+                    let node = entered
+                        .iter()
+                        .fold(caller, |around, function| self.node(function, Some(around), SampledLink::Library));
                     Some(self.stack(node, call_line))
                 }
                 (None, Some(caller), None) => Some(self.stack(caller, call_line)),
@@ -477,14 +513,15 @@ mod tests {
         let hit = |at: u64| (Some(0), at);
         let (add, dot, main) = (frame("add", 20), frame("dot", 30), frame("main", 9));
         // main (9) calls MPI, which calls add (20, 21); in line 21 that calls dot.
-        let calls = ProgramCalls { frames: vec![frame("main", 9)], n_outside_mpi: Some(1), library: None };
+        let main_calls = || ProgramCalls { frames: vec![frame("main", 9)], ..ProgramCalls::default() };
+        let calls = ProgramCalls { n_outside_mpi: Some(1), ..main_calls() };
         builder.add_called(0, &calls, [(hit(1), Some(&add), true)].into_iter());
         let calls = ProgramCalls { frames: vec![frame("main", 9), frame("add", 21)], ..calls };
         builder.add_called(1, &calls, [(hit(2), Some(&dot), true)].into_iter());
         // Of the calls around MPI nothing is known.
-        let calls = ProgramCalls { frames: Vec::new(), n_outside_mpi: Some(0), library: None };
+        let calls = ProgramCalls { n_outside_mpi: Some(0), ..ProgramCalls::default() };
         builder.add_called(2, &calls, [(hit(1), Some(&add), true)].into_iter());
-        let calls = ProgramCalls { frames: vec![frame("main", 9)], ..ProgramCalls::default() };
+        let calls = main_calls();
         builder.add_called(3, &calls, [(hit(2), Some(&dot), true)].into_iter());
         builder.add_called(4, &ProgramCalls::default(), [(hit(3), Some(&main), true)].into_iter());
         let code = builder.finish();
@@ -508,15 +545,18 @@ mod tests {
             SampledFrame::new("/lib/libm.so.6", &place, &Vec::new()).unwrap()
         };
         let mut builder = CodeBuilder::new(&[]);
-        let calls =
-            |library| ProgramCalls { frames: vec![frame("main", 9), frame("step", 5)], library, n_outside_mpi: None };
+        let calls = |libraries| ProgramCalls {
+            frames: vec![frame("main", 9), frame("step", 5)],
+            libraries,
+            ..ProgramCalls::default()
+        };
         // main (9) calls step, which calls exp in line 5; that calls __exp_fma. In line 6 step computes itself.
         let called = |at: u64| (Some(0), at);
         let (fma, step) = (of_library("__exp_fma"), frame("step", 6));
-        builder.add_called(0, &calls(Some(of_library("exp"))), [(called(1), Some(&fma), false)].into_iter());
+        builder.add_called(0, &calls(vec![of_library("exp")]), [(called(1), Some(&fma), false)].into_iter());
         let main = ProgramCalls { frames: vec![frame("main", 9)], ..ProgramCalls::default() };
         builder.add_called(1, &main, [(called(2), Some(&step), true), (called(3), None, true)].into_iter());
-        builder.add_called(2, &calls(None), [(called(1), Some(&fma), false)].into_iter());
+        builder.add_called(2, &calls(Vec::new()), [(called(1), Some(&fma), false)].into_iter());
         let evaluate = vec![super::tests::frame("_PyEval_EvalFrameDefault", "/src/ceval.c", 7)];
         let evaluate = SampledFrame::new("/usr/bin/python3.11", &CodePlace::default(), &evaluate).unwrap();
         let script = ProgramCalls { frames: vec![evaluate], ..ProgramCalls::default() };
@@ -549,5 +589,53 @@ mod tests {
             node
         };
         assert_eq!(uncalled(1, 0), uncalled(2, 1));
+    }
+
+    #[test]
+    fn what_an_interpreter_does_is_of_the_scripts_function() {
+        let script = |name: &str, line| {
+            SampledFrame::from_script(&ScriptFunction { name: name.into(), file: "/home/u/heat.py".into() }, line)
+        };
+        let native = |module: &str, function: &str| {
+            let place = CodePlace { function: Some(function.to_owned()), ..CodePlace::default() };
+            SampledFrame::new(module, &place, &Vec::new()).unwrap()
+        };
+        let mut builder = CodeBuilder::new(&[]);
+        let blas = "/opt/libopenblas.so.0";
+        let calls = |libraries| ProgramCalls {
+            frames: vec![script("main", 40), script("relax", 18)],
+            libraries,
+            is_script: true,
+            n_outside_mpi: None,
+        };
+        let at = |at: u64| (Some(0), at);
+        let (evaluate, kernel) = (native("/usr/bin/python3.11", "_PyEval_EvalFrameDefault"), native(blas, "kernel"));
+        builder.add_called(
+            0,
+            &calls(Vec::new()),
+            [(at(1), Some(&evaluate), false), (at(2), Some(&kernel), false)].into_iter(),
+        );
+        let numpy = || native("/opt/numpy/umath.so", "matmul");
+        let libraries = vec![numpy(), native("/opt/numpy/umath.so", "inner"), native(blas, "dgemm")];
+        builder.add_called(1, &calls(libraries), [(at(2), Some(&kernel), false)].into_iter());
+        builder.add_called(2, &calls(vec![numpy()]), [(at(1), Some(&evaluate), false)].into_iter());
+        let code = builder.finish();
+        let shown = |place, chain| {
+            let stack = code.stack(at(place), Some(chain)).unwrap();
+            let path = std::iter::successors(Some(code.node_of(stack)), |&node| code.nodes[node as usize].parent);
+            let mut names: Vec<&str> = path.map(|node| code.function(node).unwrap().name.as_str()).collect();
+            names.reverse();
+            let responsible = &code.functions[code.responsible(code.node_of(stack)) as usize];
+            assert_eq!((responsible.name.as_str(), responsible.file.as_deref()), ("relax", Some("/home/u/heat.py")));
+            assert_eq!(
+                code.caller(code.node_of(stack)).map(|caller| code.functions[caller as usize].name.as_str()),
+                Some("main")
+            );
+            (names.join(" > "), code.leaves[code.leaf_of(stack) as usize].line)
+        };
+        assert_eq!(shown(1, 0), ("main > relax".to_owned(), Some(18)));
+        assert_eq!(shown(2, 0), ("main > relax > kernel".to_owned(), Some(18)));
+        assert_eq!(shown(2, 1), ("main > relax > matmul > dgemm".to_owned(), Some(18)));
+        assert_eq!(shown(1, 2), ("main > relax > matmul".to_owned(), Some(18)));
     }
 }

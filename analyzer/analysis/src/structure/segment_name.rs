@@ -42,7 +42,7 @@ impl CallPoint {
         (&self.place.function, &self.place.file) == (&other.place.function, &other.place.file)
     }
 
-    /// Where the call stands in the source.
+    /// The position of the call in the source.
     pub(super) fn source_order(&self) -> (u32, u64) {
         (self.place.line.unwrap_or(0), self.place.offset)
     }

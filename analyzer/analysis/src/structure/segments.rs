@@ -83,7 +83,7 @@ struct FunctionRegion {
 pub struct CodePath {
     /// The names of the functions around it that are regions, the outermost first, and then its own.
     pub names: Vec<String>,
-    /// The same without lines.
+    /// The names without lines.
     pub codes: Vec<CodeName>,
     /// Number of functions among the regions.
     pub n_functions: usize,
@@ -329,7 +329,7 @@ fn number_code<'a>(codes: impl Iterator<Item = (&'a SegmentKey, &'a SegmentCode)
     numbers
 }
 
-/// Where the calls before and after code stand in the source.
+/// Positions in the source of the calls before and after code.
 type SourceOrder = [Option<(u32, u64)>; 2];
 
 /// Returns whether a time is long enough for a region of its own.

@@ -26,12 +26,12 @@ use std::time::Duration;
 use lbprof_collector::{Problem, ProblemKind};
 
 use crate::model::Module;
-use crate::model::sites::{CallSite, CallSiteTable, SiteAddress};
+use crate::model::sites::{CallSite, CallSiteTable, ChainCall, SiteAddress};
 use crate::structure::call_tree::{CallTree, MOST_SITES};
 use crate::structure::code_place::SourcePosition;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
 use crate::structure::code_readers::{CodeReaders, FileNames};
-use crate::structure::frames::{is_binding, is_mpi_library, is_runtime};
+use crate::structure::frames::{is_binding, is_interpreter_file, is_mpi_library, is_python_library, is_runtime};
 use crate::structure::sampled_code::{CodeBuilder, ProgramCalls, SampledCode, SampledFrame, is_recorder_file};
 use crate::structure::sources::NamedCall;
 
@@ -82,9 +82,13 @@ pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> 
     // Of files that only samples lie in the table of functions shows that nothing is known: the system's own code is in none.
     let calls_in: BTreeMap<u32, u64> =
         by_module.iter().map(|(&module, offsets)| (module, offsets.len() as u64)).collect();
-    let sampled = all.sampled.iter().map(|&(module, offset)| (module, return_to(offset)));
-    for (module, offset) in sampled.chain(all.chains.iter().flat_map(|chain| chain.callers.iter().copied())) {
+    for &(module, offset) in &all.sampled {
         if let Some(module) = module {
+            by_module.entry(module).or_default().insert(return_to(offset));
+        }
+    }
+    for call in all.chains.iter().flat_map(|chain| &chain.callers) {
+        if let ChainCall::To((Some(module), offset)) = *call {
             by_module.entry(module).or_default().insert(offset);
         }
     }
@@ -169,24 +173,69 @@ fn sampled_code(
     }
     for (chain, addresses) in by_chain {
         let Some(callers) = all.chains.get(chain as usize).map(|chain| &chain.callers) else { continue };
-        let of_library = callers.iter().take_while(|caller| !of_program.contains(&caller.0)).last();
-        // The recorder leaves out what MPI does, unless that calls the program.
-        let mpi_call = callers.iter().position(|caller| {
-            let module = caller.0.and_then(|module| all.modules.get(module as usize));
-            module.is_some_and(|file| is_mpi_library(&file.path))
-        });
-        let mut calls =
-            ProgramCalls { library: of_library.and_then(|&caller| frame_at(caller)), ..ProgramCalls::default() };
-        for (at, caller) in callers.iter().enumerate().rev() {
-            if mpi_call == Some(at) {
-                calls.n_outside_mpi = Some(calls.frames.len());
-            } else if of_program.contains(&caller.0) {
-                calls.frames.extend(frame_at(*caller));
-            }
-        }
+        let calls = ChainReader { all, of_program: &of_program }.program_calls(callers, &frame_at);
         code.add_called(chain, &calls, addresses.iter().map(|(address, found, is)| (*address, found.as_ref(), *is)));
     }
     code.finish()
+}
+
+/// The files of a run, and which of them are the program's: of those the calls of a chain are shown.
+struct ChainReader<'a> {
+    all: &'a CallSiteTable,
+    of_program: &'a BTreeSet<Option<u32>>,
+}
+
+impl ChainReader<'_> {
+    fn is_in(&self, call: &ChainCall, is_wanted: fn(&str) -> bool) -> bool {
+        let ChainCall::To((Some(module), _)) = call else { return false };
+        self.all.modules.get(*module as usize).is_some_and(|file| is_wanted(&file.path))
+    }
+
+    /// Returns whether a call is in a function of the program's.
+    fn is_own(&self, call: &ChainCall) -> bool {
+        match call {
+            ChainCall::To(address) => self.of_program.contains(&address.0),
+            ChainCall::InScript(function, _) => {
+                self.all.functions.get(*function as usize).is_some_and(|function| !is_python_library(&function.file))
+            }
+        }
+    }
+
+    /// Returns the program's calls of a chain, the innermost of which comes first. Where no call is the program's own, all in scripts are.
+    fn program_calls(
+        &self,
+        callers: &[ChainCall],
+        frame_at: impl Fn(SiteAddress) -> Option<SampledFrame>,
+    ) -> ProgramCalls {
+        // The recorder leaves out what MPI does, unless that calls the program.
+        let mpi_call = callers.iter().position(|call| self.is_in(call, is_mpi_library));
+        let is_any_own = callers.iter().any(|call| self.is_own(call));
+        let is_script = callers.iter().any(|call| matches!(call, ChainCall::InScript(..)));
+        let mut calls = ProgramCalls { is_script, ..ProgramCalls::default() };
+        for (at, call) in callers.iter().enumerate().rev() {
+            if mpi_call == Some(at) {
+                calls.n_outside_mpi = Some(calls.frames.len());
+                continue;
+            }
+            if is_script && self.is_in(call, is_interpreter_file) {
+                continue;
+            }
+            let (frame, is_in_script) = match *call {
+                ChainCall::To(address) => (frame_at(address), false),
+                ChainCall::InScript(function, line) => {
+                    let function = self.all.functions.get(function as usize);
+                    (function.map(|function| SampledFrame::from_script(function, line)), true)
+                }
+            };
+            if self.is_own(call) || is_in_script && !is_any_own {
+                calls.libraries.clear();
+                calls.frames.extend(frame);
+            } else {
+                calls.libraries.extend(frame);
+            }
+        }
+        calls
+    }
 }
 
 /// Returns the problem that files have no symbols for any call site of the program in them, or `None` if all have. A call path may lead through

@@ -16,6 +16,7 @@ use lbprof_analysis::read::first_look::AnalysisEstimate;
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::names::no_call_site;
 use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_report::any_table::list_as_table;
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::views::PageViews;
 use lbprof_report::{Report, csv, html, iteration_groups, json, text};
@@ -204,7 +205,7 @@ fn write_text(report: &Report, arguments: &ReportArguments, common: &CommonOptio
     let again = ReportArguments::again();
     let options = text_options(arguments, &again);
     let rendered = match &arguments.output.table {
-        Some(name) => text::table(report, name, &options, arguments.output.markdown)?,
+        Some(name) => list_as_table(report, name, &options, arguments.output.markdown)?,
         None if arguments.output.markdown => text::markdown(report),
         None => text::render(report, &options),
     };

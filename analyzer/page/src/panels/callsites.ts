@@ -5,7 +5,7 @@ import { NO_CALLS } from "../emptyreasons";
 import type { Panel } from "../panel";
 import type { SiteRow } from "../report.generated";
 import { table } from "../table";
-import { bytes, count, percent } from "../words";
+import { baseName, bytes, count, percent } from "../words";
 
 /** Function, file and line, as far as they are known. */
 export function sitePlace(site: Pick<SiteRow, "function" | "file" | "line" | "module" | "offset">): string {
@@ -13,7 +13,7 @@ export function sitePlace(site: Pick<SiteRow, "function" | "file" | "line" | "mo
         return `${site.module?.split("/").at(-1) ?? "unknown"}+0x${(site.offset ?? 0).toString(16)}`;
     }
     const name = site.function.replace(/\(.*$/s, "") || site.function;
-    return site.file === null ? `${name} (+0x${(site.offset ?? 0).toString(16)})` : `${name} (${site.file.split("/").at(-1)}:${site.line})`;
+    return site.file === null ? `${name} (+0x${(site.offset ?? 0).toString(16)})` : `${name} (${baseName(site.file)}:${site.line})`;
 }
 
 export const callSites: Panel = {

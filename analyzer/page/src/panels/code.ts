@@ -10,7 +10,7 @@ import type { Panel } from "../panel";
 import { csvButton, svgButton } from "../save";
 import { bar } from "../table";
 import { explain } from "../tip";
-import { count, oneUnit, percent, seconds, withoutTemplateArguments } from "../words";
+import { baseName, count, oneUnit, percent, seconds, withoutTemplateArguments } from "../words";
 import { functionTables } from "./functions";
 
 /** An amount by which nodes can be weighted. */
@@ -41,7 +41,7 @@ function place(row: CodeRow): string {
     if (!at) {
         return "";
     }
-    return at.file === null || at.line === null ? `+0x${(at.offset ?? 0).toString(16)}` : `${at.file.split("/").at(-1)}:${at.line}`;
+    return at.file === null || at.line === null ? `+0x${(at.offset ?? 0).toString(16)}` : `${baseName(at.file)}:${at.line}`;
 }
 
 function name(row: CodeRow): string {

@@ -5,7 +5,7 @@ import { stateColour } from "../palette";
 import type { FunctionRow, FunctionTable, OtherThreadsRow, OtherThreadsFunctions, RegionFunctions } from "../report.generated";
 import { csvButton } from "../save";
 import { type Column, table } from "../table";
-import { percent, plural, seconds } from "../words";
+import { baseName, percent, plural, seconds } from "../words";
 
 /** A difference with its error; a dash where it may be chance. */
 function difference(excess: number, error: number, significant: boolean): string {
@@ -14,7 +14,7 @@ function difference(excess: number, error: number, significant: boolean): string
 
 /** A function with its file and line, as far as they are known. */
 export function functionName(row: Pick<FunctionRow, "function" | "file" | "line" | "module">): string {
-    const file = row.file?.split("/").at(-1);
+    const file = row.file === null ? null : baseName(row.file);
     const place = file ? (row.line === null ? file : `${file}:${row.line}`) : (row.module?.split("/").at(-1) ?? "generated code");
     return row.function ? `${row.function} (${place})` : place;
 }

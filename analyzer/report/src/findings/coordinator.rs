@@ -38,14 +38,13 @@ pub fn find_coordinator(report: &Report) -> Option<AwaitedCoordinator> {
 
 /// Finds a coordinator that alone asks for messages again and again, with long times in between, which count as waiting: messages that come meanwhile lie there.
 fn by_polls(report: &Report) -> Option<AwaitedCoordinator> {
-    let cluster = report.verdict.cluster.as_ref()?;
+    let judged = report.verdict.cluster.as_ref().map_or(&[][..], |cluster| &cluster.ranks);
     let polls = &report.data.polls;
     let gap_s = polls.waiting_s / polls.polls.max(1) as f64;
     let mut polling = report.ranks.iter().filter(|row| polls_at_all(report, row.rank));
     let (only, others) = (polling.next()?, polling.next());
     let is_idle = polls.waiting_s >= MIN_POLLING_OF_COORDINATOR * report.data.elapsed_s;
-    let is_it =
-        others.is_none() && !cluster.ranks.contains(&only.rank) && is_idle && gap_s >= MIN_SLEEP_BETWEEN_POLLS_S;
+    let is_it = others.is_none() && !judged.contains(&only.rank) && is_idle && gap_s >= MIN_SLEEP_BETWEEN_POLLS_S;
     is_it.then(|| AwaitedCoordinator {
         rank: only.rank,
         waited_s: report.verdict.communication_s,

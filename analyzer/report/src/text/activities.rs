@@ -3,7 +3,7 @@
 use lbprof_collector::StateGroup;
 use lbprof_thresholds::wording::{MIN_LISTED_ROW, MIN_SHARE_OF_STATE};
 
-use super::columns::{Cell, layout};
+use super::columns::{ColumnCell, layout};
 use super::{TextOptions, title};
 use crate::core_states::CoreStateRow;
 use crate::words::{or_dash, percent};
@@ -22,14 +22,14 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         report.activities.iter().partition(|row| row.share >= MIN_LISTED_ROW);
     let mut lines = Vec::new();
     for row in listed {
-        let longest = [Cell::Time(row.max_s), Cell::rank(row.max_rank)];
-        let calls = Cell::nonzero(row.calls, Cell::Count);
-        let bytes = [row.sent, row.received].map(|bytes| Cell::nonzero(bytes, Cell::Bytes));
+        let longest = [ColumnCell::Time(row.max_s), ColumnCell::rank(row.max_rank)];
+        let calls = ColumnCell::nonzero(row.calls, ColumnCell::Count);
+        let bytes = [row.sent, row.received].map(|bytes| ColumnCell::nonzero(bytes, ColumnCell::Bytes));
         let is_mpi = row.activity.is_mpi();
-        let more = longest.into_iter().chain([if is_mpi { calls } else { Cell::Empty }]).chain(bytes);
+        let more = longest.into_iter().chain([if is_mpi { calls } else { ColumnCell::Empty }]).chain(bytes);
         lines.push(line(row.activity.name().to_owned(), row.share, row.mean_s, more));
         for state in core_states(report).into_iter().filter(|_| row.activity.group() == StateGroup::Outside) {
-            let longest = [Cell::Time(state.max_s), Cell::rank(state.max_rank)];
+            let longest = [ColumnCell::Time(state.max_s), ColumnCell::rank(state.max_rank)];
             lines.push(line(format!("  {}", state.state.name()), state.share * row.share, state.mean_s, longest));
         }
     }
@@ -51,10 +51,10 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{}{table}{}\n", title("Activities", 0, 0), factors(report))
 }
 
-fn line(name: String, share: f64, mean_s: f64, more: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
-    let mut cells = vec![Cell::Text(name), Cell::Share(share), Cell::Time(mean_s)];
+fn line(name: String, share: f64, mean_s: f64, more: impl IntoIterator<Item = ColumnCell>) -> Vec<ColumnCell> {
+    let mut cells = vec![ColumnCell::Text(name), ColumnCell::Share(share), ColumnCell::Time(mean_s)];
     cells.extend(more);
-    cells.resize(8, Cell::Empty);
+    cells.resize(8, ColumnCell::Empty);
     cells
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::columns::{Cell, Column, Table, layout};
+use super::columns::{ColumnCell, ColumnTable, TextColumn, layout};
 use super::{BOLD, DIM, TextOptions, note};
 use crate::Report;
 use crate::blocking::{BlockingTable, CauseRow, WaitRow};
@@ -16,33 +16,37 @@ const MOST_PAIRS: usize = 3;
 /// Columns that give way where lines are short.
 const SPARE: &[&[&str]] = &[&["count"], &["own"], &["transit"]];
 
-const CAUSES: Table<CauseRow> = Table {
+const CAUSES: ColumnTable<CauseRow> = ColumnTable {
     name: "Causes of waiting",
     columns: &[
-        Column("~what a rank does", |row| {
+        TextColumn("~what a rank does", |row| {
             let what = what_was_done(row.state, row.cause.class == CauseClass::MessageDelay);
-            Cell::Text(format!("{what} in {}", clean(short_path(&row.region))))
+            ColumnCell::Text(format!("{what} in {}", clean(short_path(&row.region))))
         }),
-        Column("rank", |row| Cell::rank(row.cause.rank)),
-        Column("+caused", |row| Cell::Time(row.cause.caused_s)),
-        Column("+share", |row| Cell::Share(row.share)),
-        Column("own", |row| Cell::or_dash(row.cause.own_s.filter(|_| row.beta.is_some()), Cell::Time)),
-        Column("for each\nsecond", |row| Cell::or_dash(row.beta, Cell::Ratio)),
+        TextColumn("rank", |row| ColumnCell::rank(row.cause.rank)),
+        TextColumn("+caused", |row| ColumnCell::Time(row.cause.caused_s)),
+        TextColumn("+share", |row| ColumnCell::Share(row.share)),
+        TextColumn("own", |row| ColumnCell::or_dash(row.cause.own_s.filter(|_| row.beta.is_some()), ColumnCell::Time)),
+        TextColumn("for each\nsecond", |row| ColumnCell::or_dash(row.beta, ColumnCell::Ratio)),
     ],
     spare: SPARE,
     weight: Some(|row| row.share),
 };
 
-const PLACES: Table<WaitRow> = Table {
+const PLACES: ColumnTable<WaitRow> = ColumnTable {
     name: "Where ranks wait",
     columns: &[
-        Column("<why", |row| Cell::Text(row.state.name().to_owned())),
-        Column("<call", |row| Cell::Text(row.operation.clone())),
-        Column("~at", |row| Cell::Text(if row.id.is_some() { clean(&row.place.label()) } else { String::new() })),
-        Column("+count", |row| Cell::Count(row.times.count)),
-        Column("+waiting", |row| Cell::Time(row.times.waiting_s)),
-        Column("+transit", |row| Cell::of_some(Some(row.times.delay_s).filter(|delay_s| *delay_s > 0.0), Cell::Time)),
-        Column("+share", |row| Cell::Share(row.share)),
+        TextColumn("<why", |row| ColumnCell::Text(row.state.name().to_owned())),
+        TextColumn("<call", |row| ColumnCell::Text(row.operation.clone())),
+        TextColumn("~at", |row| {
+            ColumnCell::Text(if row.id.is_some() { clean(&row.place.label()) } else { String::new() })
+        }),
+        TextColumn("+count", |row| ColumnCell::Count(row.times.count)),
+        TextColumn("+waiting", |row| ColumnCell::Time(row.times.waiting_s)),
+        TextColumn("+transit", |row| {
+            ColumnCell::of_some(Some(row.times.delay_s).filter(|delay_s| *delay_s > 0.0), ColumnCell::Time)
+        }),
+        TextColumn("+share", |row| ColumnCell::Share(row.share)),
     ],
     spare: SPARE,
     weight: Some(|row| row.share),
@@ -110,8 +114,9 @@ fn classes(table: &BlockingTable, options: &TextOptions) -> String {
         ("recorder", class.recorder_s, share.recorder_s),
     ];
     let rows = rows.into_iter().filter(|(name, _, share)| *share >= MIN_REPORTED_WAITING || *name == rows[0].0);
-    let lines =
-        rows.map(|(name, caused_s, share)| vec![Cell::Text(name.to_owned()), Cell::Time(caused_s), Cell::Share(share)]);
+    let lines = rows.map(|(name, caused_s, share)| {
+        vec![ColumnCell::Text(name.to_owned()), ColumnCell::Time(caused_s), ColumnCell::Share(share)]
+    });
     layout(&["~cause", "caused", "share"], &lines.collect::<Vec<_>>(), &[], options)
 }
 

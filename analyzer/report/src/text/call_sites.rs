@@ -1,24 +1,26 @@
 //! The table of call sites.
 
 use super::TextOptions;
-use super::columns::{Cell, Column, Table};
+use super::columns::{ColumnCell, ColumnTable, TextColumn};
 use crate::words::clean;
 use crate::{Report, SiteRow};
 
-const CALL_SITES: Table<SiteRow> = Table {
+const CALL_SITES: ColumnTable<SiteRow> = ColumnTable {
     name: "Call sites",
     columns: &[
-        Column("<call", |row| Cell::Text(row.operation.clone())),
-        Column("~at", |row| Cell::Text(if row.id.is_some() { clean(&row.place.label()) } else { "?".to_owned() })),
-        Column("+share", |row| Cell::Share(row.share)),
-        Column("+mean", |row| Cell::Time(row.mean_s)),
-        Column("longest", |row| Cell::Time(row.max_s)),
-        Column("on\nrank", |row| Cell::nonzero(row.sum.calls, |_| Cell::rank(row.max_rank))),
-        Column("+other\nthreads", |row| {
-            Cell::nonzero(row.other_threads.calls, |_| Cell::Time(row.other_threads_mean_s))
+        TextColumn("<call", |row| ColumnCell::Text(row.operation.clone())),
+        TextColumn("~at", |row| {
+            ColumnCell::Text(if row.id.is_some() { clean(&row.place.label()) } else { "?".to_owned() })
         }),
-        Column("+calls", |row| Cell::Count(row.sum.calls.saturating_add(row.other_threads.calls))),
-        Column("+bytes", |row| Cell::nonzero(moved_bytes(row), Cell::Bytes)),
+        TextColumn("+share", |row| ColumnCell::Share(row.share)),
+        TextColumn("+mean", |row| ColumnCell::Time(row.mean_s)),
+        TextColumn("longest", |row| ColumnCell::Time(row.max_s)),
+        TextColumn("on\nrank", |row| ColumnCell::nonzero(row.sum.calls, |_| ColumnCell::rank(row.max_rank))),
+        TextColumn("+other\nthreads", |row| {
+            ColumnCell::nonzero(row.other_threads.calls, |_| ColumnCell::Time(row.other_threads_mean_s))
+        }),
+        TextColumn("+calls", |row| ColumnCell::Count(row.sum.calls.saturating_add(row.other_threads.calls))),
+        TextColumn("+bytes", |row| ColumnCell::nonzero(moved_bytes(row), ColumnCell::Bytes)),
     ],
     spare: &[&["bytes"], &["calls"], &["longest", "on"], &["other"]],
     weight: Some(|row| if row.other_threads.seconds > row.sum.seconds { 1.0 } else { row.share }),

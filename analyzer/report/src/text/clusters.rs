@@ -1,45 +1,51 @@
 //! Clusters of ranks: only where ranks run different code.
 
 use super::TextOptions;
-use super::columns::{Cell, Column, Table};
+use super::columns::{ColumnCell, ColumnTable, TextColumn};
 use crate::clusters::OwnCodeSegment;
 use crate::words::{clean, count, percent, plural};
 use crate::{ClusterRow, ClusterTable, Report};
 use lbprof_analysis::read::open::ranges;
 
-const CLUSTERS: Table<ClusterRow> = Table {
+const CLUSTERS: ColumnTable<ClusterRow> = ColumnTable {
     name: "Clusters",
     columns: &[
-        Column("cluster", |row| Cell::or_dash((row.id > 0).then_some(row.id), Cell::rank)),
-        Column("<ranks", |row| Cell::Text(ranges(&row.ranks))),
-        Column("number", |row| Cell::Count(row.ranks.len() as u64)),
-        Column("~most of its own code", |row| Cell::or_dash(row.own_code.first(), |own| Cell::Text(name(own)))),
-        Column("share of\nits time", |row| Cell::or_dash(row.own_code.first(), |own| Cell::Share(own.share))),
+        TextColumn("cluster", |row| ColumnCell::or_dash((row.id > 0).then_some(row.id), ColumnCell::rank)),
+        TextColumn("<ranks", |row| ColumnCell::Text(ranges(&row.ranks))),
+        TextColumn("number", |row| ColumnCell::Count(row.ranks.len() as u64)),
+        TextColumn("~most of its own code", |row| {
+            ColumnCell::or_dash(row.own_code.first(), |own| ColumnCell::Text(name(own)))
+        }),
+        TextColumn("share of\nits time", |row| {
+            ColumnCell::or_dash(row.own_code.first(), |own| ColumnCell::Share(own.share))
+        }),
     ],
     spare: &[],
     weight: None,
 };
 
 /// The efficiencies of each cluster, as if there were no others.
-const EFFICIENCIES: Table<ClusterRow> = Table {
+const EFFICIENCIES: ColumnTable<ClusterRow> = ColumnTable {
     name: "Efficiency by cluster",
     columns: &[
-        Column("cluster", |row| Cell::rank(row.id)),
-        Column("elapsed", |row| Cell::Time(row.efficiency.times.elapsed_s)),
-        Column("parallel", |row| Cell::or_dash(row.efficiency.parallel, Cell::Share)),
-        Column("load\nbalance", |row| Cell::or_dash(row.efficiency.load_balance, Cell::Share)),
-        Column("commu-\nnication", |row| Cell::or_dash(row.efficiency.communication, Cell::Share)),
-        Column("micro\nbalance", |row| certain(row, row.efficiency.micro_load_balance)),
-        Column("transfer", |row| certain(row, row.efficiency.transfer)),
-        Column("iterations", |row| Cell::of_some(row.iterations.as_ref(), |main| Cell::Count(main.count as u64))),
+        TextColumn("cluster", |row| ColumnCell::rank(row.id)),
+        TextColumn("elapsed", |row| ColumnCell::Time(row.efficiency.times.elapsed_s)),
+        TextColumn("parallel", |row| ColumnCell::or_dash(row.efficiency.parallel, ColumnCell::Share)),
+        TextColumn("load\nbalance", |row| ColumnCell::or_dash(row.efficiency.load_balance, ColumnCell::Share)),
+        TextColumn("commu-\nnication", |row| ColumnCell::or_dash(row.efficiency.communication, ColumnCell::Share)),
+        TextColumn("micro\nbalance", |row| certain(row, row.efficiency.micro_load_balance)),
+        TextColumn("transfer", |row| certain(row, row.efficiency.transfer)),
+        TextColumn("iterations", |row| {
+            ColumnCell::of_some(row.iterations.as_ref(), |main| ColumnCell::Count(main.count as u64))
+        }),
     ],
     spare: &[],
     weight: None,
 };
 
 /// Returns an efficiency, or a dash where the ideal time is not known well.
-fn certain(row: &ClusterRow, value: Option<f64>) -> Cell {
-    Cell::or_dash(value.filter(|_| row.efficiency.t_ideal_certain), Cell::Share)
+fn certain(row: &ClusterRow, value: Option<f64>) -> ColumnCell {
+    ColumnCell::or_dash(value.filter(|_| row.efficiency.t_ideal_certain), ColumnCell::Share)
 }
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {

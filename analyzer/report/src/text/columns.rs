@@ -10,7 +10,7 @@ use lbprof_thresholds::wording::MIN_LISTED_ROW;
 
 /// A value of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Cell {
+pub(super) enum ColumnCell {
     /// Nothing: the row has no such value.
     Empty,
     /// A value that is not known: a dash.
@@ -34,83 +34,85 @@ pub(super) enum Cell {
     Ratio(f64),
 }
 
-impl Cell {
+impl ColumnCell {
     /// Returns a value as a cell, or a dash if it is not known.
-    pub(super) fn or_dash<T>(value: Option<T>, cell: impl FnOnce(T) -> Cell) -> Cell {
-        value.map_or(Cell::Unknown, cell)
+    pub(super) fn or_dash<T>(value: Option<T>, cell: impl FnOnce(T) -> ColumnCell) -> ColumnCell {
+        value.map_or(ColumnCell::Unknown, cell)
     }
 
     /// Returns a value as a cell, or nothing if the row has none.
-    pub(super) fn of_some<T>(value: Option<T>, cell: impl FnOnce(T) -> Cell) -> Cell {
-        value.map_or(Cell::Empty, cell)
+    pub(super) fn of_some<T>(value: Option<T>, cell: impl FnOnce(T) -> ColumnCell) -> ColumnCell {
+        value.map_or(ColumnCell::Empty, cell)
     }
 
     /// Returns a number as a cell, or nothing if it is 0.
-    pub(super) fn nonzero(value: u64, cell: impl FnOnce(u64) -> Cell) -> Cell {
-        Cell::of_some((value > 0).then_some(value), cell)
+    pub(super) fn nonzero(value: u64, cell: impl FnOnce(u64) -> ColumnCell) -> ColumnCell {
+        ColumnCell::of_some((value > 0).then_some(value), cell)
     }
 
-    pub(super) fn rank(rank: u32) -> Cell {
-        Cell::Number(rank.into())
+    pub(super) fn rank(rank: u32) -> ColumnCell {
+        ColumnCell::Number(rank.into())
     }
 
     /// Returns the sum of two cells of a column that adds up.
-    fn plus(self, other: Cell) -> Cell {
+    fn plus(self, other: ColumnCell) -> ColumnCell {
         match (self, other) {
-            (Cell::Time(a), Cell::Time(b)) => Cell::Time(a + b),
-            (Cell::Share(a), Cell::Share(b)) => Cell::Share(a + b),
-            (Cell::Count(a), Cell::Count(b)) => Cell::Count(a.saturating_add(b)),
-            (Cell::Bytes(a), Cell::Bytes(b)) => Cell::Bytes(a.saturating_add(b)),
-            (Cell::Empty | Cell::Unknown, other) => other,
+            (ColumnCell::Time(a), ColumnCell::Time(b)) => ColumnCell::Time(a + b),
+            (ColumnCell::Share(a), ColumnCell::Share(b)) => ColumnCell::Share(a + b),
+            (ColumnCell::Count(a), ColumnCell::Count(b)) => ColumnCell::Count(a.saturating_add(b)),
+            (ColumnCell::Bytes(a), ColumnCell::Bytes(b)) => ColumnCell::Bytes(a.saturating_add(b)),
+            (ColumnCell::Empty | ColumnCell::Unknown, other) => other,
             (cell, _) => cell,
         }
     }
 
     fn seconds(&self) -> Option<f64> {
         match *self {
-            Cell::Time(seconds) | Cell::Excess(seconds, _) => Some(seconds),
+            ColumnCell::Time(seconds) | ColumnCell::Excess(seconds, _) => Some(seconds),
             _ => None,
         }
     }
 
     fn in_words(&self, unit: TimeUnit) -> String {
         match self {
-            Cell::Empty => String::new(),
-            Cell::Unknown => "–".to_owned(),
-            Cell::Text(text) => text.clone(),
-            Cell::Time(seconds) => unit.number(*seconds).replace('-', "−"),
-            Cell::Excess(seconds, error_s) => {
+            ColumnCell::Empty => String::new(),
+            ColumnCell::Unknown => "–".to_owned(),
+            ColumnCell::Text(text) => text.clone(),
+            ColumnCell::Time(seconds) => unit.number(*seconds).replace('-', "−"),
+            ColumnCell::Excess(seconds, error_s) => {
                 let sign = if *seconds < 0.0 { "−" } else { "+" };
                 let error = error_s.map(|error_s| format!(" ± {}", unit.number(error_s)));
                 format!("{sign}{}{}", unit.number(seconds.abs()), error.unwrap_or_default())
             }
-            Cell::Share(share) => percent(*share).replace('-', "−"),
-            Cell::Change(share) => signed_percent(*share),
-            Cell::Count(n) => count(*n),
-            Cell::Number(n) => n.to_string(),
-            Cell::Bytes(n) => bytes(*n),
-            Cell::Quantity(value) => quantity(*value),
-            Cell::Ratio(value) => or_dash(Some(value).filter(|value| value.is_finite()), |value| format!("{value:.2}")),
+            ColumnCell::Share(share) => percent(*share).replace('-', "−"),
+            ColumnCell::Change(share) => signed_percent(*share),
+            ColumnCell::Count(n) => count(*n),
+            ColumnCell::Number(n) => n.to_string(),
+            ColumnCell::Bytes(n) => bytes(*n),
+            ColumnCell::Quantity(value) => quantity(*value),
+            ColumnCell::Ratio(value) => {
+                or_dash(Some(value).filter(|value| value.is_finite()), |value| format!("{value:.2}"))
+            }
         }
     }
 }
 
 /// A column of a table with such rows: its head, and the cell of a row. A head begins with `<` where the cells are words, with `~` where they are names that go on in the next line where lines
 /// get too long, and with `+` where the sum of several cells says something, too.
-pub(super) struct Column<Row>(pub(super) &'static str, pub(super) fn(&Row) -> Cell);
+pub(super) struct TextColumn<Row>(pub(super) &'static str, pub(super) fn(&Row) -> ColumnCell);
 
 /// The description of a table whose rows are all alike.
-pub(super) struct Table<Row: 'static> {
+pub(super) struct ColumnTable<Row: 'static> {
     /// Its title.
     pub(super) name: &'static str,
-    pub(super) columns: &'static [Column<Row>],
+    pub(super) columns: &'static [TextColumn<Row>],
     /// The columns that give way where lines are short, by the first line of their heads; the first group goes first.
     pub(super) spare: &'static [&'static [&'static str]],
     /// The share of the whole that a row has, by which small ones are summed up, or `None` if rows do not add up.
     pub(super) weight: Option<fn(&Row) -> f64>,
 }
 
-impl<Row: 'static> Table<Row> {
+impl<Row: 'static> ColumnTable<Row> {
     /// Returns the table of these rows, the largest first, with its title, and notes below it. Empty without rows.
     pub(super) fn section<'a>(
         &self,
@@ -126,7 +128,7 @@ impl<Row: 'static> Table<Row> {
         let is_cut = self.weight.is_none() && !beyond.is_empty();
         let shown = if is_cut { listed.len() } else { rows.len() };
         others.extend(beyond.into_iter().filter(|_| !is_cut));
-        let mut lines: Vec<Vec<Cell>> = listed.into_iter().map(|row| self.cells(row)).collect();
+        let mut lines: Vec<Vec<ColumnCell>> = listed.into_iter().map(|row| self.cells(row)).collect();
         // What is less is printed as 0.0 %.
         let others_share: f64 = others.iter().filter_map(|row| Some(self.weight?(row))).sum();
         lines.extend(self.sum_of(&others).filter(|_| others_share >= MIN_LISTED_ROW / 2.0));
@@ -139,26 +141,26 @@ impl<Row: 'static> Table<Row> {
         format!("{}{table}{notes}\n", title(self.name, shown, rows.len()))
     }
 
-    fn cells(&self, row: &Row) -> Vec<Cell> {
+    fn cells(&self, row: &Row) -> Vec<ColumnCell> {
         self.columns.iter().map(|column| (column.1)(row)).collect()
     }
 
     /// Returns the line of several rows, or `None` if there are none.
-    fn sum_of(&self, rows: &[&Row]) -> Option<Vec<Cell>> {
+    fn sum_of(&self, rows: &[&Row]) -> Option<Vec<ColumnCell>> {
         let lines = rows.iter().map(|row| self.cells(row));
         let sums = lines.reduce(|sums, line| sums.into_iter().zip(line).map(|(sum, cell)| sum.plus(cell)).collect())?;
-        let name = Cell::Text(format!("others ({})", count(rows.len() as u64)));
+        let name = ColumnCell::Text(format!("others ({})", count(rows.len() as u64)));
         let sums = sums.into_iter().zip(self.columns).skip(1);
-        let sums = sums.map(|(sum, column)| if column.0.starts_with('+') { sum } else { Cell::Empty });
+        let sums = sums.map(|(sum, column)| if column.0.starts_with('+') { sum } else { ColumnCell::Empty });
         Some(std::iter::once(name).chain(sums).collect())
     }
 }
 
-/// Returns lines under their heads, which have the marks of a [`Column`]. Columns without any cell are left out.
-pub(super) fn layout(heads: &[&str], lines: &[Vec<Cell>], spare: &[&[&str]], options: &TextOptions) -> String {
-    let longest_s = lines.iter().flatten().filter_map(Cell::seconds).map(f64::abs).fold(0.0, f64::max);
+/// Returns lines under their heads, which have the marks of a [`TextColumn`]. Columns without any cell are left out.
+pub(super) fn layout(heads: &[&str], lines: &[Vec<ColumnCell>], spare: &[&[&str]], options: &TextOptions) -> String {
+    let longest_s = lines.iter().flatten().filter_map(ColumnCell::seconds).map(f64::abs).fold(0.0, f64::max);
     let unit = TimeUnit::for_max(longest_s);
-    let used = (0..heads.len()).filter(|&at| lines.iter().any(|line| line[at] != Cell::Empty));
+    let used = (0..heads.len()).filter(|&at| lines.iter().any(|line| line[at] != ColumnCell::Empty));
     let used: Vec<usize> = used.collect();
     if used.is_empty() {
         return String::new();

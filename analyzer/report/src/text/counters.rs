@@ -1,20 +1,20 @@
 //! The user's counters.
 
 use super::TextOptions;
-use super::columns::{Cell, Column, Table};
+use super::columns::{ColumnCell, ColumnTable, TextColumn};
 use crate::phrases::names::LONGEST_NAME;
 use crate::words::{clean, shorten};
 use crate::{CounterRow, Report};
 
-const COUNTERS: Table<CounterRow> = Table {
+const COUNTERS: ColumnTable<CounterRow> = ColumnTable {
     name: "Counters",
     columns: &[
-        Column("<counter", |row| Cell::Text(shorten(&clean(&row.name), LONGEST_NAME))),
-        Column("~region", |row| Cell::Text(clean(&row.region))),
-        Column("values", |row| Cell::Count(row.n)),
-        Column("mean", |row| Cell::Quantity(row.mean)),
-        Column("min", |row| Cell::Quantity(row.min)),
-        Column("max", |row| Cell::Quantity(row.max)),
+        TextColumn("<counter", |row| ColumnCell::Text(shorten(&clean(&row.name), LONGEST_NAME))),
+        TextColumn("~region", |row| ColumnCell::Text(clean(&row.region))),
+        TextColumn("values", |row| ColumnCell::Count(row.n)),
+        TextColumn("mean", |row| ColumnCell::Quantity(row.mean)),
+        TextColumn("min", |row| ColumnCell::Quantity(row.min)),
+        TextColumn("max", |row| ColumnCell::Quantity(row.max)),
     ],
     spare: &[],
     weight: None,

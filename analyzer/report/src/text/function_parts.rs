@@ -1,6 +1,6 @@
 //! Tables of functions: regions, and the functions in each.
 
-use super::columns::{Cell, layout};
+use super::columns::{ColumnCell, layout};
 use super::{TextOptions, note, title};
 use crate::fraction;
 use crate::functions::{FunctionRow, OtherFunctions};
@@ -45,8 +45,9 @@ pub(super) fn render(parts: &[FunctionSection], name: &str, facts: &str, options
     let (listed, others) = parts.split_at(large.min(most_parts));
     for part in listed {
         if parts.len() > 1 {
-            let excess = part.excess.map(|(excess_s, rank)| [Cell::rank(rank), Cell::Excess(excess_s, None)]);
-            let more = [Cell::Empty, Cell::Empty].into_iter().chain(excess.into_iter().flatten());
+            let excess =
+                part.excess.map(|(excess_s, rank)| [ColumnCell::rank(rank), ColumnCell::Excess(excess_s, None)]);
+            let more = [ColumnCell::Empty, ColumnCell::Empty].into_iter().chain(excess.into_iter().flatten());
             lines.push(line(clean(short_path(part.region)), part.share, part.cpu_s, more));
         }
         let listed = part.functions.iter().filter(|row| row.share * part.share >= MIN_LISTED_ROW).take(most_functions);
@@ -74,23 +75,23 @@ pub(super) fn render(parts: &[FunctionSection], name: &str, facts: &str, options
 }
 
 /// The figures of a function on single ranks.
-fn figures(row: &FunctionRow) -> [Cell; 6] {
+fn figures(row: &FunctionRow) -> [ColumnCell; 6] {
     [
-        Cell::Time(row.min_s),
-        Cell::Time(row.max_s),
-        Cell::rank(row.max_rank),
-        Cell::or_dash(row.significant.then_some(row.excess_s), |excess_s| {
-            Cell::Excess(excess_s, Some(row.excess_error_s))
+        ColumnCell::Time(row.min_s),
+        ColumnCell::Time(row.max_s),
+        ColumnCell::rank(row.max_rank),
+        ColumnCell::or_dash(row.significant.then_some(row.excess_s), |excess_s| {
+            ColumnCell::Excess(excess_s, Some(row.excess_error_s))
         }),
         // Most virtual machines count nothing.
-        Cell::of_some(row.instructions, Cell::Quantity),
-        Cell::of_some(row.ipc, Cell::Ratio),
+        ColumnCell::of_some(row.instructions, ColumnCell::Quantity),
+        ColumnCell::of_some(row.ipc, ColumnCell::Ratio),
     ]
 }
 
-fn line(name: String, share: f64, mean_s: f64, more: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
-    let mut cells = vec![Cell::Text(name), Cell::Share(share), Cell::Time(mean_s)];
+fn line(name: String, share: f64, mean_s: f64, more: impl IntoIterator<Item = ColumnCell>) -> Vec<ColumnCell> {
+    let mut cells = vec![ColumnCell::Text(name), ColumnCell::Share(share), ColumnCell::Time(mean_s)];
     cells.extend(more);
-    cells.resize(9, Cell::Empty);
+    cells.resize(9, ColumnCell::Empty);
     cells
 }

@@ -44,7 +44,7 @@ impl TextOptions<'_> {
 const MAX_ROWS: usize = 20;
 
 pub(super) const BOLD: Style = Style::new().bold();
-pub(super) const DIM: Style = Style::new().dimmed();
+pub(crate) const DIM: Style = Style::new().dimmed();
 
 /// Columns from which on formulas have room for their numbers.
 pub(super) const NARROW: usize = 76;
@@ -53,12 +53,12 @@ pub(super) const NARROW: usize = 76;
 pub(super) const WIDE: usize = 96;
 
 /// A note below a table.
-pub(super) fn note(text: &str, options: &TextOptions) -> String {
+pub(crate) fn note(text: &str, options: &TextOptions) -> String {
     format!("  {DIM}{}{DIM:#}\n", wrap(text, options.columns - 2, 2))
 }
 
 /// The head of a table of which `shown` of `all` rows are shown.
-pub(super) fn title(name: &str, shown: usize, all: usize) -> String {
+pub(crate) fn title(name: &str, shown: usize, all: usize) -> String {
     if shown >= all {
         return format!("{BOLD}{name}{BOLD:#}\n");
     }

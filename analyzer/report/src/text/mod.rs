@@ -4,7 +4,6 @@
 
 mod activities;
 mod answer;
-mod any_table;
 mod blocking;
 mod call_sites;
 mod call_tree;
@@ -36,9 +35,9 @@ mod work;
 
 use super::Report;
 use super::words::clean;
-pub use any_table::{NoSuchTable, table};
 pub use layout::TextOptions;
-use layout::{BOLD, DIM, NARROW, WIDE, note, title};
+use layout::{BOLD, NARROW, WIDE};
+pub(crate) use layout::{DIM, note, title};
 pub use markdown::markdown;
 pub use what_if::note_in_words as what_if_note;
 

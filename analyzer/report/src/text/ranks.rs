@@ -3,7 +3,7 @@
 use lbprof_collector::Activity;
 use lbprof_thresholds::wording::MIN_ACTIVITY_COLUMN;
 
-use super::columns::{Cell, layout};
+use super::columns::{ColumnCell, layout};
 use super::{TextOptions, title};
 use crate::words::clean;
 use crate::{RankRow, Report};
@@ -37,17 +37,17 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let has_idle = report.ranks.iter().any(|row| row.idle_s >= notable_s);
     let lines = order.iter().map(|row| {
         let mut cells = vec![
-            Cell::rank(row.rank),
-            Cell::Text(clean(&row.host)),
-            Cell::Time(row.computation_s),
-            Cell::or_dash(row.over_mean, Cell::Change),
+            ColumnCell::rank(row.rank),
+            ColumnCell::Text(clean(&row.host)),
+            ColumnCell::Time(row.computation_s),
+            ColumnCell::or_dash(row.over_mean, ColumnCell::Change),
         ];
-        cells.extend(columns.iter().map(|&activity| Cell::Time(row.seconds[activity as usize])));
-        cells.push(Cell::of_some(has_other.then(|| row.sum_of(&others)), Cell::Time));
-        cells.push(Cell::of_some(has_idle.then_some(row.idle_s), Cell::Time));
+        cells.extend(columns.iter().map(|&activity| ColumnCell::Time(row.seconds[activity as usize])));
+        cells.push(ColumnCell::of_some(has_other.then(|| row.sum_of(&others)), ColumnCell::Time));
+        cells.push(ColumnCell::of_some(has_idle.then_some(row.idle_s), ColumnCell::Time));
         cells
     });
-    let lines: Vec<Vec<Cell>> = lines.collect();
+    let lines: Vec<Vec<ColumnCell>> = lines.collect();
     format!("{}{}\n", title(name, lines.len(), all), layout(&heads, &lines, &[&["against"]], options))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lbprof_collector::definition::RegionKind;
 
-use super::columns::{Cell, layout};
+use super::columns::{ColumnCell, layout};
 use super::{TextOptions, title};
 use crate::words::clean;
 use crate::{RegionRow, Report};
@@ -21,7 +21,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         return String::new();
     }
     let rows = shown_rows(report, options);
-    let lines: Vec<Vec<Cell>> = rows.iter().map(|row| line(report, row)).collect();
+    let lines: Vec<Vec<ColumnCell>> = rows.iter().map(|row| line(report, row)).collect();
     let heads = [
         "~region",
         "share\nalone",
@@ -36,24 +36,24 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{}{}\n", title("Regions", rows.len(), all), layout(&heads, &lines, SPARE, options))
 }
 
-fn line(report: &Report, row: &RegionRow) -> Vec<Cell> {
+fn line(report: &Report, row: &RegionRow) -> Vec<ColumnCell> {
     let times = &row.efficiency.times;
     // Where hardly anything is computed, its balance means nothing.
     let computes = times.max_computation_s >= 0.01 * times.elapsed_s;
     // Above 100 %: ranks wait elsewhere than in this region, as where it only computes.
     let transfer = times.transfer().filter(|&transfer| transfer < 1.0005);
     let [balance, micro, transfer] = [times.load_balance(), times.micro_load_balance(), transfer]
-        .map(|value| Cell::or_dash(value.filter(|_| computes), Cell::Share));
+        .map(|value| ColumnCell::or_dash(value.filter(|_| computes), ColumnCell::Share));
     vec![
-        Cell::Text(label(report, row)),
-        Cell::Share(row.share),
-        Cell::Time(times.elapsed_s),
-        Cell::or_dash(times.parallel(), Cell::Share),
+        ColumnCell::Text(label(report, row)),
+        ColumnCell::Share(row.share),
+        ColumnCell::Time(times.elapsed_s),
+        ColumnCell::or_dash(times.parallel(), ColumnCell::Share),
         balance,
         micro,
         transfer,
-        Cell::or_dash(row.slowest_rank, Cell::rank),
-        if row.idx == 0 { Cell::Empty } else { Cell::or_dash(row.invocations, Cell::Count) },
+        ColumnCell::or_dash(row.slowest_rank, ColumnCell::rank),
+        if row.idx == 0 { ColumnCell::Empty } else { ColumnCell::or_dash(row.invocations, ColumnCell::Count) },
     ]
 }
 

@@ -1,6 +1,6 @@
 //! The table of pools of threads.
 
-use super::columns::{Cell, layout};
+use super::columns::{ColumnCell, layout};
 use super::{TextOptions, note, title};
 use crate::Report;
 use crate::thread_pools::PoolUse;
@@ -11,10 +11,10 @@ use lbprof_thresholds::wording::MIN_LISTED_ROW;
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let mut lines = Vec::new();
     for pool in &report.thread_pools {
-        lines.push(line(&clean(&pool.name), Cell::Count(pool.threads), &pool.program));
+        lines.push(line(&clean(&pool.name), ColumnCell::Count(pool.threads), &pool.program));
         let regions = pool.regions.iter().filter(|used| used.cpu_s >= MIN_LISTED_ROW * pool.program.cpu_s);
         let regions = regions.take(options.limit());
-        lines.extend(regions.map(|used| line(&format!("  {}", clean(&used.region)), Cell::Empty, used)));
+        lines.extend(regions.map(|used| line(&format!("  {}", clean(&used.region)), ColumnCell::Empty, used)));
     }
     if lines.is_empty() {
         return String::new();
@@ -25,13 +25,13 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{}{}{}\n", title("Pools of threads", 0, 0), layout(&heads, &lines, &[], options), note(about, options))
 }
 
-fn line(name: &str, threads: Cell, used: &PoolUse) -> Vec<Cell> {
+fn line(name: &str, threads: ColumnCell, used: &PoolUse) -> Vec<ColumnCell> {
     vec![
-        Cell::Text(name.to_owned()),
+        ColumnCell::Text(name.to_owned()),
         threads,
-        Cell::or_dash(used.utilization, Cell::Share),
-        Cell::or_dash(used.utilization_error, Cell::Share),
-        Cell::Time(used.cpu_s),
-        Cell::Time(used.waiting_s),
+        ColumnCell::or_dash(used.utilization, ColumnCell::Share),
+        ColumnCell::or_dash(used.utilization_error, ColumnCell::Share),
+        ColumnCell::Time(used.cpu_s),
+        ColumnCell::Time(used.waiting_s),
     ]
 }

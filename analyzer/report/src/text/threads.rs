@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::columns::{Cell, layout};
+use super::columns::{ColumnCell, layout};
 use super::{BOLD, DIM, TextOptions, note, title};
 use crate::Report;
 use crate::threads::{ParallelRegionRow, RegionThreadRow, ThreadTable};
@@ -59,22 +59,32 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{}{table}{}\n", title("Threads, by parallel region", shown, all), note(about, options))
 }
 
-fn region_line(row: &ParallelRegionRow) -> Vec<Cell> {
+fn region_line(row: &ParallelRegionRow) -> Vec<ColumnCell> {
     vec![
-        Cell::Text(clean(&row.place.label())),
-        Cell::Text("all".to_owned()),
-        Cell::Count(row.instances),
-        Cell::Time(row.time.useful_s),
-        Cell::Time(row.time.mutex_s + row.time.ordered_s + row.time.tasks_s),
-        Cell::Time(row.time.imbalance_s),
-        Cell::Time(row.time.mpi_s + row.time.idle_for_mpi_s),
-        Cell::Time(row.time.fork_join_s),
-        Cell::Time(row.longest_s),
+        ColumnCell::Text(clean(&row.place.label())),
+        ColumnCell::Text("all".to_owned()),
+        ColumnCell::Count(row.instances),
+        ColumnCell::Time(row.time.useful_s),
+        ColumnCell::Time(row.time.mutex_s + row.time.ordered_s + row.time.tasks_s),
+        ColumnCell::Time(row.time.imbalance_s),
+        ColumnCell::Time(row.time.mpi_s + row.time.idle_for_mpi_s),
+        ColumnCell::Time(row.time.fork_join_s),
+        ColumnCell::Time(row.longest_s),
     ]
 }
 
-fn thread_line(row: &RegionThreadRow) -> Vec<Cell> {
-    let [useful, waits, mpi] = [row.useful_s, row.waits_s, row.mpi_s].map(Cell::Time);
-    let (thread, longest) = (Cell::rank(row.thread), Cell::Count(row.longest));
-    vec![Cell::Empty, thread, Cell::Empty, useful, waits, Cell::Empty, mpi, Cell::Empty, longest]
+fn thread_line(row: &RegionThreadRow) -> Vec<ColumnCell> {
+    let [useful, waits, mpi] = [row.useful_s, row.waits_s, row.mpi_s].map(ColumnCell::Time);
+    let (thread, longest) = (ColumnCell::rank(row.thread), ColumnCell::Count(row.longest));
+    vec![
+        ColumnCell::Empty,
+        thread,
+        ColumnCell::Empty,
+        useful,
+        waits,
+        ColumnCell::Empty,
+        mpi,
+        ColumnCell::Empty,
+        longest,
+    ]
 }

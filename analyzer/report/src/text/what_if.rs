@@ -1,6 +1,6 @@
 //! Writes predicted times under other conditions, and the critical path.
 
-use super::columns::{Cell, Column, Table, layout};
+use super::columns::{ColumnCell, ColumnTable, TextColumn, layout};
 use super::{BOLD, DIM, TextOptions, note};
 use crate::Report;
 use crate::what_if::{PathRow, PredictionNote, PredictionRow};
@@ -35,7 +35,12 @@ fn predictions_of(report: &Report, options: &TextOptions) -> String {
     let changes = distinct_changes(what_if.shown_rows());
     let changes = changes.into_iter().enumerate().filter(|(at, (row, _))| *at < most || row.is_asked);
     let lines = changes.map(|(_, (row, if_so))| {
-        vec![Cell::Text(if_so), Cell::Time(row.time_s), Cell::Time(row.saved_s), Cell::Share(row.saved_share)]
+        vec![
+            ColumnCell::Text(if_so),
+            ColumnCell::Time(row.time_s),
+            ColumnCell::Time(row.saved_s),
+            ColumnCell::Share(row.saved_share),
+        ]
     });
     let table = layout(&["~if", "run", "saved", "share"], &lines.collect::<Vec<_>>(), &[], options);
     let how = format!(
@@ -155,16 +160,16 @@ fn scenario(row: &PredictionRow) -> String {
     }
 }
 
-const PATH: Table<PathRow> = Table {
+const PATH: ColumnTable<PathRow> = ColumnTable {
     name: "Critical path",
     columns: &[
-        Column("~part", |row| {
-            Cell::Text(format!("{} in {}", what_was_done(row.what, row.is_delay), clean(short_path(&row.region))))
+        TextColumn("~part", |row| {
+            ColumnCell::Text(format!("{} in {}", what_was_done(row.what, row.is_delay), clean(short_path(&row.region))))
         }),
-        Column("+time", |row| Cell::Time(row.time_s)),
-        Column("+share", |row| Cell::Share(row.share)),
-        Column("most on\nrank", |row| Cell::rank(row.rank)),
-        Column("its\nshare", |row| Cell::Share(row.rank_share)),
+        TextColumn("+time", |row| ColumnCell::Time(row.time_s)),
+        TextColumn("+share", |row| ColumnCell::Share(row.share)),
+        TextColumn("most on\nrank", |row| ColumnCell::rank(row.rank)),
+        TextColumn("its\nshare", |row| ColumnCell::Share(row.rank_share)),
     ],
     spare: &[],
     weight: Some(|row| row.share),

@@ -1,18 +1,18 @@
 //! Writes the user's counts in regions: operations and quanta.
 
 use super::TextOptions;
-use super::columns::{Cell, Column, Table};
+use super::columns::{ColumnCell, ColumnTable, TextColumn};
 use crate::words::clean;
 use crate::{RegionRow, Report};
 
-const WORK: Table<RegionRow> = Table {
+const WORK: ColumnTable<RegionRow> = ColumnTable {
     name: "Work",
     columns: &[
-        Column("~region", |row| Cell::Text(clean(&row.path))),
-        Column("operations", |row| Cell::Quantity(row.totals.operations)),
-        Column("quanta", |row| Cell::Quantity(row.totals.quanta)),
-        Column("operations\na second", |row| Cell::or_dash(row.operations_per_s, Cell::Quantity)),
-        Column("quanta\na second", |row| Cell::or_dash(row.quanta_per_s, Cell::Quantity)),
+        TextColumn("~region", |row| ColumnCell::Text(clean(&row.path))),
+        TextColumn("operations", |row| ColumnCell::Quantity(row.totals.operations)),
+        TextColumn("quanta", |row| ColumnCell::Quantity(row.totals.quanta)),
+        TextColumn("operations\na second", |row| ColumnCell::or_dash(row.operations_per_s, ColumnCell::Quantity)),
+        TextColumn("quanta\na second", |row| ColumnCell::or_dash(row.quanta_per_s, ColumnCell::Quantity)),
     ],
     spare: &[],
     weight: None,

@@ -152,8 +152,10 @@ impl ComparedNames {
             }
         }
         let shifted = self.functions_with_shifted_work();
+        let mut with_other_calls: BTreeSet<String> = BTreeSet::new();
         numbers.retain(|(function, _), of_runs| {
             let is_same = of_runs.windows(2).all(|runs| matches!(runs, [one, next] if one == next));
+            with_other_calls.extend((!is_same).then(|| function.clone()));
             !function.is_empty() && (!is_same || shifted.contains(function))
         });
         for (at, run) in self.runs.iter_mut().enumerate() {
@@ -169,9 +171,9 @@ impl ComparedNames {
         let changed =
             shares.into_iter().filter(|(_, shares)| shares.iter().all(|&share| share >= MIN_SHARE_OF_CHANGED_FUNCTION));
         let sentences = changed.map(|(function, _)| {
-            let (name, is_shifted) = (plain_name(&function), shifted.contains(&function));
-            let what = if is_shifted { "computes between other calls" } else { "makes other calls" };
-            format!("{name} {what} in some runs: its computation between its calls is compared as a whole.")
+            let name = plain_name(&function);
+            let what = if with_other_calls.contains(&function) { "makes" } else { "computes between" };
+            format!("{name} {what} other calls in some runs: its computation between its calls is compared as a whole.")
         });
         sentences.collect()
     }
@@ -195,7 +197,8 @@ impl ComparedNames {
         let elapsed_s = self.runs.iter().map(|run| run.elapsed_s).fold(f64::INFINITY, f64::min);
         let shifted = sums.into_iter().filter(|&(_, (all_s, sum_s)): &(&str, (f64, f64))| {
             let cancelled_s = all_s - sum_s.abs();
-            cancelled_s >= MIN_CANCELLED_DIFFERENCE * all_s && cancelled_s >= MIN_SHIFTED_WORK * elapsed_s
+            let is_most = cancelled_s > 0.0 && cancelled_s >= MIN_CANCELLED_DIFFERENCE * all_s;
+            is_most && cancelled_s >= MIN_SHIFTED_WORK * elapsed_s
         });
         shifted.map(|(function, _)| function.to_owned()).filter(|function| !function.is_empty()).collect()
     }

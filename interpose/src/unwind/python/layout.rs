@@ -1,5 +1,5 @@
-//! Offsets in CPython's frames: facts of the public headers of each version (cpython/pystate.h, cpython/code.h, internal/pycore_frame.h,
-//! cpython/unicodeobject.h), for 64-bit builds. [`super::PythonInterpreter`] checks them against the objects that it meets.
+//! Offsets in CPython's states and frames: facts of the headers of each version (cpython/pystate.h, cpython/code.h, cpython/frameobject.h or internal/pycore_frame.h,
+//! internal/pycore_interp.h, cpython/unicodeobject.h), for 64-bit builds. [`super::PythonInterpreter`] checks them against the objects that it meets.
 
 /// The offsets of one version.
 pub struct PythonLayout {
@@ -7,6 +7,8 @@ pub struct PythonLayout {
     pub version: u32,
     /// In `_PyRuntime` (internal/pycore_runtime.h): 1 while the interpreter is initialised.
     pub initialized: usize,
+    /// The way to the states of threads.
+    pub threads: StateLinks,
     /// From a thread's state to its innermost frame: the offset of a pointer, and then those of pointers in what the one before points to.
     pub to_frame: &'static [usize],
     /// Separator between the frames of two runs of the interpreter's C function.
@@ -15,6 +17,8 @@ pub struct PythonLayout {
     pub frame_code: usize,
     pub frame_previous: usize,
     pub frame_instruction: usize,
+    /// The form of that instruction, and of the table of lines.
+    pub form: InstructionForm,
     /// In a code object: line of its first instruction; file, name and table of lines; the instructions.
     pub code_first_line: usize,
     pub code_file: usize,
@@ -26,11 +30,39 @@ pub struct PythonLayout {
     pub other: usize,
 }
 
+/// The way from `_PyRuntime` to the states of all threads.
+pub struct StateLinks {
+    /// In `_PyRuntime`: the first interpreter. In an interpreter: the next one, and the state of its first thread. If `are_described`, the offset in
+    /// `_PyRuntime` of the word that states each.
+    pub interpreters: usize,
+    pub next_interpreter: usize,
+    pub first: usize,
+    pub are_described: bool,
+    /// In a thread's state: what pthread_self() gives there.
+    pub pthread: usize,
+}
+
+/// In a thread's state: the next one of its interpreter.
+pub const NEXT_STATE: usize = 8;
+
+/// The form in which a frame states its instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstructionForm {
+    /// The offset in bytes; lines are in co_lnotab (Objects/lnotab_notes.txt).
+    Byte,
+    /// The number; lines are in the first form of co_linetable.
+    Number,
+    /// The address; lines are in the second form of co_linetable.
+    Address,
+}
+
 /// The separator between the frames of two runs of the interpreter's C function.
 pub enum RunSeparator {
+    /// Each frame is that of a run. Nothing says where on the C stack the runs are.
+    None,
     /// The thread's state points (`state`) to a record on the C stack, which points to that of the run before (`previous`). The outermost frame
-    /// of a run has a byte that is not 0 (`is_first`).
-    Records { state: usize, previous: usize, is_first: usize },
+    /// of a run has a byte that is not 0 (`is_first`); where there is no such byte, each frame is that of a run.
+    Records { state: usize, previous: usize, is_first: Option<usize> },
     /// After the outermost frame of a run comes one on the C stack that is no function's: the byte says so (`owner`).
     Frames { owner: usize },
 }
@@ -45,53 +77,77 @@ pub const STRING_STATE: usize = 32;
 pub const BYTES: usize = 32;
 
 /// The versions that are known.
-pub static LAYOUTS: [PythonLayout; 3] = [
+pub static LAYOUTS: [PythonLayout; 5] = [
+    PYTHON_3_9,
+    PythonLayout {
+        version: 0x030a,
+        runs: RunSeparator::Records { state: 48, previous: 8, is_first: None },
+        frame_instruction: 96,
+        form: InstructionForm::Number,
+        ..PYTHON_3_9
+    },
     PythonLayout {
         version: 0x030b,
         initialized: 16,
+        threads: StateLinks { interpreters: 40, first: 16, pthread: 152, ..THREADS_3_9 },
         to_frame: &[56, 8],
-        runs: RunSeparator::Records { state: 56, previous: 16, is_first: 68 },
+        runs: RunSeparator::Records { state: 56, previous: 16, is_first: Some(68) },
         frame_code: 32,
         frame_previous: 48,
-        frame_instruction: 56,
         code_first_line: 72,
-        code_file: 112,
-        code_name: 128,
-        code_lines: 136,
         code_instructions: 184,
         ascii: 48,
         other: 72,
+        ..PYTHON_3_12
     },
-    PythonLayout {
-        version: 0x030c,
-        initialized: 16,
-        to_frame: &[56, 0],
-        runs: RunSeparator::Frames { owner: 70 },
-        frame_code: 0,
-        frame_previous: 8,
-        frame_instruction: 56,
-        code_first_line: 68,
-        code_file: 112,
-        code_name: 128,
-        code_lines: 136,
-        code_instructions: 192,
-        ascii: 40,
-        other: 56,
-    },
+    PYTHON_3_12,
     PythonLayout {
         version: 0x030d,
         initialized: 600,
+        threads: StateLinks { interpreters: 40, next_interpreter: 64, first: 72, are_described: true, pthread: 152 },
         to_frame: &[72],
-        runs: RunSeparator::Frames { owner: 70 },
-        frame_code: 0,
-        frame_previous: 8,
-        frame_instruction: 56,
-        code_first_line: 68,
-        code_file: 112,
-        code_name: 128,
-        code_lines: 136,
         code_instructions: 200,
-        ascii: 40,
-        other: 56,
+        ..PYTHON_3_12
     },
 ];
+
+const THREADS_3_9: StateLinks =
+    StateLinks { interpreters: 32, next_interpreter: 0, first: 8, are_described: false, pthread: 176 };
+
+const PYTHON_3_9: PythonLayout = PythonLayout {
+    version: 0x0309,
+    initialized: 12,
+    threads: THREADS_3_9,
+    to_frame: &[24],
+    runs: RunSeparator::None,
+    frame_code: 32,
+    frame_previous: 24,
+    frame_instruction: 104,
+    form: InstructionForm::Byte,
+    code_first_line: 40,
+    code_file: 104,
+    code_name: 112,
+    code_lines: 120,
+    code_instructions: 0,
+    ascii: 48,
+    other: 72,
+};
+
+const PYTHON_3_12: PythonLayout = PythonLayout {
+    version: 0x030c,
+    initialized: 16,
+    threads: StateLinks { interpreters: 40, first: 72, pthread: 136, ..THREADS_3_9 },
+    to_frame: &[56, 0],
+    runs: RunSeparator::Frames { owner: 70 },
+    frame_code: 0,
+    frame_previous: 8,
+    frame_instruction: 56,
+    form: InstructionForm::Address,
+    code_first_line: 68,
+    code_file: 112,
+    code_name: 128,
+    code_lines: 136,
+    code_instructions: 192,
+    ascii: 40,
+    other: 56,
+};

@@ -1,6 +1,8 @@
-//! The table of lines of a Python function (co_linetable, CPython's Objects/locations.md; from 3.11 on).
+//! The table of lines of a Python function.
 //!
-//! An entry is a byte with its highest bit set: | 1 | code, 4 bits | instructions − 1, 3 bits |, then bytes without that bit. By the code:
+//! Of 3.9 and 3.10 (Objects/lnotab_notes.txt) it is pairs of a number of bytes and a signed number of lines: so many more lines after the bytes; in 3.10
+//! they are of the bytes themselves, and −128 stands for no line. From 3.11 on (co_linetable, Objects/locations.md)
+//! an entry is a byte with its highest bit set: | 1 | code, 4 bits | instructions − 1, 3 bits |, then bytes without that bit. By the code:
 //!
 //! | code | bytes | line | column |
 //! |---|---|---|---|
@@ -21,6 +23,29 @@ pub struct SourcePosition {
     pub column: Option<u32>,
     /// Up to where the table was read for that.
     pub bytes: usize,
+}
+
+/// The position of an instruction in a table of pairs, see [`position`]: by the byte at which it begins. `of_bytes`: the lines are those of the pair's bytes.
+pub fn position_in_pairs(table: &[u8], first: u32, byte: usize, of_bytes: bool) -> Option<SourcePosition> {
+    let (mut line, mut end) = (i64::from(first), 0);
+    for (at, &[bytes, lines]) in (0..).zip(table.as_chunks().0) {
+        end += usize::from(bytes);
+        let is_past = byte < end;
+        let has_line = !of_bytes || lines != 0x80;
+        if has_line && (of_bytes || !is_past) {
+            line += i64::from(lines as i8);
+        }
+        if is_past {
+            let line = if has_line { u32::try_from(line).ok()? } else { 0 };
+            return Some(SourcePosition { line, column: None, bytes: 2 * at + 2 });
+        }
+    }
+    // The last line of the older form goes on to the end.
+    (!of_bytes).then(|| u32::try_from(line).ok()).flatten().map(|line| SourcePosition {
+        line,
+        column: None,
+        bytes: table.len(),
+    })
 }
 
 /// The position of an instruction, as its number in its function, whose table begins at line `first`; `None`: the table does not reach it.
@@ -103,6 +128,19 @@ mod tests {
         assert_eq!(of(&table, 10, 12), Some((9 + 70, Some(200))));
         assert_eq!(of(&table, 10, 15), None, "the table ends before");
         assert_eq!(position(&table, 10, 2).map(|found| found.bytes), Some(5));
+    }
+
+    #[test]
+    fn tables_of_pairs_have_the_lines_that_python_gives() {
+        // co_lnotab of a function of 3.9 at line 10: bytes 0 to 5 on line 11, 6 to 9 on line 14, then line 12; more than 127 lines take two pairs.
+        let before = [0, 1, 6, 3, 4, 0xfe, 2, 127, 0, 73];
+        let lines = |byte| position_in_pairs(&before, 10, byte, false).map(|found| found.line);
+        assert_eq!([0, 5, 6, 9, 10, 12, 200].map(lines), [11, 11, 14, 14, 12, 212, 212].map(Some));
+        // co_linetable of 3.10: the same lines, and 2 bytes without a line.
+        let of_bytes = [6, 1, 4, 3, 2, 0x80, 2, 0xfe];
+        let lines = |byte| position_in_pairs(&of_bytes, 10, byte, true).map(|found| (found.line, found.bytes));
+        assert_eq!([0, 6, 10, 12].map(lines), [(11, 2), (14, 4), (0, 6), (12, 8)].map(Some));
+        assert_eq!(lines(14), None, "the table ends before");
     }
 
     #[test]

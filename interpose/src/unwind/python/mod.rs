@@ -7,23 +7,60 @@
 //! [`PythonInterpreter::frames`] also gives everything that it has read, in order, as words. As with those of the stack, what it finds
 //! follows from them alone, and the address of each from those before it: while all are as they were, the frames are the same. They are also
 //! those of names and tables of lines, since another function may come to lie where one was.
+//!
+//! [`running`] reads the frames of any thread while that goes on.
 
 mod layout;
 mod lines;
+pub mod running;
 
 use std::collections::HashSet;
+use std::ffi::{CStr, c_char};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 use crate::system::foreign;
-use crate::system::memory::MemoryReader;
-use layout::{BYTES, LAYOUTS, LENGTH, OWNED_BY_C_STACK, PythonLayout, RunSeparator, STRING_STATE, TYPE};
+use crate::system::memory::{MemoryReader, PageCopies, ReadMemory};
+use crate::system::objects;
+use layout::{
+    BYTES, InstructionForm, LAYOUTS, LENGTH, OWNED_BY_C_STACK, PythonLayout, RunSeparator, STRING_STATE, TYPE,
+};
+
+/// The interpreter of the process.
+static INTERPRETER: OnceLock<PythonInterpreter> = OnceLock::new();
+/// True if it is not what it seemed to be.
+static IS_OTHER: AtomicBool = AtomicBool::new(false);
+
+/// Looks for an interpreter, once. Gives the version of one whose functions are not known.
+pub fn look_for() -> Option<String> {
+    match find() {
+        InterpreterLookup::Nothing => None,
+        InterpreterLookup::Known(interpreter) => {
+            let _ = INTERPRETER.set(interpreter);
+            None
+        }
+        InterpreterLookup::Unknown(version) => Some(version),
+    }
+}
+
+/// The interpreter of the process, where its functions are known.
+pub fn interpreter() -> Option<&'static PythonInterpreter> {
+    INTERPRETER.get().filter(|_| !IS_OTHER.load(Relaxed))
+}
+
+/// The interpreter is not what it seemed to be.
+pub fn give_up() {
+    IS_OTHER.store(true, Relaxed);
+}
 
 /// A call in a function of Python's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PythonCall {
-    /// The function's qualified name.
-    pub function: String,
+    /// The function's qualified name; before 3.11 its name.
+    pub function: Arc<str>,
     /// Its file.
-    pub file: String,
+    pub file: Arc<str>,
     /// The line; 0: there is none.
     pub line: u32,
     /// The column, from 0 on, where it is known.
@@ -54,7 +91,7 @@ pub struct ReadState {
 /// The frames of one run of the interpreter's C function.
 #[derive(Debug)]
 pub struct EvalLoopFrames {
-    /// An address in the frame of that C function.
+    /// An address in the frame of that C function; 0: not known.
     pub mark: usize,
     /// The frames, the innermost first.
     pub lines: Vec<PythonCall>,
@@ -66,8 +103,16 @@ struct PythonFrame {
     instruction: usize,
 }
 
-/// Frames, the innermost first, and for each run its mark and how many of them it has.
-type Chain = (Vec<PythonFrame>, Vec<(usize, usize)>);
+/// The frames of a thread.
+#[derive(Default)]
+struct PythonChain {
+    /// The frames, the innermost first.
+    frames: Vec<PythonFrame>,
+    /// For each run its mark and how many of them it has.
+    runs: Vec<(usize, usize)>,
+    /// Address of the outermost frame.
+    outermost: usize,
+}
 
 /// Why frames are not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +136,12 @@ const MAX_TABLE: usize = 1 << 20;
 /// A Python interpreter in this process.
 pub struct PythonInterpreter {
     layout: &'static PythonLayout,
-    /// Address of the variable that says whether it is initialised; 0: not known.
-    initialized: usize,
+    /// Address of `_PyRuntime`; 0: not known.
+    runtime: usize,
+    /// Offset from pthread_self() of the thread's number in the system.
+    number_at: Option<usize>,
+    /// The addresses of its code.
+    code_bounds: Range<usize>,
     thread_state: unsafe extern "C" fn() -> usize,
     /// Types of objects.
     code: usize,
@@ -101,7 +150,7 @@ pub struct PythonInterpreter {
 }
 
 /// The result of looking for an interpreter.
-pub enum InterpreterLookup {
+enum InterpreterLookup {
     /// There is none.
     Nothing,
     /// There is one.
@@ -110,45 +159,74 @@ pub enum InterpreterLookup {
     Unknown(String),
 }
 
-/// Looks for an interpreter.
-pub fn find() -> InterpreterLookup {
-    if foreign::visible(c"Py_IsInitialized") == 0 {
+fn find() -> InterpreterLookup {
+    let version = foreign::visible(c"Py_GetVersion");
+    if version == 0 || foreign::visible(c"Py_IsInitialized") == 0 {
         return InterpreterLookup::Nothing;
     }
-    let at = foreign::visible(c"Py_Version");
-    if at == 0 {
-        return InterpreterLookup::Unknown("older than 3.11".to_owned());
-    }
-    // SAFETY: a constant of the interpreter's.
-    let version = unsafe { (at as *const u32).read() };
+    // SAFETY: a function of the interpreter's, which gives a constant text.
+    let text = unsafe {
+        let version = std::mem::transmute::<usize, unsafe extern "C" fn() -> *const c_char>(version);
+        CStr::from_ptr(version()).to_string_lossy()
+    };
+    let text = text.split(' ').next().unwrap_or_default();
+    let mut numbers = text.split('.').map_while(|number| number.parse::<u32>().ok());
+    let version = numbers.next().zip(numbers.next()).map(|(major, minor)| major << 8 | minor);
     let named =
         [c"PyGILState_GetThisThreadState", c"PyCode_Type", c"PyUnicode_Type", c"PyBytes_Type"].map(foreign::visible);
     // Builds that trace references, and those without a global lock, have other heads of objects.
     let is_other = [c"_Py_AddToAllObjects", c"_Py_MergeZeroLocalRefcount"].map(foreign::visible) != [0, 0];
-    let layout = LAYOUTS.iter().find(|layout| layout.version == version >> 16 && !is_other);
+    let layout = LAYOUTS.iter().find(|layout| Some(layout.version) == version && !is_other);
     match (layout, named) {
         (Some(layout), [thread_state, code, string, bytes]) if !named.contains(&0) => {
+            let bounds = objects::look_at(thread_state, |object| object.bounds()).flatten().unwrap_or_default();
             // SAFETY: a function of the interpreter's, of this type.
             let thread_state = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn() -> usize>(thread_state) };
-            let initialized = match foreign::visible(c"_PyRuntime") {
-                0 => 0,
-                runtime => runtime + layout.initialized,
-            };
-            InterpreterLookup::Known(PythonInterpreter { layout, initialized, thread_state, code, string, bytes })
+            InterpreterLookup::Known(PythonInterpreter {
+                layout,
+                runtime: foreign::visible(c"_PyRuntime"),
+                number_at: find_number_in_pthread(),
+                code_bounds: bounds.0..bounds.1,
+                thread_state,
+                code,
+                string,
+                bytes,
+            })
         }
         _ => {
-            let [major, minor, micro] = [24, 16, 8].map(|shift| version >> shift & 255);
             let kind = if is_other { " in a build with other objects" } else { "" };
-            InterpreterLookup::Unknown(format!("{major}.{minor}.{micro}{kind}"))
+            InterpreterLookup::Unknown(format!("{text}{kind}"))
         }
     }
+}
+
+/// Returns how far beyond what pthread_self() gives a thread's number in the system is. The C library does not say; the calling thread's shows it.
+fn find_number_in_pthread() -> Option<usize> {
+    const FARTHEST: usize = 2048;
+    // SAFETY: plain queries.
+    let (own, number) = unsafe { (libc::pthread_self() as usize, libc::gettid()) };
+    let mut copies = PageCopies::default();
+    (0..FARTHEST).step_by(size_of::<libc::pid_t>()).find(|at| {
+        let mut bytes = [0; size_of::<libc::pid_t>()];
+        copies.fill(own + at, &mut bytes) && libc::pid_t::from_ne_bytes(bytes) == number
+    })
 }
 
 impl PythonInterpreter {
     /// Returns whether it is initialised, or may be. Many programs are linked with a library of Python's that they do not use.
     pub fn is_initialized(&self) -> bool {
         // SAFETY: a variable of the interpreter's.
-        self.initialized == 0 || unsafe { (self.initialized as *const i32).read_volatile() } != 0
+        self.runtime == 0 || unsafe { ((self.runtime + self.layout.initialized) as *const i32).read_volatile() } != 0
+    }
+
+    /// The addresses of its code.
+    pub fn code_bounds(&self) -> Range<usize> {
+        self.code_bounds.clone()
+    }
+
+    /// Returns whether the frames of threads that go on meanwhile can be read: the system copies memory.
+    pub fn can_read_running(&self) -> bool {
+        self.number_at.is_some()
     }
 
     /// The calling thread's state; 0: the interpreter does not know the thread, or has ended.
@@ -179,7 +257,9 @@ impl PythonInterpreter {
     /// The frames of the thread with this state, by runs, the innermost first, and what was read for them. At most `depth` or [`MAX_FRAMES`]:
     /// then the last run ends early.
     pub fn frames(&self, state: usize, depth: usize) -> Result<(Vec<EvalLoopFrames>, ReadState), PythonFailure> {
-        let mut reading = PythonReader { read: ReadState { state, ..ReadState::default() }, ..PythonReader::default() };
+        let mut memory = MemoryReader::default();
+        let mut reading = PythonReader::new(&mut memory, true);
+        reading.read.state = state;
         let found = if state == 0 { Some(Vec::new()) } else { self.runs(state, depth.min(MAX_FRAMES), &mut reading) };
         match found {
             Some(runs) => Ok((runs, reading.read)),
@@ -189,10 +269,10 @@ impl PythonInterpreter {
 
     fn runs(&self, state: usize, most: usize, reading: &mut PythonReader) -> Option<Vec<EvalLoopFrames>> {
         // First the frames alone: most other paths differ there.
-        let (frames, marks) = self.chain(state, most, reading)?;
-        let mut runs = Vec::with_capacity(marks.len());
-        let mut left = frames.iter();
-        for (mark, n) in marks {
+        let chain = self.chain(state, most, reading)?;
+        let mut runs = Vec::with_capacity(chain.runs.len());
+        let mut left = chain.frames.iter();
+        for (mark, n) in chain.runs {
             let lines =
                 left.by_ref().take(n).map(|frame| self.line(frame, reading)).collect::<Option<Vec<PythonCall>>>()?;
             runs.push(EvalLoopFrames { mark, lines });
@@ -200,41 +280,41 @@ impl PythonInterpreter {
         Some(runs)
     }
 
-    /// The frames, the innermost first, at most `most`; and for each run its mark and how many frames it has.
-    fn chain(&self, state: usize, most: usize, reading: &mut PythonReader) -> Option<Chain> {
+    /// The frames, at most `most`. Where no words are kept, what is further out is followed to the end.
+    fn chain(&self, state: usize, most: usize, reading: &mut PythonReader) -> Option<PythonChain> {
         let layout = self.layout;
         let mut at = layout.to_frame.iter().try_fold(state, |at, offset| reading.word(at + offset))?;
         let mut record = match layout.runs {
             RunSeparator::Records { state: offset, .. } => reading.word(state + offset)?,
-            RunSeparator::Frames { .. } => 0,
+            _ => 0,
         };
-        let (mut frames, mut marks, mut of_run) = (Vec::new(), Vec::new(), 0);
+        let (mut chain, mut of_run) = (PythonChain::default(), 0);
         for _ in 0..MAX_CHAIN {
-            if at == 0 || frames.len() == most && of_run == 0 {
-                return reading.expect(of_run == 0).map(|()| (frames, marks));
+            if at == 0 || reading.keeps_words && chain.frames.len() == most && of_run == 0 {
+                return reading.expect(of_run == 0).map(|()| chain);
             }
             let code = reading.word(at + layout.frame_code)?;
             let outer = reading.word(at + layout.frame_previous)?;
             let instruction = reading.word(at + layout.frame_instruction)?;
             let (is_function, mark) = match layout.runs {
-                RunSeparator::Records { previous, is_first, .. } => match reading.byte(at + is_first)? {
-                    0 => (true, None),
-                    _ => {
-                        let outer = reading.word(record + previous)?;
-                        (true, Some(std::mem::replace(&mut record, outer)))
-                    }
-                },
+                RunSeparator::None => (true, Some(0)),
+                RunSeparator::Records { previous, is_first, .. } => {
+                    let ends_run = is_first.map_or(Some(1), |is_first| reading.byte(at + is_first))? != 0;
+                    let outer = if ends_run { reading.word(record + previous)? } else { record };
+                    (true, ends_run.then(|| std::mem::replace(&mut record, outer)))
+                }
                 RunSeparator::Frames { owner } => match reading.byte(at + owner)? {
                     OWNED_BY_C_STACK => (false, Some(at)),
                     _ => (true, None),
                 },
             };
             // Of the others it only matters where their run ends.
-            if is_function && frames.len() < most {
-                frames.push(PythonFrame { code, instruction });
+            if is_function && chain.frames.len() < most {
+                chain.frames.push(PythonFrame { code, instruction });
                 of_run += 1;
             }
-            marks.extend(mark.map(|mark| (mark, std::mem::take(&mut of_run))));
+            chain.runs.extend(mark.map(|mark| (mark, std::mem::take(&mut of_run))));
+            chain.outermost = at;
             at = outer;
         }
         None
@@ -249,9 +329,13 @@ impl PythonInterpreter {
             [layout.code_file, layout.code_name, layout.code_lines].map(|at| reading.word(code + at));
         let (file, function) = (self.string(file?, reading)?, self.string(name?, reading)?);
         // A frame that has not begun is before its first instruction.
-        let number = frame.instruction.saturating_sub(code + layout.code_instructions) / 2;
+        let number = match layout.form {
+            InstructionForm::Byte => (frame.instruction as i32).max(0) as usize,
+            InstructionForm::Number => 2 * (frame.instruction as i32).max(0) as usize,
+            InstructionForm::Address => frame.instruction.saturating_sub(code + layout.code_instructions) / 2,
+        };
         let (line, column) = self.position(lines?, first_line, number, reading)?;
-        Some(PythonCall { function, file, line, column })
+        Some(PythonCall { function: function.into(), file: file.into(), line, column })
     }
 
     /// The line and column of an instruction by a table of lines.
@@ -272,7 +356,12 @@ impl PythonInterpreter {
             let is_whole = more == length;
             bytes.resize(more, 0);
             reading.look(table + BYTES, &mut bytes)?;
-            match lines::position(&bytes, first_line, instruction) {
+            let found = match self.layout.form {
+                InstructionForm::Byte => lines::position_in_pairs(&bytes, first_line, instruction, false),
+                InstructionForm::Number => lines::position_in_pairs(&bytes, first_line, instruction, true),
+                InstructionForm::Address => lines::position(&bytes, first_line, instruction),
+            };
+            match found {
                 // An entry that seems to end with what was read may go on.
                 Some(found) if is_whole || found.bytes < more => {
                     reading.remember(table + BYTES, bytes.get(..found.bytes)?);
@@ -325,10 +414,10 @@ impl ReadState {
     }
 }
 
-/// Reads, and keeps what it has read.
-#[derive(Default)]
-struct PythonReader {
-    memory: MemoryReader,
+/// Reads, and keeps what it has read, if that is wanted.
+struct PythonReader<'a> {
+    memory: &'a mut dyn ReadMemory,
+    keeps_words: bool,
     read: ReadState,
     /// The addresses of the words kept.
     kept: HashSet<(usize, u64), foldhash::fast::FixedState>,
@@ -338,7 +427,12 @@ struct PythonReader {
     failure: Option<PythonFailure>,
 }
 
-impl PythonReader {
+impl<'a> PythonReader<'a> {
+    fn new(memory: &'a mut dyn ReadMemory, keeps_words: bool) -> PythonReader<'a> {
+        let (read, kept, known, failure) = Default::default();
+        PythonReader { memory, keeps_words, read, kept, known, failure }
+    }
+
     /// Reads bytes that are not to be kept.
     fn look(&mut self, address: usize, bytes: &mut [u8]) -> Option<()> {
         self.memory.fill(address, bytes).then_some(())
@@ -346,6 +440,9 @@ impl PythonReader {
 
     /// Keeps bytes that were read, of an object that has eight more before them.
     fn remember(&mut self, address: usize, bytes: &[u8]) {
+        if !self.keeps_words {
+            return;
+        }
         for (at, chunk) in (address..).step_by(8).zip(bytes.chunks(8)) {
             // Of the last ones the word may not end after them.
             let missing = 8 - chunk.len();

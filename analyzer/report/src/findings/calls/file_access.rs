@@ -6,28 +6,40 @@ use lbprof_thresholds::wording::MIN_LOSS_IN_ONE_PLACE;
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace};
 use crate::findings::loss_parts::LossParts;
-use crate::phrases::ranks::who_waits;
+use crate::phrases::ranks::{named_ranks, who_waits};
 
 /// Detects that time is lost to access to files.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let loss = report.loss_facts.file_access.as_ref()?;
     // Where all ranks access files alike, few wait for the last of them.
-    let only = loss.single_cause().filter(|_| waited_s(report) >= MIN_LOSS_IN_ONE_PLACE * parts.files_s);
-    let cause = match only {
-        Some(rank) => FindingCause::Because(format!("rank {rank} accesses files, and {}", who_waits(report, &[rank]))),
-        None => FindingCause::To("access to files", String::new()),
+    let is_waiting = waited_s(report) >= MIN_LOSS_IN_ONE_PLACE * parts.files_s;
+    let writers = match loss.single_cause() {
+        _ if !is_waiting => Vec::new(),
+        Some(rank) => vec![rank],
+        None => loss.major_ranks(report.ranks.len()),
     };
-    let advice = match only {
-        Some(_) => FindingAdvice::Try(
-            "let all ranks access files together, or one of them in the background; a better network saves nothing"
-                .to_owned(),
-        ),
-        None => FindingAdvice::LookAt(
+    let cause = match writers.len() {
+        0 => FindingCause::To("access to files", String::new()),
+        n => {
+            let verb = if n == 1 { "accesses" } else { "access" };
+            FindingCause::Because(format!(
+                "{} {verb} files, and {}",
+                named_ranks(&writers),
+                who_waits(report, &writers)
+            ))
+        }
+    };
+    let advice = match writers.is_empty() {
+        true => FindingAdvice::LookAt(
             "how often files are accessed, and in which pieces; a better network saves nothing".to_owned(),
+        ),
+        false => FindingAdvice::Try(
+            "let all ranks access files together, or these in the background; a better network saves nothing"
+                .to_owned(),
         ),
     };
     Some(Finding {
-        ranks: only.into_iter().collect(),
+        ranks: writers,
         place: loss.at.as_ref().map(FindingPlace::from_call),
         advice: Some(advice),
         ..Finding::part("file access", parts.files_s, cause)

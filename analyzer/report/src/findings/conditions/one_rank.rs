@@ -2,12 +2,17 @@
 
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice};
+use crate::findings::whole::thread_pool::find_working_pool;
 use crate::phrases::ranks::computing_share;
 use crate::words::seconds_like;
 
 /// Detects that there is one rank, without threads.
 pub fn detect(report: &Report, _: &[Finding]) -> Option<Finding> {
-    if report.verdict.is_of_nothing() || report.facts.n_ranks != 1 || report.threads.is_some() {
+    if report.verdict.is_of_nothing()
+        || report.facts.n_ranks != 1
+        || report.threads.is_some()
+        || find_working_pool(report).is_some()
+    {
         return None;
     }
     let elapsed_s = report.verdict.efficiency.times.elapsed_s;

@@ -12,7 +12,7 @@ use crate::words::seconds;
 /// Detects that the judged ranks wait for the work of a coordinator.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let found = parts.coordinator.as_ref().filter(|found| !found.sleeps_between_polls)?;
-    let waiting = report.verdict.cluster.as_ref().map(members).unwrap_or_default();
+    let waiting = report.verdict.cluster.as_ref().map_or_else(|| "the others".to_owned(), members);
     let each = match found.messages {
         0 => String::new(),
         n => format!(", which needs {} for each request", seconds(found.computation_s / n as f64)),

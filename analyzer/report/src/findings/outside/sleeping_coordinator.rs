@@ -11,7 +11,7 @@ use crate::phrases::ranks::members;
 /// Detects that the judged ranks wait for a coordinator that sleeps.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let found = parts.coordinator.as_ref().filter(|found| found.sleeps_between_polls)?;
-    let waiting = report.verdict.cluster.as_ref().map(members).unwrap_or_default();
+    let waiting = report.verdict.cluster.as_ref().map_or_else(|| "the others".to_owned(), members);
     let because =
         format!("rank {} sleeps between its polls while messages lie there, and {waiting} wait for it", found.rank);
     Some(Finding {

@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
-use super::{DIM, TextOptions, note, title};
 use crate::Report;
 use crate::csv::{self, CsvTable};
 use crate::fold::fold;
 use crate::table::TextTable;
+use crate::text::{DIM, TextOptions, note, title};
 use crate::words::quantity;
 
 /// Most columns of a line of a head.
@@ -29,7 +29,12 @@ impl Display for NoSuchTable {
 impl Error for NoSuchTable {}
 
 /// Returns the list of the JSON with this name as a table of text, or of Markdown. Its columns are the keys, without those that are null in each row.
-pub fn table(report: &Report, name: &str, options: &TextOptions, is_markdown: bool) -> Result<String, NoSuchTable> {
+pub fn list_as_table(
+    report: &Report,
+    name: &str,
+    options: &TextOptions,
+    is_markdown: bool,
+) -> Result<String, NoSuchTable> {
     let tables = csv::tables(report);
     let Some(wanted) = tables.iter().find(|table| table.name == name) else {
         let others = tables.into_iter().map(|table| table.name).collect();

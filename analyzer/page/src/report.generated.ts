@@ -1637,7 +1637,7 @@ serial_ranks: number
 serial: RankSeconds[]
 }
 /**
- * A rank and seconds that concern it.
+ * A rank and the time for which it works alone.
  */
 export interface RankSeconds {
 /**
@@ -2446,7 +2446,7 @@ trends: SeriesRow[]
 stride: (number | null)
 }
 /**
- * Successive iterations as they are written. What follows `count` is null if the computation is not known, as in the first iteration of a loop that was found in the calls; of several iterations, it is of those where it is.
+ * Successive iterations, mostly a single one. What follows `count` is null if the computation is not known, as in the first iteration of a loop that was found in the calls; of several iterations, it is of those where it is.
  */
 export interface GroupRow {
 /**
@@ -3247,7 +3247,7 @@ export interface GroupRows {
  */
 count: number
 /**
- * Separation of the groups, −1 to 1; the text report shows groups from 0.5 on.
+ * Separation of the groups, −1 to 1; from 0.5 on they lie well apart.
  */
 silhouette: number
 }
@@ -3323,7 +3323,7 @@ region: string
 count: number
 }
 /**
- * A piece of code as it is written.
+ * A piece of code that the ranks of one cluster alone run: a marked region, or calls of an operation.
  */
 export interface OwnCodeSegment {
 /**

@@ -118,7 +118,7 @@ pub struct ProfileGaps {
     pub first: u64,
     /// Their sums. A success may lie in a later profile than the gaps.
     pub sums: GapSums,
-    /// Where they lie.
+    /// The places where they lie.
     pub places: Vec<PlacedGaps>,
 }
 

@@ -88,7 +88,7 @@ impl RunFolder {
         Ok(RunFolder::with_names(path, RunFileNames::list(path)?))
     }
 
-    /// These files of the folder at `path`.
+    /// Takes these files of the folder at `path`.
     pub fn with_names(path: &Path, names: RunFileNames) -> RunFolder {
         RunFolder { path: path.to_path_buf(), names }
     }

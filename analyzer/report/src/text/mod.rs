@@ -47,11 +47,11 @@ type Section = fn(&Report, &TextOptions) -> String;
 /// The first sections of each report, in their order.
 const HEAD: &[Section] = &[head::section, selection::section, first_look::section, answer::section, problems::section];
 
-/// Those of the first screen after them.
+/// The sections of the first screen after them.
 const FIRST_SCREEN: &[Section] =
     &[threads::efficiency, efficiency::section, findings::section, what_if::predictions, next_commands::section];
 
-/// Those of the tables that most users need.
+/// The sections with the tables that most users need.
 const TABLES: &[Section] = &[
     clusters::section,
     threads::efficiency,
@@ -71,7 +71,7 @@ const TABLES: &[Section] = &[
     counters::section,
 ];
 
-/// Those of the whole report.
+/// The sections of the whole report.
 const ALL: &[Section] = &[
     clusters::section,
     threads::efficiency,

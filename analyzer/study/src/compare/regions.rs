@@ -24,7 +24,7 @@ pub struct RegionList {
     n_base: usize,
 }
 
-/// What a region is the same by.
+/// The key by which regions are the same.
 #[derive(PartialEq, Eq, Hash)]
 enum RegionKey {
     Marked(String),

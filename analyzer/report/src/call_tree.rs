@@ -152,7 +152,7 @@ pub(super) fn rows(model: &Model, names: &ResolvedNames, regions: &[RegionRow]) 
     rows
 }
 
-/// All that rows are made of.
+/// The tree and the figures that rows are made of.
 struct RowContext<'a> {
     tree: &'a CodeTree<'a>,
     regions: &'a [RegionRow],

@@ -31,11 +31,6 @@ impl CodeName {
         let calls = shown.split_once(" (").map_or(shown, |(name, _)| name).to_owned();
         CodeName { function: String::new(), calls, ordinal: 1 }
     }
-
-    /// The function with its number if there are several of this name.
-    pub(crate) fn numbered_function(&self) -> String {
-        if self.ordinal > 1 { format!("{} #{}", self.function, self.ordinal) } else { self.function.clone() }
-    }
 }
 
 impl fmt::Display for CodeName {

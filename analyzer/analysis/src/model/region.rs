@@ -80,23 +80,22 @@ pub fn chain(regions: &[Region], region: RegionIdx) -> Vec<RegionIdx> {
 pub fn code_name(regions: &[Region], region: RegionIdx) -> Option<CodeName> {
     let own = regions.get(region as usize)?.code.as_ref()?;
     let mut outer: Vec<String> = Vec::new();
-    for at in chain(regions, region).into_iter().skip(1).filter(|&at| at != 0) {
-        match regions.get(at as usize).map(|around| (&around.code, &around.name)) {
-            Some((None, name)) => outer.push(name.clone()),
-            Some((Some(code), _)) if !code.function.is_empty() => outer.push(code.numbered_function()),
-            _ => {}
-        }
+    let mut innermost: Option<&str> = None;
+    for around in chain(regions, region).into_iter().skip(1).filter(|&at| at != 0) {
+        let Some(around) = regions.get(around as usize) else { continue };
+        let (name, shown) = match &around.code {
+            None => (around.name.as_str(), around.name.clone()),
+            Some(code) if code.function.is_empty() => continue,
+            Some(code) => (code.function.as_str(), code.to_string()),
+        };
+        innermost = innermost.or(Some(name));
+        outer.push(shown);
     }
     outer.reverse();
     // The code between calls of a function that is a region has the name of this function.
-    let is_in_itself = outer.last().is_some_and(|last| without_number(last) == own.function);
+    let is_in_itself = innermost == Some(own.function.as_str());
     outer.extend((!is_in_itself && !own.function.is_empty()).then(|| own.function.clone()));
     Some(CodeName { function: outer.join("/"), ..own.clone() })
-}
-
-/// Returns a name without the number that distinguishes it from others.
-fn without_number(name: &str) -> &str {
-    name.split_once(" #").map_or(name, |(name, _)| name)
 }
 
 #[cfg(test)]

@@ -156,7 +156,7 @@ impl CodeSegments {
             code: CodeName::of_loop(OTHER),
             ..CodeSegment::default()
         });
-        let ordinals = number_code(codes.iter());
+        let mut code_names = name_codes(&codes);
         let mut order: Vec<(SegmentKey, SegmentCode)> = codes.into_iter().collect();
         order.sort_by(|a, b| b.1.ns.cmp(&a.1.ns).then_with(|| a.0.cmp(&b.0)));
         // The code of functions that is no region of its own, by the function.
@@ -170,8 +170,7 @@ impl CodeSegments {
                     let name = Some(name_code(&from, &to));
                     let (call, calls) = (key.function, Some(code.calls));
                     let between = describe_code(&from, &to);
-                    let ordinal = ordinals.get(&key).copied().unwrap_or(1);
-                    let code = CodeName { ordinal, ..name_without_lines(&from, &to) };
+                    let code = code_names.remove(&key).unwrap_or_default();
                     found.segments.push(CodeSegment { name, code, function, call, between, calls });
                     found.segments.len() as u32 - 1
                 }
@@ -313,20 +312,22 @@ fn find_code(
     codes
 }
 
-/// Returns the place of each code among those of its name, from 1 on, in the order of the source.
-fn number_code<'a>(codes: impl Iterator<Item = (&'a SegmentKey, &'a SegmentCode)>) -> BTreeMap<SegmentKey, u32> {
+/// Returns the names of codes without lines. Those that are alike have numbers in the order of the source.
+fn name_codes(codes: &BTreeMap<SegmentKey, SegmentCode>) -> BTreeMap<SegmentKey, CodeName> {
     let mut alike: BTreeMap<CodeName, Vec<(SourceOrder, &SegmentKey)>> = BTreeMap::new();
     for (key, code) in codes {
         let [from, to] = [&code.from, &code.to].map(|calls| calls.iter().cloned().collect::<Vec<_>>());
         let order = [from.first(), to.first()].map(|point| point.map(CallPoint::source_order));
         alike.entry(name_without_lines(&from, &to)).or_default().push((order, key));
     }
-    let mut numbers = BTreeMap::new();
-    for mut keys in alike.into_values() {
+    let mut names = BTreeMap::new();
+    for (name, mut keys) in alike {
         keys.sort();
-        numbers.extend((1..).zip(keys).map(|(number, (_, key))| (key.clone(), number)));
+        for (ordinal, (_, key)) in (1..).zip(keys) {
+            names.insert(key.clone(), CodeName { ordinal, ..name.clone() });
+        }
     }
-    numbers
+    names
 }
 
 /// Positions in the source of the calls before and after code.

@@ -124,8 +124,8 @@ thresholds! {
     /// Seconds below which a run's figures are those of its start and end.
     MAX_SHORT_RUN_S: f64 = 0.01, unit "s", validated "report/tests/doubts.rs";
 
-    /// Share of the excess of a slow iteration, the upper decile of all, from which on another one is slow, too.
-    MIN_EXCESS_OF_SLOW_ITERATION: f64 = 0.3, unit "of the upper decile", validated "report/src/excess_iterations.rs";
+    /// Share of the excess of the slowest iteration, or of the upper decile of all, from which on another one is slow, too.
+    MIN_EXCESS_OF_SLOW_ITERATION: f64 = 0.3, unit "of a slow iteration", validated "report/src/excess_iterations.rs";
 
     /// Share of the whole excess that the slow iterations must have.
     MIN_EXCESS_OF_SLOW_ITERATIONS: f64 = 0.9, unit "of the whole excess", validated "report/src/excess_iterations.rs";
@@ -252,6 +252,9 @@ thresholds! {
 
     /// Share of its computation for which a thread that calls MPI is on a core at most, to wait for other threads outside of MPI.
     MAX_COMPUTATION_OF_WAITING_THREAD: f64 = 0.25, unit "of its computation", validated "report/tests/situations.rs";
+
+    /// CPU time of pools of threads, of the computation of the threads that wait for them, from which on they do the work: where cores are scarce, waiting takes longer than work.
+    MIN_WORK_OF_POOLS: f64 = 0.5, unit "of the computation", validated "report/tests/situations.rs";
 
     /// Share of the waiting for computation that a rank with code of its own must cause for it to be a master that the others wait for.
     MIN_CAUSE_OF_MASTER: f64 = 0.5, unit "of the waiting for computation", validated "report/tests/situations.rs";

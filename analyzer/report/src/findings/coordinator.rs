@@ -12,7 +12,11 @@ use lbprof_thresholds::verdict::{
 use crate::Report;
 use crate::finding::FindingPlace;
 use crate::losses::LossAt;
+use crate::phrases::functions::function_and_caller;
 use crate::phrases::names::region_name;
+
+/// Most requests that one answer may be for.
+const MAX_REQUESTS_PER_ANSWER: u64 = 4;
 
 /// A rank that others wait for, and whose work is not judged with theirs.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,8 +27,10 @@ pub struct AwaitedCoordinator {
     pub waited_s: f64,
     /// Seconds of the coordinator's computation.
     pub computation_s: f64,
-    /// Messages that it sends.
+    /// Requests that it answers, or messages that it takes without an answer.
     pub messages: u64,
+    /// True if it answers.
+    pub answers: bool,
     /// True if it asks for messages again and again, and sleeps in between.
     pub sleeps_between_polls: bool,
     /// Path of the region in which it computes most of what is waited for.
@@ -50,6 +56,7 @@ fn by_polls(report: &Report) -> Option<AwaitedCoordinator> {
         waited_s: report.verdict.communication_s,
         computation_s: polls.waiting_s,
         messages: polls.polls,
+        answers: false,
         sleeps_between_polls: true,
         region: WHOLE_PROGRAM.to_owned(),
     })
@@ -71,11 +78,15 @@ fn by_computation(report: &Report) -> Option<AwaitedCoordinator> {
     let waited_s = (caused_s / cluster.ranks.len().max(1) as f64).min(report.verdict.lost_s);
     let region = regions.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(region, _)| region.to_owned())?;
     let row = report.ranks.iter().find(|row| row.rank == rank)?;
+    let [sent, received] =
+        ["send", "recv"].map(|end| calls_of(report, rank, |operation| operation.to_ascii_lowercase().ends_with(end)));
+    let answers = sent >= received / MAX_REQUESTS_PER_ANSWER;
     let found = AwaitedCoordinator {
         rank,
         waited_s,
         computation_s: row.computation_s,
-        messages: calls_of(report, rank, |operation| operation.to_ascii_lowercase().ends_with("send")),
+        messages: if answers { sent } else { received },
+        answers,
         sleeps_between_polls: polls_at_all(report, rank) && is_asleep(report, rank),
         region,
     };
@@ -103,19 +114,23 @@ fn is_asleep(report: &Report, rank: u32) -> bool {
     })
 }
 
-/// Returns where a coordinator computes.
+/// Returns where a coordinator computes: the function by which it makes others wait longest, else the code between calls.
 pub fn coordinator_place(report: &Report, found: &AwaitedCoordinator) -> FindingPlace {
-    let functions = report.functions.iter().flat_map(|table| &table.delaying_ranks);
-    let sampled = functions.filter(|one| one.rank == found.rank).flat_map(|one| &one.functions).next();
+    let rows = report.functions.iter().flat_map(|table| &table.delaying_ranks).filter(|one| one.rank == found.rank);
+    let functions = rows.flat_map(|one| &one.functions);
+    let longest = functions.max_by(|a, b| {
+        let [a_s, b_s] = [a, b].map(|one| one.caused_s.unwrap_or(one.cpu_s));
+        a_s.total_cmp(&b_s)
+    });
     let region = FindingPlace {
         region: Some(found.region.clone()),
         ..FindingPlace::in_words(format!("rank {} in {}", found.rank, region_name(&found.region)))
     };
-    match sampled {
+    match longest {
         _ if found.region == WHOLE_PROGRAM => polling_place(report, found.rank).unwrap_or(region),
         Some(one) => FindingPlace {
-            text: format!("rank {} in {}", found.rank, one.name.label()),
-            ..region.with_function(&one.name, None)
+            text: format!("rank {} in {}", found.rank, function_and_caller(&one.name, one.caller.as_deref())),
+            ..region.with_function(&one.name, one.caller.as_deref())
         },
         None => region,
     }

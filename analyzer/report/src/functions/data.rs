@@ -433,4 +433,6 @@ pub struct DelayingFunction {
     pub excess_error_s: f64,
     /// True if `excess_s` is at least two standard errors.
     pub significant: bool,
+    /// The function that called it, if the samples say so: that of most of its time on all ranks.
+    pub caller: Option<String>,
 }

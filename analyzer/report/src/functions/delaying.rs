@@ -44,6 +44,7 @@ impl SampledFunctions<'_> {
             weight_b.total_cmp(weight_a).then(time_b.own.seconds.total_cmp(&time_a.own.seconds)).then(a.cmp(b))
         });
         order.truncate(MOST.1);
+        let callers = self.times.by_caller(Some(region));
         let functions = order.into_iter().map(|(_, function, time)| {
             let excess = self.excess(&time);
             let caused = is_known.then(|| caused.get(&function).copied().unwrap_or_default());
@@ -57,6 +58,7 @@ impl SampledFunctions<'_> {
                 excess_s: excess.seconds,
                 excess_error_s: excess.error_s,
                 significant: excess.is_significant(),
+                caller: self.main_caller(callers.get(&function)),
             }
         });
         let functions: Vec<DelayingFunction> = functions.collect();

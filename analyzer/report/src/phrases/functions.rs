@@ -1,7 +1,7 @@
 //! The functions in which a rank computes longer than the others, and those that MPI calls, in sentences.
 
 use crate::Report;
-use crate::functions::{CalledBackRow, ExcessIn, ExplainedExcess};
+use crate::functions::{CalledBackRow, ExcessIn, ExplainedExcess, FunctionName};
 use crate::phrases::names::LONGEST_NAME;
 use crate::words::{clean, seconds, seconds_like, shorten};
 use lbprof_analysis::structure::code_place::short;
@@ -41,11 +41,11 @@ pub fn certain_asleep_share(report: &Report, excess: &ExplainedExcess) -> Option
 
 /// Returns where an excess lies, in functions or in states of the thread: `force (md.c:12) ← step: 92 % of the extra work`. `None` if samples show no function.
 pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
-    let functions = excess.functions.iter().take(MOST_NAMED).map(|one| {
-        let caller = called_from(one, None);
-        let caller = caller.strip_prefix(", called from ").map_or_else(String::new, |caller| format!(" ← {caller}"));
-        (one.share, format!("{}{caller}", label(one)))
-    });
+    let functions = excess
+        .functions
+        .iter()
+        .take(MOST_NAMED)
+        .map(|one| (one.share, function_and_caller(&one.name, one.caller.as_deref())));
     let shares = largest_parts(functions, excess);
     let is_named = !excess.functions.is_empty() && !shares.is_empty();
     let parts = shares.iter().enumerate().map(|(at, (share, what))| {
@@ -53,6 +53,12 @@ pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
         format!("{what}: {}{of}", share_of_it(*share))
     });
     is_named.then(|| parts.collect::<Vec<_>>().join(", "))
+}
+
+/// Returns a function with the one that called it: `force (md.c:12) ← step`.
+pub fn function_and_caller(name: &FunctionName, caller: Option<&str>) -> String {
+    let caller = other_caller(name, caller.map(short)).map_or_else(String::new, |caller| format!(" ← {caller}"));
+    format!("{}{caller}", shorten(&clean(&name.label()), LONGEST_NAME))
 }
 
 /// Returns the functions and the states that an excess lies in, with their shares, the largest first.
@@ -88,14 +94,16 @@ pub fn label(function: &ExcessIn) -> String {
 /// name; empty where that is its own code, or not known.
 pub fn called_from(function: &ExcessIn, region: Option<&str>) -> String {
     let around = region.and_then(|name| name.split_once(" (")).map(|(caller, _)| caller);
-    let caller = function.caller.as_deref().map(short).or(around);
-    let own = function.name.function.as_deref().unwrap_or_default();
-    match caller {
-        Some(caller) if caller.contains(" → ") || own.starts_with(caller) => String::new(),
-        Some(caller) if own.ends_with(&format!("::{caller}")) => String::new(),
-        Some(caller) => format!(", called from {}", clean(caller)),
-        None => String::new(),
-    }
+    let caller = other_caller(&function.name, function.caller.as_deref().map(short).or(around));
+    caller.map_or_else(String::new, |caller| format!(", called from {caller}"))
+}
+
+/// Returns a caller, unless it is the function itself.
+fn other_caller(name: &FunctionName, caller: Option<&str>) -> Option<String> {
+    let own = name.function.as_deref().unwrap_or_default();
+    caller
+        .filter(|caller| !(caller.contains(" → ") || own.starts_with(caller) || own.ends_with(&format!("::{caller}"))))
+        .map(clean)
 }
 
 /// A share by samples, which does not say more than whole percents, and no more than all.
@@ -106,7 +114,6 @@ fn share_of_it(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::functions::{ExcessIn, FunctionName};
 
     #[test]
     fn an_excess_is_laid_to_its_functions() {

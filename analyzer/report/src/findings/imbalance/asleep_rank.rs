@@ -9,6 +9,7 @@ use crate::phrases::doubts::idle_state;
 use crate::phrases::functions::certain_asleep_share;
 use crate::phrases::ranks::{named_ranks, stopper};
 use crate::storage;
+use crate::thread_pools::ThreadPoolRow;
 
 /// Detects that the rank that computes longest does not run for most of what it takes longer.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
@@ -18,21 +19,20 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
         return None;
     }
     let is_stopped = excess.is_stopped();
-    let because = slowest::in_state(report, worst, idle_state(is_stopped));
+    let pool = find_working_pool(report).filter(|_| !is_stopped);
+    let state = if pool.is_some() { "waiting for other threads of the process" } else { idle_state(is_stopped) };
+    let because = slowest::in_state(report, worst, state);
     Some(Finding {
-        advice: Some(FindingAdvice::LookAt(advice(report, &worst.with_equals(), is_stopped))),
+        advice: Some(FindingAdvice::LookAt(advice(report, &worst.with_equals(), is_stopped, pool))),
         ..slowest::slow_rank_finding(report, "asleep rank", parts.imbalance_s, because)
     })
 }
 
-fn advice(report: &Report, slow: &[u32], is_stopped: bool) -> String {
+fn advice(report: &Report, slow: &[u32], is_stopped: bool, pool: Option<&ThreadPoolRow>) -> String {
     let (wait, have) = if slow.len() > 1 { ("wait", "have") } else { ("waits", "has") };
     let named = named_ranks(slow);
-    if let Some(pool) = find_working_pool(report).filter(|_| !is_stopped) {
-        let pool = pool_in_words(pool);
-        return format!(
-            "whether {named} {wait} for other threads of the process, which work ({pool}), and {have} more for them to do"
-        );
+    if let Some(pool) = pool {
+        return format!("whether {named} {have} more work for these threads ({})", pool_in_words(pool));
     }
     match storage::access_of_slowest(report) {
         _ if is_stopped => stopper(&named),

@@ -62,6 +62,7 @@ pub fn slow_iterations(report: &Report, worst: &LongestRank) -> String {
             let outside = report.outside_work.as_ref().map(|work| format!(", {}", work.when()));
             outside.or_else(|| growing_imbalance(report)).or_else(|| slow_times(report, worst)).unwrap_or_default()
         }
+        Some(ExcessIterations::Range { first, last }) if first == last => format!(", in iteration {first}"),
         Some(ExcessIterations::Range { first, last }) if rows.iter().all(|row| row.iteration <= last + 1) => {
             format!(", from iteration {first} on")
         }

@@ -13,9 +13,14 @@ use crate::words::seconds;
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let found = parts.coordinator.as_ref().filter(|found| !found.sleeps_between_polls)?;
     let waiting = report.verdict.cluster.as_ref().map_or_else(|| "the others".to_owned(), members);
+    let what = if found.answers { "request" } else { "message" };
     let each = match found.messages {
         0 => String::new(),
-        n => format!(", which needs {} for each request", seconds(found.computation_s / n as f64)),
+        n => format!(", which needs {} for each {what}", seconds(found.computation_s / n as f64)),
+    };
+    let other_way = match found.answers {
+        true => "hand out several tasks at once, or let two ranks coordinate",
+        false => "send less often, or let two ranks receive",
     };
     Some(Finding {
         ranks: vec![found.rank],
@@ -25,7 +30,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
                 && matches!(row.scenario, WhatIfScenario::RankFaster(_, times) if times.is_finite())
         }),
         advice: Some(FindingAdvice::Try(format!(
-            "make the work of rank {} for each request shorter, hand out several tasks at once, or let two ranks coordinate",
+            "make the work of rank {} for each {what} shorter, {other_way}",
             found.rank
         ))),
         evidence: vec![("computation_s", found.computation_s), ("messages", found.messages as f64)],

@@ -1,6 +1,6 @@
 //! Threads that do not call MPI do the work, while the thread that calls MPI waits for them outside of it.
 
-use lbprof_thresholds::verdict::{GOOD_CORE_EFFICIENCY, MAX_COMPUTATION_OF_WAITING_THREAD};
+use lbprof_thresholds::verdict::{GOOD_CORE_EFFICIENCY, MAX_COMPUTATION_OF_WAITING_THREAD, MIN_WORK_OF_POOLS};
 
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingTone};
@@ -42,7 +42,7 @@ pub fn find_working_pool(report: &Report) -> Option<&ThreadPoolRow> {
     let first_s: f64 = report.ranks.iter().map(|row| row.computation_cpu_s).sum::<Option<f64>>()?;
     let pools_s: f64 = report.thread_pools.iter().map(|pool| pool.program.cpu_s - pool.program.waiting_s).sum();
     let is_waiting = first_s <= MAX_COMPUTATION_OF_WAITING_THREAD * computation_s;
-    let is_work = pools_s > first_s && pools_s >= (1.0 - MAX_COMPUTATION_OF_WAITING_THREAD) * computation_s;
+    let is_work = pools_s > first_s && pools_s >= MIN_WORK_OF_POOLS * computation_s;
     report.thread_pools.first().filter(|_| is_waiting && is_work)
 }
 

@@ -106,3 +106,16 @@ test("without scripts the tables are there as text", async () => {
     assert.match(await page.textContent("noscript"), /Scaling/);
     await close();
 });
+
+test("a table of figures stands above the plots, with efficiencies on the colours of their limits", async () => {
+    const { scaling } = dataOf("study");
+    const { page, close } = await open(browser, "study");
+    await show(page, "scaling");
+    const [first] = scaling[0].tables;
+    assert.equal(await page.locator("#panel-scaling .verdict").first().innerText(), first.sentence);
+    const value = first.sections.find(({ name }) => name === "Efficiency").lines[0].values[0];
+    const cells = page.locator("#panel-scaling table").first().locator("tr:has-text('parallel efficiency') .figure");
+    assert.equal(await cells.first().innerText(), `${(100 * value).toFixed(1)} %`);
+    assert.notEqual(await cells.first().evaluate((cell) => getComputedStyle(cell).backgroundColor), "rgba(0, 0, 0, 0)");
+    await close();
+});

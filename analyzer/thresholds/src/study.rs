@@ -4,6 +4,9 @@ thresholds! {
     /// Difference of efficiencies below which it does not matter, however certain it is.
     MIN_DIFFERENCE_OF_EFFICIENCIES: f64 = 0.01, unit "efficiency", validated "study/src/compare/mod.rs";
 
+    /// Share by which an efficiency must fall from few ranks to many, or the work of all ranks grow, to limit the speedup.
+    MIN_FALL_OF_EFFICIENCY: f64 = 0.03, unit "of the efficiency", validated "lb-report/tests/study.rs";
+
     /// Probability with which equal runs are taken for different.
     MAX_CHANCE_OF_DIFFERENCE: f64 = 0.05, unit "probability", validated "study/src/compare/noise.rs";
 

@@ -1,7 +1,8 @@
 // Figures of the runs against the ranks or a parameter.
 import { choice, el, field } from "../dom";
-import { SERIES } from "../palette";
+import { EFFICIENCY_LIMITS, SERIES, efficiencyColour } from "../palette";
 import type { PanelOf } from "../panel";
+import { table } from "../table";
 import { colour } from "../theme";
 import { percent, plural, ratio, seconds } from "../words";
 import type { ScalingChart, ScalingTable, SectionRow, StudyData } from "../studydata.generated";
@@ -19,6 +20,7 @@ export const scaling: PanelOf<StudyData> = {
     build(host, data) {
         let shown = data.scaling[0];
         let first = 0;
+        const figures = el("div");
         const charts = el("div", { class: "plots" });
         const remarks = el("ul", { class: "hint" });
         const which = el("div", { class: "controls" });
@@ -35,6 +37,7 @@ export const scaling: PanelOf<StudyData> = {
                 which.append(field("sets of runs", choice(groups, String(first), (value) => ((first = Number(value)), fill()))));
             }
             const some = tables.slice(first, first + MOST);
+            figures.replaceChildren(...some.map((one) => el("div", {}, el("p", { class: "verdict" }, one.sentence), figureTable(shown, one))));
             const specs = lines(some).map(([section, name]) => spec(shown, some, section, name));
             plots = specs.map((one) => new Plot(one));
             charts.replaceChildren(...plots.map((plot, at) => el("figure", {}, el("figcaption", {}, specs[at].label), plot.element)));
@@ -47,11 +50,40 @@ export const scaling: PanelOf<StudyData> = {
             first = 0;
             fill();
         });
-        host.append(el("div", { class: "controls" }, field("against", select)), which, charts, remarks);
+        host.append(el("div", { class: "controls" }, field("against", select)), which, figures, charts, remarks);
         fill();
         return draw;
     },
 };
+
+/** Text of a figure by its unit. */
+const TEXTS = { seconds, share: percent, ratio: (value: number) => ratio(value, 2) };
+
+function nameOfColumn({ by }: ScalingChart, x: number): string {
+    return by === "ranks" ? plural(x, "rank") : `${by} ${number(x)}`;
+}
+
+/** All figures of a table; efficiencies on the colour of their limits. */
+function figureTable(of: ScalingChart, { program, fixed, x, sections }: ScalingTable): HTMLElement {
+    const rows = sections.flatMap((section) => section.lines.map((line) => ({ section, line })));
+    const cell = (row: (typeof rows)[number], at: number) => {
+        const value = row.line.values[at];
+        const text = el("span", { class: "figure" }, value === null ? "–" : TEXTS[row.section.unit](value));
+        if (value !== null && row.section.name === "Efficiency") {
+            text.style.background = `color-mix(in srgb, ${efficiencyColour(value)} 45%, transparent)`;
+        }
+        return text;
+    };
+    return table({
+        caption: `${[program, fixed].filter(Boolean).join(", ")}; efficiencies ${EFFICIENCY_LIMITS}`,
+        rows,
+        first: 40,
+        columns: [
+            { title: "figure", cell: ({ section, line }) => `${section.name.toLowerCase()}: ${line.name}` },
+            ...x.map((value, at) => ({ title: nameOfColumn(of, value), cell: (row: (typeof rows)[number]) => cell(row, at), by: (row: (typeof rows)[number]) => row.line.values[at], right: true })),
+        ],
+    });
+}
 
 /** The figures that any of the tables has, by section. */
 function lines(tables: ScalingTable[]): [SectionRow, string][] {
@@ -85,7 +117,7 @@ function ideals(tables: ScalingTable[]): Series[] {
 }
 
 function spec(of: ScalingChart, tables: ScalingTable[], section: SectionRow, name: string): PlotSpec {
-    const text = { seconds, share: percent, ratio: (value: number) => ratio(value, 2) }[section.unit];
+    const text = TEXTS[section.unit];
     const several = tables.length > 1;
     const series = tables.map((table, at): Series => {
         const values = table.sections.find((one) => one.name === section.name)?.lines.find((line) => line.name === name)?.values;

@@ -27,6 +27,8 @@ struct ScalingTable {
     program: String,
     /// Values that the runs have in common.
     fixed: String,
+    /// What limits the speedup, or which runs are fastest; empty if all are alike.
+    sentence: String,
     /// The values of `by`, ascending.
     x: Vec<f64>,
     /// For each `x` the speedup of a program that scales ideally, against the fewest ranks: `x` / its first; null if `by` is not `ranks`.
@@ -86,6 +88,7 @@ fn scaling_table(table: &FigureTable, by: &str) -> Option<ScalingTable> {
     (columns.len() > 1).then(|| ScalingTable {
         program: clean(&table.program),
         fixed,
+        sentence: text::scaling_sentence(table),
         x: columns.iter().map(|(_, x)| *x).collect(),
         ideal_speedup: first.map(|first| columns.iter().map(|(_, x)| x / first).collect()),
         sections: table.sections.iter().map(|one| section(one, &columns)).collect(),

@@ -3,12 +3,14 @@
 mod layout;
 mod list;
 mod remarks;
+mod scaling_sentence;
 mod show;
 
 use anstyle::{AnsiColor, Style};
 
 pub use list::{list, one_line};
 pub use remarks::sentences;
+pub use scaling_sentence::scaling_sentence;
 pub use show::show;
 
 use super::key::{KeyValue, RANKS};

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::scaling_sentence::scaling_sentence;
 use super::{BOLD, DIM, layout, named, remarks};
 use crate::table::FigureTable;
 use lbprof_report::words::{clean, short_path, wrap};
@@ -24,6 +25,10 @@ fn render_table(table: &FigureTable, columns: usize) -> String {
         write!(text, "  {DIM}{}{DIM:#}", wrap(&facts, columns.saturating_sub(program.len() + 2), 2)).ok();
     }
     text.push('\n');
+    let sentence = scaling_sentence(table);
+    if !sentence.is_empty() {
+        writeln!(text, "\n{}\n", wrap(&sentence, columns, 0)).ok();
+    }
     text.push_str(&layout::lines(table, columns));
     text.push_str(&remarks::lines(table, columns));
     text

@@ -1,4 +1,4 @@
-// Bundles src/ into dist/: page.js and page.css of a run, study.js and study.css of a study, which lb-report carries inside of it.
+// Bundles src/ into dist/: page.js and page.css of a run, study.js and study.css of a study, compare.js and compare.css of a comparison, which lb-report carries inside of it.
 //
 //   node build.mjs           writes them (npm run build)
 //   node build.mjs --check   ends with 1 where they are not what the sources make
@@ -57,9 +57,10 @@ await states();
 await types("report", "Report");
 await types("page-data", "Views", '\nimport type { PackedNumbers } from "./packed";');
 await types("study-page-data", "StudyData");
+await types("compare", "ComparisonDocument");
 
 const result = await build({
-    entryPoints: { page: "src/main.ts", study: "src/study/main.ts" },
+    entryPoints: { page: "src/main.ts", study: "src/study/main.ts", compare: "src/compare/main.ts" },
     bundle: true,
     minify: true,
     format: "iife",
@@ -72,7 +73,7 @@ const result = await build({
     logLevel: "warning",
 });
 
-const sizes = { page: 0, study: 0 };
+const sizes = { page: 0, study: 0, compare: 0 };
 await mkdir("dist", { recursive: true });
 for (const file of result.outputFiles) {
     const name = `dist/${file.path.split("/").at(-1)}`;

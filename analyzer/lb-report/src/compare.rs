@@ -6,11 +6,13 @@ use clap::Args;
 use lbprof_report::text::plain;
 use lbprof_study::compare::condition::{ConditionOutcome, FailCondition, JudgedCondition};
 use lbprof_study::compare::noise::NoiseLimits;
-use lbprof_study::compare::{ComparisonSide, ComparisonSides, NamedRun, RunComparison, json, junit, markdown, text};
+use lbprof_study::compare::{
+    ComparisonSide, ComparisonSides, NamedRun, RunComparison, html, json, junit, markdown, text,
+};
 use lbprof_study::{StoreError, StudyFile, key};
 
 use crate::exit::{ReportExit, print_note, refuse_usage};
-use crate::output::{CommonOptions, default_columns, print, write_file};
+use crate::output::{A_BROWSER, CommonOptions, announce, default_columns, print, write_file};
 use crate::run::figures;
 
 /// Rows of a table where the user does not say.
@@ -55,6 +57,10 @@ struct CompareOutput {
     /// Likewise as Markdown, for the summary of a CI job.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     markdown: Option<PathBuf>,
+
+    /// Also write the comparison to FILE as a page that needs nothing beside it.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 
     /// Write the results of the conditions to FILE as JUnit XML, one test per condition.
     #[arg(long, value_name = "FILE")]
@@ -116,10 +122,17 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
     if let Some(path) = &output.markdown {
         write_file(path, |out| out.write_all(markdown::render(&comparison, &judged).as_bytes()))?;
     }
+    if let Some(path) = &output.html {
+        write_file(path, |out| html::write(&comparison, &judged, &output.options(), out))?;
+        if !common.quiet {
+            announce(path, A_BROWSER);
+        }
+    }
     if let Some(path) = &output.junit {
         write_file(path, |out| junit::write(&comparison, &judged, out))?;
     }
-    let writes_files = output.json.is_some() || output.markdown.is_some() || output.junit.is_some();
+    let files = [&output.json, &output.markdown, &output.html, &output.junit];
+    let writes_files = files.iter().any(|file| file.is_some());
     if common.quiet && (writes_files || !judged.is_empty()) {
         report_failures(&judged);
     } else if n_on_stdout == 0 {

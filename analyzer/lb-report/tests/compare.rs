@@ -439,6 +439,9 @@ fn runs_of_a_study_are_compared_and_shown_on_a_page() {
     let stdout = lb_report(here.path(), &["compare", "force.study:1", "slow"]).code(0).get_output().stdout.clone();
     let text = String::from_utf8(stdout).unwrap();
     assert!(text.contains("rank 2 computes 30.0 ms longer in step/force, and others\nwait for it."), "{text}");
+    lb_report(here.path(), &["compare", "base", "slow", "--quiet", "--html", "c.html"]).code(0).stdout("");
+    let page = std::fs::read_to_string(here.path().join("c.html")).unwrap();
+    assert!(page.contains("id=\"comparison\"") && page.contains("rank 2 computes 30.0 ms longer"), "{page}");
     lb_report(here.path(), &["compare", "force.study:1", "force.study:2", "--fail-if", "elapsed_s > base"]).code(3);
     lb_report(here.path(), &["compare", "force.study:1", "force.study:7"]).code(2);
     lb_report(here.path(), &["compare", "force.study:1", "none.study:7"]).code(5);

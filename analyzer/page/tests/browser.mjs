@@ -45,17 +45,24 @@ export async function open(browser, name, { width = 1280, scheme = "light", scri
     return { page, complaints, close };
 }
 
-/** Shows a panel as its link does. With `mouse` the link must also lie where it can be clicked, which takes half as long again. */
+/** The panels of a page, in the order of the menu. */
+export async function panelsOf(page) {
+    return page.$$eval("section[id^=panel-]", (all) => all.map((one) => one.id.replace("panel-", "")));
+}
+
+/** Shows a panel as its link does. With `mouse` the links of its entry and of the view must also lie where they can be clicked, which takes half as long again. */
 export async function show(page, id, { mouse = false } = {}) {
     if (mouse) {
+        const entry = await page.$eval(`#panel-${id}`, (section) => section.querySelector(".view-links a")?.getAttribute("href") ?? `#${section.id.replace("panel-", "")}`);
         const link = page.locator(`nav a[href="#${id}"]`);
-        if (!(await link.isVisible())) {
-            // In a narrow window it is in the list of its group.
-            await page.locator(`nav .group:has(a[href="#${id}"]) .group-button`).click();
+        if ((await link.count()) > 0) {
+            await link.click();
+        } else {
+            await page.locator(`nav a[href="${entry}"]`).click();
+            await page.locator(`section:not([hidden]) .view-links a[href="#${id}"]`).click();
         }
-        await link.click();
     } else {
-        await page.evaluate((id) => document.querySelector(`nav a[href="#${id}"]`).click(), id);
+        await page.evaluate((id) => (window.location.hash = id), id);
     }
     await page.waitForSelector(`#panel-${id}:not([hidden])`);
     await drawn(page);

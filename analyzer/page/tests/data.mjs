@@ -42,6 +42,11 @@ export function studyOf(name) {
     return element(name, "study");
 }
 
+/** The data element of the page of a comparison. */
+export function comparisonOf(name) {
+    return element(name, "comparison");
+}
+
 /** The numbers of a packed array. */
 export function unpack({ type, scale = 1, data }) {
     const bytes = gunzipSync(Buffer.from(data, "base64"));

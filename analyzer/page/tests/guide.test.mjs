@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { PICTURE, colouredPictures, drawn, launch, open, placeIn, show } from "./browser.mjs";
+import { PICTURE, colouredPictures, drawn, launch, open, panelsOf, placeIn, show } from "./browser.mjs";
 import { dataOf, packed, pageWith, unpack } from "./data.mjs";
 import { percent, seconds } from "./words.mjs";
 
@@ -254,7 +254,7 @@ test("every picture and every graph has colours", async () => {
     for (const [name, schemes] of [["small", ["light", "dark"]], ["found", ["light"]], ["slow", ["light", "dark"]], ["large", ["dark"]]]) {
         for (const scheme of schemes) {
             const { page, complaints, close } = await open(browser, name, { scheme });
-            const panels = await page.$$eval("nav a", (all) => all.map((one) => one.getAttribute("href").slice(1)));
+            const panels = await panelsOf(page);
             for (const id of panels) {
                 await show(page, id);
                 for (const { label, coloured, all } of await colouredPictures(page, id)) {
@@ -271,20 +271,18 @@ test("every picture and every graph has colours", async () => {
     }
 });
 
-test("the menu takes one line on a phone, and lists the panels of a group", async () => {
+test("the menu has an entry for each question, and an entry links its views", async () => {
     const { page, close } = await open(browser, "small", { width: 390 });
-    const words = await page.$$eval("nav > a, nav .group-button", (all) => all.filter((one) => one.checkVisibility()).map((one) => [one.textContent, one.getBoundingClientRect().top, one.getBoundingClientRect().right]));
-    assert.deepEqual(words.map(([text]) => text), ["Answer", "Where", "When", "Who", "What if", "Expert"]);
-    assert.equal(new Set(words.map(([, top]) => Math.round(top))).size, 1, "one line");
-    assert.ok(words.at(-1)[2] <= 390);
-    await page.click(".group-button:text('When')");
-    assert.deepEqual(await page.locator("nav .entries a:visible").allTextContents(), ["Iterations × ranks", "Timeline", "Over time"]);
-    await page.keyboard.press("Escape");
-    assert.equal(await page.locator("nav .entries a:visible").count(), 0);
-    await page.click(".group-button:text('Expert')");
-    for (const box of await page.locator("nav .entries a:visible").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()))) {
-        assert.ok(box.left >= 0 && box.right <= 390, `${box.left} to ${box.right}`);
-    }
+    const words = await page.$$eval("nav a", (all) => all.map((one) => [one.textContent, one.getBoundingClientRect().top, one.getBoundingClientRect().right]));
+    const entries = ["Answer", "Code", "Iterations", "Timeline", "Waiting", "Messages", "What if", "Methods", "Data"];
+    assert.deepEqual(words.map(([text]) => text).filter((text) => text !== "Threads"), entries);
+    assert.ok(new Set(words.map(([, top]) => Math.round(top))).size <= 2, "two lines at most");
+    assert.ok(words.every(([, , right]) => right <= 390));
+    await page.click("nav a:text('Timeline')");
+    assert.deepEqual(await page.locator(".view-links a:visible").allTextContents(), ["Timeline", "Over time"]);
+    await page.click(".view-links a:visible:text('Over time')");
+    await page.waitForSelector("#panel-overtime:not([hidden])");
+    assert.equal(await page.innerText("nav a[aria-current]"), "Timeline");
     await close();
 });
 
@@ -298,6 +296,10 @@ test("what a search finds is listed under its field", async () => {
         await page.keyboard.press("ArrowDown");
         assert.equal(await page.evaluate(() => document.activeElement.closest(".hits") !== null), true, "arrow keys go to the list");
         await page.keyboard.press("Enter");
+        await page.waitForFunction(() => window.location.hash.length > 1);
+        await page.evaluate(() => (window.location.hash = ""));
+        await page.fill(".search input", "step");
+        await page.press(".search input", "Enter");
         await page.waitForFunction(() => window.location.hash.length > 1);
         assert.deepEqual(complaints, []);
         await close();
@@ -320,7 +322,7 @@ test("settings and macros that the page names exist, and no file that does not c
 
 test("an empty panel says why, and what to do", async () => {
     const { page, close } = await open(browser, "sums");
-    const panels = await page.$$eval("nav a", (all) => all.map((one) => one.getAttribute("href").slice(1)));
+    const panels = await panelsOf(page);
     const reasons = {};
     for (const id of panels) {
         await show(page, id);

@@ -32,6 +32,7 @@ impl RunMetrics {
         RunMetrics {
             id: facts.run_id,
             command: facts.command.clone(),
+            counted_for: None,
             started_unix_s: facts.started_unix_s,
             hosts,
             mpi: facts.mpi.clone(),

@@ -18,6 +18,8 @@ pub struct RunMetrics {
     pub id: u64,
     /// Command line of its lowest rank; the program is its first word.
     pub command: Vec<String>,
+    /// The program that the user counts the run for; `None`: the one of its command line.
+    pub counted_for: Option<String>,
     /// Seconds since 1970 when it was started.
     pub started_unix_s: u64,
     /// Its hosts, each once, sorted.
@@ -223,9 +225,10 @@ pub struct CauseFigures {
 }
 
 impl RunMetrics {
-    /// Name of the program: the first word of the command without its folder; empty where that is not known.
+    /// Returns the program that the run is counted for, by default the first word of the command without its folder; empty where that is not known.
     pub fn program(&self) -> &str {
-        self.command.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word))
+        let of_command = self.command.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word));
+        self.counted_for.as_deref().unwrap_or(of_command)
     }
 
     /// A region, by its path.

@@ -36,6 +36,12 @@ pub struct AddArguments {
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     label: String,
 
+    /// Count these runs for the program NAME, as those of a program that was renamed.
+    ///
+    /// Tables, history and models keep programs apart by their names.
+    #[arg(long, value_name = "NAME")]
+    program: Option<String>,
+
     /// Replace runs that are already in the study.
     #[arg(long)]
     replace: bool,
@@ -101,6 +107,7 @@ fn add(study: &mut Option<StudyFile>, dir: &Path, arguments: &AddArguments) -> a
     }
     let mut run = figures(dir, &arguments.common)?;
     run.label.clone_from(&arguments.label);
+    run.counted_for.clone_from(&arguments.program);
     run.params.extend(arguments.params.iter().cloned());
     let study = match study {
         Some(study) => study,

@@ -8,6 +8,7 @@ mod code_names;
 pub mod condition;
 mod findings;
 pub mod functions;
+pub mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;

@@ -91,7 +91,8 @@ fn head(row: &Row) -> rusqlite::Result<RunMetrics> {
     let id: String = row.get("id")?;
     let command: String = row.get("command")?;
     let followed: bool = row.get("followed")?;
-    Ok(RunMetrics {
+    let program: String = row.get("program")?;
+    let run = RunMetrics {
         id: u64::from_str_radix(&id, 16).map_err(|error| wrong(error.into()))?,
         command: serde_json::from_str(&command).map_err(|error| wrong(error.into()))?,
         started_unix_s: read_unsigned(row, "started_unix_s")?,
@@ -106,7 +107,9 @@ fn head(row: &Row) -> rusqlite::Result<RunMetrics> {
         counted: None,
         cores: None,
         ..RunMetrics::default()
-    })
+    };
+    let counted_for = Some(program).filter(|program| program != run.program());
+    Ok(RunMetrics { counted_for, ..run })
 }
 
 fn rank(row: &Row) -> rusqlite::Result<RankFigures> {

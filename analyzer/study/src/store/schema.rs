@@ -68,7 +68,7 @@ pub const CREATE_TABLES: &str = "
 CREATE TABLE runs (
   run INTEGER PRIMARY KEY AUTOINCREMENT, -- Its number in the study: 1, 2 … in the order of adding; never reused.
   id TEXT NOT NULL UNIQUE, -- The run's id, the same in all its logs: 16 hexadecimal digits.
-  program TEXT NOT NULL, -- Name of the program: the first word of the command without its folder.
+  program TEXT NOT NULL, -- Name of the program: the first word of the command without its folder, or what the user calls it.
   command TEXT NOT NULL, -- The command line, a JSON list of words.
   started_unix_s INTEGER NOT NULL, -- When it was started, in seconds since 1970.
   mpi TEXT NOT NULL, -- Name and version of the MPI library.

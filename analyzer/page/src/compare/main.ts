@@ -1,0 +1,16 @@
+// The page of a comparison: what changed, and why.
+import "../style.css";
+import { Page, begin, read } from "../shell";
+import { installTips } from "../tip";
+import { plural } from "../words";
+import { answer } from "./answer";
+import { changes } from "./changes";
+import { comparedRuns } from "./runs";
+import type { ComparisonDocument } from "../comparisondocument.generated";
+
+begin(async () => {
+    installTips();
+    const data = read("comparison") as ComparisonDocument;
+    const sub = [data.base, data.new].map(({ runs }) => plural(runs.length, "run")).join(" against ");
+    new Page([answer, changes, comparedRuns], data, { title: data.new.runs[0]?.command.join(" ") ?? "comparison", sub });
+});

@@ -1,0 +1,25 @@
+//! A comparison as one HTML file that needs nothing beside it. The page is made in `analyzer/page/src/compare`, of the same document as [`super::json`].
+
+use std::io::{self, Write};
+
+use super::condition::JudgedCondition;
+use super::text::ComparisonTextOptions;
+use super::{RunComparison, json, text};
+use lbprof_report::html::{HtmlPage, inert};
+
+/// Writes the page of a comparison; `options` are those of the text for readers without scripts.
+pub fn write(
+    comparison: &RunComparison,
+    conditions: &[JudgedCondition],
+    options: &ComparisonTextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (style, script) =
+        (include_str!("../../../page/dist/compare.css"), include_str!("../../../page/dist/compare.js"));
+    let page = HtmlPage {
+        text: anstream::adapter::strip_str(&text::render(comparison, conditions, options)).to_string(),
+        data: vec![("comparison", inert(&json::document(comparison, conditions))?)],
+        ..HtmlPage::new("lbprof: comparison".to_owned(), style, script)
+    };
+    page.write(out)
+}

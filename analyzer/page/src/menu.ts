@@ -1,43 +1,41 @@
-// The menu: panels that answer one question are a group. In a narrow window each group is one word, and lists its panels when it is pressed.
+// The menu: one entry for each question. The panels that answer the same one are views of its entry, with links to one another above them.
 import { el } from "./dom";
 
-/** A panel's link, and the group that it is listed in; one without a group stands alone. */
-export interface MenuEntry {
-    group?: string;
-    link: HTMLAnchorElement;
+/** A panel in the menu: the entry that it is a view of, and whether there is nothing in it. */
+export interface MenuPanel {
+    id: string;
+    title: string;
+    entry?: string;
+    isEmpty: boolean;
+    isOptional?: boolean;
 }
 
-export function menu(entries: MenuEntry[]): HTMLElement {
-    const groups: { name?: string; links: HTMLAnchorElement[] }[] = [];
-    for (const { group, link } of entries) {
+/** An entry, and the panels that are its views. */
+export interface MenuEntry {
+    link: HTMLAnchorElement;
+    panels: MenuPanel[];
+}
+
+/** Groups panels to entries, in their order. The link of an entry leads to its first panel with something in it. */
+export function menuEntries(panels: MenuPanel[]): MenuEntry[] {
+    const groups: MenuPanel[][] = [];
+    for (const panel of panels) {
         const last = groups.at(-1);
-        if (group !== undefined && last?.name === group) {
-            last.links.push(link);
+        if (panel.entry !== undefined && last?.[0].entry === panel.entry) {
+            last.push(panel);
         } else {
-            groups.push({ name: group, links: [link] });
+            groups.push([panel]);
         }
     }
-    const nav = el("nav", { "aria-label": "Panels" });
-    nav.append(...groups.map(({ name, links }) => (name === undefined ? links[0] : groupOf(nav, name, links))));
-    document.addEventListener("pointerdown", (event) => nav.contains(event.target as Node) || close(nav));
-    nav.addEventListener("keydown", (event) => event.key === "Escape" && close(nav));
-    window.addEventListener("hashchange", () => close(nav));
-    return nav;
+    const shown = groups.filter((group) => !group.every((panel) => panel.isEmpty && panel.isOptional));
+    return shown.map((group) => {
+        const first = group.find((panel) => !panel.isEmpty) ?? group[0];
+        return { link: el("a", { href: `#${first.id}` }, first.entry ?? first.title), panels: group };
+    });
 }
 
-/** A group; its button is shown in narrow windows alone. */
-function groupOf(nav: HTMLElement, name: string, links: HTMLAnchorElement[]): HTMLElement {
-    const list = el("div", { class: "entries" }, ...links);
-    const press = () => {
-        const wasOpen = button.getAttribute("aria-expanded") === "true";
-        close(nav);
-        button.setAttribute("aria-expanded", String(!wasOpen));
-    };
-    const button = el("button", { type: "button", class: "group-button", "aria-expanded": "false", onclick: press }, name);
-    return el("div", { class: "group", role: "group", "aria-label": name }, button, el("span", { class: "group-name", "aria-hidden": "true" }, name), list);
-}
-
-/** Closes all lists. */
-function close(nav: HTMLElement): void {
-    nav.querySelectorAll(".group-button").forEach((button) => button.setAttribute("aria-expanded", "false"));
+/** Links to all views of an entry, of which one is shown; nothing where there is only one. */
+export function viewLinks({ panels }: MenuEntry, shown: string): HTMLElement | undefined {
+    const links = panels.map(({ id, title }) => el("a", { href: `#${id}`, "aria-current": id === shown ? "page" : undefined }, title));
+    return links.length > 1 ? el("div", { class: "view-links", role: "navigation", "aria-label": "Views" }, ...links) : undefined;
 }

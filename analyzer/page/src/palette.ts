@@ -20,6 +20,17 @@ export function stateColour(name: string): string {
     return STATES[name]?.colour ?? OF_WAITING[name] ?? OKABE_ITO.grey;
 }
 
+/** Limits of efficiencies that are good and fair; POP looks for causes below 80 %. */
+const [GOOD_EFFICIENCY, FAIR_EFFICIENCY] = [0.8, 0.6];
+
+/** The limits in words. */
+export const EFFICIENCY_LIMITS = `green from ${100 * GOOD_EFFICIENCY} %, yellow from ${100 * FAIR_EFFICIENCY} %, red below`;
+
+/** Colour of an efficiency; no state has it. */
+export function efficiencyColour(efficiency: number): string {
+    return efficiency >= GOOD_EFFICIENCY ? "#4c9a52" : efficiency >= FAIR_EFFICIENCY ? "#d9b310" : "#b3261e";
+}
+
 /** Colours of the letters of a pattern: least, lower 15 %, between, upper 15 %, longest. */
 export const PATTERN_COLOURS: Record<string, string> = {
     m: OKABE_ITO.blue,

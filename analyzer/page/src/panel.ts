@@ -15,8 +15,10 @@ export interface PanelOf<Data> {
     title: string;
     /** One sentence on what the panel is for. */
     about: string;
-    /** The entry of the menu that lists it; alone in one of its own where none is named. */
-    group?: string;
+    /** The entry of the menu that it is a view of; one of its own, by its title, where none is named. */
+    entry?: string;
+    /** True if an entry of the menu with nothing in it is left out. */
+    isOptional?: boolean;
     /** The reason why the panel is empty for these data, or null if it is not. */
     missing?(data: Data): string | null;
     /** Fills `host`; returns what draws its pictures. `host` gets the event `selection` with what a link points out. */

@@ -1,7 +1,7 @@
 // The frame of all pages: the head, panels of which one is shown at a time, dark and light themes, print.
 import { formatAddress, isSelected, type Selection, type Target } from "./address";
 import { button, el, panelLink } from "./dom";
-import { menu } from "./menu";
+import { menuEntries, viewLinks, type MenuEntry } from "./menu";
 import type { PanelOf } from "./panel";
 import { onTheme, toggleTheme } from "./theme";
 import { address, keepAddress, showWindow } from "./timewindow";
@@ -16,18 +16,17 @@ interface Place<Data> {
     panel: PanelOf<Data>;
     section: HTMLElement;
     body: HTMLElement;
-    link: HTMLAnchorElement;
+    entry: MenuEntry;
     draw?: () => void;
     /** The selection by a link. */
     pointedOut: HTMLElement;
 }
 
-function place<Data>(panel: PanelOf<Data>): Place<Data> {
-    const link = el("a", { href: `#${panel.id}` }, panel.title);
+function place<Data>(panel: PanelOf<Data>, entry: MenuEntry): Place<Data> {
     const body = el("div", { class: "body" });
     const pointedOut = el("p", { class: "pointed-out", hidden: true });
-    const section = el("section", { id: `panel-${panel.id}`, "aria-label": panel.title, tabindex: -1, hidden: true }, el("h2", {}, panel.title), el("p", { class: "about" }, panel.about), pointedOut, body);
-    return { panel, section, body, link, pointedOut };
+    const section = el("section", { id: `panel-${panel.id}`, "aria-label": panel.title, tabindex: -1, hidden: true }, viewLinks(entry, panel.id), el("h2", {}, panel.title), el("p", { class: "about" }, panel.about), pointedOut, body);
+    return { panel, section, body, entry, pointedOut };
 }
 
 /** Names what is selected, with a link to the panel without it. */
@@ -75,7 +74,16 @@ function searchBox(search: (wanted: string) => Hit[]): HTMLElement {
         list.hidden = !wanted;
     };
     const field = el("input", { type: "search", placeholder: "region, call site, rank: /", "aria-label": "find a region, call site or rank", size: 22, oninput: fill, onfocus: fill });
-    const box = el("div", { class: "search", onkeydown: (event: KeyboardEvent) => (event.key === "Escape" ? close() : moveFocus(event, [field, ...list.querySelectorAll("a")])) }, field, list);
+    const onKey = (event: KeyboardEvent) => {
+        if (event.key === "Escape") {
+            close();
+        } else if (event.key === "Enter" && event.target === field) {
+            list.querySelector("a")?.click();
+        } else {
+            moveFocus(event, [field, ...list.querySelectorAll("a")]);
+        }
+    };
+    const box = el("div", { class: "search", onkeydown: onKey }, field, list);
     document.addEventListener("pointerdown", (event) => box.contains(event.target as Node) || close());
     document.addEventListener("keydown", (event) => {
         if (event.key === "/" && !(event.target as Element).matches("input, select, textarea")) {
@@ -108,7 +116,8 @@ export class Page<Data> {
         head: { title: string; sub: string },
         search?: (wanted: string) => Hit[],
     ) {
-        this.places = panels.map((panel) => place(panel));
+        const entries = menuEntries(panels.map((panel) => ({ ...panel, isEmpty: (panel.missing?.(data) ?? null) !== null })));
+        this.places = entries.flatMap((entry) => entry.panels.map(({ id }) => place(panels.find((panel) => panel.id === id)!, entry)));
         this.shown = this.places[0];
         document.title = `lbprof: ${head.title || "report"}`;
         const header = el(
@@ -119,7 +128,7 @@ export class Page<Data> {
             search && searchBox(search),
             el("span", { class: "buttons" }, button("dark / light", toggleTheme), button("print", () => window.print())),
         );
-        const nav = menu(this.places.map(({ panel, link }) => ({ group: panel.group, link })));
+        const nav = el("nav", { "aria-label": "Panels" }, ...entries.map((entry) => entry.link));
         const content = el("div", { class: "panels" }, ...this.places.map((at) => at.section));
         document.getElementById("page")?.replaceChildren(header, el("div", { class: "below" }, nav, content));
         this.listen();
@@ -144,9 +153,9 @@ export class Page<Data> {
         keepAddress();
         for (const at of this.places) {
             at.section.hidden = at !== this.shown;
-            at.link.removeAttribute("aria-current");
+            at.entry.link.removeAttribute("aria-current");
         }
-        this.shown.link.setAttribute("aria-current", "page");
+        this.shown.entry.link.setAttribute("aria-current", "page");
         build(this.shown, this.data);
         this.draw();
         const { body, pointedOut } = this.shown;

@@ -16,14 +16,18 @@ import { timeline } from "./timeline";
 import { waiting } from "./waiting";
 import { whatIf } from "./whatif";
 
-/** Panels by the question that they answer; a panel that answers one by itself has no group. */
-const GROUPS: [question: string | undefined, panels: Panel[]][] = [
-    [undefined, [summary]],
-    ["Where", [code, callSites]],
-    ["When", [iterations, timeline, overTime]],
-    ["Who", [waiting, communication, threads]],
-    [undefined, [whatIf]],
-    ["Expert", [stagesAndRanks, patterns, overheads, facts, glossary]],
-];
+/** The entries of the menu, each with the panels that are its views. */
+const ENTRIES: Record<string, Panel[]> = {
+    Answer: [summary],
+    Code: [code, callSites],
+    Iterations: [iterations],
+    Timeline: [timeline, overTime],
+    Waiting: [waiting],
+    Messages: [communication],
+    Threads: [threads],
+    "What if": [whatIf],
+    Methods: [stagesAndRanks, patterns, overheads],
+    Data: [facts, glossary],
+};
 
-export const PANELS: Panel[] = GROUPS.flatMap(([group, panels]) => panels.map((panel) => ({ ...panel, group })));
+export const PANELS: Panel[] = Object.entries(ENTRIES).flatMap(([entry, panels]) => panels.map((panel) => ({ ...panel, entry })));

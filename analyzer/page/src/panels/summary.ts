@@ -5,7 +5,7 @@ import { isMuchOutside, lifetimeBar } from "../lifetime";
 import { findingViews, lostTo, type FindingView } from "../findingviews";
 import { linkMentions } from "../mentions";
 import { overview } from "../overview";
-import { SERIES, stateColour } from "../palette";
+import { EFFICIENCY_LIMITS, SERIES, efficiencyColour, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import type { ClusterRow, EfficiencyRow, Report } from "../report.generated";
 import { csvButton } from "../save";
@@ -30,13 +30,14 @@ export const summary: Panel = {
         if (lost) {
             host.append(lost);
         }
+        host.append(efficiencyTree(report));
         const life = isMuchOutside(report) ? lifetimeBar(report) : null;
         const pictures = overview(data, slowRanks(report));
         host.append(pictures.element, life ?? "");
         if (report.run.problems.length > 0) {
             host.append(problemList(report.run.problems));
         }
-        host.append(findingList(data), efficiencyTree(report), whatIf(report), dataLine(report));
+        host.append(findingList(data), whatIf(report), dataLine(report));
         return pictures.draw;
     },
 };
@@ -166,17 +167,22 @@ function efficiencyTree(report: Report): HTMLElement {
                 "tr",
                 { "data-efficiency": branch.name },
                 name,
-                el("td", {}, bar(branch.least ?? branch.value ?? 0, range(branch), stateColour("computation"))),
+                el("td", {}, efficiencyBar(branch)),
                 el("td", { class: "formula" }, ...formula),
                 el("td", {}, panelLink(branch.panel, branch.means)),
             ),
         );
     }
     const whose = group ? ` of ${namedRanks(group.ranks, group.rank_count)}` : "";
-    const caption = el("caption", {}, `Efficiency${whose}: parallel = load balance × micro load balance × transfer`);
+    const caption = el("caption", {}, `Efficiency${whose}: parallel = load balance × micro load balance × transfer (${EFFICIENCY_LIMITS})`);
     const about = aboutIdeal(of);
     const csv = csvButton("efficiency", () => [["efficiency", "least", "value", "numerator [s]", "denominator [s]"], ...rows.map(({ name, least, value, from }) => [name, least ?? value, value, ...from])]);
     return el("div", { class: "table" }, el("table", { class: "tree" }, caption, body), el("div", { class: "below-table" }, csv), about === null ? null : el("p", { class: "hint" }, about));
+}
+
+function efficiencyBar(branch: Branch): HTMLElement {
+    const efficiency = branch.least ?? branch.value ?? 0;
+    return bar(efficiency, range(branch), efficiencyColour(efficiency));
 }
 
 /** `87.4 %`, or `60.1 % to 87.4 %` where it is not known better. */

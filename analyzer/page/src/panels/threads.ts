@@ -15,6 +15,7 @@ export const threads: Panel = {
     id: "threads",
     title: "Threads",
     about: "How the threads of each rank share the work of OpenMP's parallel regions, and how much pools of other threads work.",
+    isOptional: true,
     missing: ({ report }) => {
         if ((report.threads?.regions.length ?? 0) > 0 || (report.thread_pools?.length ?? 0) > 0) {
             return null;

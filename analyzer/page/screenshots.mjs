@@ -1,4 +1,4 @@
-// Takes the pictures of docs/images: every panel of a page, 1280 pixels wide. scripts/pictures makes the pages.
+// Takes the pictures of docs/images: panels of a page, 1280 pixels wide. scripts/pictures makes the pages.
 //
 //   npm run screenshots -- PAGES FOLDER
 //
@@ -18,17 +18,11 @@ const PICTURES = [
     { id: "iterations", height: 800 },
     { id: "iterations", name: "many-ranks", of: "slow", scheme: "dark", height: 760 },
     { id: "stages", height: 900 },
-    { id: "patterns", height: 620 },
     { id: "timeline", height: 760, before: chooseWait },
     { id: "waiting", height: 700 },
     { id: "whatif", height: 560 },
     { id: "code", height: 640 },
-    { id: "callsites", height: 420 },
-    { id: "communication", height: 900 },
     { id: "threads", of: "threads", height: 620 },
-    { id: "overtime", height: 760 },
-    { id: "overheads", height: 860 },
-    { id: "facts", height: 900 },
     { id: "summary", name: "phone", width: 390, height: 780 },
 ];
 

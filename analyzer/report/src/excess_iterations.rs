@@ -67,7 +67,7 @@ impl ExcessIterations {
         if are_some { ExcessIterations::describe(&slow, excesses.len()) } else { None }
     }
 
-    /// Describes slow iterations, in ascending order, of so many.
+    /// Describes slow iterations, in ascending order, of `all`.
     fn describe(slow: &[u32], all: usize) -> Option<ExcessIterations> {
         let (first, last) = (slow[0], slow[slow.len() - 1]);
         // The excess of one or the other may be too small to see: the time for a file differs.

@@ -1,7 +1,7 @@
 //! Facts about what is lost: which ranks cause it, where, and what would be gained. The findings read them; parts below 1 % of the elapsed time are left out.
 //!
-//! They are about the parts of the verdict. Of communication, file access and the program's own code within MPI are parts of their own; of
-//! imbalance, the control of parallelism: load imbalance is split by the regions in which the rank that computes longest exceeds the
+//! They are about the parts of the verdict. File access and the program's own code within MPI are parts of communication by themselves, the
+//! control of parallelism is one of imbalance: load imbalance is split by the regions in which the rank that computes longest exceeds the
 //! mean. Where the ranks were followed, the causes of waiting (docs/metrics.md §4) show which ranks are waited for, and at which call.
 //!
 //! Where ranks do not share one work, or others than the selected are waited for, balance says little: then a part is what causes waiting.
@@ -58,12 +58,12 @@ pub struct LossFacts {
 pub struct LossPlace {
     /// Elapsed time that it costs: summed over ranks, divided by their number.
     pub lost_s: f64,
-    /// The ranks that cause it and their shares of it, the largest first, at most 8. Of communication the rank for whose calls others wait for most of it, if there is one.
+    /// The ranks that cause it and their shares of it, the largest first, at most 8. For communication it is the rank for whose calls others wait longest, if there is one.
     pub ranks: Vec<(u32, f64)>,
     /// Path of the region that causes most of it.
     pub region: Option<String>,
-    /// The call at which ranks wait longest for these ranks; of communication the call that takes longest besides waiting, or that of the
-    /// rank for whose calls others wait.
+    /// The call at which ranks wait longest for these ranks; for communication the call that takes longest besides waiting, or the call
+    /// of the rank that others wait for.
     pub at: Option<LossAt>,
     /// Gain without it, by replay: of even work in each iteration, or, no more than is lost, of an ideal network. `None` if it was not computed.
     pub remedy: Option<PredictionRow>,

@@ -1,9 +1,9 @@
-//! Pools of threads that no run-time library reports, such as those of `std::thread`, TBB and Kokkos: how much of their time they work, by samples.
+//! Pools of threads that no run-time library reports, such as `std::thread`, TBB and Kokkos start: how much of their time they work, by samples.
 //!
 //! utilization = Σ CPU time of its threads besides waiting / (n × time)
 //!
 //! n is the most threads that there are at a time. The CPU time is a sum over samples, so that it has a standard error; so has the utilization. The time of a
-//! region is that of the rank's first thread in it.
+//! region is the first thread's time in it.
 
 use std::collections::BTreeMap;
 
@@ -20,11 +20,11 @@ use lbprof_thresholds::verdict::MIN_POOL_UTILIZATION;
 /// Regions of a pool that have rows.
 const MAX_REGIONS: usize = 20;
 
-/// Threads that ranks start with one routine, all ranks together; not those of OpenMP's libraries where parallel regions were measured.
+/// Threads that ranks start with one routine, all ranks together; without OpenMP's threads where parallel regions were measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadPoolRow {
-    /// The routine's name: of `std::thread` that of the function which it runs.
+    /// The routine's name; for `std::thread` the name of the function that it runs.
     pub name: String,
     /// Location of the routine.
     pub routine: CodePlace,
@@ -174,7 +174,7 @@ fn name_of_pool(routine: &CodePlace) -> String {
     library.map_or_else(|| routine.label(), |(_, library)| format!("{library} ({})", routine.label()))
 }
 
-/// Names the routine of a pool. That of a `std::thread` is `std::thread::_State_impl<…<std::tuple<FUNCTION, ARGUMENTS> > >::_M_run`.
+/// Names the routine of a pool. A `std::thread` has `std::thread::_State_impl<…<std::tuple<FUNCTION, ARGUMENTS> > >::_M_run`.
 fn name_of_routine(function: &str) -> String {
     let inner = function.strip_prefix("std::thread::_State_impl<").and_then(|rest| rest.split_once("std::tuple<"));
     let Some((_, inner)) = inner else { return function.to_owned() };

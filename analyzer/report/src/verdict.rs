@@ -155,7 +155,7 @@ pub struct WorstRegion {
     pub path: String,
     /// Its own name.
     pub name: String,
-    /// Of code between calls of one function, these calls in words.
+    /// The calls around the code in words, if one function makes both.
     pub between: Option<String>,
     /// True if it was found in the calls, not marked.
     pub found: bool,

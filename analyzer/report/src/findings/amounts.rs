@@ -58,7 +58,7 @@ impl CallAmounts {
 /// Returns whether ranks may compute in the call with most communication: in a reduction of few bytes that takes long without waiting for any rank. The program's own
 /// reduction function (`MPI_Op_create`) runs there; no log says whether there is one.
 pub fn may_compute(report: &Report) -> bool {
-    // Of a run that was killed or hung, the last call says only that it did not return.
+    // The last call of a run that was killed or hung says only that it did not return.
     let facts = &report.loss_facts;
     let Some(loss) = facts.communication.as_ref().filter(|_| !report.is_only_described()) else { return false };
     let Some(at) = &loss.at else { return false };

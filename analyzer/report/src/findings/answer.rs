@@ -23,7 +23,7 @@ pub struct AnswerText {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerLine {
-    /// Subject of the line: `where`: places in the program, and calls; `gain`: that of a change, by replay, or why none is predicted; `try`: a change that helps for sure; `look at`: changes that
+    /// Subject of the line: `where`: places in the program, and calls; `gain`: what a change saves, by replay, or why none is predicted; `try`: a change that helps for sure; `look at`: changes that
     /// may help; `note`: a doubt, or what else must be known.
     pub label: &'static str,
     /// Its words.

@@ -27,7 +27,7 @@ pub struct FindingRow {
     /// `large messages`, `late progress`, `communication`; `called by MPI`: functions of the program; `file access`; `late file progress`: nonblocking access to
     /// files is waited for; `recorder`.
     pub kind: &'static str,
-    /// Seconds of the mean rank's time that it explains; 0 for conditions, and statements about all of the loss. Those of all findings and `not_explained_s` add up to `lost_s`.
+    /// Seconds of the mean rank's time that it explains; 0 for conditions, and statements about all of the loss. The seconds of all findings and `not_explained_s` add up to `lost_s`.
     pub seconds: f64,
     /// `seconds` / recorded elapsed time.
     pub share: f64,

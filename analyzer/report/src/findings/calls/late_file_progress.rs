@@ -15,7 +15,7 @@ use crate::{Report, SiteRow};
 
 /// Detects that most access to files is waiting for nonblocking operations, during which ranks computed for as long before.
 pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
-    // The waits are those of the whole program.
+    // The waits are known for the whole program alone.
     if report.facts.selected.region.is_some() {
         return None;
     }

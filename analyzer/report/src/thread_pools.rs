@@ -34,6 +34,10 @@ pub struct ThreadPoolRow {
     pub threads: u64,
     /// Threads started, short-lived ones included, of the whole run.
     pub started: u64,
+    /// The rank whose threads work longest: CPU time besides waiting.
+    pub longest_rank: u32,
+    /// The CPU time besides waiting of its threads.
+    pub longest_s: f64,
     /// The whole program.
     pub program: PoolUse,
     /// Each region by itself, inner regions excluded, those with most CPU time first; at most 20.
@@ -92,6 +96,8 @@ struct PoolBuilder {
     ranks: u64,
     threads: u64,
     started: u64,
+    /// The rank whose threads work longest, and how long.
+    longest: (u32, f64),
     regions: BTreeMap<RegionIdx, PoolSums>,
     program: PoolSums,
 }
@@ -106,6 +112,10 @@ impl PoolBuilder {
         for (at, time) in &pool.times {
             let sums = regions.entry(at.region).or_default();
             if is_waiting(at.node) { sums.waiting.add(time) } else { sums.working.add(time) }
+        }
+        let working_s: f64 = regions.values().map(|sums| sums.working.seconds).sum();
+        if working_s > self.longest.1 {
+            self.longest = (rank.rank, working_s);
         }
         self.program.thread_time_s += threads * rank.inclusive(0).iter().sum::<f64>();
         for (region, mut sums) in regions {
@@ -145,6 +155,8 @@ fn row(model: &Model, routine: CodePlace, pool: PoolBuilder) -> ThreadPoolRow {
         ranks: pool.ranks,
         threads: pool.threads,
         started: pool.started,
+        longest_rank: pool.longest.0,
+        longest_s: pool.longest.1,
         program: pool.program.to_row(path(model, 0)),
         regions,
     }

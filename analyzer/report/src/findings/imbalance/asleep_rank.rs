@@ -4,7 +4,7 @@ use super::slowest;
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice};
 use crate::findings::loss_parts::LossParts;
-use crate::findings::whole::thread_pool::{find_working_pool, pool_in_words};
+use crate::findings::whole::thread_pool::{find_working_pool, pool_in_words, pool_place, uneven_pool};
 use crate::phrases::doubts::idle_state;
 use crate::phrases::functions::certain_asleep_share;
 use crate::phrases::ranks::{named_ranks, stopper};
@@ -22,9 +22,11 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let pool = find_working_pool(report).filter(|_| !is_stopped);
     let state = if pool.is_some() { "waiting for other threads of the process" } else { idle_state(is_stopped) };
     let because = slowest::in_state(report, worst, state);
+    let finding = slowest::slow_rank_finding(report, "asleep rank", parts.imbalance_s, because);
     Some(Finding {
+        place: pool.and_then(|_| pool_place(report)).or(finding.place),
         advice: Some(FindingAdvice::LookAt(advice(report, &worst.with_equals(), is_stopped, pool))),
-        ..slowest::slow_rank_finding(report, "asleep rank", parts.imbalance_s, because)
+        ..finding
     })
 }
 
@@ -32,7 +34,8 @@ fn advice(report: &Report, slow: &[u32], is_stopped: bool, pool: Option<&ThreadP
     let (wait, have) = if slow.len() > 1 { ("wait", "have") } else { ("waits", "has") };
     let named = named_ranks(slow);
     if let Some(pool) = pool {
-        return format!("whether {named} {have} more work for these threads ({})", pool_in_words(pool));
+        let whether = format!("whether {named} {have} more work for these threads");
+        return format!("{} ({})", uneven_pool(pool).unwrap_or(whether), pool_in_words(pool));
     }
     match storage::access_of_slowest(report) {
         _ if is_stopped => stopper(&named),

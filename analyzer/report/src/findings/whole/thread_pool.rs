@@ -1,21 +1,25 @@
-//! Threads that do not call MPI do the work, while the thread that calls MPI waits for them outside of it.
+//! Threads that do not call MPI do the work, while the thread that calls MPI waits for them outside of it, or polls.
 
-use lbprof_thresholds::verdict::{GOOD_CORE_EFFICIENCY, MAX_COMPUTATION_OF_WAITING_THREAD, MIN_WORK_OF_POOLS};
+use lbprof_thresholds::verdict::{
+    GOOD_CORE_EFFICIENCY, MAX_COMPUTATION_OF_WAITING_THREAD, MIN_EXCESS_OF_POOL, MIN_WORK_OF_POOLS,
+};
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingTone};
+use crate::finding::{Finding, FindingAdvice, FindingPlace, FindingTone};
+use crate::phrases::functions::function_and_caller;
 use crate::phrases::names::LONGEST_NAME;
-use crate::phrases::ranks::short_percent;
+use crate::phrases::ranks::{factor_in_words, short_percent};
 use crate::thread_pools::ThreadPoolRow;
 use crate::words::{clean, plural, shorten};
 
-/// Detects that nearly all time of the ranks counts as computation, but is waiting for a pool of threads.
+/// Detects that nearly all time of the ranks counts as computation, but is waiting for a pool of threads, or that ranks poll until these have worked.
 pub fn detect(report: &Report) -> Option<Finding> {
-    let pool = find_working_pool(report).filter(|_| report.verdict.is_good())?;
+    let polls = polls_for_pools(report);
+    let pool = find_working_pool(report).filter(|_| report.verdict.is_good() || polls)?;
     let utilization = pool.program.utilization?;
+    let waits = if polls { "polls until they have" } else { "waits for them" };
     let sentence = format!(
-        "The work is done by threads that do not call MPI: {} compute {} of their time, while the thread of each rank that calls MPI waits \
-         for them.",
+        "The work is done by threads that do not call MPI: {} compute {} of their time, while the thread of each rank that calls MPI {waits}.",
         pool_in_words(pool),
         short_percent(utilization)
     );
@@ -25,28 +29,58 @@ pub fn detect(report: &Report) -> Option<Finding> {
         }
         false => "",
     };
+    let balance = uneven_pool(pool).unwrap_or_else(|| "whether the ranks have equally much for them to do".to_owned());
     let advice = format!(
-        "{idle}whether the ranks have equally much for them to do: the figures of ranks describe the threads that call MPI alone (lb-report \
-         --full: Pools of threads)"
+        "{idle}{balance}: the figures of ranks describe the threads that call MPI alone (lb-report --full: Pools of threads)"
     );
     Some(Finding {
+        place: pool_place(report),
         advice: Some(FindingAdvice::LookAt(advice)),
         evidence: vec![("threads", pool.threads as f64), ("utilization", utilization)],
         ..Finding::of_whole("thread pool", FindingTone::Unclear, sentence)
     })
 }
 
-/// Returns the pool of threads with most work, if pools work longer than the threads that call MPI, which are on a core for a small part of their computation.
+/// Returns whether ranks spend most of what they lose in polls.
+fn polls_for_pools(report: &Report) -> bool {
+    let lost_s = report.verdict.lost_s * report.ranks.len() as f64;
+    report.data.polls.waiting_s > MIN_WORK_OF_POOLS * lost_s
+}
+
+/// Returns the pool of threads with most work, if pools work longer than the threads that call MPI, and these mostly sleep in what counts as their computation, or poll.
 pub fn find_working_pool(report: &Report) -> Option<&ThreadPoolRow> {
     let computation_s: f64 = report.ranks.iter().map(|row| row.computation_s).sum();
     let first_s: f64 = report.ranks.iter().map(|row| row.computation_cpu_s).sum::<Option<f64>>()?;
     let pools_s: f64 = report.thread_pools.iter().map(|pool| pool.program.cpu_s - pool.program.waiting_s).sum();
-    let is_waiting = first_s <= MAX_COMPUTATION_OF_WAITING_THREAD * computation_s;
-    let is_work = pools_s > first_s && pools_s >= MIN_WORK_OF_POOLS * computation_s;
+    let waited_s = computation_s + report.data.polls.waiting_s;
+    let is_waiting = first_s <= MAX_COMPUTATION_OF_WAITING_THREAD * waited_s;
+    let is_work = pools_s > first_s && pools_s >= MIN_WORK_OF_POOLS * waited_s;
     report.thread_pools.first().filter(|_| is_waiting && is_work)
 }
 
 /// Returns the threads of a pool: `8 threads of work`.
 pub fn pool_in_words(pool: &ThreadPoolRow) -> String {
     format!("{} of {}", plural(pool.threads, "thread"), shorten(&clean(&pool.name), LONGEST_NAME))
+}
+
+/// Returns on which rank a pool works longer than on average: `why those of rank 0 work 1.5 times the average`.
+pub fn uneven_pool(pool: &ThreadPoolRow) -> Option<String> {
+    let mean_s = (pool.program.cpu_s - pool.program.waiting_s) / pool.ranks.max(1) as f64;
+    let factor = pool.longest_s / mean_s;
+    (factor >= MIN_EXCESS_OF_POOL).then(|| {
+        format!(
+            "how work is divided: the threads of rank {} work {} the average",
+            pool.longest_rank,
+            factor_in_words(factor)
+        )
+    })
+}
+
+/// Returns the function in which threads that do not call MPI spend most CPU time.
+pub fn pool_place(report: &Report) -> Option<FindingPlace> {
+    let others = report.functions.iter().flat_map(|table| &table.other_threads).filter(|row| !row.call_mpi);
+    let functions = others.flat_map(|row| &row.program.functions).filter(|row| !row.name.waits_for_threads());
+    let longest = functions.max_by(|a, b| a.mean_s.total_cmp(&b.mean_s))?;
+    let text = format!("threads in {}", function_and_caller(&longest.name, longest.caller.as_deref()));
+    Some(FindingPlace::in_words(text).with_function(&longest.name, longest.caller.as_deref()))
 }

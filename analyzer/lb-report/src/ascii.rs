@@ -1,8 +1,7 @@
-//! Text for terminals and files whose locale has no UTF-8: each character as one of ASCII, so that columns stay columns.
+//! Converts text to ASCII for locales without UTF-8, character by character, so that columns stay aligned.
 
 use std::borrow::Cow;
 
-/// Returns a text in ASCII.
 pub fn to_ascii(text: &str) -> Cow<'_, str> {
     match text.is_ascii() {
         true => Cow::Borrowed(text),
@@ -10,7 +9,6 @@ pub fn to_ascii(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the character of ASCII that looks most like another.
 fn ascii_char(char: char) -> char {
     match char {
         _ if char.is_ascii() => char,

@@ -1,4 +1,4 @@
-//! Files and folders that appear complete or not at all: they are written under temporary names first.
+//! Files and folders that appear complete or not at all: they are written under temporary names.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempDir};
 
-/// Writes through a buffer.
 pub fn write_to(
     sink: impl Write + Send,
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
@@ -17,12 +16,10 @@ pub fn write_to(
     out.flush()
 }
 
-/// Puts what `write` writes in the place of the file at `path`. It is written beside it first and takes its name when it is complete, so
-/// that nobody ever reads a part, and an error leaves what was there. What is no file, as a device or a pipe, is written to as it is.
-///
-/// Errors: what the system says.
+/// Replaces the file at `path` when `write` is complete, so that readers never see a part and an error leaves the old file. Devices and pipes are
+/// written directly.
 pub fn replace(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {
-    // A link goes on pointing where it does.
+    // A symbolic link keeps its target.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if path.metadata().is_ok_and(|found| !found.is_file()) {
         return write_to(File::create(path)?, write);
@@ -35,18 +32,17 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::R
     Ok(())
 }
 
-/// Creates a file in a folder, under a temporary name.
 fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".lb-report-");
-    // What a new file may be done with is for the user's umask to say.
+    // The umask decides on permissions.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    // The error's own text has the name of what is written beside the file.
+    // The error's text contains the temporary name.
     builder.tempfile_in(folder).map_err(|error| io::Error::from(error.kind()))
 }
 
-/// Files of a folder that get their names when all of them are complete. Else none of them is left.
+/// Files of a folder that get their names once all are complete. Otherwise none is left.
 pub struct WholeFolder {
     path: PathBuf,
     /// True if it is a new folder, which goes away where nothing is completed.
@@ -55,20 +51,19 @@ pub struct WholeFolder {
 }
 
 impl WholeFolder {
-    /// Opens the folder at `path`, and creates it if it is missing.
+    /// Creates the folder if it is missing.
     pub fn create(path: &Path) -> io::Result<WholeFolder> {
         let is_new = !path.exists();
         fs::create_dir_all(path)?;
         Ok(WholeFolder { path: path.to_owned(), is_new, files: RefCell::default() })
     }
 
-    /// Opens an existing folder.
     pub fn existing(path: &Path) -> io::Result<WholeFolder> {
         fs::metadata(path)?;
         Ok(WholeFolder { path: path.to_owned(), is_new: false, files: RefCell::default() })
     }
 
-    /// Opens a file that will have this name.
+    /// Opens a file that will get this name.
     pub fn file(&self, name: &str) -> io::Result<File> {
         let new = new_file(&self.path)?;
         let file = new.reopen()?;
@@ -76,7 +71,7 @@ impl WholeFolder {
         Ok(file)
     }
 
-    /// Gives the files their names. `others` are the names of files that may be there from before, and go away if they are `ours`.
+    /// Gives the files their names. Files called `others` from an earlier run are removed if they are `ours`.
     pub fn finish(mut self, others: &[String], ours: impl Fn(&Path) -> bool) -> io::Result<()> {
         let files = self.files.take();
         self.is_new = false;
@@ -96,24 +91,22 @@ impl Drop for WholeFolder {
     fn drop(&mut self) {
         self.files.borrow_mut().clear();
         if self.is_new {
-            // Where something else is in it by now it stays.
+            // A folder with other files stays.
             let _ = fs::remove_dir(&self.path);
         }
     }
 }
 
-/// A folder that others fill, which gets its name when it is complete. Else nothing of it is left.
+/// A folder that gets its name when complete. Otherwise nothing of it is left.
 pub struct NewFolder {
     path: PathBuf,
-    parent: PathBuf,
+    pub parent: PathBuf,
     /// The folder around it while it is filled.
     temporary: TempDir,
 }
 
 impl NewFolder {
-    /// Prepares the folder that will be at `path`.
-    ///
-    /// Errors: what the system says, or that something else is there.
+    /// Fails if the folder has files.
     pub fn create(path: &Path) -> io::Result<NewFolder> {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match fs::read_dir(path).map(|entries| entries.count()) {
@@ -126,19 +119,11 @@ impl NewFolder {
         Ok(NewFolder { path: path.to_owned(), parent: parent.to_owned(), temporary })
     }
 
-    /// Returns the parent folder.
-    pub fn parent(&self) -> &Path {
-        &self.parent
-    }
-
-    /// The path at which to create and fill it.
+    /// Returns the path at which to create it.
     pub fn unfinished(&self) -> PathBuf {
         self.temporary.path().join("folder")
     }
 
-    /// Gives the folder its name.
-    ///
-    /// Errors: what the system says.
     pub fn finish(self) -> io::Result<()> {
         fs::rename(self.unfinished(), &self.path)
     }

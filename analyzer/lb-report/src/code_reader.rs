@@ -1,5 +1,4 @@
-//! The process by which lb-report has programs and shared objects read ([`lbprof_analysis::structure::code_readers`]): it is lb-report itself, with an argument
-//! that users do not give.
+//! The process that reads programs and shared objects ([`lbprof_analysis::structure::code_readers`]): lb-report itself with a hidden argument.
 
 use std::io::{stdin, stdout};
 use std::process::{Command, ExitCode};
@@ -10,13 +9,12 @@ use lbprof_analysis::structure::symbols;
 
 use crate::limits::{limit_processor_time, limit_worker};
 
-/// The argument.
 const ARGUMENT: &str = "--code-reader";
 
-/// The variable with the user's own limit of processor time for the names of a run: seconds; 0: none.
+/// Variable with the user's limit of processor time for names, in seconds; 0 means none.
 const VARIABLE: &str = "LB_REPORT_MAX_CPU";
 
-/// A development build is several times slower than what users have.
+/// Development builds are several times slower.
 const SLOWER: u32 = if cfg!(debug_assertions) { 10 } else { 1 };
 
 /// Serves as a reader if this process was started as one.
@@ -29,12 +27,12 @@ pub fn serve_if_asked() -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
-/// The readers of programs and shared objects.
+/// Returns the readers of programs and shared objects.
 pub fn code_readers() -> CodeReaders {
     CodeReaders::apart(command)
 }
 
-/// Returns the processor time after which no more names are looked up.
+/// Returns the processor time for looking up names.
 pub fn naming_time() -> Duration {
     match std::env::var(VARIABLE).ok().and_then(|text| text.trim().parse().ok()) {
         None => symbols::MOST_TIME.saturating_mul(SLOWER),
@@ -43,7 +41,7 @@ pub fn naming_time() -> Duration {
     }
 }
 
-/// Returns the command that starts a reader: the file that runs here, even if another one has its name by now.
+/// Starts this very file, even if another one has its name by now.
 fn command() -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg(ARGUMENT);

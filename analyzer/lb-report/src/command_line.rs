@@ -1,4 +1,4 @@
-//! The command line: its commands, and what runs each.
+//! The command line.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ enum ReportCommand {
     },
 }
 
-/// Runs the command of this process's arguments, and reports errors.
+/// Runs the command, and reports errors.
 pub fn run(arguments: &CommandLine) -> ReportExit {
     limit_memory();
     let result = match &arguments.command {
@@ -71,11 +71,11 @@ pub fn run(arguments: &CommandLine) -> ReportExit {
     result.unwrap_or_else(|error| fail(&error))
 }
 
-/// Parses the arguments of this process. Help and errors are printed if `prints` is true, and end the process with the returned exit.
+/// Parses the arguments of this process. Help and errors are printed if `prints`, and lead to the returned exit.
 pub fn parsed(prints: bool) -> Result<CommandLine, ReportExit> {
     CommandLine::try_parse().map_err(|error| {
         if prints {
-            // Help that nobody reads to its end is no error.
+            // A closed pipe during help is no error.
             let _ = match explain_unknown(&error) {
                 Some(message) => writeln!(io::stderr(), "{}: {message}", name()),
                 None => error.print(),
@@ -85,8 +85,7 @@ pub fn parsed(prints: bool) -> Result<CommandLine, ReportExit> {
     })
 }
 
-/// Explains that an option does not exist, and which one was meant; `None` for other errors. The parser's own advice, to pass the word on as a value, is meant
-/// by few.
+/// Explains an unknown option. The parser suggests to pass the word as a value, which few users mean.
 fn explain_unknown(error: &clap::Error) -> Option<String> {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) =
         (error.kind(), error.get(ContextKind::InvalidArg))

@@ -15,7 +15,7 @@ use crate::exit::{ReportExit, print_note, refuse_usage};
 use crate::output::{A_BROWSER, CommonOptions, announce, default_columns, print, write_file};
 use crate::run::figures;
 
-/// Rows of a table where the user does not say.
+/// Default number of rows of a table.
 const ROWS: usize = 5;
 
 #[derive(Args)]
@@ -89,13 +89,11 @@ impl CompareOutput {
     }
 }
 
-/// A share in per cent.
 fn percent(text: &str) -> Result<f64, String> {
     let percent = text.trim_end_matches('%').trim_end().parse().ok();
     percent.filter(|percent| (0.0..=100.0).contains(percent)).ok_or_else(|| "0 to 100 per cent, as in 2".to_owned())
 }
 
-/// Compares runs as the user asked for it.
 pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
     let Some((base, new)) = sides(arguments) else {
         return refuse_usage(
@@ -142,14 +140,13 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
     Ok(exit(&judged, comparison.complete()))
 }
 
-/// Reports the conditions that do not pass on standard error, because standard output may be read by a program.
+/// Reports failed conditions on standard error, because programs may read standard output.
 pub fn report_failures(judged: &[JudgedCondition]) {
     for failed in judged.iter().filter(|judged| judged.outcome != ConditionOutcome::Passes) {
         print_note(failed.sentence());
     }
 }
 
-/// The exit after conditions were judged.
 pub fn exit(judged: &[JudgedCondition], complete: bool) -> ReportExit {
     match judged.iter().all(|judged| judged.outcome == ConditionOutcome::Passes) {
         false => ReportExit::Condition,
@@ -157,7 +154,7 @@ pub fn exit(judged: &[JudgedCondition], complete: bool) -> ReportExit {
     }
 }
 
-/// The runs of both sides, or `None` if the sides are not clear.
+/// Returns the runs of both sides, or `None` if the sides are not clear.
 fn sides(arguments: &CompareArguments) -> Option<(&[PathBuf], &[PathBuf])> {
     match (arguments.runs.as_slice(), arguments.with.as_slice()) {
         ([base, new], []) => Some((std::slice::from_ref(base), std::slice::from_ref(new))),
@@ -171,7 +168,7 @@ fn side(runs: &[PathBuf], common: &CommonOptions) -> anyhow::Result<ComparisonSi
     Ok(ComparisonSide { runs: runs? })
 }
 
-/// A run that is given twice on a side. It would look like a repetition without noise.
+/// Finds a run that is given twice, which would look like a repetition without noise.
 fn twice(side: &ComparisonSide) -> Option<(&NamedRun, &NamedRun)> {
     for (at, again) in side.runs.iter().enumerate().filter(|(_, run)| run.run.id != 0) {
         if let Some(first) = side.runs[..at].iter().find(|first| first.run.id == again.run.id) {
@@ -181,7 +178,7 @@ fn twice(side: &ComparisonSide) -> Option<(&NamedRun, &NamedRun)> {
     None
 }
 
-/// A run in a folder or, if there is no such folder, in a study: `scaling.study:3`.
+/// Returns a run in a folder, or in a study, e.g. `scaling.study:3`.
 fn named(path: &Path, common: &CommonOptions) -> anyhow::Result<NamedRun> {
     let name = path.display().to_string();
     let in_study = path.to_str().and_then(|text| text.rsplit_once(':')).filter(|_| !path.exists());

@@ -15,7 +15,6 @@ use crate::exit::ReportExit;
 use crate::output::{CommonOptions, write_to};
 use crate::run::{analysed, open, plain_options};
 
-/// Of what, and how.
 #[derive(Args)]
 pub struct DumpArguments {
     /// Folder of the run [default: the newest lbprof-out* in this folder].
@@ -29,7 +28,6 @@ pub struct DumpArguments {
     common: CommonOptions,
 }
 
-/// Prints them as JSON lines.
 pub fn run(arguments: &DumpArguments) -> anyhow::Result<ReportExit> {
     let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
     if let Some(rank) = arguments.rank

@@ -1,6 +1,5 @@
 //! Examples and exit codes that the help shows.
 
-/// At the end of `lb-report -h`.
 pub const SHORT: &str = "\
 Examples:
   mpirun -n 4 lb-run ./program      record a run into lbprof-out
@@ -10,10 +9,9 @@ Examples:
 
 lb-report --help explains every option, with more examples and the exit codes.";
 
-/// At the end of the short help of a command.
+/// Ends the short help of a command.
 pub const MORE: &str = "--help explains every option, with examples and the exit codes.";
 
-/// Of `lb-report` itself.
 pub const REPORT: &str = "\
 EXAMPLES
   Record a run, then read its report:
@@ -81,7 +79,6 @@ EXIT CODES
 
 docs/report-reference.md explains every figure, docs/report-json.md every key of the JSON.";
 
-/// Of `lb-report export`.
 pub const EXPORT: &str = "\
 EXAMPLES
   Open a run in https://ui.perfetto.dev:
@@ -109,7 +106,6 @@ EXAMPLES
 
 docs/exports.md describes the formats.";
 
-/// Of `lb-report compare`.
 pub const COMPARE: &str = "\
 EXAMPLES
   Explain what changed between two runs:
@@ -133,7 +129,6 @@ EXIT CODES
 
 docs/compare.md explains every figure, docs/compare-json.md every key of the JSON.";
 
-/// Of `lb-report study`.
 pub const STUDY: &str = "\
 EXAMPLES
   Record a program on 1 to 8 ranks and add the runs to a study:
@@ -173,7 +168,6 @@ EXAMPLES
 
 A study is one file; docs/study-format.md explains its tables.";
 
-/// Of `lb-report study add`.
 pub const ADD: &str = "\
 EXAMPLES
   Add runs with the parameters that the program states (LBPROF_PARAM), then one with other parameters:
@@ -183,7 +177,6 @@ EXAMPLES
   Correct the parameter of a run that is already in the study:
       lb-report study add scaling.study out-8 --param n=1024 --replace";
 
-/// Of `lb-report study show`.
 pub const SHOW: &str = "\
 EXAMPLES
   Columns by ranks, one table for each combination of parameters:

@@ -18,7 +18,7 @@ use lbprof_study::extrap::NoMeasurements;
 use lbprof_study::models::ModelError;
 use lbprof_study::{NotInStudy, StoreError};
 
-/// The exit code of lb-report. The numbers are documented in its help and in docs/report-reference.md.
+/// The exit code. Its numbers are documented in the help and in docs/report-reference.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ReportExit {
@@ -41,7 +41,7 @@ pub enum ReportExit {
 }
 
 impl ReportExit {
-    /// The exit of a report, by whether all data were there.
+    /// Returns the exit of a report.
     pub fn for_completeness(complete: bool) -> ReportExit {
         if complete { ReportExit::Good } else { ReportExit::Incomplete }
     }
@@ -65,12 +65,12 @@ pub fn name() -> &'static str {
     NAME.get().copied().unwrap_or("lb-report")
 }
 
-/// Prints a note or an error on standard error, after the name of this program.
+/// Prints a note or an error on standard error.
 pub fn print_note(note: impl Display) {
     let _ = writeln!(io::stderr(), "{}: {note}", name());
 }
 
-/// Refuses a command line, for this reason.
+/// Refuses a command line.
 pub fn refuse_usage(reason: impl Display) -> anyhow::Result<ReportExit> {
     print_note(reason);
     Ok(ReportExit::Usage)
@@ -102,12 +102,11 @@ pub fn fail(error: &anyhow::Error) -> ReportExit {
     }
 }
 
-/// Describes one of an error's causes.
 fn in_words(cause: &(dyn Error + 'static)) -> String {
     cause.downcast_ref().map_or_else(|| cause.to_string(), |error| SystemError(error).to_string())
 }
 
-/// Returns whether an error is due to the user's request.
+/// Returns whether the user's request caused the error.
 fn is_usage(error: &anyhow::Error) -> bool {
     let of_study = error.is::<NotInStudy>() || error.is::<ModelError>();
     let of_run = error.is::<SelectionError>() || matches!(error.downcast_ref(), Some(AnalysisError::Selection(_)));
@@ -119,10 +118,6 @@ fn of_study(error: &StoreError) -> ReportExit {
     match error {
         StoreError::Twice { .. } | StoreError::NoRun { .. } => ReportExit::Usage,
         StoreError::Busy { .. } | StoreError::Full { .. } | StoreError::Unwritable { .. } => ReportExit::Output,
-        StoreError::Missing { .. }
-        | StoreError::NotAStudy { .. }
-        | StoreError::Version { .. }
-        | StoreError::Damaged { .. }
-        | StoreError::Failed { .. } => ReportExit::NoData,
+        _ => ReportExit::NoData,
     }
 }

@@ -27,7 +27,6 @@ use crate::output::{CommonOptions, announce, write_file};
 use crate::report::SelectionArguments;
 use crate::run::{analysed, open, passes, plain_options};
 
-/// Of what, which part, and how.
 #[derive(Args)]
 pub struct ExportArguments {
     /// The format.
@@ -78,7 +77,6 @@ enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// Returns whether the run must have recorded its calls one by one.
     fn needs_events(self) -> bool {
         matches!(self, ExportFormat::Otf2 | ExportFormat::Paraver | ExportFormat::Perfetto)
     }
@@ -97,7 +95,6 @@ impl ExportFormat {
     }
 }
 
-/// Parses the weight of stacks.
 fn weights() -> impl TypedValueParser<Value = StackWeight> {
     let values = StackWeight::ALL.map(|weight| PossibleValue::new(weight.name()).help(weight.meaning()));
     PossibleValuesParser::new(values).try_map(|name| {
@@ -105,7 +102,6 @@ fn weights() -> impl TypedValueParser<Value = StackWeight> {
     })
 }
 
-/// Writes it.
 pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
     let is_to_stdout = arguments.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
     if let Some(advice) = arguments.format.advice_on_output().filter(|_| is_to_stdout) {
@@ -133,7 +129,7 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
     Ok(ReportExit::for_completeness(report.data.complete))
 }
 
-/// Returns whether the calls of all ranks were recorded as sums.
+/// Returns whether all calls were recorded as sums.
 fn has_only_sums(run: &RecordedRun) -> bool {
     run.headers.iter().all(|header| header.mode == RecordingMode::Profile)
 }
@@ -165,7 +161,7 @@ fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArgument
         write_file(&arguments.file(), |out| {
             let mut trace = PerfettoWriter::new(out, Some(arguments.limit).filter(|&limit| limit > 0));
             let result = analyse::export_part(run, selection, options, &mut trace, show);
-            // Without a part there is no file.
+            // Without a selected part there is no file.
             left_out = trace.left_out();
             let done = if result.is_ok() { trace.finish() } else { Err(io::Error::other("no part")) };
             analysis = Some(result);
@@ -187,7 +183,6 @@ fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArgument
     }
 }
 
-/// Writes the three files of a Paraver trace.
 fn paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let path = arguments.file();
     let stem = if path.extension().is_some_and(|end| end == "prv") { path.with_extension("") } else { path.clone() };
@@ -209,12 +204,11 @@ fn paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments
     Ok(analysis)
 }
 
-/// Writes an OTF2 archive, which is a folder, with OTF2's library.
 fn otf2(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let library = Otf2Library::open()?;
     let path = arguments.file();
     let folder = NewFolder::create(&path).with_context(|| path.display().to_string())?;
-    let mut trace = Otf2Trace::new(folder.parent().to_owned());
+    let mut trace = Otf2Trace::new(folder.parent.clone());
     let analysis = passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
         analyse::export_part(run, selection, options, &mut trace, show)
     })?;
@@ -227,7 +221,7 @@ fn open_table(folder: &WholeFolder, table: &str) -> io::Result<File> {
     folder.file(&format!("{table}.parquet"))
 }
 
-/// Writes Parquet tables into a folder. Those of events are left out if calls were recorded as sums.
+/// Writes Parquet tables. Tables of events are omitted if calls were recorded as sums.
 fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let path = arguments.file();
     let name = path.display().to_string();
@@ -258,7 +252,7 @@ fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments
 }
 
 impl ExportArguments {
-    /// The file to write; `-` is standard output.
+    /// Returns the file to write. `-` is standard output.
     fn file(&self) -> PathBuf {
         self.output.clone().unwrap_or_else(|| "-".into())
     }

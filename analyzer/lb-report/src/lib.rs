@@ -1,5 +1,4 @@
-//! The commands of `lb-report` and `lb-report-mpi`: arguments, progress, exit codes, nothing else. Each command is a file, with what the user
-//! may choose of it.
+//! The commands of `lb-report` and `lb-report-mpi`: arguments, progress and exit codes. Each command is a file.
 
 mod ascii;
 mod atomic_file;

@@ -1,6 +1,6 @@
-//! Limits of this process and of its worker: memory and processor time, so that a damaged, hostile or large run cannot bring the machine down.
+//! Limits memory and processor time of this process and its worker, so that damaged, hostile or large runs cannot bring the machine down.
 //!
-//! The limits are the system's own (setrlimit), so that counting costs nothing. Where lb-report's memory is used up, it says so and ends.
+//! The limits are the system's (setrlimit), so that counting costs nothing. If memory runs out, lb-report says so and ends.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
@@ -19,29 +19,27 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::exit::{self, ReportExit};
 
-/// Advice on needing less memory.
 const HELP: &str =
     "less is needed with --no-blocking, or for some ranks (--ranks) or a part of the time (--from, --to)";
 
-/// The variable with the user's own limit: bytes, with K, M, G; 0: none. By default it is three quarters of the machine's memory.
+/// Variable with the user's limit: bytes, with K, M, G; 0 means none. The default is three quarters of the machine's memory.
 const VARIABLE: &str = "LB_REPORT_MAX_MEMORY";
 
-/// Maximum memory of the worker that reads programs: a program with 2 GB of debug information takes a tenth of that.
+/// Memory limit of the worker. A program with 2 GB of debug information needs a tenth of that.
 const MAX_MEMORY_OF_WORKER: u64 = 2 << 30;
 
-/// Mount point of control groups.
 const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
 
-/// The limit in force, in bytes; 0: none of ours yet.
+/// The limit in force in bytes, or 0 if there is none.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 
 #[global_allocator]
 static MEMORY: CheckedAllocator = CheckedAllocator;
 
-/// The system's memory; where there is no more of it, the process ends with a message that says why.
+/// The system's allocator, which ends the process with a message if memory runs out.
 struct CheckedAllocator;
 
-/// Limits the memory of this process, on the first call: to the user's limit, or else to a part of the machine's memory.
+/// Limits the memory of this process, on the first call.
 pub fn limit_memory() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {
@@ -57,34 +55,33 @@ pub fn limit_memory() {
     });
 }
 
-/// Limits the worker that reads programs, which dies where it needs more, without a file of its memory.
+/// Limits the worker that reads programs. It dies without a core file if it needs more.
 pub fn limit_worker() {
     let memory = available_bytes().map_or(MAX_MEMORY_OF_WORKER, |bytes| MAX_MEMORY_OF_WORKER.min(bytes / 4));
     set_limit(Resource::Data, memory);
     set_limit(Resource::Core, 0);
 }
 
-/// Has the system end this process after this further processor time and a second or two, because it counts in seconds.
+/// Limits further processor time, plus a second or two because the system counts seconds.
 pub fn limit_processor_time(further: Duration) {
     let taken = clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap_or(Duration::ZERO);
     set_limit(Resource::Cpu, taken.saturating_add(further).as_secs().saturating_add(2));
 }
 
-/// Lets this process open as many files as the system allows: to follow all ranks their logs are open at once. What the system refuses is reported where a log
-/// cannot be opened.
+/// Raises the limit of open files: a replay has all logs open. Errors show up when a log cannot be opened.
 pub fn raise_open_files() {
     set_limit(Resource::Nofile, u64::MAX);
 }
 
-/// Sets a limit, at most to the one that the system has for it, and returns whether it was set.
+/// Sets a limit, bounded by the hard limit. Returns whether it was set.
 fn set_limit(resource: Resource, limit: u64) -> bool {
     let Rlimit { maximum, .. } = getrlimit(resource);
     let limit = maximum.map_or(limit, |maximum| limit.min(maximum));
     setrlimit(resource, Rlimit { current: Some(limit), maximum }).is_ok()
 }
 
-/// Lets threads share as many arenas of the C library as there are workers. What is free in an arena only its own threads take again, and the main thread,
-/// which has an arena, rests while workers work: with an arena for each, one worker took a quarter more memory.
+/// Lets threads share as many malloc arenas as there are workers. Free memory in an arena is only reused by its threads, and the main thread with its
+/// own arena rests while workers work: separate arenas took a quarter more memory with one worker.
 #[cfg(target_env = "gnu")]
 fn limit_arenas() {
     let given = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.trim().parse().ok()).filter(|&n| n > 0);
@@ -146,7 +143,7 @@ unsafe impl GlobalAlloc for CheckedAllocator {
     }
 }
 
-/// Returns the bytes of memory that this process may have, or `None` if the system does not say.
+/// Returns the memory that this process may use.
 fn available_bytes() -> Option<u64> {
     let built_in = bytes_built_in(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -154,14 +151,14 @@ fn available_bytes() -> Option<u64> {
     Some(limits.fold(built_in, u64::min))
 }
 
-/// Returns the first line of /proc/meminfo (proc_meminfo(5)) in bytes.
+/// Parses the first line of /proc/meminfo (proc_meminfo(5)).
 fn bytes_built_in(text: &str) -> Option<u64> {
     let kilobytes = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?.trim().strip_suffix("kB")?;
     kilobytes.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Returns the lowest limit of a group and those around it, by its line `NUMBER:CONTROLLERS:PATH` in /proc/self/cgroup (cgroups(7)). A container may
-/// see its own group as the root, whatever the path says.
+/// Returns the lowest limit of a control group and its parents, from its line `NUMBER:CONTROLLERS:PATH` in /proc/self/cgroup (cgroups(7)). A container
+/// may see its own group as the root.
 fn limit_of_group(root: &Path, line: &str) -> Option<u64> {
     let mut fields = line.splitn(3, ':').skip(1);
     let (controllers, path) = (fields.next()?, fields.next()?.trim_start_matches('/'));

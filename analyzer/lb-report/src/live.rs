@@ -1,5 +1,4 @@
-//! Checks whether a run that has not ended still runs, as far as this host shows: the processes of its ranks exist, and have its files
-//! mapped.
+//! Checks whether processes of an unfinished run still exist on this host and have its files mapped.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +7,7 @@ use lbprof_analysis::model::Model;
 use lbprof_collector::live_process::{host_name, is_recording};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Returns the present time on the run's clock in seconds if a rank that has not ended still runs on this host.
+/// Returns the present time of the run in seconds if an unfinished rank still runs on this host.
 pub fn running_until(model: &Model, folder: &Path) -> Option<f64> {
     let host = host_name()?;
     let folder = fs::canonicalize(folder).ok()?;
@@ -17,7 +16,6 @@ pub fn running_until(model: &Model, folder: &Path) -> Option<f64> {
     Some(rank.run_seconds(monotonic_ns()) - model.window_s().0)
 }
 
-/// Returns the present time on this host's CLOCK_MONOTONIC.
 pub fn monotonic_ns() -> i64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)

@@ -1,4 +1,4 @@
-//! Opens a run, in this process alone or in all processes of a team.
+//! Opens a run in this process or in a group of processes.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -9,7 +9,7 @@ use lbprof_analysis::read::open::RecordedRun;
 
 static LEADER: OnceLock<Arc<LeaderProcess>> = OnceLock::new();
 
-/// Makes the team of `leader` open runs from now on. This is its process 0.
+/// Lets the group of `leader`, which is process 0, open runs from now on.
 pub fn open_with(leader: Arc<LeaderProcess>) {
     let _ = LEADER.set(leader);
 }
@@ -28,7 +28,7 @@ pub fn is_distributed() -> bool {
     LEADER.get().is_some()
 }
 
-/// Returns whoever makes the passes over the runs.
+/// Returns the runner of passes.
 pub fn passes() -> PassRunner {
     LEADER.get().map(LeaderProcess::passes).unwrap_or_default()
 }

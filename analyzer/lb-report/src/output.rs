@@ -1,4 +1,4 @@
-//! Writes results to standard output or a file, with or without colours.
+//! Writes results to standard output or a file.
 
 use std::borrow::Cow;
 use std::env;
@@ -11,7 +11,8 @@ pub use crate::atomic_file::write_to;
 use crate::exit::print_note;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use lbprof_collector::words::{bytes, is_utf8_locale};
 use lbprof_report::text::plain;
 
@@ -31,8 +32,8 @@ pub struct CommonOptions {
     pub quiet: bool,
 
     /// When to use colours [default: auto, on a terminal unless NO_COLOR is set].
-    #[arg(long, value_name = "WHEN", hide_short_help = true, hide_default_value = true, default_value = "auto")]
-    pub color: ColorMode,
+    #[arg(long, value_name = "WHEN", hide_short_help = true, hide_default_value = true, default_value = "auto", value_parser = color_choices())]
+    pub color: ColorChoice,
 }
 
 /// Options of commands that read no run, for their text.
@@ -44,61 +45,47 @@ pub struct DisplayOptions {
     pub width: Option<u16>,
 
     /// When to use colours [default: auto, on a terminal unless NO_COLOR is set].
-    #[arg(long, value_name = "WHEN", hide_short_help = true, hide_default_value = true, default_value = "auto")]
-    pub color: ColorMode,
+    #[arg(long, value_name = "WHEN", hide_short_help = true, hide_default_value = true, default_value = "auto", value_parser = color_choices())]
+    pub color: ColorChoice,
 }
 
 impl DisplayOptions {
-    /// Columns of a line.
     pub fn columns(&self) -> usize {
         self.width.map_or_else(default_columns, usize::from)
     }
 
-    /// Prints a text that may have colours.
     pub fn print(&self, text: &str) -> anyhow::Result<()> {
         print(text, self.color)
     }
 }
 
-/// Prints a text that may have colours.
-pub fn print(text: &str, color: ColorMode) -> anyhow::Result<()> {
-    let mut out = AutoStream::new(io::stdout(), color.choice()).lock();
+/// Prints a text that may contain colours.
+pub fn print(text: &str, color: ColorChoice) -> anyhow::Result<()> {
+    let mut out = AutoStream::new(io::stdout(), color).lock();
     let text = if is_utf8_locale(|name| env::var(name).ok()) { Cow::Borrowed(text) } else { ascii::to_ascii(text) };
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 
-/// The user's choice between colours and plain text.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum ColorMode {
-    Auto,
-    Always,
-    Never,
+/// Parses the user's choice between colours and plain text.
+fn color_choices() -> impl TypedValueParser<Value = ColorChoice> {
+    PossibleValuesParser::new(["auto", "always", "never"]).map(|choice| match choice.as_str() {
+        "always" => ColorChoice::Always,
+        "never" => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    })
 }
 
-impl ColorMode {
-    /// Returns the choice for writers that remove colours.
-    fn choice(self) -> ColorChoice {
-        match self {
-            ColorMode::Auto => ColorChoice::Auto,
-            ColorMode::Always => ColorChoice::Always,
-            ColorMode::Never => ColorChoice::Never,
-        }
-    }
-}
-
-/// The program that opens a page.
 pub const A_BROWSER: &str = "a browser, also without a network";
 
-/// Columns of a line in a file.
 pub const IN_A_FILE: usize = 100;
 
-/// The default columns of a line: those of the terminal, within readable limits.
+/// Returns the terminal's width, within readable limits.
 pub fn default_columns() -> usize {
     let on_terminal = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
     on_terminal.map_or(IN_A_FILE, |(width, _)| usize::from(width.0).clamp(60, 120))
 }
 
-/// Writes a file, which is there as a whole or not at all, or to standard output where it is `-`.
+/// Writes a file atomically, or standard output for `-`.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
         return write_to(io::stdout(), write).context("standard output");
@@ -106,7 +93,7 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io
     replace(path, write).with_context(|| path.display().to_string())
 }
 
-/// Says on standard error which file or folder was written, its size, and what opens it.
+/// Reports on standard error which file or folder was written, its size, and what opens it.
 pub fn announce(path: &Path, opened_by: &str) {
     let files: Vec<u64> = match std::fs::read_dir(path) {
         Ok(entries) => entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|found| found.len()).collect(),

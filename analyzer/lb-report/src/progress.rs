@@ -1,4 +1,4 @@
-//! Shows the progress of reading a run.
+//! Progress of reading a run.
 
 use std::io::{self, IsTerminal};
 use std::sync::Once;
@@ -10,7 +10,7 @@ use lbprof_analysis::analyse::AnalysisStage;
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::read::pass::FoldProgress;
 
-/// Progress on standard error; shown only on a terminal, and only where the work is long: a bar that flashes by is noise.
+/// A progress bar on standard error, shown only on terminals and only for long work.
 pub struct TerminalProgress {
     bar: ProgressBar,
     ranks: u64,
@@ -23,13 +23,11 @@ pub struct TerminalProgress {
     wanted: bool,
 }
 
-/// Times that a run is read.
 const PASSES: usize = 3;
-/// Steps of the bar in each.
+/// Steps of the bar in each pass.
 const STEPS: u64 = 1000;
 
 impl TerminalProgress {
-    /// Creates a bar for reading `run`.
     pub fn new(run: &RecordedRun, quiet: bool) -> TerminalProgress {
         let bar = ProgressBar::with_draw_target(Some(PASSES as u64 * STEPS), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent} %, {msg}, {elapsed}") {
@@ -40,7 +38,6 @@ impl TerminalProgress {
         TerminalProgress { bar, ranks, read: Default::default(), done: Default::default(), shown: Once::new(), wanted }
     }
 
-    /// Shows a step.
     pub fn show(&self, stage: AnalysisStage) {
         match stage {
             AnalysisStage::Surveying(progress) => self.read(0, "surveying", progress),
@@ -51,7 +48,6 @@ impl TerminalProgress {
         }
     }
 
-    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -69,7 +65,7 @@ impl TerminalProgress {
             _ => read as f64 / all.max(1) as f64,
         };
         self.bar.set_position(pass as u64 * STEPS + (share.min(1.0) * STEPS as f64) as u64);
-        // A step of the last pass is a call or the time between two, so that there may be more of them than events.
+        // Steps of the last pass are calls and the times between them, which may outnumber events.
         self.say(|| format!("{what}, {} events", HumanCount(read.min(all))));
     }
 

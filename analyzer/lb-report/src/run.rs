@@ -24,13 +24,12 @@ pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<RecordedRun> {
     Ok(run)
 }
 
-/// The options of an analysis without statistics; the ranks are replayed if `follow` is true.
+/// Returns the options of an analysis without statistics. Ranks are replayed if `follow`.
 pub fn plain_options(common: &CommonOptions, follow: bool) -> analyse::AnalysisOptions {
     let (symbols, asked) = (!common.no_symbols, follow.then(Vec::new));
     analyse::AnalysisOptions { symbols, asked, statistics: false, ..analyse::AnalysisOptions::default() }
 }
 
-/// Analyses a part of a run.
 pub fn analysed(
     run: &RecordedRun,
     selection: &Selection,
@@ -59,7 +58,6 @@ pub fn passes<T>(
     done
 }
 
-/// The figures of the run in `dir`, as in its report.
 pub fn figures(dir: &Path, common: &CommonOptions) -> anyhow::Result<lbprof_study::RunMetrics> {
     let run = opening::open(dir)?;
     let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &plain_options(common, true), common)?;

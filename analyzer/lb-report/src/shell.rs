@@ -10,7 +10,6 @@ use clap_complete::Shell;
 
 use crate::exit::ReportExit;
 
-/// Prints what a shell needs to complete options.
 pub fn completions(shell: Shell, grammar: &mut Command) -> anyhow::Result<ReportExit> {
     let mut script = Vec::new();
     clap_complete::generate(shell, grammar, "lb-report", &mut script);
@@ -18,7 +17,7 @@ pub fn completions(shell: Shell, grammar: &mut Command) -> anyhow::Result<Report
     Ok(ReportExit::Good)
 }
 
-/// A command and those under it, with a synopsis that has the values of options, too.
+/// Adds a synopsis that includes the values of options.
 fn with_synopsis(command: Command) -> Command {
     let name = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
     let mut words = vec![name];
@@ -45,7 +44,7 @@ fn with_synopsis(command: Command) -> Command {
     command.override_usage(usage).mut_subcommands(with_synopsis)
 }
 
-/// Prints the manual, or writes it to a folder, a file for each command.
+/// Prints the manual, or writes a page per command into a folder.
 pub fn manual(grammar: Command, dir: Option<&Path>) -> anyhow::Result<ReportExit> {
     let mut command = grammar.disable_help_subcommand(true);
     command.build();

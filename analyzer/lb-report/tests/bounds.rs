@@ -106,7 +106,6 @@ fn threads_without_number_take_little_memory() {
 #[test]
 fn a_run_of_thousands_of_ranks_is_no_hostile_one() {
     let dir = hostile("many_ranks", 4096);
-    // Without another limit than lb-report's own.
     let output = Command::new(assert_cmd::cargo::cargo_bin("lb-report")).arg(dir.path()).output().unwrap();
     assert!(output.status.code() != Some(5), "{}", words(&output.stderr));
 }

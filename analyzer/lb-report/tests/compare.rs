@@ -16,7 +16,6 @@ use lbprof_test_runs::{found_model, model, report_on};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-/// The figures of a scenario.
 fn run(scenario: Scenario) -> RunMetrics {
     let model = model(scenario);
     RunMetrics::new(&report_on(&model), &model)
@@ -26,7 +25,6 @@ fn named(name: &str, run: RunMetrics) -> NamedRun {
     NamedRun { name: name.to_owned(), run }
 }
 
-/// A comparison of several runs a side.
 fn compare_all(base: Vec<RunMetrics>, new: Vec<RunMetrics>) -> RunComparison {
     let side = |name: &str, runs: Vec<RunMetrics>| {
         let named = |(at, mut run): (usize, RunMetrics)| {
@@ -100,7 +98,6 @@ fn a_region_that_is_slower_on_one_rank_is_named_first() {
     insta::assert_snapshot!("slower_on_one_rank_60", rendered(&comparison, &["elapsed_s > base * 1.05"], 60));
 }
 
-/// Also where another rank had been the slowest, and where a rank is slower but nobody waits for it.
 #[test]
 fn what_counts_is_whom_ranks_wait_for() {
     let with = |slow: [f64; 3]| run(steps(3, move |rank| slow[rank as usize]));
@@ -159,7 +156,6 @@ fn several_runs_show_their_noise() {
     assert!(comparison.elapsed.beyond_noise);
     assert_eq!(first(&comparison).region.as_deref(), Some("main/step/force"));
     insta::assert_snapshot!("several_runs", rendered(&comparison, &["elapsed_s > base * 1.05"], 100));
-    // One run against several.
     assert!(
         compare_all(of([1.0, 1.05, 0.95, 1.02]), vec![run(steps(2, |rank| before(rank) * 2.0))]).elapsed.beyond_noise
     );
@@ -222,7 +218,6 @@ fn what_else_differs_is_reported() {
     }
     let mut base = run(steps(2, before));
     base.causes = None;
-    // A study keeps no findings.
     (base.answer, base.findings) = Default::default();
     let comparison = compare(base, run(steps(2, after)));
     assert!(!comparison.by_cause && comparison.findings.is_empty());
@@ -378,12 +373,10 @@ fn exit_codes_report_conditions() {
         assert!(message.contains(says) && out.is_empty(), "{wrong:?}: {message}");
     }
     code(&["compare", "base", "nowhere"], 5);
-    // A run by itself.
     code(&["base", "--fail-if", "parallel_efficiency < 0.9"], 0);
     let (_, message) = code(&["slow", "--fail-if", "parallel_efficiency < 0.9"], 3);
     let fails = "lb-report: parallel_efficiency < 0.9: FAILS: parallel_efficiency is 0.8197\n";
     assert_eq!(message, fails);
-    // Nothing but what was asked.
     let quiet = |arguments: &[&str], expected| {
         code(&[arguments, &["-q", "--fail-if", "parallel_efficiency < 0.9"]].concat(), expected)
     };

@@ -37,7 +37,7 @@ fn everything() -> Scenario {
     })
 }
 
-/// Reads the folder in every way; all that may come of it is an error or a report.
+/// Reads the folder in every way, which may only lead to an error or a report.
 fn read_all(dir: &std::path::Path) {
     let Ok(run) = RecordedRun::open(Some(dir)) else { return };
     let model =
@@ -55,7 +55,6 @@ fn read_all(dir: &std::path::Path) {
     read_part(&run, model.regions.last().map(|region| region.path.clone()));
 }
 
-/// Reads a part of the run, where it has that.
 fn read_part(run: &RecordedRun, region: Option<String>) {
     let part = Selection {
         ranks: Some("1-".parse().expect("ranks")),

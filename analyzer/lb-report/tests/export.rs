@@ -12,6 +12,8 @@ use lbprof_test_runs::{model_in, written};
 use prost::Message;
 use serde_json::Value;
 
+use crate::program::text_of;
+
 fn export(arguments: &[&str]) -> Output {
     let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
     command.arg("export").args(arguments).arg("--no-symbols").output().unwrap()
@@ -23,10 +25,6 @@ fn exported(arguments: &[&str]) -> Vec<u8> {
     let errors: String = errors.lines().filter(|line| !line.contains("open it with https://ui.perfetto.dev")).collect();
     assert_eq!((output.status.code(), errors.as_str()), (Some(0), ""), "{arguments:?}");
     output.stdout
-}
-
-fn text_of(path: &Path) -> &str {
-    path.to_str().expect("a folder's name is UTF-8")
 }
 
 /// Rank 0 computes 30 ms, then sends 800 bytes to rank 1, which computes 10 ms and waits.
@@ -54,13 +52,11 @@ fn steps() -> Scenario {
     })
 }
 
-/// The stacks of a folded export, and their weights.
 fn stacks(folded: &[u8]) -> BTreeMap<String, u64> {
     let lines = std::str::from_utf8(folded).unwrap().lines();
     lines.map(|line| line.rsplit_once(' ').unwrap()).map(|(stack, n)| (stack.to_owned(), n.parse().unwrap())).collect()
 }
 
-/// A stack, in which call sites are by module and offset, without these.
 fn without_sites(stacks: &BTreeMap<String, u64>) -> Vec<(String, u64)> {
     let frames =
         |stack: &str| stack.split(';').map(|frame| frame.split(" (+0x").next().unwrap()).collect::<Vec<_>>().join(";");
@@ -106,7 +102,6 @@ fn stacks_add_up_to_the_ranks_time_and_inferno_draws_them() {
 /// A slice of a trace: its track's name, its own, how deep it lies, and from when until when it lasts.
 type Slice = (String, String, usize, u64, u64);
 
-/// A trace, read packet by packet.
 #[derive(Default)]
 struct PerfettoTrace {
     tracks: BTreeMap<u64, String>,
@@ -182,7 +177,6 @@ impl PerfettoTrace {
     }
 }
 
-/// The trace of the run in `dir`.
 fn trace(dir: &Path, more: &[&str]) -> PerfettoTrace {
     let file = dir.join("run.pftrace");
     exported(&[&["perfetto", text_of(dir), "-o", text_of(&file)], more].concat());
@@ -221,7 +215,6 @@ fn a_trace_has_regions_calls_waits_and_messages() {
     }
 }
 
-/// Nanoseconds that the ranks of `model` spend in calls.
 fn in_calls(model: &Model) -> f64 {
     let cells = model.ranks.iter().flat_map(|rank| &rank.sites);
     cells.map(|(_, cell)| cell.seconds * 1e9).sum()

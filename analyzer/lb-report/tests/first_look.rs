@@ -26,7 +26,6 @@ use tempfile::TempDir;
 /// Iterations that summaries keep, where a test is about something else.
 const MANY: usize = 4096;
 
-/// The model of the run in `dir`, from summaries or from all events.
 fn model_of(dir: &Path, is_first_look: bool) -> Model {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let run = if is_first_look { run.first_look() } else { run };
@@ -40,7 +39,7 @@ fn model_of(dir: &Path, is_first_look: bool) -> Model {
     model
 }
 
-/// The report on a model as JSON, without what a first look states not to have.
+/// Returns the report as JSON, without the parts that a first look lacks.
 fn figures(model: &Model) -> Value {
     let mut all: Value = serde_json::from_str(&json(&report_on(model))).unwrap();
     all["run"]["summary"].take();
@@ -84,14 +83,13 @@ fn rich() -> Scenario {
     Scenario::ranks(3).each(one)
 }
 
-/// A run whose logs end with summaries.
 fn with_summaries(scenario: Scenario, most_iterations: usize) -> TempDir {
     let dir = written(scenario);
     assert!(sum_up(dir.path(), most_iterations).unwrap() > 0);
     dir
 }
 
-/// That two documents are the same; fails with the first place where they are not.
+/// Asserts that two documents are equal. Fails at the first difference.
 fn same(one: &Value, other: &Value, place: String) {
     match (one, other) {
         (Value::Object(ones), Value::Object(others)) => {
@@ -106,7 +104,7 @@ fn same(one: &Value, other: &Value, place: String) {
     }
 }
 
-/// That both ways give the same figures; how many ranks' summaries were used.
+/// Asserts that both ways give the same figures, and returns how many summaries were used.
 fn agrees(dir: &Path) -> u32 {
     let (look, full) = (model_of(dir, true), model_of(dir, false));
     assert_eq!(problems(&look), problems(&full), "{}", dir.display());
@@ -161,7 +159,6 @@ fn without_iterations_of_a_rank_nothing_is_said_by_iteration() {
     assert_eq!(look["call_sites"].take(), full["call_sites"].take());
 }
 
-/// The log of rank 0 of the run in `dir`: where it is, its bytes up to the index, and the index.
 fn log_and_index(dir: &Path) -> (PathBuf, Vec<u8>, Vec<IndexEntry>) {
     let path = dir.join(log_name(0));
     let mut log = fs::read(&path).unwrap();
@@ -170,7 +167,6 @@ fn log_and_index(dir: &Path) -> (PathBuf, Vec<u8>, Vec<IndexEntry>) {
     (path, log, RunFolder::list(dir).unwrap().index(0).unwrap().unwrap())
 }
 
-/// Ends a log with an index of these blocks.
 fn end_with(log: &mut Vec<u8>, entries: &[IndexEntry]) {
     let mut index = LogIndex::default();
     for &IndexEntry { kind, place, bytes, thread, first, records, begin, end } in entries {
@@ -185,7 +181,7 @@ fn end_with(log: &mut Vec<u8>, entries: &[IndexEntry]) {
     log.extend(payload);
 }
 
-/// That what is wrong with rank 0's end is reported, and the figures are those of its events all the same.
+/// Asserts that the damage at rank 0's end is reported, and that the figures come from its events.
 fn is_reported(dir: &Path, truth: &Value, what: &str) {
     for is_first_look in [true, false] {
         let model = model_of(dir, is_first_look);
@@ -233,7 +229,6 @@ fn an_index_that_lies_is_reported() {
     }
 }
 
-/// The log with other summaries.
 fn with_other_summaries(log: &[u8], change: impl Fn(&mut Vec<ThreadSummary>)) -> Vec<u8> {
     let mut reader = LogReader::new(log).unwrap();
     let mut writer = LogWriter::new(Vec::new(), reader.header()).unwrap();

@@ -91,7 +91,6 @@ fn truth_s(rank: u32, steps: std::ops::Range<u32>, place: usize) -> f64 {
     steps.map(|step| step_of(rank, step)[place] * 1e-3).sum()
 }
 
-/// The mean over ranks.
 fn mean_s(steps: std::ops::Range<u32>, place: usize) -> f64 {
     (0..4).map(|rank| truth_s(rank, steps.clone(), place)).sum::<f64>() / 4.0
 }
@@ -114,7 +113,7 @@ fn times_of_functions_are_true_within_their_errors() {
         assert_eq!(row.significant, function != "halo", "{row:?}");
         assert_eq!((row.max_rank == 0, row.name.file.is_some()), (row.significant || row.max_rank == 0, true));
     }
-    // Of functions put into one another each is a row; what explains the excess is the outer one, which has all of it, but for the inner one has nearly all.
+    // Inlined functions have rows of their own. The excess is explained by the outer function, unless the inner one has nearly all of it.
     let pair = region(&table, "pair");
     assert_eq!(pair.functions.len(), 2);
     let shares: Vec<_> = pair.explained.functions.iter().map(|one| one.name.function.as_deref()).collect();
@@ -182,21 +181,13 @@ fn the_verdict_names_the_function() {
     let report = report(dir.path(), &Selection::default());
     let verdict = findings::answer_in_words(&report);
     assert!(verdict.contains("Where: force (md.c:") && verdict.contains(" % of the extra work."), "{verdict}");
-    let document = json::document(&report, &ListBounds::default());
+    let document = json::document(&report, &ListBounds::SMALL);
     assert_eq!(document["verdict"]["worst"]["explained"]["functions"][0]["function"], "force");
     assert_eq!(document["functions"]["delaying_ranks"][0]["rank"], 0);
-    let options = text::TextOptions {
-        command: "",
-        columns: 100,
-        first_screen: false,
-        all_tables: true,
-        asked: false,
-        top: 10,
-        full: false,
-    };
+    let options = text::TextOptions { top: 10, ..lbprof_test_runs::text_options(100) };
     let shown = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
     let section = shown.split("\n\n").find(|part| part.starts_with("Functions")).unwrap();
-    // On which lines a compiler puts its instructions is its own affair.
+    // The lines of instructions are up to the compiler.
     let lines = section.split("md.c:").map(|part| part.trim_start_matches(|one: char| one.is_ascii_digit()));
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("md.c:N"));
 }
@@ -447,15 +438,7 @@ fn of_calls_recorded_as_sums_functions_are_known_by_rank() {
         let excess = truth_s(0, 0..50, place) - truth;
         assert!((row.excess_s - excess).abs() <= 2.0 * row.excess_error_s, "{function}: {excess} {row:?}");
     }
-    let options = text::TextOptions {
-        command: "",
-        columns: 100,
-        first_screen: false,
-        all_tables: true,
-        asked: false,
-        top: 10,
-        full: false,
-    };
+    let options = text::TextOptions { top: 10, ..lbprof_test_runs::text_options(100) };
     let shown = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
     assert!(shown.contains("Functions, regions not known\n") && !shown.contains("\nFunctions  "), "{shown}");
 }
@@ -552,15 +535,7 @@ fn other_threads_have_functions_by_region() {
     near(region(&table, "/pair").cpu_s, 40.0 * 8e-3, region(&table, "/pair").cpu_error_s);
     let only = self::table(dir.path(), &Selection { region: Some("pair".into()), ..Selection::default() });
     assert_eq!(only.other_threads[0].program.functions, part("/pair").functions);
-    let options = text::TextOptions {
-        command: "",
-        columns: 100,
-        first_screen: false,
-        all_tables: true,
-        asked: false,
-        top: 10,
-        full: false,
-    };
+    let options = text::TextOptions { top: 10, ..lbprof_test_runs::text_options(100) };
     let shown = text::render(&report(dir.path(), &Selection::default()), &options);
     let shown = anstream::adapter::strip_str(&shown).to_string();
     let section = shown.split("\n\n").find(|part| part.starts_with("Functions of threads")).unwrap();
@@ -698,7 +673,6 @@ fn compare_names_the_function_that_changed() {
     );
     assert!(text.contains("Functions\n") && text.contains("most of it in"), "{text}");
 
-    // A study keeps as much as that.
     let study = base.path().join("runs.study");
     let study = study.to_str().unwrap();
     let mut command = assert_cmd::Command::cargo_bin("lb-report").unwrap();
@@ -743,15 +717,7 @@ fn what_processors_count_splits_an_excess() {
         sum += found;
     }
     near(sum, row.instructions);
-    let options = text::TextOptions {
-        command: "",
-        columns: 100,
-        first_screen: false,
-        all_tables: true,
-        asked: false,
-        top: 10,
-        full: false,
-    };
+    let options = text::TextOptions { top: 10, ..lbprof_test_runs::text_options(100) };
     let shown = text::render(&report, &options);
     assert!(shown.contains("Processor: ") && shown.contains("IPC"), "{shown}");
     let uncounted = self::report(written(run_of(&program, 1000)).path(), &Selection::default());

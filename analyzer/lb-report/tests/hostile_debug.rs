@@ -88,7 +88,6 @@ impl CodeRange {
     }
 }
 
-/// Sections of debug information.
 #[derive(Default)]
 struct DebugSections {
     info: Vec<u8>,

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use assert_cmd::Command;
 use lbprof_report::words::is_hostile;
 use lbprof_simulator::scenario::Scenario;
+
+use crate::program::lb_report;
 
 /// Names that a terminal, a page, a spreadsheet or Markdown would obey.
 const NAMES: [&str; 4] = [
@@ -15,12 +16,6 @@ const NAMES: [&str; 4] = [
     "=HYPERLINK(\"http://evil\")",
     "| a | [b](http://evil) ![c](http://evil) `d` <img src=x onerror=alert(3)>",
 ];
-
-fn lb_report(here: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
-    command.args(arguments).current_dir(here).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
-    command.output().unwrap()
-}
 
 /// A run whose names are all `name`.
 fn record(here: &Path, folder: &str, run: u64, name: &'static str) {
@@ -67,12 +62,10 @@ const COMMANDS: [&str; 22] = [
     "export talp out -o talp.json",
 ];
 
-/// The same in Markdown, where names are to be shown as they are.
 const MARKDOWN: [&str; 2] = ["out --markdown", "compare out other --markdown"];
 
-/// What `command` prints on both streams.
 fn printed(here: &Path, command: &str) -> String {
-    let Output { status, stdout, stderr } = lb_report(here, &command.split(' ').collect::<Vec<_>>());
+    let Output { status, stdout, stderr } = lb_report(here, &command.split(' ').collect::<Vec<_>>()).output().unwrap();
     let text = String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap();
     assert!([Some(0), Some(2), Some(5)].contains(&status.code()), "{command}: {status}\n{text}");
     assert!(!text.contains("panicked"), "{command}: {text}");

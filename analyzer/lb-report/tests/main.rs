@@ -15,6 +15,7 @@ mod late_sender;
 mod otf2;
 mod page;
 mod paraver;
+mod program;
 mod schema;
 mod study;
 mod tables;

@@ -33,7 +33,6 @@ fn events(dir: &Path, more: &[&str]) -> Vec<String> {
     lines.map(essence).filter(|line| !line.is_empty()).collect()
 }
 
-/// A line without numbers of definitions, types, and words that all lines of its kind have.
 fn essence(line: &str) -> String {
     let without_numbers: String =
         line.split('<').map(|part| part.split_once('>').map_or(part, |(_, rest)| rest)).collect();

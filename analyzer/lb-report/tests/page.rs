@@ -18,7 +18,6 @@ fn lb_report(dir: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// The page of the run in `dir`.
 fn page_in(dir: &Path, arguments: &[&str]) -> String {
     let file = dir.join("page.html");
     let all = [&["--quiet", "--html", file.to_str().unwrap()], arguments].concat();
@@ -26,14 +25,12 @@ fn page_in(dir: &Path, arguments: &[&str]) -> String {
     std::fs::read_to_string(file).unwrap()
 }
 
-/// What stands between two texts of which the first occurs once.
 fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
     let (_, rest) = text.split_once(begin).unwrap_or_else(|| panic!("no {begin}"));
     assert!(!rest.contains(begin), "{begin} twice");
     rest.split_once(end).unwrap().0
 }
 
-/// The data element of this name.
 fn data(page: &str, name: &str) -> Value {
     let begin = format!("<script type=\"application/json\" id=\"{name}\">");
     serde_json::from_str(between(page, &begin, "</script>")).unwrap()
@@ -57,7 +54,6 @@ fn unpacked(value: &Value) -> Vec<f64> {
     }
 }
 
-/// The sum of each row of a packed matrix.
 fn row_sums(value: &Value, rows: usize) -> Vec<f64> {
     let all = unpacked(value);
     assert_eq!(all.len() % rows, 0);

@@ -9,10 +9,7 @@ use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::written;
 
 use crate::late_sender::late_sender;
-
-fn text_of(path: &Path) -> &str {
-    path.to_str().expect("a folder's name is UTF-8")
-}
+use crate::program::text_of;
 
 fn export(dir: &Path, more: &[&str]) -> Output {
     let file = dir.join("run.prv");
@@ -21,7 +18,6 @@ fn export(dir: &Path, more: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-/// The lines of the trace of the run in `dir`, after the first.
 fn lines(dir: &Path, more: &[&str]) -> (String, Vec<String>) {
     let output = export(dir, more);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

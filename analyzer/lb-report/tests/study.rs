@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
-use assert_cmd::Command;
 use lbprof_simulator::scenario::Scenario;
 use lbprof_study::StudyFile;
 use lbprof_study::export::tables;
@@ -12,11 +11,7 @@ use lbprof_study::store::CREATE_TABLES;
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn lb_report(here: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
-    command.args(arguments).current_dir(here).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
-    command
-}
+use crate::program::{assert_fails, lb_report, stdout_of};
 
 /// A run of `n` ranks with id `run` in a folder `name`: `work` ms are shared by the ranks in a region, the last one has `more` ms
 /// beside, and all meet in a barrier.
@@ -33,7 +28,6 @@ fn scenario(run: u64, n: u32, work: u32, more: u32) -> Scenario {
     })
 }
 
-/// A folder with a study `s` of runs on 1, 2 and 4 ranks.
 fn study() -> TempDir {
     let here = tempfile::tempdir().unwrap();
     for (run, n, more) in [(11, 1, 0), (12, 2, 10), (13, 4, 20)] {
@@ -43,30 +37,16 @@ fn study() -> TempDir {
     here
 }
 
-#[track_caller]
-fn printed(here: &Path, arguments: &[&str]) -> String {
-    let output = lb_report(here, arguments).assert().code(0).get_output().clone();
-    String::from_utf8(output.stdout).unwrap()
-}
-
-#[track_caller]
-fn assert_fails(here: &Path, arguments: &[&str], code: i32, says: &str) {
-    let output = lb_report(here, arguments).assert().code(code).get_output().clone();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert!(message.contains(says), "{message:?} does not say {says:?}");
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
-}
-
 #[test]
 fn runs_are_added_and_listed() {
     let here = study();
-    let list = printed(here.path(), &["study", "list", "s"]);
+    let list = stdout_of(here.path(), &["study", "list", "s"], 0);
     let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0][..4], ["run", "program", "ranks", "parameters"]);
     assert_eq!(rows[1][..6], ["1", "scenario", "1", "n=64", "241.0", "ms"]);
     assert_eq!(rows[3][..6], ["3", "scenario", "4", "n=64", "81.00", "ms"]);
     assert!(list.lines().skip(1).take(3).all(|line| line.ends_with("complete")), "{list}");
-    insta::assert_snapshot!("list_80", printed(here.path(), &["study", "list", "s", "--width", "80"]));
+    insta::assert_snapshot!("list_80", stdout_of(here.path(), &["study", "list", "s", "--width", "80"], 0));
     let again = ["study", "add", "s", "out-4", "--replace", "--param", "n=1e3", "--param", "dt=0.5"];
     let message =
         String::from_utf8(lb_report(here.path(), &again).assert().code(0).get_output().stderr.clone()).unwrap();
@@ -83,22 +63,22 @@ fn tables_at_80_and_100_columns() {
     record(here.path(), "again", 999, 4, (280, 20));
     lb_report(here.path(), &["study", "add", "s", "again"]).assert().code(0);
     for width in [60, 80, 100] {
-        let text = printed(here.path(), &["study", "show", "s", "--width", &width.to_string()]);
+        let text = stdout_of(here.path(), &["study", "show", "s", "--width", &width.to_string()], 0);
         assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
         insta::assert_snapshot!(format!("show_{width}"), text);
     }
-    let text = printed(here.path(), &["study", "show", "s", "--all", "--where", "ranks=4", "--where", "ranks=2"]);
+    let text = stdout_of(here.path(), &["study", "show", "s", "--all", "--where", "ranks=4", "--where", "ranks=2"], 0);
     insta::assert_snapshot!("show_all", text);
-    let text = printed(here.path(), &["study", "show", "s", "--region", "work", "--weak", "--where", "n=64"]);
+    let text = stdout_of(here.path(), &["study", "show", "s", "--region", "work", "--weak", "--where", "n=64"], 0);
     insta::assert_snapshot!("show_region", text);
 }
 
 #[test]
 fn the_best_and_the_worst_have_a_sign_and_a_colour_only_where_wanted() {
     let here = study();
-    let plain = printed(here.path(), &["study", "show", "s"]);
+    let plain = stdout_of(here.path(), &["study", "show", "s"], 0);
     assert!(plain.contains("1.000+") && !plain.contains('\x1b'), "{plain}");
-    let coloured = printed(here.path(), &["study", "show", "s", "--color", "always"]);
+    let coloured = stdout_of(here.path(), &["study", "show", "s", "--color", "always"], 0);
     assert!(coloured.contains("\x1b[32m1.000+\x1b[0m"), "{coloured}");
     let output = lb_report(here.path(), &["study", "show", "s"]).env("NO_COLOR", "1").assert().get_output().clone();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), plain);
@@ -108,11 +88,11 @@ fn the_best_and_the_worst_have_a_sign_and_a_colour_only_where_wanted() {
 fn runs_are_removed_by_number_or_id() {
     let here = study();
     lb_report(here.path(), &["study", "remove", "s", "1", "000000000000000d"]).assert().code(0).stdout("");
-    let list = printed(here.path(), &["study", "list", "s"]);
+    let list = stdout_of(here.path(), &["study", "list", "s"], 0);
     assert!(list.contains("\n    2  scenario") && !list.contains("\n    1  ") && !list.contains("\n    3  "), "{list}");
     assert_fails(here.path(), &["study", "remove", "s", "2", "7"], 2, "there is no run 7 in it");
     lb_report(here.path(), &["study", "remove", "s", "2"]).assert().code(0);
-    assert_eq!(printed(here.path(), &["study", "list", "s"]), "There are no runs in the study.\n");
+    assert_eq!(stdout_of(here.path(), &["study", "list", "s"], 0), "There are no runs in the study.\n");
     assert_fails(here.path(), &["study", "show", "s"], 5, "there are no runs in the study");
 }
 
@@ -162,7 +142,7 @@ fn a_study_is_a_file_whatever_its_name() {
     for name in [":memory:", "file:a?mode=memory"] {
         lb_report(here.path(), &["study", "add", name, "out-1"]).assert().code(0);
         assert!(here.path().join(name).is_file(), "{name}");
-        assert!(printed(here.path(), &["study", "list", name]).contains("scenario"), "{name}");
+        assert!(stdout_of(here.path(), &["study", "list", name], 0).contains("scenario"), "{name}");
     }
 }
 
@@ -172,7 +152,7 @@ fn a_study_is_begun_by_its_first_run() {
     assert_fails(here.path(), &["study", "add", "new", "nowhere"], 5, "nowhere: there is no such folder");
     assert!(!here.path().join("new").exists());
     lb_report(here.path(), &["study", "add", "new", "nowhere", "out-1"]).assert().code(5);
-    assert!(printed(here.path(), &["study", "list", "new"]).contains("\n    1  scenario"));
+    assert!(stdout_of(here.path(), &["study", "list", "new"], 0).contains("\n    1  scenario"));
 }
 
 #[test]
@@ -180,7 +160,7 @@ fn a_run_that_cannot_be_added_does_not_keep_others_out() {
     let here = study();
     record(here.path(), "more", 77, 2, (100, 0));
     lb_report(here.path(), &["study", "add", "s", "out-1", "nowhere", "more"]).assert().code(2);
-    assert!(printed(here.path(), &["study", "list", "s"]).contains("\n    4  scenario"));
+    assert!(stdout_of(here.path(), &["study", "list", "s"], 0).contains("\n    4  scenario"));
 }
 
 #[test]
@@ -189,7 +169,7 @@ fn a_run_with_missing_data_is_added_and_marked() {
     scenario(50, 4, 240, 20).missing(2).write(&here.path().join("partial")).unwrap();
     let added = lb_report(here.path(), &["study", "add", "s", "partial"]).assert().code(4).get_output().clone();
     assert!(String::from_utf8(added.stderr).unwrap().contains("incomplete: "));
-    let list = printed(here.path(), &["study", "list", "s"]);
+    let list = stdout_of(here.path(), &["study", "list", "s"], 0);
     assert!(list.contains("incomplete") && list.contains("Warnings") && list.contains("  run 4: "), "{list}");
     let shown =
         lb_report(here.path(), &["study", "show", "s", "--where", "ranks=4"]).assert().code(4).get_output().clone();
@@ -206,7 +186,7 @@ fn runs_of_another_program_are_reported_and_kept_apart() {
         .unwrap();
     let added = lb_report(here.path(), &["study", "add", "s", "other"]).assert().code(0).get_output().clone();
     assert!(String::from_utf8(added.stderr).unwrap().contains("the study also holds runs of scenario"));
-    let text = printed(here.path(), &["study", "show", "s"]);
+    let text = stdout_of(here.path(), &["study", "show", "s"], 0);
     assert!(text.starts_with("other  n=64\n"), "{text}");
     assert!(text.contains("\nscenario  n=64"), "{text}");
 }
@@ -291,7 +271,7 @@ fn measurements_for_extra_p_have_the_figures_of_each_run() {
         run(ranks, n).write(&here.path().join(format!("out-{ranks}-{n}"))).unwrap();
         lb_report(here.path(), &["study", "add", "s", &format!("out-{ranks}-{n}")]).assert().success();
     }
-    let written = printed(here.path(), &["study", "export", "s", "--extrap", "-"]);
+    let written = stdout_of(here.path(), &["study", "export", "s", "--extrap", "-"], 0);
     let lines: Vec<serde_json::Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let values = |path: &str, metric: &str| -> Vec<(f64, f64, f64)> {
         let own = lines.iter().filter(|line| line["callpath"] == path && line["metric"] == metric);
@@ -310,7 +290,7 @@ fn measurements_for_extra_p_have_the_figures_of_each_run() {
     let in_mpi = values("main", "mpi");
     assert!(in_mpi.len() == 4 && in_mpi.iter().all(|value| (value.2 - 0.5e-3).abs() < 1e-9), "{in_mpi:?}");
     assert!(values("main->multiply", "operations").is_empty(), "none were counted");
-    let part = printed(here.path(), &["study", "export", "s", "--extrap", "-", "--where", "ranks=2"]);
+    let part = stdout_of(here.path(), &["study", "export", "s", "--extrap", "-", "--where", "ranks=2"], 0);
     assert!(part.lines().all(|line| line.starts_with(r#"{"params":{"n":"#)), "{part}");
     assert_fails(here.path(), &["study", "export", "s", "--extrap", "-", "--where", "run=1"], 2, "do not differ");
 }
@@ -319,7 +299,7 @@ fn measurements_for_extra_p_have_the_figures_of_each_run() {
 fn all_of_a_study_is_exported() {
     let here = study();
     let document: Value =
-        serde_json::from_str(&printed(here.path(), &["study", "export", "s", "--json", "-"])).unwrap();
+        serde_json::from_str(&stdout_of(here.path(), &["study", "export", "s", "--json", "-"], 0)).unwrap();
     assert_eq!(document["schema"], "lbprof-study/1");
     assert_eq!(document["runs"][2]["n_ranks"], 4);
     assert_eq!(document["runs"][2]["max_computation_s"], 0.08);
@@ -397,12 +377,13 @@ fn the_schema_of_a_studys_tables_has_each_column() {
 #[test]
 fn models_and_the_causal_model_are_reported() {
     let here = study();
-    let text = printed(here.path(), &["study", "model", "s", "--width", "80"]);
+    let text = stdout_of(here.path(), &["study", "model", "s", "--width", "80"], 0);
     assert!(text.contains("T_comp against P  3 runs\n") && text.contains("error by degree  0: "), "{text}");
-    let document: Value = serde_json::from_str(&printed(here.path(), &["study", "model", "s", "--json", "-"])).unwrap();
+    let document: Value =
+        serde_json::from_str(&stdout_of(here.path(), &["study", "model", "s", "--json", "-"], 0)).unwrap();
     assert_eq!((&document["schema"], &document["n_runs"]), (&"lbprof-models/1".into(), &3.into()));
     assert_eq!(document["numbers"], serde_json::json!([1, 2, 3]));
-    assert!(printed(here.path(), &["study", "graph", "s"]).contains("E = 1 / Σ Ovh holds in all runs"));
+    assert!(stdout_of(here.path(), &["study", "graph", "s"], 0).contains("E = 1 / Σ Ovh holds in all runs"));
 }
 
 #[test]
@@ -436,10 +417,10 @@ fn labels_are_kept() {
     for name in ["old", "new"] {
         lb_report(here.path(), &["study", "add", "s", name, "--label", &format!("<{name}>")]).assert().success();
     }
-    let listed = printed(here.path(), &["study", "list", "s"]);
+    let listed = stdout_of(here.path(), &["study", "list", "s"], 0);
     assert!(listed.contains("label") && listed.contains("<old>") && listed.contains("<new>"), "{listed}");
     let document: Value =
-        serde_json::from_str(&printed(here.path(), &["study", "export", "s", "--json", "-"])).unwrap();
+        serde_json::from_str(&stdout_of(here.path(), &["study", "export", "s", "--json", "-"], 0)).unwrap();
     assert_eq!(document["labels"][1], serde_json::json!({"run": 2, "label": "<new>"}));
 }
 

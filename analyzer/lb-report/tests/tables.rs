@@ -13,16 +13,13 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::{Value, json};
 
-/// A row: its cells by column.
+use crate::program::text_of;
+
 type Row = BTreeMap<String, Field>;
 
 fn lb_report(arguments: &[&str]) -> Output {
     let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
     command.args(arguments).arg("--no-symbols").output().unwrap()
-}
-
-fn text_of(path: &Path) -> &str {
-    path.to_str().expect("a folder's name is UTF-8")
 }
 
 fn report(run: &Path) -> Value {
@@ -37,7 +34,6 @@ fn export(dir: &Path, more: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), said.lines().filter(|line| !line.contains("open it with pandas")).collect())
 }
 
-/// The rows of a table of the run in `dir`.
 fn rows(dir: &Path, table: &str) -> Vec<Row> {
     let file = File::open(dir.join("tables").join(format!("{table}.parquet"))).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
@@ -65,7 +61,6 @@ fn sum(rows: &[Row], column: &str) -> f64 {
     rows.iter().map(|row| number(row, column)).sum()
 }
 
-/// Equal but for rounding.
 fn assert_close(found: f64, expected: &Value, what: &str) {
     let expected = expected.as_f64().unwrap_or_else(|| panic!("{what}: {expected}"));
     assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1e-3), "{what}: {found}, expected {expected}");
@@ -129,7 +124,6 @@ fn events_add_up_to_what_the_report_says() {
     let dir = written(steps());
     export(dir.path(), &[]);
     let report = report(dir.path());
-    // Who sent how much to whom.
     let messages = rows(dir.path(), "messages");
     let mut matrix: BTreeMap<(u32, u32), (f64, f64)> = BTreeMap::new();
     for row in &messages {
@@ -141,7 +135,6 @@ fn events_add_up_to_what_the_report_says() {
     }
     let expected = (0..4_u32).map(|rank| ((rank, (rank + 1) % 4), (8.0, f64::from(8 * (100 + rank)))));
     assert_eq!(matrix, expected.collect());
-    // Waits, by state.
     let waits = rows(dir.path(), "waits");
     let ns = |row: &Row| number(row, "end_ns") - number(row, "begin_ns");
     let waited: f64 = waits.iter().map(ns).sum();
@@ -252,7 +245,6 @@ fn an_export_that_fails_leaves_nothing() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("name a folder for them: -o tables"));
 }
 
-/// The schema of a column.
 fn column_schema(column: &ParquetColumn) -> Value {
     let name = match column.kind.name() {
         "text" => "string",
@@ -269,7 +261,6 @@ fn column_schema(column: &ParquetColumn) -> Value {
     schema
 }
 
-/// The schema of a table: a list of rows.
 fn table_schema(table: &TableDescription) -> Value {
     let columns = table.columns().into_iter().map(|column| (column.name.to_owned(), column_schema(&column)));
     let columns: serde_json::Map<String, Value> = columns.collect();

@@ -28,7 +28,6 @@ const PROCESSES: [usize; 5] = [1, 2, 3, 4, 8];
 /// Steps of all ranks in a segment of the third pass: some segments in the runs below.
 const SEGMENT_STEPS: usize = 60;
 
-/// What is wanted of a run.
 #[derive(Clone, Default)]
 struct RunRequest {
     selection: Selection,
@@ -41,7 +40,6 @@ struct RunRequest {
     most_iterations: Option<usize>,
 }
 
-/// What was found.
 #[derive(Debug, PartialEq)]
 struct RunOutput {
     /// The JSON report, with all rows.
@@ -71,13 +69,11 @@ fn report(run: RecordedRun, passes: PassRunner, wanted: &RunRequest) -> Result<R
     Ok(RunOutput { json, watched: analysis.watched, segments })
 }
 
-/// What one process reports.
 fn alone(dir: &Path, wanted: &RunRequest) -> Result<RunOutput, String> {
     let run = RecordedRun::open(Some(dir)).map_err(|error| error.to_string())?;
     report(run, PassRunner::default(), wanted).map_err(|error| error.to_string())
 }
 
-/// What `n` processes report.
 fn together(n: usize, dir: &Path, wanted: &RunRequest) -> Result<RunOutput, String> {
     let follow = |team: ProcessGroup| serve(&team, || ()).expect("process 0 ends the work");
     in_threads(n, |team| lead(team, dir, wanted), follow).map_err(|error| error.to_string())
@@ -99,7 +95,6 @@ fn assert_same(dir: &Path, wanted: &RunRequest) {
     assert_same_by(&PROCESSES, dir, wanted);
 }
 
-/// Of so many processes each.
 #[track_caller]
 fn assert_same_by(processes: &[usize], dir: &Path, wanted: &RunRequest) {
     let expected = alone(dir, wanted);
@@ -109,7 +104,6 @@ fn assert_same_by(processes: &[usize], dir: &Path, wanted: &RunRequest) {
     }
 }
 
-/// The first lines that are not the same.
 fn difference(found: &Result<RunOutput, String>, expected: &Result<RunOutput, String>) -> String {
     let (Ok(found), Ok(expected)) = (found, expected) else {
         let why = |one: &Result<RunOutput, String>| one.as_ref().map(|_| "a report").map_err(String::clone);

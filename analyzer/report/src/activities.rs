@@ -1,4 +1,4 @@
-//! The table of activities: what all ranks together spent their time on.
+//! The table of activities.
 
 use lbprof_collector::Activity;
 use serde::Serialize;
@@ -8,12 +8,11 @@ use super::serial;
 use lbprof_analysis::model::{CallTotals, Model};
 
 /// An activity.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct ActivityRow {
     /// The activity.
     #[serde(rename = "name", serialize_with = "serial::activity")]
-    #[cfg_attr(feature = "schema", schemars(with = "serial::ActivityName"))]
+    #[schemars(with = "serial::ActivityName")]
     pub activity: Activity,
     /// Time in it.
     pub time_s: f64,

@@ -1,7 +1,4 @@
-//! Any list of the JSON as a table: what a user asks for by name.
-
-use std::error::Error;
-use std::fmt::{self, Display, Formatter};
+//! Prints any list of the JSON as a table, by its name.
 
 use crate::Report;
 use crate::csv::{self, CsvTable};
@@ -10,25 +7,17 @@ use crate::table::TextTable;
 use crate::text::{DIM, TextOptions, note, title};
 use crate::words::quantity;
 
-/// Most columns of a line of a head.
 const MAX_HEAD: usize = 14;
 
 /// An error: the report has no table of this name.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("there is no table {name} in this report, but {}", others.join(", "))]
 pub struct NoSuchTable {
     name: String,
     others: Vec<String>,
 }
 
-impl Display for NoSuchTable {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no table {} in this report, but {}", self.name, self.others.join(", "))
-    }
-}
-
-impl Error for NoSuchTable {}
-
-/// Returns the list of the JSON with this name as a table of text, or of Markdown. Its columns are the keys, without those that are null in each row.
+/// Returns the list of the JSON with this name as text or Markdown. Its columns are the keys, except those that are null in every row.
 pub fn list_as_table(
     report: &Report,
     name: &str,
@@ -53,7 +42,7 @@ pub fn list_as_table(
     Ok(text + &note(&format!("no room for {}; --csv DIR writes all", left_out.join(", ")), options))
 }
 
-/// Returns the columns that have values. Numbers are aligned to the right.
+/// Right-aligns numbers and drops columns without values.
 fn with_short_numbers(table: &CsvTable) -> TextTable {
     let columns = (0..table.columns.len()).filter(|&at| table.rows.iter().any(|row| !row[at].is_empty()));
     let columns: Vec<usize> = columns.collect();
@@ -77,11 +66,10 @@ fn is_number(cell: &str) -> bool {
     cell.is_empty() || cell.parse::<f64>().is_ok()
 }
 
-/// Returns a number that is not whole with few digits, and any other cell without the mark of a name that looks like a formula.
+/// Rounds a number that is not whole, and strips the apostrophe that protects spreadsheets from formulas.
 fn short_number(cell: &str) -> String {
     match cell.parse::<f64>() {
         Ok(value) if cell.contains(['.', 'e']) => quantity(value),
-        // The apostrophe is for spreadsheets.
         _ => cell.strip_prefix('\'').filter(|rest| rest.starts_with(['=', '+', '-', '@'])).unwrap_or(cell).to_owned(),
     }
 }

@@ -1,6 +1,5 @@
 //! Why ranks wait: where, for whom, caused by what.
 
-use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,12 +17,10 @@ use lbprof_collector::{Activity, Operation};
 use lbprof_thresholds::verdict::MIN_WAITING_FOR_LOCKED_CODE;
 use serde::{Serialize, Serializer};
 
-/// Most ranks that are written of each place where ranks wait.
 const MOST_RANKS: usize = 16;
 
 /// Waiting and its causes, with names.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct BlockingTable {
     /// The ranks' time: ranks × elapsed time.
     pub ranks_time_s: f64,
@@ -40,7 +37,7 @@ pub struct BlockingTable {
     pub by_region: Option<CausedByRegion>,
     /// Sums over the ranks.
     #[serde(flatten, serialize_with = "serial::written_as::<_, BlockingFigures, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "BlockingFigures"))]
+    #[schemars(with = "BlockingFigures")]
     pub sums: BlockingSums,
     /// The pairs of ranks that are not listed, by clusters.
     pub pairs_left_out: Vec<PairsOfClusters>,
@@ -59,8 +56,7 @@ pub struct BlockingTable {
 }
 
 /// The waiting, in any region, that a selected region causes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct CausedByRegion {
     /// Waiting of all ranks that is caused in the region, in all regions.
     pub caused_s: f64,
@@ -71,7 +67,7 @@ pub struct CausedByRegion {
 }
 
 impl CausedByRegion {
-    /// Finds the cause of the waiting for the region that `model` is restricted to, or returns `None` if it is of all regions.
+    /// Returns `None` if `model` is not restricted to a region.
     fn new(model: &Model, followed: &ReplayResults) -> Option<CausedByRegion> {
         model.facts.selected.region.as_ref()?;
         let (mut all_s, mut caused_s, mut by_rank) = (0.0, 0.0, BTreeMap::<u32, f64>::new());
@@ -91,8 +87,7 @@ impl CausedByRegion {
 }
 
 /// The waiting that a rank causes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct CausingRank {
     /// The rank.
     pub rank: u32,
@@ -103,13 +98,12 @@ pub struct CausingRank {
 }
 
 /// A cause of waiting.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct CauseRow {
     /// Path of the region.
     pub region: String,
-    /// Of communication: `id` of the call site in which the rank spends most of that time, without waiting; null: not known, or no such call
-    /// in the selected part.
+    /// For communication, `id` of the call site in which the rank spends most of that time, without waiting; null: not known, or no such call in the
+    /// selected part.
     pub callsite: Option<u32>,
     /// The operation called there.
     pub operation: Option<String>,
@@ -129,8 +123,7 @@ pub struct CauseRow {
 }
 
 /// A phase.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct PhaseRow {
     /// Path of the region.
     pub region: String,
@@ -144,8 +137,7 @@ pub struct PhaseRow {
 }
 
 /// A place where ranks wait.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct WaitRow {
     /// The place.
     #[serde(skip)]
@@ -168,13 +160,12 @@ pub struct WaitRow {
     pub share: f64,
     /// Times by rank, of the ranks that wait longest there, 16 at most.
     #[serde(serialize_with = "longest_waiting")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<RankTimes>"))]
+    #[schemars(with = "Vec<RankTimes>")]
     pub ranks: BTreeMap<u32, StateTimes>,
 }
 
 /// The figures of the sums, as they are written.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct BlockingFigures<'a> {
     /// Time in which ranks could only wait.
     total_s: f64,
@@ -217,8 +208,7 @@ impl<'a> From<&'a BlockingSums> for BlockingFigures<'a> {
 }
 
 /// Waiting for one reason.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct StateRow {
     /// Why a rank waits.
     state: WaitState,
@@ -232,8 +222,7 @@ struct StateRow {
 }
 
 /// The time that one rank waits because of another.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct PairRow {
     /// The rank that waits.
     waiting_rank: u32,
@@ -244,8 +233,7 @@ struct PairRow {
 }
 
 /// Waiting of a rank.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct RankTimes {
     /// The rank.
     rank: u32,
@@ -262,7 +250,7 @@ fn longest_waiting<S: Serializer>(ranks: &BTreeMap<u32, StateTimes>, serializer:
 }
 
 impl BlockingTable {
-    /// Finds the causes of waiting of the ranks of `model`, whose call sites are at `places`, or returns `None` if these were not followed.
+    /// Finds the causes of waiting, or returns `None` if the ranks were not replayed.
     pub(super) fn new(model: &Model, places: &[CodePlace], split: &ImbalanceSplit) -> Option<BlockingTable> {
         let followed = model.followed.as_ref()?;
         let sums = sums(model, followed, split);
@@ -307,15 +295,12 @@ impl BlockingTable {
 }
 
 impl BlockingTable {
-    /// Limits causes and pairs to `bounds`; the others are added up by the clusters of their ranks.
-    pub(super) fn bounded(&self, cluster_of: ClusterOf, bounds: &ListBounds) -> Cow<'_, BlockingTable> {
-        let (causes, pairs) = (truncate(&self.causes, bounds.causes), truncate(&self.sums.pairs, bounds.pairs));
-        if causes.len() == self.causes.len() && pairs.len() == self.sums.pairs.len() {
-            return Cow::Borrowed(self);
-        }
+    /// Limits causes and pairs to `bounds`, and sums up the others by cluster.
+    pub(super) fn bounded(&self, cluster_of: ClusterOf, bounds: &ListBounds) -> BlockingTable {
+        let (causes, pairs) = (truncate(&self.causes, bounds.entries), truncate(&self.sums.pairs, bounds.entries));
         let others = self.causes[causes.len()..].iter().map(|row| (&row.cause, row.region.as_str()));
         let others: Vec<CauseIn> = others.collect();
-        Cow::Owned(BlockingTable {
+        BlockingTable {
             most_by: self.most_by,
             sums: BlockingSums {
                 states: self.sums.states.clone(),
@@ -330,10 +315,10 @@ impl BlockingTable {
             phases: self.phases.clone(),
             places: self.places.clone(),
             ..*self
-        })
+        }
     }
 
-    /// The waiting of ranks in an operation at a call site, in all regions and for all causes.
+    /// Returns the waiting in an operation at a call site, over all regions and causes.
     pub fn waits_at(&self, id: Option<u32>, operation: &str) -> StateTimes {
         let mut times = StateTimes::default();
         let there = self.places.iter().filter(|row| row.id == id && row.operation == operation);
@@ -345,12 +330,11 @@ impl BlockingTable {
 }
 
 impl BlockingTable {
-    /// Merges the rows of [`BlockingTable::places`] into a row per call and reason: a call waits in one place, whatever region the program
-    /// is in.
+    /// Merges the rows of [`BlockingTable::places`] by call and reason, over all regions.
     pub fn waiting_calls(&self) -> Vec<WaitRow> {
         let mut rows: BTreeMap<_, WaitRow> = BTreeMap::new();
         for (number, row) in self.places.iter().enumerate() {
-            // What is not at a known call has no place of its own.
+            // Rows without a known call stay apart.
             let other = if row.id.is_some() { 0 } else { number };
             match rows.entry((row.id, &row.operation, row.state, other)) {
                 Entry::Vacant(entry) => _ = entry.insert(row.clone()),
@@ -374,7 +358,7 @@ impl WaitRow {
     }
 }
 
-/// Returns the waiting that is caused by the computation in regions in which ranks hold locks of windows: that for which others wait in calls that ask for one.
+/// Returns the waiting in calls that ask for a lock of a window, as far as code causes it that runs under such a lock.
 fn caused_by_locked_code(sums: &BlockingSums, followed: &ReplayResults) -> f64 {
     const LOCKS: [u16; 2] = [Operation::Win_lock as u16, Operation::Win_lock_all as u16];
     let mut locked: BTreeMap<u32, f64> = BTreeMap::new();
@@ -389,17 +373,15 @@ fn caused_by_locked_code(sums: &BlockingSums, followed: &ReplayResults) -> f64 {
     computed.filter(|cause| locked.contains_key(&cause.region)).map(|cause| cause.caused_s).sum()
 }
 
-/// The path of a region of the replay, or an empty string if there is no such region.
 fn region_path(followed: &ReplayResults, region: u32) -> String {
     followed.regions.get(region as usize).map_or_else(String::new, |region| region.path.clone())
 }
 
-/// The first call site on the source line of `site`, by the table that `first_on_line` returns.
+/// Returns the first call site on the source line of `site`. `first` comes from `first_on_line`.
 pub(super) fn site_of_line(first: &[u32], site: u32) -> u32 {
     first.get(site as usize).copied().unwrap_or(site)
 }
 
-/// Returns a row per place at which ranks wait. Calls on one source line are one place.
 fn wait_rows(sums: &BlockingSums, places: &[CodePlace], followed: &ReplayResults) -> Vec<WaitRow> {
     let first = first_on_line(places);
     let mut rows: Vec<WaitRow> = Vec::new();

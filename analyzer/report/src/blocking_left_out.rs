@@ -1,4 +1,4 @@
-//! Causes of waiting, and pairs of ranks, that are too many to be listed: added up by clusters of ranks.
+//! Sums up causes and pairs that are not listed, by clusters of ranks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,7 @@ use super::{fraction, serial};
 use lbprof_analysis::metrics::blocking::{CauseClass, WaitCause};
 
 /// Causes that are not listed, of the ranks of one cluster.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct CausesOfCluster {
     /// `id` of the cluster; null: the ranks of none, and if there are more than 500 objects, in the last ones: of all others.
     pub cluster: Option<u32>,
@@ -18,13 +17,13 @@ pub struct CausesOfCluster {
     pub region: Option<String>,
     /// The ranks' activity there; null: messages' delays, unknown, or all others.
     #[serde(serialize_with = "serial::known_activity")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<serial::ActivityName>"))]
+    #[schemars(with = "Option<serial::ActivityName>")]
     pub activity: Option<Activity>,
     /// Class of the causes.
     pub class: CauseClass,
     /// Number of causes.
     pub causes: usize,
-    /// Of how many ranks.
+    /// Number of their ranks.
     pub rank_count: usize,
     /// Waiting that they cause.
     pub caused_s: f64,
@@ -39,8 +38,7 @@ pub struct CausesOfCluster {
 }
 
 /// Pairs of ranks that are not listed, of two clusters.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct PairsOfClusters {
     /// `id` of the cluster of the ranks that wait; null: the ranks of none, and if there are more than 500 objects, in the last one: of all
     /// others.
@@ -55,13 +53,11 @@ pub struct PairsOfClusters {
     pub max_s: f64,
 }
 
-/// The cluster of a rank.
 pub(super) type ClusterOf<'a> = &'a dyn Fn(u32) -> Option<u32>;
 
-/// A cause, and the path of its region.
 pub(super) type CauseIn<'a> = (&'a WaitCause, &'a str);
 
-/// Adds up `causes` by cluster, region and activity, most waiting first, with shares of `total_s`. Returns at most `most` rows, and one for each class.
+/// Sums up `causes` by cluster, region and activity, the most waiting first. Returns at most `most` rows, and one more for each class.
 pub(super) fn causes(causes: &[CauseIn], total_s: f64, cluster_of: ClusterOf, most: usize) -> Vec<CausesOfCluster> {
     let mut groups: BTreeMap<_, Vec<&WaitCause>> = BTreeMap::new();
     for &(cause, region) in causes {
@@ -98,7 +94,7 @@ fn caused_s(causes: &[&WaitCause]) -> f64 {
     causes.iter().map(|cause| cause.caused_s).sum()
 }
 
-/// Adds up `pairs` (the rank that waits, the rank that causes it, seconds) by clusters, most waiting first. Returns at most `most` rows and one more.
+/// Sums up `pairs` (waiting rank, causing rank, seconds) by clusters, the most waiting first. Returns at most `most` + 1 rows.
 pub(super) fn pairs(pairs: &[(u32, u32, f64)], cluster_of: ClusterOf, most: usize) -> Vec<PairsOfClusters> {
     let mut groups: BTreeMap<(Option<u32>, Option<u32>), PairsOfClusters> = BTreeMap::new();
     for &(waits, causes, time_s) in pairs {

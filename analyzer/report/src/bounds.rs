@@ -1,18 +1,12 @@
-//! Bounds lists that grow with the ranks: either all rows are written, or the rows that stand out and sums over the others.
+//! Bounds lists that grow with the ranks: beyond a limit, only the rows that stand out are written, with sums of the others.
 
-/// Most entries of lists in the JSON document. What is beyond is counted, and added up.
+/// Maximum lengths of lists in the JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListBounds {
-    /// Ranks up to which each has a row.
-    pub ranks: usize,
-    /// Of more ranks, those that have a row because they have the largest figures of a kind; a quarter as many with the smallest.
+    /// Entries of a list: ranks, causes of waiting, pairs of ranks or hosts.
+    pub entries: usize,
+    /// Number of ranks with the largest figures of each kind that have rows in larger runs; a quarter as many with the smallest.
     pub extremes: usize,
-    /// Numbers in a list of ranks.
-    pub numbers: usize,
-    /// Causes of waiting, the largest.
-    pub causes: usize,
-    /// Pairs of ranks or of hosts, those with most.
-    pub pairs: usize,
     /// Rows that stand for all causes, or pairs, that are not listed.
     pub groups: usize,
     /// Values by rank without names: letters of a pattern, ratios of a phase.
@@ -20,41 +14,28 @@ pub struct ListBounds {
 }
 
 impl ListBounds {
-    /// No bounds: everything is written.
-    pub const ALL: ListBounds = ListBounds {
-        ranks: usize::MAX,
-        extremes: usize::MAX,
-        numbers: usize::MAX,
-        causes: usize::MAX,
-        pairs: usize::MAX,
-        groups: usize::MAX,
-        values: usize::MAX,
-    };
+    /// Writes everything.
+    pub const ALL: ListBounds =
+        ListBounds { entries: usize::MAX, extremes: usize::MAX, groups: usize::MAX, values: usize::MAX };
 
     /// Bounds that keep a document below 5 MB.
-    pub const SMALL: ListBounds = ListBounds {
-        ranks: 1_000,
-        extremes: 20,
-        numbers: 1_000,
-        causes: 1_000,
-        pairs: 1_000,
-        groups: 500,
-        values: 512,
-    };
+    pub const SMALL: ListBounds = ListBounds { entries: 1_000, extremes: 20, groups: 500, values: 512 };
 }
 
-impl Default for ListBounds {
-    fn default() -> Self {
-        ListBounds::SMALL
-    }
-}
-
-/// Returns at most `most` of the first entries.
 pub(super) fn truncate<T>(all: &[T], most: usize) -> &[T] {
     &all[..all.len().min(most)]
 }
 
-/// The number of successive entries, of `n`, to join into one so that at most `most` remain.
+/// Returns `rows`, with at most `most` entries in the lists of ranks that they have.
+pub(super) fn with_short_lists<T: Clone>(rows: &[T], most: usize, ranks: fn(&mut T) -> &mut Vec<u32>) -> Vec<T> {
+    let mut rows = rows.to_vec();
+    for row in &mut rows {
+        ranks(row).truncate(most);
+    }
+    rows
+}
+
+/// Returns how many successive entries of `n` to join so that at most `most` remain.
 pub(super) fn per_entry(n: usize, most: usize) -> usize {
     n.div_ceil(most.max(1)).max(1)
 }

@@ -1,4 +1,4 @@
-//! The table of call sites: where MPI is called, and what it takes there.
+//! The table of call sites.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,7 @@ use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
 
 /// A call site, operation and activity.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct SiteRow {
     /// Id of the call site, the same for all objects of one place; null if the recorder did not know it.
     pub id: Option<u32>,
@@ -27,7 +26,7 @@ pub struct SiteRow {
     pub operation: String,
     /// The activity of its time.
     #[serde(serialize_with = "serial::activity")]
-    #[cfg_attr(feature = "schema", schemars(with = "serial::ActivityName"))]
+    #[schemars(with = "serial::ActivityName")]
     pub activity: Activity,
     /// Time, calls and bytes of the ranks' first threads, summed over ranks and regions.
     #[serde(flatten)]
@@ -60,8 +59,7 @@ pub struct SiteRow {
 }
 
 /// The distribution of the durations of calls.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct DurationsRow {
     /// Calls; in a window of time those that lie partly in it, too.
     pub calls: u64,
@@ -93,7 +91,7 @@ impl DurationsRow {
     }
 }
 
-/// Returns a row per place, operation and activity. Calls on one source line are one place. The longest come first.
+/// Returns a row per source line, operation and activity, the longest first.
 pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
     let first = first_on_line(places);
     let mut rows: BTreeMap<SiteTotalsKey, SiteRow> = BTreeMap::new();
@@ -113,7 +111,7 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
     }
     let mut rows: Vec<SiteRow> = rows.into_values().collect();
     let (n, whole) = (model.ranks.len().max(1) as f64, model.elapsed_s() * model.ranks.len() as f64);
-    // Calls of one operation at one place may be of two activities; both rows have the durations of all of them.
+    // One operation at one place may have two activities. Both rows get the durations of all calls.
     let mut durations: BTreeMap<(Option<u32>, String), CallDurations> = BTreeMap::new();
     for (&(site, operation), own) in model.statistics.iter().flat_map(|found| &found.calls) {
         let site = Some(site).filter(|&site| site != NONE).map(|site| site_of_line(&first, site));
@@ -134,7 +132,6 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
 }
 
 impl SiteRow {
-    /// The row of calls of which none is counted yet; `rank` is the first rank that made one.
     fn empty(key: &SiteTotalsKey, places: &[CodePlace], rank: u32) -> SiteRow {
         SiteRow {
             id: key.site,
@@ -158,7 +155,6 @@ impl SiteRow {
     }
 }
 
-/// Adds up the calls of a rank by source line, in whichever region they are.
 fn sums_by_line(first: &[u32], sites: &[(SiteTotalsKey, CallTotals)]) -> BTreeMap<SiteTotalsKey, CallTotals> {
     let mut sums: BTreeMap<SiteTotalsKey, CallTotals> = BTreeMap::new();
     for (key, cell) in sites {
@@ -168,7 +164,6 @@ fn sums_by_line(first: &[u32], sites: &[(SiteTotalsKey, CallTotals)]) -> BTreeMa
     sums
 }
 
-/// Adds the waiting at each place; `rows` are of the same call sites as `blocking`.
 pub(super) fn add_waiting(rows: &mut [SiteRow], blocking: Option<&BlockingTable>, n_ranks: usize) {
     let Some(table) = blocking else { return };
     for row in rows {

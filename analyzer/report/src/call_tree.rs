@@ -1,4 +1,4 @@
-//! The rows of the calling-context tree: the program's functions as it calls them, loops and marked phases in them, down to the calls of MPI.
+//! The rows of the calling-context tree: functions, loops and marked phases, down to MPI calls.
 
 use serde::Serialize;
 
@@ -13,12 +13,11 @@ use lbprof_analysis::structure::code_place::{Caller, short};
 use lbprof_analysis::structure::symbols::ResolvedNames;
 use lbprof_thresholds::verdict::MIN_FUNCTION_IN_CALL_TREE;
 
-/// Most nodes that are rows; programs have hundreds. Those in which least time is spent, waited or caused are part of the ones around them.
+/// Maximum number of rows. Nodes with less time, waiting or caused waiting are folded into their parents.
 const MOST_ROWS: usize = 2_000;
 
 /// The kind of a node of the tree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CallTreeNodeKind {
     /// The whole program.
@@ -38,8 +37,7 @@ pub enum CallTreeNodeKind {
 
 /// A node of the tree. All but what is `alone` includes the nodes in it. Sums over ranks: of their first threads, but for waiting and
 /// its causes, which are of all threads.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct CallTreeRow {
     /// The node around it, as an index in the list, in which it comes first; null for the whole program.
     pub parent: Option<usize>,
@@ -58,7 +56,7 @@ pub struct CallTreeRow {
     pub region: Option<String>,
     /// Time spent in it.
     pub time_s: f64,
-    /// `time_s` over that of the whole program.
+    /// Fraction of the time of the whole program.
     pub share: f64,
     /// Of `time_s` what is not spent in nodes in it. Computation in a function that is no region (less than 0.5 % of the time) is of the
     /// one around it, unless samples show the function.
@@ -69,18 +67,18 @@ pub struct CallTreeRow {
     pub mpi_s: f64,
     /// Computation by state, of ranks of which it is known; null if it is known of none.
     #[serde(serialize_with = "serial::by_core_state")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<std::collections::BTreeMap<String, f64>>"))]
+    #[schemars(with = "Option<std::collections::BTreeMap<String, f64>>")]
     pub core_states: Option<CoreTime>,
     /// Waiting, messages in transit included; null if waiting was not analysed.
     pub waiting_s: Option<f64>,
     /// Waiting of any rank that is caused in it; null likewise.
     pub caused_s: Option<f64>,
-    /// Time caused, without that of the nodes in it.
+    /// Waiting caused in the node itself, without the nodes in it.
     pub caused_alone_s: Option<f64>,
     /// Time lost: `caused_s`, the time in MPI besides waiting, and the recorder's time; null likewise. It adds up to the time that is no
     /// computation, as far as all waiting has its cause in it.
     pub lost_s: Option<f64>,
-    /// Time lost, without that of the nodes in it.
+    /// Time lost in the node itself, without the nodes in it.
     pub lost_alone_s: Option<f64>,
     /// LB: mean over ranks of the computation in it over the longest; null if nothing is computed in it, or samples alone show
     /// where.
@@ -107,7 +105,7 @@ pub struct CallTreeRow {
     pub left_out: usize,
 }
 
-/// Returns the rows in depth-first order, siblings with most time first. `regions` are the rows of `model`'s regions.
+/// Returns the rows in depth-first order, siblings by descending time.
 pub(super) fn rows(model: &Model, names: &ResolvedNames, regions: &[RegionRow]) -> Vec<CallTreeRow> {
     let tree = CodeTree::new(model, names);
     let nodes = tree.nodes();
@@ -121,7 +119,7 @@ pub(super) fn rows(model: &Model, names: &ResolvedNames, regions: &[RegionRow]) 
     let kept = mark_kept(nodes);
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     let mut left_out = vec![0; nodes.len()];
-    // Of what is left out the sums alone are those of the node around it.
+    // The exclusive sums of omitted nodes go to their parents.
     let mut alone: Vec<_> = nodes.iter().map(|node| node.alone).collect();
     for (at, node) in nodes.iter().enumerate().rev() {
         let Some(parent) = node.parent else { continue };
@@ -134,7 +132,7 @@ pub(super) fn rows(model: &Model, names: &ResolvedNames, regions: &[RegionRow]) 
         }
     }
     for list in &mut children {
-        // The one with most time is taken first.
+        // Nodes are popped from the end, so the longest comes last.
         list.sort_by(|&a, &b| nodes[a].all.time_s.total_cmp(&nodes[b].all.time_s).then(b.cmp(&a)));
     }
     let mut row_of = vec![0; nodes.len()];
@@ -152,7 +150,6 @@ pub(super) fn rows(model: &Model, names: &ResolvedNames, regions: &[RegionRow]) 
     rows
 }
 
-/// The tree and the figures that rows are made of.
 struct RowContext<'a> {
     tree: &'a CodeTree<'a>,
     regions: &'a [RegionRow],
@@ -163,18 +160,16 @@ struct RowContext<'a> {
 }
 
 impl RowContext<'_> {
-    /// Returns the row of a node by itself.
     fn row(&self, at: usize, node: &CodeNode) -> CallTreeRow {
         let CodeNode { alone, all, balance, .. } = node;
         let region = self.tree.regions.get(&at).and_then(|&region| self.regions.get(region as usize));
         let NodeName { name: label, symbol, at: call } = self.tree.name(at);
         let kind = self.kind(node.kind);
+        let has_states = all.states.iter().any(|seconds| *seconds > 0.0);
         let name = if kind == CallTreeNodeKind::Function { short(&label).to_owned() } else { label.clone() };
         let sampled = self.times.as_ref().map(|times| (times, all.cpu.excess(times.ranks, times.period_s)));
         let excess = sampled.as_ref().map(|(_, excess)| excess).filter(|excess| excess.is_significant());
         CallTreeRow {
-            parent: None,
-            depth: 0,
             kind,
             full_name: symbol.or(Some(label)).filter(|full| *full != name),
             name,
@@ -185,11 +180,7 @@ impl RowContext<'_> {
             alone_s: alone.time_s,
             computation_s: all.computation_s,
             mpi_s: all.mpi_s,
-            core_states: all
-                .states
-                .iter()
-                .any(|seconds| *seconds > 0.0)
-                .then(|| CoreTime { seconds: all.states, ..CoreTime::default() }),
+            core_states: has_states.then(|| CoreTime { seconds: all.states, ..CoreTime::default() }),
             waiting_s: self.is_followed.then_some(all.waiting_s),
             caused_s: self.is_followed.then_some(all.caused_s),
             caused_alone_s: self.is_followed.then_some(alone.caused_s),
@@ -205,7 +196,7 @@ impl RowContext<'_> {
             slowest_cpu_s: sampled.as_ref().map(|_| all.cpu.own.seconds),
             excess_s: excess.map(|excess| excess.seconds),
             excess_error_s: excess.map(|excess| excess.error_s),
-            left_out: 0,
+            ..CallTreeRow::default()
         }
     }
 
@@ -223,12 +214,12 @@ impl RowContext<'_> {
     }
 }
 
-/// Marks the nodes that get rows: the [`MOST_ROWS`] in which most time is spent, waited, or caused to be waited; but not those that samples and the system
-/// show, if little time goes by in them.
+/// Marks the nodes that get rows: the [`MOST_ROWS`] with most time, waiting or caused waiting. Nodes from samples and kernel states also need a minimum
+/// of time.
 fn mark_kept(nodes: &[CodeNode]) -> Vec<bool> {
     let weights = nodes.iter().map(|node| node.all.time_s.max(node.all.waiting_s).max(node.all.caused_s));
     let mut order: Vec<(f64, usize)> = weights.zip(0..).collect();
-    // A node weighs no more than the one around it, and comes after it.
+    // A node weighs no more than its parent, and sorts after it.
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let least_s = MIN_FUNCTION_IN_CALL_TREE * nodes[0].all.time_s;
     order.retain(|&(weight, at)| match nodes[at].kind {

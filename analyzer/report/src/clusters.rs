@@ -1,8 +1,5 @@
 //! Clusters of ranks that run the same code.
 
-use std::borrow::Cow;
-
-use super::bounds::{ListBounds, truncate};
 use super::counter_host;
 use super::efficiency::EfficiencyRow;
 use lbprof_analysis::metrics::cluster::{self, CodePiece};
@@ -13,7 +10,6 @@ use lbprof_analysis::structure::symbols::CodePlace;
 use lbprof_thresholds::verdict::MIN_TIME_OF_CLUSTER_CODE;
 use serde::Serialize;
 
-/// Most pieces of code that are named for a cluster.
 const MOST_CODE: usize = 5;
 
 /// Clusters of ranks.
@@ -36,8 +32,7 @@ pub struct ClusterTable {
 }
 
 /// A cluster, or a rank of none.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct ClusterRow {
     /// Its number, from 1.
     pub id: u32,
@@ -49,14 +44,12 @@ pub struct ClusterRow {
     pub efficiency: EfficiencyRow,
     /// The main loop of its ranks: of the regions that they iterate, and that lie in no other, the one in which they compute most.
     pub iterations: Option<ClusterIterations>,
-    /// The 5 pieces of code with most time that its ranks run at least twice as often as those of any other; empty if all ranks run the
-    /// same.
+    /// The 5 pieces of code with most time that its ranks run at least twice as often as any other ranks; empty if all ranks run the same.
     pub own_code: Vec<OwnCodeSegment>,
 }
 
 /// The main loop of a cluster.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct ClusterIterations {
     /// Its path.
     pub region: String,
@@ -74,8 +67,7 @@ pub enum SharedCode {
 }
 
 /// A piece of code that the ranks of one cluster alone run: a marked region, or calls of an operation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct OwnCodeSegment {
     /// Path of a marked region.
     pub region: Option<String>,
@@ -95,8 +87,7 @@ pub struct OwnCodeSegment {
 }
 
 /// The method of clustering, and the ranks of no cluster.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 pub(super) struct ClusteringFacts<'a> {
     /// True if ranks run different code.
     different_code: bool,
@@ -114,19 +105,12 @@ pub(super) struct ClusteringFacts<'a> {
 }
 
 /// A rank of no cluster.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct RankOfNoCluster<'a> {
     /// The rank.
     rank: Option<u32>,
     /// Code that only this rank runs, as for a cluster.
     own_code: &'a [OwnCodeSegment],
-}
-
-impl<'a> From<&'a ClusterRow> for RankOfNoCluster<'a> {
-    fn from(row: &'a ClusterRow) -> RankOfNoCluster<'a> {
-        RankOfNoCluster { rank: row.ranks.first().copied(), own_code: &row.own_code }
-    }
 }
 
 impl<'a> From<&'a ClusterTable> for ClusteringFacts<'a> {
@@ -137,25 +121,26 @@ impl<'a> From<&'a ClusterTable> for ClusteringFacts<'a> {
             radius: clusters.radius,
             profiles: clusters.profiles,
             profiles_clustered: clusters.clustered,
-            of_no_cluster: clusters.alone.iter().map(RankOfNoCluster::from).collect(),
+            of_no_cluster: clusters
+                .alone
+                .iter()
+                .map(|row| RankOfNoCluster { rank: row.ranks.first().copied(), own_code: &row.own_code })
+                .collect(),
         }
     }
 }
 
 impl ClusterRow {
-    /// Returns whether `rank` is in the cluster.
     pub(super) fn contains(&self, rank: u32) -> bool {
         self.ranks.binary_search(&rank).is_ok()
     }
 
-    /// Seconds of computation of its ranks, added up.
     pub(super) fn computation_s(&self) -> f64 {
         self.efficiency.times.avg_computation_s * self.ranks.len() as f64
     }
 }
 
 impl OwnCodeSegment {
-    /// Names a piece of code, or returns `None` if it is not in the model.
     fn from_piece(model: &Model, places: &[CodePlace], piece: CodePiece, share: f64) -> Option<OwnCodeSegment> {
         let (site, operation) = match piece {
             CodePiece::Region(region) => {
@@ -178,7 +163,7 @@ impl OwnCodeSegment {
 }
 
 impl ClusterTable {
-    /// Clusters the ranks of a run, whose call sites are at `places`.
+    /// Clusters the ranks by the code that they run.
     pub fn new(model: &Model, places: &[CodePlace]) -> ClusterTable {
         let codes = cluster::codes(model, places);
         let mut found = cluster::clusters(&codes);
@@ -222,29 +207,12 @@ impl ClusterTable {
         }
     }
 
-    /// Returns the rows with at most as many ranks in their lists as `bounds` allows.
-    pub(super) fn bounded(&self, bounds: &ListBounds) -> Cow<'_, [ClusterRow]> {
-        if self.rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
-            return Cow::Borrowed(&self.rows);
-        }
-        let rows = self
-            .rows
-            .iter()
-            .map(|row| ClusterRow { ranks: truncate(&row.ranks, bounds.numbers).to_vec(), ..row.clone() });
-        Cow::Owned(rows.collect())
-    }
-
-    /// The table of `n_ranks` ranks that were not clustered.
-    pub(super) fn without_clusters(n_ranks: usize) -> ClusterTable {
-        ClusterTable { of: vec![None; n_ranks], iterate_together: true, ..ClusterTable::default() }
-    }
-
     /// Returns whether ranks run different code.
     pub fn differ(&self) -> bool {
         self.rows.len() + self.alone.len() > 1
     }
 
-    /// Returns whether ranks run different code in iterations of their own, so that balance across all of them means little.
+    /// Returns whether ranks run different code in separate iterations, so that balance across them means little.
     pub fn are_apart(&self) -> bool {
         self.differ() && !self.iterate_together
     }

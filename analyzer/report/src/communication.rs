@@ -1,6 +1,5 @@
-//! The tables of communication: who sends to whom, how large messages are, and what is done on each communicator.
+//! Tables of communication: pairs of ranks, message sizes, communicators.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use lbprof_collector::record::NONE;
@@ -13,8 +12,7 @@ use lbprof_analysis::profile::operation_name;
 
 /// The communication between ranks, and its sizes. Only messages with two known sides count; collectives, one-sided communication and files
 /// are left out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct CommunicationTable {
     /// Messages.
     pub messages: u64,
@@ -46,8 +44,7 @@ pub struct CommunicationTable {
 }
 
 /// Messages from one rank to another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct PairVolume {
     /// The sender.
     pub from: u32,
@@ -59,9 +56,8 @@ pub struct PairVolume {
     pub bytes: u64,
 }
 
-/// Messages from the ranks of one host to those of another, or of the same.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// Messages from the ranks of one host to the ranks of another, or of the same.
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct HostVolume {
     /// The senders' host; empty where it is not known, as of ranks that are not selected.
     pub from: String,
@@ -74,8 +70,7 @@ pub struct HostVolume {
 }
 
 /// Messages or calls of sizes within a power of two.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct SizeRow {
     /// Least size.
     pub from_bytes: u64,
@@ -88,8 +83,7 @@ pub struct SizeRow {
 }
 
 /// Sizes that calls of an operation send, write or contribute.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct OperationSizes {
     /// The MPI function, without `MPI_`.
     pub operation: String,
@@ -102,8 +96,7 @@ pub struct OperationSizes {
 }
 
 /// Calls on a communicator, of all threads.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct CommunicatorRow {
     /// Its name; empty for calls on none (waits for requests, files, windows) and on one that is not known.
     pub name: String,
@@ -123,7 +116,7 @@ pub struct CommunicatorRow {
     pub received_bytes: u64,
 }
 
-/// The tables of a model, or `None` if its calls and messages were not analysed one by one.
+/// Returns `None` if calls were not analysed one by one.
 pub(super) fn table(model: &Model) -> Option<CommunicationTable> {
     let found = model.statistics.as_ref()?;
     let mut pairs: Vec<PairVolume> = found
@@ -156,12 +149,8 @@ pub(super) fn table(model: &Model) -> Option<CommunicationTable> {
 }
 
 impl CommunicationTable {
-    /// Limits the pairs to `bounds`; the others are counted.
-    pub(super) fn bounded(&self, bounds: &ListBounds) -> Cow<'_, CommunicationTable> {
-        if self.pairs.len() <= bounds.pairs && self.hosts.len() <= bounds.pairs {
-            return Cow::Borrowed(self);
-        }
-        let (pairs, hosts) = (truncate(&self.pairs, bounds.pairs), truncate(&self.hosts, bounds.pairs));
+    pub(super) fn bounded(&self, bounds: &ListBounds) -> CommunicationTable {
+        let (pairs, hosts) = (truncate(&self.pairs, bounds.entries), truncate(&self.hosts, bounds.entries));
         let mut table = CommunicationTable {
             pairs: pairs.to_vec(),
             pairs_left_out: self.pairs.len() - pairs.len(),
@@ -180,7 +169,7 @@ impl CommunicationTable {
             table.host_messages_left_out += pair.messages;
             table.host_bytes_left_out = table.host_bytes_left_out.saturating_add(pair.bytes);
         }
-        Cow::Owned(table)
+        table
     }
 }
 
@@ -201,7 +190,7 @@ fn hosts(model: &Model, pairs: &[PairVolume]) -> Vec<HostVolume> {
     rows
 }
 
-/// The host of a rank, or an empty string if the rank is not in the model.
+/// Returns an empty string if the rank is not in the model.
 fn host_of(model: &Model, rank: u32) -> &str {
     let found = model.ranks.binary_search_by_key(&rank, |one| one.rank);
     found.map_or("", |at| &model.ranks[at].host)

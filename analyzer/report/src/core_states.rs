@@ -1,4 +1,4 @@
-//! Computation by what the system knows of it: in user space, in the kernel, asleep, without a core.
+//! Splits computation by kernel state: user space, kernel, asleep, without a core.
 
 use lbprof_collector::{CoreState, StateGroup};
 use serde::Serialize;
@@ -8,8 +8,7 @@ use lbprof_analysis::metrics::core_time::{CoreTime, RankCoreTimes};
 use lbprof_analysis::model::Model;
 
 /// The run's computation by state, and the factors that follow from it: their product is the share of computation that is useful.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct CoreStateTable {
     /// A row per state that occurs.
     pub states: Vec<CoreStateRow>,
@@ -26,12 +25,11 @@ pub struct CoreStateTable {
 }
 
 /// A state of computation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct CoreStateRow {
     /// The state.
     #[serde(rename = "name", serialize_with = "serial::core_state")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub state: CoreState,
     /// Fraction of computation.
     pub share: f64,
@@ -44,7 +42,7 @@ pub struct CoreStateRow {
 }
 
 impl CoreStateTable {
-    /// Divides the computation of all ranks of which the states are known. Returns `None` if there is none.
+    /// Returns `None` if no rank's states are known.
     pub(super) fn new(model: &Model) -> Option<CoreStateTable> {
         let known = model.ranks.iter().filter_map(|rank| Some((rank.rank, RankCoreTimes::new(rank)?.in_all())));
         let (numbers, known): (Vec<u32>, Vec<CoreTime>) = known.unzip();
@@ -79,7 +77,6 @@ impl CoreStateTable {
     }
 }
 
-/// Returns a part as a fraction, 0 to 1, of a whole that is not 0.
 fn fraction(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| (part / whole).clamp(0.0, 1.0))
 }

@@ -10,8 +10,7 @@ use lbprof_analysis::model::Model;
 use lbprof_collector::Activity;
 use lbprof_thresholds::verdict::{MAX_COMPUTATION_OF_IDLE_MASTER, MIN_TASKS_OF_POOL};
 
-/// Returns the index of a rank whose window holds the counter from which all others take nearly all of their work, as tasks, and which does next to nothing
-/// itself. `None` where there are fewer than two others: whether one rank's work is balanced is no question.
+/// Returns the index of an idle rank whose window holds the counter from which all others, at least two, take nearly all of their work as tasks.
 pub(super) fn idle_host(model: &Model) -> Option<usize> {
     let tasks = &model.followed.as_ref()?.on_demand;
     let host = tasks.host_without_tasks()?;

@@ -8,8 +8,7 @@ use serde::Serialize;
 use lbprof_analysis::model::{Model, RegionIdx};
 
 /// A counter in a region, all ranks together.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct CounterRow {
     /// The counter's name.
     pub name: String,
@@ -27,7 +26,6 @@ pub struct CounterRow {
     pub max: f64,
 }
 
-/// Returns a row per region and counter.
 pub(super) fn rows(model: &Model) -> Vec<CounterRow> {
     let mut sums: BTreeMap<(RegionIdx, u32), CounterTotals> = BTreeMap::new();
     for (key, totals) in model.ranks.iter().flat_map(|rank| &rank.counters) {

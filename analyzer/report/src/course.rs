@@ -1,24 +1,22 @@
-//! Describes the iterations of the main loop over the run: the slowest ranks, changes, and recurring patterns.
+//! Describes the iterations of the main loop over the run: slowest ranks, trends and recurring patterns.
 
 use std::collections::BTreeMap;
 
-use super::serial;
 use crate::iteration::IterationRow;
 use lbprof_analysis::metrics::trend::{SeriesShape, shape};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// The course of the iterations over the run. Only iterations that the maximum number of ranks completed count.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct IterationCourse {
-    /// Iterations that as many ranks went through as through any; `slowest` and `trends` are of those of these whose computation is known.
+    /// Iterations completed by the maximum number of ranks; `slowest` and `trends` only cover those with known computation.
     #[serde(rename = "whole")]
     pub iterations: usize,
-    /// Of how many of them the computation is known: what follows is of these.
+    /// Number of these whose computation is known, which all figures below are of.
     pub known: usize,
-    /// Of how many it is not: before them ranks enter a loop that was found in the calls.
+    /// Number of these whose computation is not known: before them, ranks enter a loop that was found in the calls.
     pub unknown: usize,
-    /// The number of the first of those.
+    /// Number of the first iteration without known computation.
     pub first_unknown: Option<u32>,
     /// Longest computation of a rank in an iteration, the mean over iterations.
     pub slowest_mean_s: f64,
@@ -30,24 +28,23 @@ pub struct IterationCourse {
     /// Ranks by how often each is the slowest, the most first.
     pub slowest: Vec<SlowestRank>,
     /// Trends and periods, one object per series; empty if no iterations are known.
-    #[serde(serialize_with = "serial::written_as::<_, SeriesRows, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<SeriesRow>"))]
+    #[serde(serialize_with = "series_rows")]
+    #[schemars(with = "Vec<SeriesRow>")]
     pub trends: Option<TimeTrends>,
 }
 
 /// A rank that is the slowest in some iterations.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct SlowestRank {
     /// The rank.
     pub rank: u32,
     /// In how many iterations.
     pub count: u64,
-    /// Of how many.
+    /// Fraction of the iterations.
     pub share: f64,
 }
 
-/// Changes of the iterations' times over the run, in seconds. Of periods, `first` is the number of an iteration.
+/// Changes of the iterations' times over the run, in seconds. The field `first` of a period is an iteration number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeTrends {
     /// The longest computation of a rank.
@@ -59,8 +56,7 @@ pub struct TimeTrends {
 }
 
 /// A series of the iterations' times.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum SeriesName {
     /// The longest computation of a rank.
@@ -72,8 +68,7 @@ enum SeriesName {
 }
 
 /// The shape of a series.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct SeriesRow<'a> {
     /// The series.
     of: SeriesName,
@@ -82,24 +77,16 @@ struct SeriesRow<'a> {
     shape: &'a SeriesShape,
 }
 
-/// The rows of all series.
-#[derive(Serialize)]
-struct SeriesRows<'a>(Vec<SeriesRow<'a>>);
-
-impl<'a> From<&'a Option<TimeTrends>> for SeriesRows<'a> {
-    fn from(trends: &'a Option<TimeTrends>) -> SeriesRows<'a> {
-        let Some(trends) = trends else { return SeriesRows(Vec::new()) };
-        let rows = [
-            (SeriesName::Max, &trends.max),
-            (SeriesName::Mean, &trends.mean),
-            (SeriesName::Imbalance, &trends.imbalance),
-        ];
-        SeriesRows(rows.map(|(of, shape)| SeriesRow { of, shape }).into())
-    }
+/// Serializes a row per series.
+fn series_rows<S: Serializer>(trends: &Option<TimeTrends>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(trends.iter().flat_map(|trends| {
+        let TimeTrends { max, mean, imbalance } = trends;
+        let series = [(SeriesName::Max, max), (SeriesName::Mean, mean), (SeriesName::Imbalance, imbalance)];
+        series.map(|(of, shape)| SeriesRow { of, shape })
+    }))
 }
 
 impl IterationCourse {
-    /// Finds trends and recurring changes in `rows`.
     pub(super) fn new(rows: &[IterationRow]) -> IterationCourse {
         let iterations = whole_iterations(rows).count();
         let mut unknown = whole_iterations(rows).filter(|row| !row.is_known);
@@ -134,7 +121,7 @@ impl IterationCourse {
     }
 }
 
-/// The rows of the iterations that the maximum number of ranks completed.
+/// Returns the iterations that the maximum number of ranks completed.
 pub fn whole_iterations(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
     let ranks = rows.iter().map(|row| row.ranks).max().unwrap_or(0);
     rows.iter().filter(move |row| row.ranks == ranks)
@@ -145,7 +132,7 @@ pub fn measured_iterations(rows: &[IterationRow]) -> impl Iterator<Item = &Itera
     whole_iterations(rows).filter(|row| row.is_known)
 }
 
-/// The shape of a figure over the iterations. Its periods begin at numbers of iterations instead of indices.
+/// Returns the shape of a figure over the iterations. Its periods start at iteration numbers instead of indices.
 fn shape_of(rows: &[&IterationRow], figure: impl Fn(&IterationRow) -> f64) -> SeriesShape {
     let figures: Vec<f64> = rows.iter().map(|row| figure(row)).collect();
     let mut shape = shape(&figures);
@@ -165,7 +152,7 @@ mod tests {
 
     #[test]
     fn iterations_that_a_rank_did_not_go_through_count_for_nothing() {
-        // 70 iterations of 4 ranks, numbered from 5 on, every 5th longer; then one of rank 0 alone.
+        // 70 iterations of 4 ranks, numbered from 5, every 5th longer; then one of rank 0 alone.
         let row = |iteration| {
             let max_s = if iteration % 5 == 2 { 0.020 } else { 0.010 };
             IterationRow { iteration, is_known: true, max_s, mean_s: 0.010, slowest_rank: 1 + iteration % 2, ranks: 4 }

@@ -1,5 +1,7 @@
 //! Facts about the data of a report, and their reliability.
 
+use std::collections::BTreeSet;
+
 use lbprof_collector::Activity;
 use lbprof_collector::problem::Severity;
 use serde::Serialize;
@@ -10,8 +12,7 @@ use lbprof_analysis::model::samples::CpuTime;
 use lbprof_analysis::model::{Model, PollTimes};
 
 /// Facts about the data of a report, and their reliability.
-#[derive(Clone, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct DataFacts {
     /// From the first return of `MPI_Init` to the last entry of `MPI_Finalize`.
     pub elapsed_s: f64,
@@ -65,13 +66,10 @@ pub struct DataFacts {
 }
 
 impl DataFacts {
-    /// Collects the facts about `model`, whose problems are `problems`.
     pub(super) fn new(model: &Model, problems: &[ProblemRow]) -> DataFacts {
         let window = model.window_s();
         let elapsed_s = model.elapsed_s();
-        let mut hosts: Vec<&str> = model.ranks.iter().map(|rank| rank.host.as_str()).collect();
-        hosts.sort_unstable();
-        hosts.dedup();
+        let hosts: BTreeSet<&str> = model.ranks.iter().map(|rank| rank.host.as_str()).collect();
         let (mut idle_s, mut paused_s, mut known_s, mut recorder_s) = (0.0, 0.0, 0.0, 0.0);
         let (mut in_calls, mut polls) = (CpuTime::default(), PollTimes::default());
         for rank in &model.ranks {

@@ -1,10 +1,8 @@
-//! Dispersion of the ranks: in which regions and activities they differ, which of that is severe, which regions are alike.
+//! Dispersion of the ranks over regions and activities.
 
 use lbprof_collector::Activity;
 use lbprof_thresholds::verdict::{MIN_DEVIATION_OF_RANK, MIN_DISPERSION_OF_COMPUTATION, MIN_SPREAD_OF_ACTIVITY};
 use serde::{Serialize, Serializer};
-
-use std::borrow::Cow;
 
 use super::bounds::{ListBounds, per_entry};
 use super::serial;
@@ -15,12 +13,11 @@ use lbprof_analysis::metrics::dispersion::{
 };
 use lbprof_analysis::model::{Model, RegionIdx};
 
-/// Most regions of which there are patterns, for each activity those with most of its time.
+/// Maximum number of regions with patterns per activity.
 pub const MOST_PATTERNS: usize = 64;
 
 /// Dispersion of the ranks.
-#[derive(Clone, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct DispersionRows {
     /// The three views; regions by their index in the model, ranks by their index in the report.
     #[serde(skip)]
@@ -33,9 +30,9 @@ pub struct DispersionRows {
     pub severe_regions: Vec<bool>,
     /// The activity with most time.
     #[serde(rename = "dominant_activity", serialize_with = "serial::known_activity")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<serial::ActivityName>"))]
+    #[schemars(with = "Option<serial::ActivityName>")]
     pub dominant: Option<Activity>,
-    /// Of each activity the regions with most and with least of its time.
+    /// Regions with most and with least time by activity.
     #[serde(skip)]
     pub extremes: PerActivity<RegionExtremes>,
     /// Groups of regions that spend their time alike; null if fewer than 3 regions have time of their own, or all are equal.
@@ -49,7 +46,7 @@ pub struct DispersionRows {
     /// The activity in which ranks differ most, weighted with time: that with the largest SID_A; computation where its SID_A is at least 98 % of that,
     /// because it is the cause of what others wait.
     #[serde(serialize_with = "serial::known_activity")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<serial::ActivityName>"))]
+    #[schemars(with = "Option<serial::ActivityName>")]
     pub most_dispersed_activity: Option<Activity>,
     /// Path of the region that adds most to the dispersion of that activity: the largest mean time × ID.
     pub most_dispersed_region: Option<String>,
@@ -63,7 +60,6 @@ pub struct DispersionRows {
     pub longest_imbalanced_rank: Option<u32>,
 }
 
-/// Writes one letter per rank.
 fn letters<S: Serializer>(levels: &[TimeLevel], serializer: S) -> Result<S::Ok, S::Error> {
     let letters = levels.iter().map(|level| match level {
         TimeLevel::Minimum => 'm',
@@ -76,8 +72,7 @@ fn letters<S: Serializer>(levels: &[TimeLevel], serializer: S) -> Result<S::Ok, 
 }
 
 /// Groups of regions that spend their time alike.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct GroupRows {
     /// By region the number of its group, from 1, the heaviest; `None` for regions without time of their own.
     #[serde(skip)]
@@ -90,12 +85,11 @@ pub struct GroupRows {
 }
 
 /// Times of the ranks in an activity of a region, as levels.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct PatternRow {
     /// The activity.
     #[serde(serialize_with = "serial::activity")]
-    #[cfg_attr(feature = "schema", schemars(with = "serial::ActivityName"))]
+    #[schemars(with = "serial::ActivityName")]
     pub activity: Activity,
     /// Path of the region.
     #[serde(rename = "region")]
@@ -112,12 +106,12 @@ pub struct PatternRow {
     /// upper 15 %, `M` the longest time. For several ranks it is `M` if one of them has the longest time, else `m` if one has the shortest,
     /// else the most frequent letter among them.
     #[serde(rename = "ranks", serialize_with = "letters")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub levels: Vec<TimeLevel>,
 }
 
 impl DispersionRows {
-    /// Computes the dispersion of a run. The largest index of all activities, and of all regions, is severe.
+    /// Computes the dispersion. The largest index of all activities, and of all regions, counts as severe.
     pub(super) fn new(model: &Model) -> DispersionRows {
         let views = Dispersion::from_model(model);
         let activities = views.activities.each_ref().map(|index| index.and_then(|index| index.sid));
@@ -147,21 +141,16 @@ impl DispersionRows {
         }
     }
 
-    /// Limits the letters of each pattern to `bounds`.
-    pub(super) fn bounded(&self, bounds: &ListBounds) -> Cow<'_, DispersionRows> {
-        if self.patterns.iter().all(|row| row.levels.len() <= bounds.values) {
-            return Cow::Borrowed(self);
-        }
+    pub(super) fn bounded(&self, bounds: &ListBounds) -> DispersionRows {
         let mut all = self.clone();
         for row in &mut all.patterns {
             row.ranks_per_letter = per_entry(row.levels.len(), bounds.values);
             row.levels = row.levels.chunks(row.ranks_per_letter).map(level_of_several).collect();
         }
-        Cow::Owned(all)
+        all
     }
 
-    /// Returns whether the ranks' standard deviation in an activity (SID_A · √P), or the excess of the longest over the mean, is a relevant part of the
-    /// elapsed time.
+    /// Returns whether the standard deviation (SID_A · √P) or the excess over the mean is a relevant part of the elapsed time.
     pub(super) fn is_different(&self, activity: Activity, over_mean_s: f64, n_ranks: usize) -> bool {
         let sid = self.views.activities[activity as usize].and_then(|index| index.sid);
         sid.is_some_and(|sid| {
@@ -170,8 +159,8 @@ impl DispersionRows {
         })
     }
 
-    /// Returns whether a rank divides its time notably differently from the others. It is judged by the region with most of its time among those in
-    /// which it is the most imbalanced rank.
+    /// Returns whether a rank divides its time differently from the others, judged by its longest region among those where it is the most imbalanced
+    /// rank.
     pub(super) fn deviates(&self, rank: usize) -> bool {
         let own = self.views.most_imbalanced.iter().flatten().filter(|found| found.rank == rank);
         let longest: Option<&MostImbalanced> =
@@ -182,7 +171,7 @@ impl DispersionRows {
     }
 }
 
-/// The level that represents several ranks: an extreme of all ranks if one of them has it, otherwise the most frequent level.
+/// Returns an extreme if one of the levels is one, otherwise the most frequent level.
 fn level_of_several(levels: &[TimeLevel]) -> TimeLevel {
     let extremes = [TimeLevel::Maximum, TimeLevel::Minimum];
     if let Some(extreme) = extremes.into_iter().find(|extreme| levels.contains(extreme)) {
@@ -197,7 +186,7 @@ fn region_path(model: &Model, region: RegionIdx) -> Option<String> {
     Some(model.regions.get(region as usize)?.path.clone())
 }
 
-/// The activity in which ranks differ most, weighted by time. Computation is preferred if it is about as dispersed as any other, because it causes the waiting.
+/// Returns the activity with the largest SID_A. Computation wins if it is nearly as dispersed, because it causes the waiting.
 fn most_dispersed(views: &Dispersion) -> Option<Activity> {
     let known =
         Activity::ALL.into_iter().filter_map(|activity| Some((activity, views.activities[activity as usize]?.sid?)));
@@ -206,7 +195,6 @@ fn most_dispersed(views: &Dispersion) -> Option<Activity> {
         .map(|(activity, _)| activity)
 }
 
-/// The region that adds most to the dispersion of an activity.
 fn most_dispersed_in(views: &Dispersion, activity: Activity) -> Option<RegionIdx> {
     let cells = (0..).zip(&views.rows).filter_map(|(region, row)| {
         let cell = row[activity as usize]?;

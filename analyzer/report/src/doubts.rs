@@ -1,4 +1,4 @@
-//! Reservations that precede all figures: reasons why the figures are not what they seem, or why there is nothing to advise.
+//! Reasons to doubt the figures, or to give no advice.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,6 @@ pub struct UnclearPolls {
 }
 
 impl ReportDoubts {
-    /// Finds the doubts about the run of `model`.
     pub(super) fn new(model: &Model, code: &SampledCode) -> ReportDoubts {
         let mut doubts = ReportDoubts {
             failed: failed(model),
@@ -79,7 +78,7 @@ impl ReportDoubts {
             few_calls: few_calls(model),
             ..ReportDoubts::default()
         };
-        // Threads that share cores because they are bound so are reported once.
+        // Threads that share cores due to their binding are reported only once.
         if doubts.fewer_cores.is_none() {
             doubts.no_core_to_compute = no_core_to_compute(model);
         }
@@ -102,7 +101,7 @@ impl ReportDoubts {
 }
 
 impl<T: Copy> DoubtedRanks<T> {
-    /// Finds the worst of the ranks that `amounts` lists, by `size`; `None` if it lists none.
+    /// Returns the rank with the largest amount, and all ranks in `amounts`.
     fn find(amounts: impl Iterator<Item = (u32, T)>, size: impl Fn(&T) -> f64) -> Option<Self> {
         let amounts: Vec<(u32, T)> = amounts.collect();
         let &(worst_rank, worst) =
@@ -139,44 +138,26 @@ fn no_core_to_compute(model: &Model) -> Option<DoubtedRanks<PreemptionLoss>> {
     DoubtedRanks::find(large, |lost| lost.delayed_s)
 }
 
+/// Returns the share of time without a core if it is large, in all or in MPI while waiting ranks occupied cores.
 fn no_core(model: &Model) -> Option<f64> {
-    let mut times = UsedTime::default();
+    let (mut elapsed_s, mut in_mpi_s, mut delayed_s, mut delayed_without_yield_s) = (0.0, 0.0, 0.0, 0.0);
     for rank in &model.ranks {
-        times.add(rank);
-    }
-    times.is_without_core().then(|| times.delayed_s / times.elapsed_s)
-}
-
-/// The time of all ranks together of which the system's use is known, in seconds.
-#[derive(Default)]
-struct UsedTime {
-    elapsed_s: f64,
-    in_mpi_s: f64,
-    /// Without a core though able to run.
-    delayed_s: f64,
-    /// Part of that of ranks whose MPI does not yield its core while it waits.
-    delayed_without_yield_s: f64,
-}
-
-impl UsedTime {
-    fn add(&mut self, rank: &RankModel) {
-        let Some(usage) = rank.usage.filter(|usage| usage.elapsed_s >= MIN_OBSERVED_WITHOUT_CORE_S) else { return };
+        let Some(usage) = rank.usage.filter(|usage| usage.elapsed_s >= MIN_OBSERVED_WITHOUT_CORE_S) else { continue };
         let computation_s = rank.inclusive(0)[Activity::Computation as usize];
-        let delayed_s = usage.thread_delayed_s.min(usage.elapsed_s);
-        self.elapsed_s += usage.elapsed_s;
-        self.in_mpi_s += (usage.elapsed_s - computation_s).max(0.0);
-        self.delayed_s += delayed_s;
+        // Able to run, but without a core.
+        let own_delayed_s = usage.thread_delayed_s.min(usage.elapsed_s);
+        elapsed_s += usage.elapsed_s;
+        in_mpi_s += (usage.elapsed_s - computation_s).max(0.0);
+        delayed_s += own_delayed_s;
+        // Some MPI libraries yield the core while they wait.
         if !is_yielding(usage.switches_per_s()) {
-            self.delayed_without_yield_s += delayed_s;
+            delayed_without_yield_s += own_delayed_s;
         }
     }
-
-    /// Returns whether ranks had no core for much of the time, or for much of the time in MPI where waiting ranks keep the cores that others need.
-    fn is_without_core(&self) -> bool {
-        let holds_up_others = self.delayed_without_yield_s >= MIN_TIME_WITHOUT_CORE * self.elapsed_s
-            && self.delayed_without_yield_s >= MIN_TIME_OF_FIRST_DOUBT * self.in_mpi_s;
-        self.elapsed_s > 0.0 && (self.delayed_s >= MIN_TIME_OF_FIRST_DOUBT * self.elapsed_s || holds_up_others)
-    }
+    let holds_up_others = delayed_without_yield_s >= MIN_TIME_WITHOUT_CORE * elapsed_s
+        && delayed_without_yield_s >= MIN_TIME_OF_FIRST_DOUBT * in_mpi_s;
+    let is_without_core = delayed_s >= MIN_TIME_OF_FIRST_DOUBT * elapsed_s || holds_up_others;
+    (elapsed_s > 0.0 && is_without_core).then(|| delayed_s / elapsed_s)
 }
 
 fn asleep_ranks(model: &Model) -> Option<DoubtedRanks<SleepTime>> {
@@ -188,7 +169,7 @@ fn asleep_ranks(model: &Model) -> Option<DoubtedRanks<SleepTime>> {
     DoubtedRanks::find(large, |time| time.asleep_s)
 }
 
-/// The doubt about polls, whose time is known for whole ranks only.
+/// Polls are only known for whole ranks.
 fn unclear_polls(model: &Model) -> Option<UnclearPolls> {
     let selected = &model.facts.selected;
     if selected.from.is_some() || selected.to.is_some() || selected.region.is_some() {
@@ -214,16 +195,15 @@ fn unclear_polls(model: &Model) -> Option<UnclearPolls> {
 }
 
 fn other_threads(model: &Model, code: &SampledCode) -> Option<DoubtedRanks<f64>> {
-    // The elapsed time is found among all ranks: once, not for each of them.
+    // The elapsed time is a maximum over all ranks: compute it once.
     let min_s = MIN_WORK_OF_OTHER_THREADS * model.elapsed_s();
-    // The threads of parallel regions are in the figures of the cores.
+    // Threads of parallel regions already count in the cores' figures.
     let ranks = model.ranks.iter().filter(|rank| rank.parallel.is_empty());
     let times = ranks.map(|rank| (rank.rank, other_threads_s(rank, code)));
     DoubtedRanks::find(times.filter(|&(_, seconds)| seconds >= min_s), |&seconds| seconds)
 }
 
-/// Seconds for which the threads of a rank besides the first were at work: their CPU time outside of waits for other threads, or their time in
-/// MPI if that is longer.
+/// Returns the working time of a rank's other threads: their CPU time without waits, or their time in MPI if longer.
 fn other_threads_s(rank: &RankModel, code: &SampledCode) -> f64 {
     let others = [SampledThreads::WithMpi, SampledThreads::WithoutMpi];
     let times = others.into_iter().flat_map(|threads| rank.samples.times(threads));

@@ -1,4 +1,4 @@
-//! Efficiencies of the run and of each region, with the times that they follow from.
+//! Efficiencies of the run and of each region.
 
 use lbprof_collector::Activity;
 use lbprof_thresholds::verdict::MIN_UNCERTAIN_IDEAL_TIME;
@@ -10,8 +10,7 @@ use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::{Model, RegionIdx};
 
 /// Efficiencies, with the times that they follow from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct EfficiencyRow {
     /// Mean / longest computation.
     pub load_balance: Option<f64>,
@@ -55,8 +54,8 @@ pub struct EfficiencyRow {
     /// True if the estimate is above the elapsed time, by more than the 0.5 % that clocks may differ by: ranks do not wait for each other
     /// at the end of each iteration, and it is not used.
     pub t_ideal_phase_profile_above_elapsed: bool,
-    /// Whether the estimate is too short by at most 5 % of the elapsed time: `t_ideal_phase_profile_bound_s` / `elapsed_s` ≤ 0.05; null if
-    /// there is none.
+    /// True if the estimate is too short by at most 5 % of the elapsed time: `t_ideal_phase_profile_bound_s` / `elapsed_s` ≤ 0.05; null if there is
+    /// none.
     pub t_ideal_phase_profile_close: Option<bool>,
     /// By how much the estimate differs from the ideal time by replay: `t_ideal_phase_profile_s` / `t_ideal_replay_s` − 1; null if one of the two
     /// is not known, or the estimate is above the elapsed time.
@@ -70,7 +69,7 @@ impl EfficiencyRow {
     pub(super) fn new(model: &Model, region: RegionIdx) -> EfficiencyRow {
         let mut times = load_balance::times(model, region);
         let replay_s = model.followed.as_ref().filter(|_| region == 0).and_then(ReplayResults::t_ideal_s);
-        // Rounding to nanoseconds must not make it shorter than what a rank computes.
+        // Rounding to nanoseconds must not make it shorter than a rank's computation.
         let replay_s = replay_s.map(|ideal_s| ideal_s.max(times.max_computation_s));
         times.t_ideal_s = replay_s.or(times.t_ideal_s);
         let row = EfficiencyRow::from_times(times, load_balance::phase_profile_ideal(model, region), replay_s);
@@ -83,13 +82,12 @@ impl EfficiencyRow {
         }
     }
 
-    /// Computes the efficiencies of `region` for some ranks, as if there were no others: indices in [`Model::ranks`], ascending.
+    /// Computes the efficiencies of some ranks (ascending indices in [`Model::ranks`]), as if there were no others.
     pub(super) fn of_ranks(model: &Model, ranks: &[usize], region: RegionIdx) -> EfficiencyRow {
         let estimate = load_balance::phase_profile_ideal_of(model, ranks, region);
         EfficiencyRow::from_times(load_balance::times_of(model, ranks, region), estimate, None)
     }
 
-    /// Computes the efficiencies from times. The ideal times by phase profile and by replay are used if they are known.
     pub(super) fn from_times(
         times: EfficiencyTimes,
         estimate: Option<PhaseProfileIdeal>,
@@ -103,7 +101,7 @@ impl EfficiencyRow {
         let max_s = match possible {
             _ if replay_s.is_some() => replay_s,
             Some(ideal) if is_close => Some(ideal.seconds),
-            // The ideal time is no longer than the elapsed time.
+            // The ideal time cannot exceed the elapsed time.
             Some(ideal) => Some((ideal.seconds + ideal.bound_s).min(elapsed_s).max(ideal.seconds)),
             None => None,
         };
@@ -136,13 +134,12 @@ impl EfficiencyRow {
         }
     }
 
-    /// The ideal time where it is known well: by replay, or where its estimate is not above the elapsed time, as it is where ranks do not wait for
-    /// each other's iterations, nor much too short, as it may be where they wait within iterations.
+    /// Returns the ideal time if it is reliable: by replay, or by an estimate close enough and not above the elapsed time.
     pub fn certain_ideal(&self) -> Option<f64> {
         self.t_ideal_replay_s.or(self.t_ideal_phase_profile_s).filter(|_| self.t_ideal_certain)
     }
 
-    /// The excess of the ideal time over the longest computation, or `None` if it is uncertain. `is_sure` is true if known iterations are certain.
+    /// Returns the ideal time minus the longest computation, or `None` if it is uncertain. `is_sure` tells whether the iterations are certain.
     pub fn serialization(&self, is_sure: bool) -> Option<SerializationTimes> {
         let EfficiencyTimes { elapsed_s, max_computation_s, .. } = self.times;
         let ideal_s = self.certain_ideal()?.min(elapsed_s);

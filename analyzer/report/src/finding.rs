@@ -34,7 +34,7 @@ pub enum FindingSubject {
     Other,
 }
 
-/// The cause of a loss in words.
+/// Cause of a loss, in words.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FindingCause {
     /// A whole sentence, with its full stop.
@@ -46,8 +46,7 @@ pub enum FindingCause {
 }
 
 /// The place of a finding in the program.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct FindingPlace {
     /// The place in words.
     pub text: String,
@@ -66,12 +65,12 @@ pub struct FindingPlace {
 }
 
 impl FindingPlace {
-    /// A place of which only words are known.
+    /// Creates a place that is known only in words.
     pub fn in_words(text: String) -> FindingPlace {
         FindingPlace { text, ..FindingPlace::default() }
     }
 
-    /// The place of a call.
+    /// Creates the place of a call.
     pub fn from_call(at: &LossAt) -> FindingPlace {
         FindingPlace {
             text: call_in_words(at),
@@ -83,7 +82,7 @@ impl FindingPlace {
         }
     }
 
-    /// Adds the function of a place in words.
+    /// Adds the function.
     pub fn with_function(self, name: &FunctionName, caller: Option<&str>) -> FindingPlace {
         FindingPlace {
             function: name.function.clone(),
@@ -148,22 +147,22 @@ pub struct Finding {
     pub advice: Option<FindingAdvice>,
     /// Figures behind the words, by name.
     pub evidence: Vec<(&'static str, f64)>,
-    /// Of a condition: the words before what the figures say nevertheless; `None`: that is not said.
+    /// Words after a condition that introduce the figures, or `None` if the figures are not given.
     pub before_figures: Option<&'static str>,
 }
 
 impl Finding {
-    /// A condition of the run, as a sentence.
+    /// Creates a condition of the run.
     pub fn condition(kind: &'static str, sentence: String) -> Finding {
         Finding { tone: FindingTone::Unclear, ..Finding::part(kind, 0.0, FindingCause::Sentence(sentence)) }
     }
 
-    /// A statement about all that is lost, as a sentence.
+    /// Creates a statement about the whole loss.
     pub fn of_whole(kind: &'static str, tone: FindingTone, sentence: String) -> Finding {
         Finding { tone, ..Finding::part(kind, 0.0, FindingCause::Sentence(sentence)) }
     }
 
-    /// A part of what is lost.
+    /// Creates a part of the loss.
     pub fn part(kind: &'static str, seconds: f64, cause: FindingCause) -> Finding {
         Finding {
             kind,
@@ -185,7 +184,7 @@ impl Finding {
         self.subject == FindingSubject::Messages
     }
 
-    /// Returns whether it is a part of what is lost, and no sentence about the run or all of the loss.
+    /// Returns whether it is a part of the loss, not a sentence about the run or the whole loss.
     pub fn is_part(&self) -> bool {
         !matches!(self.cause, FindingCause::Sentence(_))
     }

@@ -14,10 +14,9 @@ use unicode_width::UnicodeWidthChar;
 use super::short_name::without_template_arguments;
 use super::words::{shorten, width};
 
-/// Most lines that a name takes. What is longer comes from a generator or is hostile, and loses its middle.
+/// Longer names come from generators or are hostile, and lose their middle.
 const MOST_LINES: usize = 6;
 
-/// Spaces before the second and later lines.
 const INDENT: usize = 2;
 
 /// A position at which a line may break, best first.
@@ -33,7 +32,7 @@ enum LineBreak {
     Anywhere,
 }
 
-/// Folds several texts. Those that do not fit lose the arguments of their templates, unless two texts would look the same then.
+/// Folds several texts. Those that do not fit lose their template arguments, unless two texts would look the same.
 pub fn fold_all(texts: &[&str], columns: usize) -> Vec<String> {
     let plain: Vec<String> = texts.iter().map(|text| without_template_arguments(text)).collect();
     let mut named: FxHashMap<&str, &str> = FxHashMap::default();
@@ -51,13 +50,13 @@ pub fn fold_all(texts: &[&str], columns: usize) -> Vec<String> {
     lines
 }
 
-/// Breaks `text` into lines of at most `columns`. The second and later ones are indented, also by the spaces at the start of the text.
+/// Breaks `text` into lines of at most `columns`. Continuation lines keep the indentation of the text and get two more spaces.
 pub fn fold(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
     let (begin, rest) = text.split_at(text.len() - text.trim_start_matches(' ').len());
-    // However deep: some of each line is for the name.
+    // Part of each line is left for the name, however deep it is.
     let around = begin.len().min(columns / 2);
     let room = columns - around;
     let whole = shorten(rest, MOST_LINES * room.saturating_sub(INDENT).max(1));
@@ -76,7 +75,7 @@ pub fn fold(text: &str, columns: usize) -> String {
     lines
 }
 
-/// The length in bytes of the first line of a `text` that is wider than `columns`; at least one character.
+/// Returns the length in bytes of the first line of a `text` wider than `columns`, at least one character.
 fn end_of_line(text: &str, columns: usize) -> usize {
     let mut best: Option<(LineBreak, usize)> = None;
     let mut used = 0;

@@ -19,12 +19,12 @@ pub struct IterationRow {
 }
 
 impl IterationRow {
-    /// The mean waiting of a rank for the slowest one: the longest computation less the mean.
+    /// Returns the longest computation minus the mean: the mean waiting for the slowest rank.
     pub fn imbalance_s(&self) -> f64 {
         self.max_s - self.mean_s
     }
 
-    /// The load balance of the iteration, mean over longest, in 0..=1, or `None` if no rank computes, or if their computation is unknown.
+    /// Returns mean over longest computation, or `None` if no rank computes or the computation is unknown.
     pub fn load_balance(&self) -> Option<f64> {
         (self.is_known && self.max_s > 0.0).then(|| self.mean_s / self.max_s)
     }

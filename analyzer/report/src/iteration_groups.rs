@@ -1,4 +1,4 @@
-//! The iterations of the main loop in a bounded number of rows: of very many, several successive ones are reported as one.
+//! Groups successive iterations so that the number of rows is bounded.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,15 +7,14 @@ use serde::Serialize;
 
 use crate::iteration::IterationRow;
 
-/// Most rows, unless the user wants all.
+/// Maximum number of rows by default.
 pub const MOST_ROWS: usize = 4_000;
 
-/// Successive iterations, mostly a single one. What follows `count` is null if the computation is not known, as in the first iteration of a
-/// loop that was found in the calls; of several iterations, it is of those where it is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// Successive iterations, mostly a single one. All that follows `count` is null if the computation is not known, as in the first iteration of a loop
+/// that was found in the calls; for several iterations, it covers those where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct GroupRow {
-    /// Its number; of several, that of the first.
+    /// Its number, or the number of the first of several.
     pub iteration: u32,
     /// Number of iterations that the group stands for; the times are their means.
     pub count: usize,
@@ -36,13 +35,13 @@ pub struct GroupRow {
     pub ranks: u32,
 }
 
-/// `rows` in groups of equally many, the last of which may have fewer; at most `most` groups, at least 1.
+/// Splits `rows` into at most `most` groups of equal size. The last may be smaller.
 pub fn group_iterations(rows: &[IterationRow], most: usize) -> Vec<GroupRow> {
     rows.chunks(rows.len().div_ceil(most.max(1)).max(1)).filter_map(GroupRow::from_rows).collect()
 }
 
 impl GroupRow {
-    /// Means of the times; the rank that is the slowest in most iterations, the lowest of several; and the fewest ranks that went through any of them.
+    /// Averages the times. The slowest rank is the one that is slowest most often, the lowest of several.
     fn from_rows(rows: &[IterationRow]) -> Option<GroupRow> {
         let is_known = rows.iter().any(|row| row.is_known);
         let counted: Vec<&IterationRow> = rows.iter().filter(|row| row.is_known == is_known).collect();

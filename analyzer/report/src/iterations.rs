@@ -11,14 +11,13 @@ use lbprof_analysis::model::loops::NoLoopReason;
 use lbprof_analysis::model::{Model, RegionIdx, SlowestInIteration};
 
 /// The iterations of the main loop.
-#[derive(Clone, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct IterationTable {
     /// Origin of the iterations.
     pub source: IterationSource,
     /// Path of the main loop: of the iterated regions that lie in no other, the one with most computation.
     #[serde(serialize_with = "path")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    #[schemars(with = "Option<String>")]
     pub region: String,
     /// Iterations.
     pub count: usize,
@@ -40,8 +39,7 @@ pub struct IterationTable {
 }
 
 /// The origin of iterations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IterationSource {
     /// By LBPROF_ITERATION_BEGIN.
@@ -54,7 +52,6 @@ pub enum IterationSource {
 }
 
 impl IterationSource {
-    /// The source of the iterations of `model`, which must have some.
     fn from_model(model: &Model) -> IterationSource {
         match model.loops.is_empty() && model.without_loop != NoLoopReason::Nothing {
             true => IterationSource::Marked,
@@ -63,13 +60,12 @@ impl IterationSource {
     }
 }
 
-/// A path; that of no region is empty.
 fn path<S: Serializer>(path: &str, serializer: S) -> Result<S::Ok, S::Error> {
     Some(path).filter(|path| !path.is_empty()).serialize(serializer)
 }
 
 impl IterationTable {
-    /// Collects the iterations of [`Model::main_loop`], in at most `most_groups` groups. Returns `None` if no loop is known.
+    /// Collects the iterations of [`Model::main_loop`] in at most `most_groups` groups. Returns `None` if there is no loop.
     pub(super) fn new(model: &Model, most_groups: usize) -> Option<IterationTable> {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize)?;
@@ -100,7 +96,7 @@ impl IterationTable {
     }
 }
 
-/// Seconds by state in an iteration of each group, means over ranks.
+/// Returns the mean seconds by state in an iteration of each group.
 fn states(model: &Model, idx: RegionIdx, groups: &[GroupRow]) -> BTreeMap<&'static str, Vec<f64>> {
     let mut states = BTreeMap::new();
     for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
@@ -117,7 +113,7 @@ fn states(model: &Model, idx: RegionIdx, groups: &[GroupRow]) -> BTreeMap<&'stat
     states
 }
 
-/// The computation of all ranks in each of these iterations of a region, and the number of ranks that completed it.
+/// Returns the computation of all ranks in each iteration, and the number of ranks that completed it.
 fn sums(model: &Model, idx: RegionIdx, slowest: &[SlowestInIteration]) -> Vec<(f64, u32)> {
     if let Some(joined) = model.joined.get(&idx) {
         let sums = slowest.iter().map(|one| joined.sum(one.iteration));

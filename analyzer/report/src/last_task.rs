@@ -25,7 +25,7 @@ pub struct AwaitedTask {
 }
 
 impl AwaitedTask {
-    /// Returns the awaited tasks if they are why a rank of the verdict computes longest.
+    /// Returns the awaited tasks if they explain why a rank computes longest.
     pub(super) fn find(followed: Option<&ReplayResults>, verdict: &Verdict) -> Option<AwaitedTask> {
         let followed = followed.filter(|followed| followed.counts.hands_out_work)?;
         let worst = verdict.worst.as_ref().filter(|_| verdict.is_mostly_imbalance())?;
@@ -39,7 +39,7 @@ impl AwaitedTask {
         })
     }
 
-    /// Returns whether the task is much longer than others.
+    /// Returns whether the task is much longer than the mean.
     pub fn is_long(&self) -> bool {
         self.task_s >= MIN_FACTOR_OF_LONG_TASK * self.mean_task_s
     }

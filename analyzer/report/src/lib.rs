@@ -1,10 +1,9 @@
-//! The contents of a report as data: made from the model once, formatted by [`text`] and [`json`], which compute nothing.
+//! The contents of a report as data, made once from the model. [`text`] and [`json`] only format them.
 //!
-//! Each table or part is a file: its rows and the function that makes them from the model. It is a field of [`Report`], and
-//! most have a file of the same name in `text/`; the JSON is the rows themselves (`json/mod.rs`).
+//! Each table is a file with its rows and the function that makes them, a field of [`Report`], and mostly a file of the same name in `text/`. The JSON
+//! is the rows themselves.
 //!
-//! Metrics of one run are functions of the analysis (`metrics/`). What is computed here is what rows say about one another: a share, a
-//! rank above the mean, which finding is the largest.
+//! Metrics are functions of the analysis (`metrics/`). This crate computes relations between rows: shares, excess over the mean, the largest finding.
 
 #![forbid(unsafe_code)]
 
@@ -61,7 +60,6 @@ pub mod csv;
 pub mod html;
 pub mod json;
 pub mod text;
-pub mod views;
 
 pub mod fold;
 #[cfg(feature = "schema")]
@@ -71,6 +69,13 @@ mod short_name;
 pub mod storage;
 pub mod table;
 pub mod words;
+
+use std::collections::BTreeSet;
+
+#[cfg(not(feature = "schema"))]
+pub(crate) use lbprof_no_schema::JsonSchema;
+#[cfg(feature = "schema")]
+pub(crate) use schemars::JsonSchema;
 
 use lbprof_collector::ProblemKind;
 use lbprof_collector::definition::EndReason;
@@ -97,7 +102,7 @@ pub use iteration::IterationRow;
 pub use iterations::IterationTable;
 pub use last_task::AwaitedTask;
 use lbprof_analysis::model::{Model, RunFacts};
-use lbprof_analysis::structure::symbols::ResolvedNames;
+use lbprof_analysis::structure::symbols::{CodePlace, ResolvedNames};
 pub use lifetime::LifetimeTable;
 pub use loops::{LoopRow, LoopTable};
 use losses::{LossFacts, LossInputs};
@@ -116,7 +121,7 @@ use verdict::VerdictInputs;
 pub use what_if::WhatIfTable;
 pub use windows::{BlockRow, WindowRow};
 
-/// The contents of a report. All times are in seconds.
+/// The contents of a report, in seconds.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Facts that all ranks agree on.
@@ -151,7 +156,7 @@ pub struct Report {
     pub efficiency: EfficiencyRow,
     /// Activities of the cores of ranks with several threads, or `None` if there are none.
     pub threads: Option<ThreadTable>,
-    /// Pools of threads that were sampled, such as those of `std::thread`.
+    /// Pools of sampled threads, e.g. of `std::thread`.
     pub thread_pools: Vec<ThreadPoolRow>,
     /// A row per rank, by number.
     pub ranks: Vec<RankRow>,
@@ -191,99 +196,127 @@ pub struct Report {
     pub counters: Vec<CounterRow>,
 }
 
+/// The tables that verdict and losses are made from.
+struct BaseTables<'a> {
+    efficiency: EfficiencyRow,
+    call_sites: Vec<SiteRow>,
+    regions: Vec<RegionRow>,
+    clusters: ClusterTable,
+    loops: LoopTable,
+    is_sure: bool,
+    overheads: OverheadTable,
+    blocking: Option<BlockingTable>,
+    what_if: WhatIfTable,
+    iterations: Option<IterationTable>,
+    functions: Option<SampledFunctions<'a>>,
+}
+
+impl<'a> BaseTables<'a> {
+    fn new(model: &'a Model, names: &'a ResolvedNames, most_iterations: usize) -> BaseTables<'a> {
+        let places = names.places.as_slice();
+        let efficiency = EfficiencyRow::new(model, 0);
+        // The calls in a single region do not show whether ranks run the same code.
+        let mut clusters =
+            ClusterTable { of: vec![None; model.ranks.len()], iterate_together: true, ..ClusterTable::default() };
+        if model.facts.selected.region.is_none() {
+            clusters = ClusterTable::new(model, places);
+        }
+        let loops = LoopTable::new(model, places);
+        let ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
+        let is_sure = loops.are_sure_of(&ranks);
+        let overheads = OverheadTable::new(model, &efficiency, is_sure);
+        BaseTables {
+            efficiency,
+            call_sites: call_sites::rows(model, places),
+            regions: regions::rows(model),
+            loops,
+            is_sure,
+            blocking: BlockingTable::new(model, places, &overheads.imbalance),
+            overheads,
+            what_if: WhatIfTable::new(model, &clusters),
+            clusters,
+            iterations: IterationTable::new(model, most_iterations),
+            functions: SampledFunctions::new(model, &names.sampled),
+        }
+    }
+
+    fn verdict(&self, model: &Model, names: &ResolvedNames) -> Verdict {
+        Verdict::from_tables(&VerdictInputs {
+            model,
+            places: &names.places,
+            clusters: &self.clusters,
+            loops: &self.loops,
+            is_sure: self.is_sure,
+            efficiency: &self.efficiency,
+            regions: &self.regions,
+            call_sites: &self.call_sites,
+            what_if: &self.what_if,
+            iterations: self.iterations.as_ref(),
+            code: &names.sampled,
+            functions: self.functions.as_ref(),
+        })
+    }
+
+    fn loss_facts(&self, model: &Model, places: &[CodePlace], verdict: &Verdict, has_idle_master: bool) -> LossFacts {
+        LossFacts::new(&LossInputs {
+            model,
+            places,
+            verdict,
+            blocking: self.blocking.as_ref(),
+            what_if: &self.what_if,
+            sites: &self.call_sites,
+            regions: &self.regions,
+            together: !self.clusters.are_apart(),
+            has_idle_master,
+            called_by_mpi: &self.functions.as_ref().map(SampledFunctions::called_by_mpi).unwrap_or_default(),
+        })
+    }
+}
+
 impl Report {
     /// Makes the report on `model`, with the names of its code.
     pub fn new(model: &Model, names: &ResolvedNames) -> Report {
         Report::with_iterations(model, names, iteration_groups::MOST_ROWS)
     }
 
-    /// Makes the report on `model`, with the names of its code. Each iteration is listed by itself if there are at most `most_iterations`.
+    /// Makes the report. Iterations are listed one by one if there are at most `most_iterations`.
     pub fn with_iterations(model: &Model, names: &ResolvedNames, most_iterations: usize) -> Report {
         let places = names.places.as_slice();
-        let efficiency = EfficiencyRow::new(model, 0);
-        let mut call_sites = call_sites::rows(model, places);
-        let mut regions = regions::rows(model);
-        let problems = problems::rows(model);
-        // What ranks call in one region alone does not show whether they run the same code.
-        let clusters = match &model.facts.selected.region {
-            Some(_) => ClusterTable::without_clusters(model.ranks.len()),
-            None => ClusterTable::new(model, places),
-        };
-        let loops = LoopTable::new(model, places);
-        let ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
-        let is_sure = loops.are_sure_of(&ranks);
-        let overheads = OverheadTable::new(model, &efficiency, is_sure);
-        let blocking = BlockingTable::new(model, places, &overheads.imbalance);
-        let what_if = WhatIfTable::new(model, &clusters);
-        let functions = SampledFunctions::new(model, &names.sampled);
-        let iterations = IterationTable::new(model, most_iterations);
-        let verdict = Verdict::from_tables(&VerdictInputs {
-            model,
-            places,
-            clusters: &clusters,
-            loops: &loops,
-            is_sure,
-            efficiency: &efficiency,
-            regions: &regions,
-            call_sites: &call_sites,
-            what_if: &what_if,
-            iterations: iterations.as_ref(),
-            code: &names.sampled,
-            functions: functions.as_ref(),
-        });
-        let idle_master = IdleMaster::find(model, &clusters, &verdict);
-        let awaited_task = AwaitedTask::find(model.followed.as_ref(), &verdict);
-        let called_by_mpi = functions.as_ref().map(SampledFunctions::called_by_mpi).unwrap_or_default();
-        let loss_facts = LossFacts::new(&LossInputs {
-            model,
-            places,
-            verdict: &verdict,
-            blocking: blocking.as_ref(),
-            what_if: &what_if,
-            sites: &call_sites,
-            regions: &regions,
-            together: !clusters.are_apart(),
-            has_idle_master: idle_master.is_some(),
-            called_by_mpi: &called_by_mpi,
-        });
-        let threads = ThreadTable::new(model, names);
+        let base = BaseTables::new(model, names, most_iterations);
+        let verdict = base.verdict(model, names);
+        let idle_master = IdleMaster::find(model, &base.clusters, &verdict);
+        let loss_facts = base.loss_facts(model, places, &verdict, idle_master.is_some());
+        let BaseTables { efficiency, mut call_sites, mut regions, clusters, loops, overheads, .. } = base;
+        let BaseTables { blocking, what_if, iterations, functions, .. } = base;
         let uneven_groups = UnevenGroups::find(&clusters, &verdict);
-        let emptied_ranks = EmptiedRanks::find(model, &verdict);
-        let outside_work = OutsideWork::find(model, &verdict);
         let rare_delays = RareDelays::find(model, places, &call_sites);
-        let functions = functions.map(|functions| functions.table(blocking.as_ref()));
         call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
         let dispersion = DispersionRows::new(model);
         regions::add_dispersion(&mut regions, model, &dispersion);
-        let call_tree = call_tree::rows(model, names, &regions);
-        let ranks = ranks::rows(&ranks::RankInputs {
-            model,
-            places,
-            blocking: blocking.as_ref(),
-            clusters: &clusters,
-            dispersion: &dispersion,
-        });
+        let problems = problems::rows(model);
         let report = Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
             lifetime: LifetimeTable::new(model),
-            doubts: ReportDoubts::new(model, &names.sampled),
-            verdict,
-            idle_master,
-            awaited_task,
-            uneven_groups,
-            emptied_ranks,
-            outside_work,
-            rare_delays,
             problems,
+            doubts: ReportDoubts::new(model, &names.sampled),
+            idle_master,
+            awaited_task: AwaitedTask::find(model.followed.as_ref(), &verdict),
+            uneven_groups,
+            emptied_ranks: EmptiedRanks::find(model, &verdict),
+            outside_work: OutsideWork::find(model, &verdict),
+            verdict,
+            rare_delays,
             efficiency,
-            threads,
+            threads: ThreadTable::new(model, names),
             thread_pools: thread_pools::rows(model, names),
-            ranks,
+            ranks: ranks::rows(model, places, blocking.as_ref(), &clusters, &dispersion),
             activities: activities::rows(model, &dispersion),
             core_states: CoreStateTable::new(model),
+            call_tree: call_tree::rows(model, names, &regions),
             regions,
             loss_facts,
+            functions: functions.map(|functions| functions.table(blocking.as_ref())),
             blocking,
             what_if,
             overheads,
@@ -292,11 +325,9 @@ impl Report {
             clusters,
             iterations,
             call_sites,
-            call_tree,
             communication: communication::table(model),
             windows: windows::windows(model),
             blocks: windows::blocks(model),
-            functions,
             counters: counters::rows(model),
             findings: Vec::new(),
         };
@@ -310,28 +341,26 @@ impl Report {
         are_calls_missing || are_ranks_missing || self.problems.iter().any(|row| row.kind == ProblemKind::Spawned)
     }
 
-    /// Returns the hosts of ranks, which are ascending; each once, by name.
+    /// Returns the names of the hosts of `ranks`, which are ascending, without duplicates.
     pub fn hosts_of(&self, ranks: &[u32]) -> Vec<&str> {
         let rows = self.ranks.iter().filter(|row| ranks.binary_search(&row.rank).is_ok());
-        let mut hosts: Vec<&str> = rows.map(|row| row.host.as_str()).collect();
-        hosts.sort_unstable();
-        hosts.dedup();
-        hosts
+        let hosts: BTreeSet<&str> = rows.map(|row| row.host.as_str()).collect();
+        hosts.into_iter().collect()
     }
 
-    /// Returns whether ranks had no core for much of their time.
+    /// Returns whether ranks lacked a core for much of their time.
     pub fn has_crowded_cores(&self) -> bool {
         self.doubts.has_crowded_cores()
     }
 
-    /// Returns whether the run is described without advice: it failed, was interrupted, or is too short.
+    /// Returns whether the report gives no advice: the run failed, was interrupted, or is too short.
     pub fn is_only_described(&self) -> bool {
         let has_ended =
             self.ranks.iter().all(|row| matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit)));
         !has_ended || self.doubts.forbids_advice()
     }
 
-    /// The severity of the worst problem, or `None` if there is none.
+    /// Returns the severity of the worst problem.
     pub fn severity(&self) -> Option<Severity> {
         self.problems.iter().map(|problem| problem.kind.severity()).max()
     }

@@ -1,4 +1,4 @@
-//! The life of the processes outside of the recorded window: before and in MPI_Init, in and after MPI_Finalize.
+//! The lifetime of processes outside of the recorded window: before, in and after MPI_Init and MPI_Finalize.
 
 use serde::Serialize;
 
@@ -7,8 +7,7 @@ use lbprof_analysis::model::{Model, RankModel};
 use lbprof_thresholds::verdict::MIN_TIME_OUTSIDE_MPI;
 
 /// Time from the first start of a process to the last exit, and the part of it that the report describes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct LifetimeTable {
     /// From the first start of a process to the last exit, as far as the logs say; of processes that were killed, to the end of their logs.
     pub elapsed_s: f64,
@@ -19,8 +18,7 @@ pub struct LifetimeTable {
 }
 
 /// A part of the ranks' lives outside of the window.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct LifetimePart {
     /// Phase of the lifetime.
     pub phase: LifetimePhase,
@@ -35,8 +33,7 @@ pub struct LifetimePart {
 }
 
 /// A phase of a process outside of the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, crate::JsonSchema)]
 pub enum LifetimePhase {
     /// From the start of the process to the entry of `MPI_Init`.
     #[serde(rename = "before MPI_Init")]
@@ -55,30 +52,21 @@ pub enum LifetimePhase {
     AfterFinalize,
 }
 
-impl LifetimePhase {
-    const ALL: [LifetimePhase; 5] = [
-        LifetimePhase::BeforeInit,
-        LifetimePhase::Init,
-        LifetimePhase::RecorderStart,
-        LifetimePhase::Finalize,
-        LifetimePhase::AfterFinalize,
-    ];
+type PhaseTime = fn(&ProcessLifetime) -> Option<f64>;
 
-    fn seconds(self, lifetime: &ProcessLifetime) -> Option<f64> {
-        match self {
-            LifetimePhase::BeforeInit => lifetime.before_init_s,
-            LifetimePhase::Init => lifetime.init_s,
-            LifetimePhase::RecorderStart => lifetime.recorder_start_s,
-            LifetimePhase::Finalize => lifetime.finalize_s,
-            LifetimePhase::AfterFinalize => lifetime.after_finalize_s,
-        }
-    }
-}
+/// The phases in chronological order.
+const PHASES: [(LifetimePhase, PhaseTime); 5] = [
+    (LifetimePhase::BeforeInit, |lifetime| lifetime.before_init_s),
+    (LifetimePhase::Init, |lifetime| lifetime.init_s),
+    (LifetimePhase::RecorderStart, |lifetime| lifetime.recorder_start_s),
+    (LifetimePhase::Finalize, |lifetime| lifetime.finalize_s),
+    (LifetimePhase::AfterFinalize, |lifetime| lifetime.after_finalize_s),
+];
 
 /// The life of a rank's process outside of its window. Null: the log does not say.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LifetimeRow {
+#[derive(Serialize, crate::JsonSchema)]
+#[serde(remote = "ProcessLifetime")]
+pub(super) struct LifetimeRow {
     /// From the start of the process to the entry of `MPI_Init`.
     before_init_s: Option<f64>,
     /// In `MPI_Init`.
@@ -89,23 +77,15 @@ pub struct LifetimeRow {
     finalize_s: Option<f64>,
     /// From the return of `MPI_Finalize` to the exit of the process.
     after_finalize_s: Option<f64>,
-    /// Whether it was ended by SIGTERM or SIGINT, as far as that was seen. Its window lasts until then.
+    /// True if it was ended by SIGTERM or SIGINT, as far as that was seen. Its window lasts until then.
     is_killed: bool,
 }
 
-impl From<&ProcessLifetime> for LifetimeRow {
-    fn from(lifetime: &ProcessLifetime) -> LifetimeRow {
-        let &ProcessLifetime { before_init_s, init_s, recorder_start_s, finalize_s, after_finalize_s, is_killed } =
-            lifetime;
-        LifetimeRow { before_init_s, init_s, recorder_start_s, finalize_s, after_finalize_s, is_killed }
-    }
-}
-
 impl LifetimeTable {
-    /// Makes the table of `model`, or returns `None` if no log has such times.
+    /// Returns `None` if no log has such times.
     pub(super) fn new(model: &Model) -> Option<LifetimeTable> {
-        let parts: Vec<LifetimePart> =
-            LifetimePhase::ALL.into_iter().filter_map(|phase| LifetimePart::new(phase, &model.ranks)).collect();
+        let parts = PHASES.into_iter().filter_map(|(phase, time)| LifetimePart::new(phase, time, &model.ranks));
+        let parts: Vec<LifetimePart> = parts.collect();
         let first = model.ranks.iter().map(|rank| rank.begin_s - rank.lifetime.lead_s()).reduce(f64::min)?;
         let last = model.ranks.iter().map(|rank| rank.end_s + rank.lifetime.tail_s()).reduce(f64::max)?;
         let elapsed_s = last - first;
@@ -113,8 +93,7 @@ impl LifetimeTable {
         (!parts.is_empty()).then_some(LifetimeTable { elapsed_s, described_share, parts })
     }
 
-    /// Seconds for which the program itself works outside of the window: the longest time before `MPI_Init` and the longest after `MPI_Finalize`.
-    /// MPI's own start and end are not its work.
+    /// Returns the program's own time outside of the window: the longest before `MPI_Init` plus the longest after `MPI_Finalize`.
     pub fn set_up_s(&self) -> f64 {
         let parts = self.parts.iter();
         let own = parts.filter(|part| matches!(part.phase, LifetimePhase::BeforeInit | LifetimePhase::AfterFinalize));
@@ -128,9 +107,9 @@ impl LifetimeTable {
 }
 
 impl LifetimePart {
-    fn new(phase: LifetimePhase, ranks: &[RankModel]) -> Option<LifetimePart> {
+    fn new(phase: LifetimePhase, time: PhaseTime, ranks: &[RankModel]) -> Option<LifetimePart> {
         let mut known: Vec<(f64, u32)> =
-            ranks.iter().filter_map(|rank| Some((phase.seconds(&rank.lifetime)?, rank.rank))).collect();
+            ranks.iter().filter_map(|rank| Some((time(&rank.lifetime)?, rank.rank))).collect();
         known.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         let &(median_s, _) = known.get(known.len().saturating_sub(1) / 2)?;
         let &(max_s, max_rank) = known.last()?;

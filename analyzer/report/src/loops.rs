@@ -1,8 +1,6 @@
-//! The loops found in the calls of a program without marked iterations: how, how many iterations, how sure.
+//! Loops detected in the calls of programs without marked iterations.
 
-use std::borrow::Cow;
-
-use super::bounds::{ListBounds, truncate};
+use super::fraction;
 use lbprof_analysis::model::loops::{FoundLoopOfRank, IterationCount, Loop, NoLoopReason};
 use lbprof_analysis::model::{Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
@@ -25,10 +23,9 @@ pub struct LoopTable {
 }
 
 /// A loop, found in the calls of some ranks.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct LoopRow {
-    /// Its name; that of its region, where it has one.
+    /// Its name, or the name of its region if it has one.
     pub name: String,
     /// Index in `loops` of the loop around it.
     pub parent: Option<usize>,
@@ -38,14 +35,14 @@ pub struct LoopRow {
     /// True if the user named the call that ends an iteration.
     #[serde(skip)]
     pub named: bool,
-    /// True if its iterations are those of `iterations`: of the main loops those in which most is computed; of several groups where they go
-    /// through the same iterations, all with one name.
+    /// True if `iterations` describes its iterations: for several main loops, the one in which most is computed; for several groups that go through
+    /// the same iterations, all loops with one name.
     pub in_report: bool,
     /// Number of ranks that go through the loop.
     pub rank_count: usize,
     /// The ranks, ascending; the first 1,000 unless `--full` is given.
     pub ranks: Vec<u32>,
-    /// The call that ends an iteration; the first of several; if ranks make different calls, that of most of them.
+    /// The call that ends an iteration; the first of several, or the call of most ranks if they make different ones.
     pub ends_at: Option<EndOfIteration>,
     /// Fewest iterations of a rank in the selected time, those that its ends cut included: of the main loop counted in all calls, of others
     /// estimated from `for_each_main`.
@@ -75,8 +72,7 @@ pub struct LoopRow {
 }
 
 /// The call that ends an iteration.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct EndOfIteration {
     /// Its operation.
     pub operation: String,
@@ -88,8 +84,7 @@ pub struct EndOfIteration {
 }
 
 /// The confidence in a detected loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LoopConfidence {
     /// Their number is certain and the same on all ranks, at least ten, four fifths of them are alike, they cover half of the time, and
@@ -102,7 +97,7 @@ pub enum LoopConfidence {
 }
 
 impl LoopConfidence {
-    /// The word in reports.
+    /// Returns the word in reports.
     pub fn name(self) -> &'static str {
         match self {
             LoopConfidence::Sure => "sure",
@@ -111,7 +106,7 @@ impl LoopConfidence {
         }
     }
 
-    /// Judges a loop by the range of the ranks' numbers of iterations, the fraction of them that is alike, and the fraction of the time that they cover.
+    /// Judges a loop by the range of iteration counts, the fraction of similar iterations, and the fraction of time covered.
     fn judge(range: (f64, f64), alike: f64, covered: f64) -> LoopConfidence {
         let (fewest, most) = range;
         if fewest == most && most >= 10.0 && alike >= 0.8 && covered >= MIN_COVERAGE_OF_MAIN_LOOP {
@@ -125,8 +120,7 @@ impl LoopConfidence {
 }
 
 /// A reason to suspect that another loop than the detected one iterates, or that it has another number of iterations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LoopDoubt {
     /// Several of its iterations may be one of the program's, or one of them several: it may be a function that the program calls in several
@@ -140,16 +134,14 @@ pub enum LoopDoubt {
     Ends,
 }
 
-/// Ranks that differ by a factor in this range, and meet nowhere in their loops, go around as messages come. From twice as often on, some may end
-/// iterations that are several of the others.
+/// Ratio of iteration counts of ranks that loop as messages arrive, without meeting. From 2 on, some may end iterations that are several of the others.
 const FREE: std::ops::Range<f64> = 1.1..1.9;
-/// Bytes of a number, as of elements to come.
 const BYTES_OF_A_NUMBER: f64 = 8.0;
-/// Parts of the paths of modules that call MPI for scripts.
+/// Parts of paths of modules that call MPI for scripts.
 const INTERPRETERS: [&str; 4] = ["mpi4py", "MPI.cpython", "MPI.abi3", "Rmpi"];
 
-/// Returns the most serious doubt about a main loop that was `found` on each of its ranks, and the highest confidence that it allows. `inner` is the loop in it
-/// with most time, which is most of the main loop or not; `module` has the call that ends an iteration.
+/// Returns the most serious doubt about a main loop, and the highest confidence that it allows. `found` has an entry per rank, `inner` the longest
+/// inner loop and whether it takes most of the time, and `module` contains the call that ends an iteration.
 fn find_doubt(
     one: &Loop,
     inner: Option<(&Loop, bool)>,
@@ -164,17 +156,17 @@ fn find_doubt(
     }
     let is_interpreted = module.is_some_and(|module| INTERPRETERS.iter().any(|part| module.contains(part)));
     let is_certain = one.count == IterationCount::default();
-    // A step makes as many calls that complete some requests as it takes until all are complete.
+    // A step needs a varying number of calls that complete some of the requests.
     let ends_as_requests_complete =
         one.anchor.first().is_some_and(|&(_, end)| Operation::completes(end) == CompletionEffect::Some);
     let must_carry_alike = !one.is_unique || ends_as_requests_complete;
     let n_alike = sum_up(found, |rank| rank.carried.alike.into());
     let n_iterations = sum_up(found, |rank| rank.iterations.into());
-    // A call whose path is known, or one in main, is called from one place.
+    // Calls with a known path, or in main, have a single caller.
     let has_few_kinds = !is_certain && !one.is_unique && one.kinds() < MIN_KINDS_OF_CALLS;
     let is_mostly_inner = inner.is_some_and(|(_, is_most)| is_most);
     let has_silent_loop = one.has_silent_loop_around || inner.is_some_and(|(inner, _)| inner.has_silent_loop_around);
-    // Where a rank has nothing to send, a program may leave calls out.
+    // A program may skip calls on ranks with nothing to send.
     let carries_little = !one.is_in_main && sum_up(found, |rank| rank.carried.bytes) <= BYTES_OF_A_NUMBER * calls;
     let signs = [
         (must_carry_alike && n_alike < MIN_EQUAL_AMOUNTS * n_iterations, Period, Unsure),
@@ -194,7 +186,6 @@ fn sum_up(found: &[FoundLoopOfRank], value: fn(&FoundLoopOfRank) -> u64) -> f64 
 }
 
 impl LoopTable {
-    /// Makes the table of the loops of `model`, whose call sites are at `places`.
     pub(super) fn new(model: &Model, places: &[CodePlace]) -> LoopTable {
         let mut rows: Vec<LoopRow> = model.loops.iter().map(|one| row(model, places, one)).collect();
         let most_of: Vec<f64> = model.loops.iter().map(|one| most_iterations(model, one)).collect();
@@ -222,11 +213,12 @@ impl LoopTable {
         LoopTable { rows, without }
     }
 
-    /// Returns whether the iterations of `ranks`, ascending, are reliable: marked, or those of loops that are not unsure.
-    ///
-    /// If these ranks go through a loop whose iterations the report is about, only such loops count.
+    /// Returns whether the iterations of `ranks` (ascending) are reliable: marked, or from loops that are not unsure. If the report is about the
+    /// iterations of some of these loops, only those count.
     pub(super) fn are_sure_of(&self, ranks: &[u32]) -> bool {
-        let loops: Vec<&LoopRow> = self.rows.iter().filter(|row| row.is_main_loop_of(ranks)).collect();
+        let mains = self.rows.iter().filter(|row| row.main);
+        let loops: Vec<&LoopRow> =
+            mains.filter(|row| row.ranks.iter().any(|rank| ranks.binary_search(rank).is_ok())).collect();
         let has_reported = loops.iter().any(|row| row.in_report);
         !loops
             .iter()
@@ -249,12 +241,11 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     };
     let found: Vec<FoundLoopOfRank> =
         ranks.iter().filter_map(|rank| rank.found).filter(|found| found.iterations > 0).collect();
-    let alike: Vec<f64> = found.iter().map(|found| f64::from(found.alike) / f64::from(found.iterations)).collect();
-    let alike = alike.iter().sum::<f64>() / alike.len().max(1) as f64;
+    let alike = found.iter().map(|found| f64::from(found.alike) / f64::from(found.iterations));
+    let alike = alike.sum::<f64>() / found.len().max(1) as f64;
     let in_loop = ranks.iter().map(|rank| region.map_or(0.0, |region| rank.inclusive(region).iter().sum::<f64>()));
-    let covered = in_loop.sum::<f64>() * one.share_of_main;
-    let whole = ranks.iter().map(|rank| rank.end_s - rank.begin_s).sum::<f64>();
-    let covered = if whole > 0.0 { (covered / whole).min(1.0) } else { 0.0 };
+    let whole_s = ranks.iter().map(|rank| rank.end_s - rank.begin_s).sum();
+    let covered = fraction(in_loop.sum::<f64>() * one.share_of_main, whole_s).min(1.0);
     let ends_at = one.anchor.first().map(|&(site, operation)| {
         let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
         EndOfIteration { operation: operation_name(operation), place, run: one.anchors.run }
@@ -297,8 +288,7 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     }
 }
 
-/// Returns whether the time of some ranks' main loop, which is `region`, goes by mostly in a loop within it, and what they compute, too: where a rank does nothing but
-/// receive, it makes no steps.
+/// Returns whether most of the time and computation of the main loop `region` is in `inner`. Ranks that only receive make no steps.
 fn is_most_of(model: &Model, ranks: &[&RankModel], region: Option<RegionIdx>, inner: &Loop) -> bool {
     let within = model.regions.iter().position(|one| Some(one.parent) == region && one.found && one.name == inner.name);
     let regions = [within.map(|within| within as RegionIdx), region];
@@ -309,26 +299,23 @@ fn is_most_of(model: &Model, ranks: &[&RankModel], region: Option<RegionIdx>, in
     inner.share_of_main >= MIN_TIME_OF_INNER_LOOP && is_much
 }
 
-/// Iterations of a rank's main loop in all its calls.
+/// Returns the iterations of a rank's main loop over the whole run.
 fn in_run(rank: &RankModel) -> u32 {
     rank.found.map_or(0, |found| found.iterations)
 }
 
-/// Iterations of a loop on the rank that has most of them.
 fn most_iterations(model: &Model, one: &Loop) -> f64 {
     let ranks = model.ranks.iter().filter(|rank| one.ranks.binary_search(&rank.rank).is_ok());
     ranks.map(|rank| f64::from(in_run(rank))).fold(0.0, f64::max) * one.for_each_main
 }
 
-/// Fewest and most iterations of `ranks`.
 fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
     let counts: Vec<f64> = ranks.iter().map(|rank| f64::from(of(rank))).collect();
     (counts.iter().copied().reduce(f64::min).unwrap_or(0.0), counts.iter().copied().fold(0.0, f64::max))
 }
 
-/// Finds the loops whose iterations are events: ranks that make the same calls go around in different numbers, as messages come to them, and either
-/// another rank goes around as often as all of them together, or they have no collective operation. `most_of` has the most iterations of each loop on a
-/// rank.
+/// Marks the loops whose iterations are events: ranks make the same calls with different iteration counts, and either another rank has as many
+/// iterations as all of them together, or they have no collectives. `most_of` has the maximum iterations per rank of each loop.
 fn event_loops(model: &Model, most_of: &[f64]) -> Vec<bool> {
     let mut are_events = vec![false; model.loops.len()];
     let found: Vec<usize> =
@@ -355,15 +342,14 @@ fn event_loops(model: &Model, most_of: &[f64]) -> Vec<bool> {
     are_events
 }
 
-/// The loop with most time inside this one.
 fn longest_inner<'a>(model: &'a Model, one: &Loop) -> Option<&'a Loop> {
     let inner =
         model.loops.iter().filter(|other| !other.main && other.ranks == one.ranks && other.for_each_main >= 1.5);
     inner.max_by(|a, b| a.share_of_main.total_cmp(&b.share_of_main))
 }
 
-/// Returns the range in which the number of iterations of a main loop lies, of which ranks count `counted`: with those of `inner` where these may be the
-/// program's, those of other ranks, and those of the loop in which the call that the user named comes several `times` in each.
+/// Returns the range of possible iteration counts of a main loop: `counted`, extended by those of `inner` and of other ranks, or divided by `times` if
+/// the call that the user named occurs several times per iteration.
 fn possible_range(one: &Loop, inner: Option<&Loop>, times: Option<f64>, counted: (f64, f64)) -> (f64, f64) {
     let fewest = (counted.0 - f64::from(one.count.fewer)).min(counted.1 / times.unwrap_or(1.0));
     let inner = inner.filter(|inner| one.by_rhythm || inner.has_silent_loop_around);
@@ -372,16 +358,15 @@ fn possible_range(one: &Loop, inner: Option<&Loop>, times: Option<f64>, counted:
     (fewest.min(others.unwrap_or(f64::MAX)), most.max(others.unwrap_or(0.0)))
 }
 
-/// Returns how often the call that the user named comes in each iteration of the loop that is found in the calls, if several times. `named` and `detected` are
-/// the iterations of both.
+/// Returns how many times per detected iteration the call that the user named occurs, if more than once.
 fn calls_in_iteration(named: f64, detected: f64) -> Option<f64> {
     let times = (named / detected.max(1.0)).round();
-    // Before and after the loop there may be some more.
+    // There may be extra calls before and after the loop.
     let is_multiple = (named - times * detected).abs() <= (0.02 * named).max(times);
     (detected > 0.0 && times >= 2.0 && is_multiple).then_some(times)
 }
 
-/// Joins the rows of a loop that groups of ranks go through with different calls. The row keeps the end of most ranks, and the doubt of the least sure row.
+/// Joins the rows of a loop that ranks execute with different calls. The row keeps the end of most ranks, and the doubt of the least certain row.
 fn joined(rows: Vec<LoopRow>) -> Vec<LoopRow> {
     let mut joined: Vec<LoopRow> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
@@ -399,22 +384,6 @@ fn joined(rows: Vec<LoopRow>) -> Vec<LoopRow> {
 }
 
 impl LoopRow {
-    /// Returns `rows` with at most as many ranks in their lists as `bounds` allows.
-    pub(super) fn bounded<'a>(rows: &'a [LoopRow], bounds: &ListBounds) -> Cow<'a, [LoopRow]> {
-        if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
-            return Cow::Borrowed(rows);
-        }
-        let bounded =
-            rows.iter().map(|row| LoopRow { ranks: truncate(&row.ranks, bounds.numbers).to_vec(), ..row.clone() });
-        Cow::Owned(bounded.collect())
-    }
-
-    /// Returns whether any of `ranks`, ascending, has this loop as its main one.
-    fn is_main_loop_of(&self, ranks: &[u32]) -> bool {
-        self.main && self.ranks.iter().any(|rank| ranks.binary_search(rank).is_ok())
-    }
-
-    /// Returns whether both rows are the same loop, on different ranks.
     fn is_one_with(&self, other: &LoopRow) -> bool {
         let is_alike = match self.main {
             true => self.name == other.name,
@@ -423,7 +392,7 @@ impl LoopRow {
         is_alike && self.main == other.main && self.ranks != other.ranks
     }
 
-    /// Merges the row of the same loop on other ranks. Shares are averaged over ranks.
+    /// Merges the row of the same loop on other ranks. Shares are weighted by rank counts.
     fn join(&mut self, other: LoopRow) {
         let (own, others) = (self.ranks.len() as f64, other.ranks.len() as f64);
         let all = (own + others).max(1.0);
@@ -450,7 +419,6 @@ impl LoopRow {
     }
 }
 
-/// The region of the main loop of these ranks.
 fn main_region(model: &Model, ranks: &[&RankModel]) -> Option<RegionIdx> {
     let main = model.loops.get(ranks.first()?.found?.at)?;
     let at = model

@@ -1,4 +1,4 @@
-//! The table of overheads, with efficiency and speedup, and what ranks wait for each other's computation.
+//! Overheads, efficiency and speedup, and waiting due to imbalance.
 
 use lbprof_collector::Activity;
 use serde::Serialize;
@@ -13,8 +13,7 @@ use lbprof_analysis::model::solo_time::SoloTime;
 use lbprof_analysis::model::{Model, RankModel};
 
 /// Overheads of the run.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct OverheadTable {
     /// Phases, time on one rank, efficiency and speedup.
     #[serde(skip)]
@@ -31,8 +30,7 @@ pub struct OverheadTable {
 }
 
 /// Overheads, efficiency and speedup.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct OverheadFigures {
     /// Time of the same work on one rank, assumed to be the computation of all ranks in regions that are useful or serial work.
     pub t_seq_s: f64,
@@ -49,8 +47,7 @@ pub struct OverheadFigures {
 }
 
 /// A phase and its overhead.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct OverheadPhase {
     /// `useful work`, `serial work`, `control of parallelism`: computation by kind of region; an activity; `idle`; `not recorded`.
     pub phase: &'static str,
@@ -71,8 +68,7 @@ pub struct OverheadPhase {
 }
 
 /// Waiting that follows from imbalance.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Serialize, crate::JsonSchema)]
 pub struct ImbalanceRow {
     /// Sum of the known parts.
     pub all_s: f64,
@@ -114,8 +110,7 @@ pub struct ImbalanceRow {
 }
 
 /// The time that one rank alone computes.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct AloneRow {
     /// For any reason.
     pub alone_s: f64,
@@ -132,8 +127,7 @@ pub struct AloneRow {
 }
 
 /// A rank and the time for which it works alone.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Serialize, crate::JsonSchema)]
 pub struct RankSeconds {
     /// The rank.
     pub rank: u32,
@@ -204,7 +198,6 @@ impl OverheadFigures {
 }
 
 impl OverheadFigures {
-    /// Limits the ratios of ranks to `bounds`.
     pub(super) fn bounded(&self, bounds: &ListBounds) -> OverheadFigures {
         let mut all = self.clone();
         for phase in &mut all.phases {
@@ -217,18 +210,18 @@ impl OverheadFigures {
         }
         if let Some(alone) = &mut all.alone {
             alone.serial_ranks = alone.serial.len();
-            alone.serial.truncate(bounds.numbers);
+            alone.serial.truncate(bounds.entries);
         }
         all
     }
 }
 
 impl OverheadTable {
-    /// Computes the overheads of `model`, whose efficiencies are `efficiency`. `is_sure` is true if known iterations are certain.
+    /// `is_sure` tells whether the iterations are certain.
     pub(super) fn new(model: &Model, efficiency: &EfficiencyRow, is_sure: bool) -> OverheadTable {
         let alone = model.alone.clone().filter(|_| model.ranks.len() > 1);
         let serial_s = alone.as_ref().map(SoloTime::serial_s);
-        // An estimate above the elapsed time says that ranks do not wait for each other's iterations; how much they do, a replay says.
+        // An estimate above the elapsed time shows that ranks do not wait for each other's iterations. Only a replay shows how much they do.
         let elapsed_s = efficiency.times.elapsed_s;
         let replay_s = efficiency.t_ideal_replay_s.map(|replay_s| replay_s.min(elapsed_s));
         let by_iteration_s = efficiency.t_ideal_phase_profile_s;

@@ -1,22 +1,19 @@
-//! Missing and doubtful data: the findings in the logs and in the figures ([`lbprof_analysis::metrics::findings`]), a row per kind.
+//! Missing and doubtful data, from the logs and from the figures ([`lbprof_analysis::metrics::findings`]), a row per kind.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::ProblemKind;
 use lbprof_collector::problem::Severity;
 use serde::Serialize;
 
-use super::bounds::{ListBounds, truncate};
 use lbprof_analysis::model::Model;
 
 /// A kind of problem, all ranks together.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct ProblemRow {
     /// The kind.
     #[serde(flatten, serialize_with = "super::serial::written_as::<_, ProblemKindRow, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "ProblemKindRow"))]
+    #[schemars(with = "ProblemKindRow")]
     pub kind: ProblemKind,
     /// Number of ranks with the problem; 0: the whole run.
     pub rank_count: usize,
@@ -29,9 +26,8 @@ pub struct ProblemRow {
 }
 
 /// The degree to which a problem misleads.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
+#[derive(Serialize, crate::JsonSchema)]
+#[serde(remote = "Severity", rename_all = "lowercase")]
 enum ProblemSeverity {
     /// Worth knowing.
     Note,
@@ -42,13 +38,13 @@ enum ProblemSeverity {
 }
 
 /// The description of a kind of problem.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct ProblemKindRow {
     /// Name of the kind.
     kind: &'static str,
     /// Effect on the figures.
-    severity: ProblemSeverity,
+    #[serde(with = "ProblemSeverity")]
+    severity: Severity,
     /// Description of the problem, as a sentence.
     meaning: &'static str,
     /// Advice on the problem.
@@ -57,35 +53,19 @@ struct ProblemKindRow {
 
 impl From<&ProblemKind> for ProblemKindRow {
     fn from(kind: &ProblemKind) -> ProblemKindRow {
-        let severity = match kind.severity() {
-            Severity::Note => ProblemSeverity::Note,
-            Severity::Partial => ProblemSeverity::Partial,
-            Severity::Doubtful => ProblemSeverity::Doubtful,
-        };
-        ProblemKindRow { kind: kind.name(), severity, meaning: kind.meaning(), advice: kind.advice() }
+        ProblemKindRow { kind: kind.name(), severity: kind.severity(), meaning: kind.meaning(), advice: kind.advice() }
     }
 }
 
 impl ProblemRow {
-    /// Returns whether ranks lacked a core.
     pub(super) fn is_of_cores(&self) -> bool {
         matches!(self.kind, ProblemKind::NoCore | ProblemKind::Preempted)
     }
-
-    /// Returns `rows` with at most as many ranks in their lists as `bounds` allows.
-    pub(super) fn bounded<'a>(rows: &'a [ProblemRow], bounds: &ListBounds) -> Cow<'a, [ProblemRow]> {
-        if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
-            return Cow::Borrowed(rows);
-        }
-        let bounded =
-            rows.iter().map(|row| ProblemRow { ranks: truncate(&row.ranks, bounds.numbers).to_vec(), ..row.clone() });
-        Cow::Owned(bounded.collect())
-    }
 }
 
-/// The problems in the logs and in the figures, by kind, the worst first.
+/// Returns the problems by kind, the worst first.
 pub(super) fn rows(model: &Model) -> Vec<ProblemRow> {
-    /// A row while it is made: its ranks are looked up, and there may be many.
+    /// A row under construction, with ranks in a set for fast lookups.
     #[derive(Default)]
     struct ProblemDraft {
         ranks: BTreeSet<u32>,
@@ -97,7 +77,7 @@ pub(super) fn rows(model: &Model) -> Vec<ProblemRow> {
     let found = model.found.iter().map(|problem| (problem, false));
     for (problem, is_recorded) in recorded.chain(found) {
         let row = all.entry(problem.kind).or_default();
-        // What a rank's log has counted itself the figures only show once more.
+        // Figures repeat problems that a rank's log has counted.
         if is_recorded || problem.rank.is_none_or(|rank| !row.ranks.contains(&rank)) {
             row.count = row.count.saturating_add(problem.count);
         }
@@ -118,5 +98,4 @@ pub(super) fn rows(model: &Model) -> Vec<ProblemRow> {
     rows
 }
 
-/// Most different details of one kind of problem that a report shows.
 const MAX_DETAILS: usize = 64;

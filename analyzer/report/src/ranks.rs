@@ -1,4 +1,4 @@
-//! The table of ranks: where each spent its time, and how it ended.
+//! The table of ranks.
 
 use serde::Serialize;
 
@@ -16,8 +16,7 @@ use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 
 /// A rank.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct RankRow {
     /// Its rank in MPI_COMM_WORLD.
     pub rank: u32,
@@ -31,18 +30,17 @@ pub struct RankRow {
     pub end_s: f64,
     /// End of its log, if the log states it.
     #[serde(flatten, serialize_with = "serial::written_as::<_, RankEnd, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "RankEnd"))]
+    #[schemars(with = "RankEnd")]
     pub end_reason: Option<EndReason>,
     /// The status that the rank's process gave to exit(), or returned from main; null if that is not known, and where it is 0 after
     /// `MPI_Finalize`.
     pub exit_status: Option<i32>,
     /// The life of its process outside of its window.
-    #[serde(serialize_with = "serial::written_as::<_, LifetimeRow, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "LifetimeRow"))]
+    #[serde(with = "LifetimeRow")]
     pub lifetime: ProcessLifetime,
     /// The call in which the rank was when its log ended without an end.
     #[serde(serialize_with = "serial::known_as::<_, serial::MpiCall, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<serial::MpiCall<'static>>"))]
+    #[schemars(with = "Option<serial::MpiCall<'static>>")]
     pub in_call: Option<(String, CodePlace)>,
     /// Start of that call, from the start of the run; null if the log does not say.
     #[serde(skip)]
@@ -56,14 +54,14 @@ pub struct RankRow {
     pub computation_cpu_s: Option<f64>,
     /// Time by activity, of the thread that called `MPI_Init`.
     #[serde(rename = "activities", serialize_with = "serial::by_activity")]
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, f64>"))]
+    #[schemars(with = "std::collections::BTreeMap<String, f64>")]
     pub seconds: Seconds,
     /// Computation by state of its first thread: on a core in user space (`useful`) or in the `kernel`, `asleep`, without a core (`no core`), or
     /// `not known`; null if the kernel noted no switches.
     #[serde(serialize_with = "serial::by_core_state")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<std::collections::BTreeMap<String, f64>>"))]
+    #[schemars(with = "Option<std::collections::BTreeMap<String, f64>>")]
     pub core_states: Option<CoreTime>,
-    /// Time in MPI: that of all activities but computation and the recorder.
+    /// Time in MPI: all activities but computation and the recorder.
     pub mpi_s: f64,
     /// Time outside of its window while others are in theirs.
     pub idle_s: f64,
@@ -98,8 +96,7 @@ pub struct RankRow {
 }
 
 /// The end of a rank.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum HowEnded {
     /// With `MPI_Finalize`.
@@ -111,8 +108,7 @@ enum HowEnded {
 }
 
 /// The end of a rank as its log states it.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Serialize, crate::JsonSchema)]
 struct RankEnd {
     /// End of the rank; null if its log does not say (killed, or still running).
     end: Option<HowEnded>,
@@ -132,30 +128,24 @@ impl From<&Option<EndReason>> for RankEnd {
     }
 }
 
-/// The inputs of the rows of ranks.
-pub(super) struct RankInputs<'a> {
-    pub(super) model: &'a Model,
-    pub(super) places: &'a [CodePlace],
-    pub(super) blocking: Option<&'a BlockingTable>,
-    pub(super) clusters: &'a ClusterTable,
-    pub(super) dispersion: &'a DispersionRows,
-}
-
 impl RankRow {
-    /// Seconds in some activities together.
     pub(super) fn sum_of(&self, activities: &[Activity]) -> f64 {
         activities.iter().map(|&activity| self.seconds[activity as usize]).sum()
     }
 }
 
-/// Returns a row per rank, by number.
-pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
-    let &RankInputs { model, places, .. } = inputs;
+pub(super) fn rows(
+    model: &Model,
+    places: &[CodePlace],
+    blocking: Option<&BlockingTable>,
+    clusters: &ClusterTable,
+    dispersion: &DispersionRows,
+) -> Vec<RankRow> {
     let window = model.window_s();
     let computation = model.inclusive_s(0, Activity::Computation);
     let mean = computation.iter().sum::<f64>() / computation.len().max(1) as f64;
-    let sums = inputs.blocking.map(|table| &table.sums);
-    let imbalanced = &inputs.dispersion.views.ranks;
+    let sums = blocking.map(|table| &table.sums);
+    let imbalanced = &dispersion.views.ranks;
     let mut rows = Vec::with_capacity(model.ranks.len());
     for (at, (rank, computation_s)) in model.ranks.iter().zip(computation).enumerate() {
         let seconds = rank.inclusive(0);
@@ -186,10 +176,10 @@ pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
             events: rank.records,
             blocked_s: sums.map(|sums| sums.waits_s.get(&rank.rank).copied().unwrap_or(0.0)),
             blocking_caused_s: sums.map(|sums| sums.causes_s.get(&rank.rank).copied().unwrap_or(0.0)),
-            cluster: inputs.clusters.of.get(at).copied().flatten(),
+            cluster: clusters.of.get(at).copied().flatten(),
             imbalanced_regions: imbalanced.regions.get(at).copied().unwrap_or(0),
             imbalanced_s: imbalanced.seconds.get(at).copied().unwrap_or(0.0),
-            deviates: inputs.dispersion.deviates(at),
+            deviates: dispersion.deviates(at),
             other_threads: rank.other_threads,
             other_threads_mpi_s: rank.other_threads_mpi_s,
             file_waits: rank.file_waits,

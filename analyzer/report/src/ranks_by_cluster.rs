@@ -1,4 +1,4 @@
-//! Ranks by cluster, and which ranks have a row of their own where there are very many.
+//! Figures of ranks by cluster, and the choice of ranks that get their own rows in large runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,8 @@ use serde::Serialize;
 use super::RankRow;
 use super::bounds::ListBounds;
 
-/// The ranks of a cluster, those with a row in `ranks` included. Over all objects, numbers and sums are those of the run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// The ranks of a cluster, including the ranks with a row in `ranks`. Over all objects, numbers and sums are figures of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct RanksOfCluster {
     /// `id` of the cluster; null: the ranks of none.
     pub cluster: Option<u32>,
@@ -25,7 +24,7 @@ pub struct RanksOfCluster {
     pub computation_s: FigureSpread,
     /// Time by activity, of the threads that called `MPI_Init`.
     pub activities: BTreeMap<&'static str, FigureSpread>,
-    /// Time in MPI: that of all activities but computation and the recorder.
+    /// Time in MPI: all activities but computation and the recorder.
     pub mpi_s: FigureSpread,
     /// Time outside of their windows while others are in theirs.
     pub idle_s: FigureSpread,
@@ -40,8 +39,7 @@ pub struct RanksOfCluster {
 }
 
 /// A figure of several ranks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct FigureSpread {
     /// Sum over the ranks.
     pub sum: f64,
@@ -58,29 +56,17 @@ pub struct FigureSpread {
 }
 
 impl FigureSpread {
-    /// Summarizes a figure of some ranks, or returns `None` if there are no ranks, or one has no such figure.
+    /// Returns `None` if there are no ranks, or one lacks the figure.
     fn over_ranks(rows: &[&RankRow], figure: impl Fn(&RankRow) -> Option<f64>) -> Option<FigureSpread> {
-        let (first, others) = rows.split_first()?;
-        let value = figure(first)?;
-        let mut spread =
-            FigureSpread { sum: value, mean: 0.0, min: value, min_rank: first.rank, max: value, max_rank: first.rank };
-        for row in others {
-            let value = figure(row)?;
-            spread.sum += value;
-            if value < spread.min {
-                (spread.min, spread.min_rank) = (value, row.rank);
-            }
-            if value > spread.max {
-                (spread.max, spread.max_rank) = (value, row.rank);
-            }
-        }
-        spread.mean = spread.sum / rows.len() as f64;
-        Some(spread)
+        let values: Vec<(f64, u32)> = rows.iter().map(|row| Some((figure(row)?, row.rank))).collect::<Option<_>>()?;
+        let (min, min_rank) = values.iter().copied().reduce(|min, next| if next.0 < min.0 { next } else { min })?;
+        let (max, max_rank) = values.iter().copied().reduce(|max, next| if next.0 > max.0 { next } else { max })?;
+        let sum: f64 = values.iter().map(|(value, _)| value).sum();
+        Some(FigureSpread { sum, mean: sum / rows.len() as f64, min, min_rank, max, max_rank })
     }
 }
 
 impl RanksOfCluster {
-    /// Summarizes the ranks of a cluster, of which `listed` have rows of their own, or returns `None` if there are no ranks.
     fn new(cluster: Option<u32>, rows: &[&RankRow], listed: usize) -> Option<RanksOfCluster> {
         let mut activities = BTreeMap::new();
         for activity in Activity::ALL {
@@ -106,7 +92,7 @@ impl RanksOfCluster {
     }
 }
 
-/// Returns a row per cluster, by number, and last one of the ranks of no cluster. `listed` are the ranks of `ranks` that have a row of their own.
+/// Returns a row per cluster, followed by one for the ranks of no cluster. `listed` are the ranks with their own rows.
 pub(super) fn rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster> {
     let mut clusters: BTreeMap<(bool, Option<u32>), Vec<&RankRow>> = BTreeMap::new();
     for row in ranks {
@@ -123,33 +109,31 @@ pub(super) fn rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster
     rows.collect()
 }
 
-/// A figure of a rank.
-type Figure = dyn Fn(&RankRow) -> f64;
-
-/// The ranks that get a row. These are all, or, of very many, the first one, those with extreme figures of each kind, those that deviate, and those that failed.
+/// Returns the ranks that get rows: all, or in large runs the first, those with extreme figures, deviating ranks and failed ranks.
 pub(super) fn listed<'a>(ranks: &'a [RankRow], bounds: &ListBounds) -> Vec<&'a RankRow> {
-    if ranks.len() <= bounds.ranks {
+    if ranks.len() <= bounds.entries {
         return ranks.iter().collect();
     }
     let mut chosen = BTreeSet::from([0]);
-    let mut figures: Vec<Box<Figure>> = vec![
-        Box::new(|row| row.computation_s),
-        Box::new(|row| row.mpi_s),
-        Box::new(|row| row.idle_s),
-        Box::new(|row| row.paused_s),
-        Box::new(|row| row.blocked_s.unwrap_or(0.0)),
-        Box::new(|row| row.blocking_caused_s.unwrap_or(0.0)),
-        Box::new(|row| row.begin_s),
-        Box::new(|row| row.end_s),
-        Box::new(|row| row.events as f64),
-        Box::new(|row| row.imbalanced_s),
-        Box::new(|row| row.other_threads_mpi_s),
-        Box::new(|row| row.usage.map_or(0.0, |usage| usage.max_resident as f64)),
+    let figures: [fn(&RankRow) -> f64; 12] = [
+        |row| row.computation_s,
+        |row| row.mpi_s,
+        |row| row.idle_s,
+        |row| row.paused_s,
+        |row| row.blocked_s.unwrap_or(0.0),
+        |row| row.blocking_caused_s.unwrap_or(0.0),
+        |row| row.begin_s,
+        |row| row.end_s,
+        |row| row.events as f64,
+        |row| row.imbalanced_s,
+        |row| row.other_threads_mpi_s,
+        |row| row.usage.map_or(0.0, |usage| usage.max_resident as f64),
     ];
-    figures
-        .extend(Activity::ALL.map(|activity| -> Box<Figure> { Box::new(move |row| row.seconds[activity as usize]) }));
-    for figure in figures {
-        let mut order: Vec<(f64, usize)> = ranks.iter().map(figure).zip(0..).collect();
+    let by_figure = figures.map(|figure| ranks.iter().map(figure).collect());
+    let by_activity = Activity::ALL.map(|activity| ranks.iter().map(|row| row.seconds[activity as usize]).collect());
+    let values: Vec<Vec<f64>> = by_figure.into_iter().chain(by_activity).collect();
+    for values in values {
+        let mut order: Vec<(f64, usize)> = values.into_iter().zip(0..).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let differ = order.first().map(|first| first.0) != order.last().map(|last| last.0);
         if differ {
@@ -159,12 +143,10 @@ pub(super) fn listed<'a>(ranks: &'a [RankRow], bounds: &ListBounds) -> Vec<&'a R
     }
     let deviating = (0..ranks.len()).filter(|&at| ranks[at].deviates);
     chosen.extend(deviating.take(5 * bounds.extremes));
-    let failed = (0..ranks.len()).filter(|&at| has_failed(&ranks[at]));
-    chosen.extend(failed.take(5 * bounds.extremes));
+    let failed = ranks.iter().enumerate().filter(|(_, row)| {
+        let has_ended = matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit));
+        !has_ended || row.exit_status.is_some_and(|status| status != 0)
+    });
+    chosen.extend(failed.map(|(at, _)| at).take(5 * bounds.extremes));
     chosen.into_iter().map(|at| &ranks[at]).collect()
-}
-
-fn has_failed(row: &RankRow) -> bool {
-    !matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit))
-        || row.exit_status.is_some_and(|status| status != 0)
 }

@@ -1,4 +1,4 @@
-//! The table of regions: time, activities and efficiencies of each.
+//! The table of regions.
 
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -9,16 +9,14 @@ use lbprof_thresholds::verdict::MAX_EXCESS_BY_NOISE;
 
 use super::DispersionRows;
 use super::efficiency::EfficiencyRow;
-use super::largest;
-use super::serial;
+use super::{fraction, largest, serial};
 use lbprof_analysis::metrics::core_time::{CoreTime, RankCoreTimes};
 use lbprof_analysis::model::{
     CodeName, IterationSeries, Model, OwnLoops, RankModel, RegionCounters, RegionIdx, Seconds, code_name,
 };
 
 /// A region.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct RegionRow {
     /// Its index in the model.
     #[serde(skip)]
@@ -28,7 +26,7 @@ pub struct RegionRow {
     /// Its own name, the last of the path.
     #[serde(skip)]
     pub name: String,
-    /// Of code between calls of one function, these calls in words.
+    /// The calls around code of one function, in words.
     #[serde(skip)]
     pub between: Option<String>,
     /// The region around it; of the whole program itself.
@@ -38,11 +36,10 @@ pub struct RegionRow {
     pub code: Option<CodeName>,
     /// True if it was found in the calls, not marked.
     #[serde(rename = "source", serialize_with = "serial::written_as::<_, RegionSource, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "RegionSource"))]
+    #[schemars(with = "RegionSource")]
     pub found: bool,
     /// Kind of the region, as it was marked.
-    #[serde(serialize_with = "serial::written_as::<_, RegionMark, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "RegionMark"))]
+    #[serde(with = "RegionMark")]
     pub kind: RegionKind,
     /// True if its invocations are iterations.
     pub iterated: bool,
@@ -56,11 +53,11 @@ pub struct RegionRow {
     pub inclusive_s: f64,
     /// By activity, inner regions excluded.
     #[serde(serialize_with = "by_name")]
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, RegionActivity>"))]
+    #[schemars(with = "std::collections::BTreeMap<String, RegionActivity>")]
     pub activities: Vec<RegionActivity>,
     /// Its computation by the state of the ranks' first threads, inner regions excluded, the mean over ranks; null if that is not known of a rank.
     #[serde(serialize_with = "serial::by_core_state")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<std::collections::BTreeMap<String, f64>>"))]
+    #[schemars(with = "Option<std::collections::BTreeMap<String, f64>>")]
     pub core_states: Option<CoreTime>,
     /// Differences between the ranks in the region.
     #[serde(flatten)]
@@ -87,8 +84,7 @@ pub struct RegionRow {
 }
 
 /// An activity in a region.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct RegionActivity {
     /// The activity.
     #[serde(skip)]
@@ -101,21 +97,13 @@ pub struct RegionActivity {
     pub id: Option<f64>,
 }
 
-impl RegionActivity {
-    fn new(activity: Activity, mean_s: f64, max_s: f64) -> RegionActivity {
-        RegionActivity { activity, mean_s, max_s, id: None }
-    }
-}
-
-/// Serializes activities by name.
 fn by_name<S: Serializer>(activities: &[RegionActivity], serializer: S) -> Result<S::Ok, S::Error> {
     let by_name: BTreeMap<&str, &RegionActivity> = activities.iter().map(|one| (one.activity.name(), one)).collect();
     by_name.serialize(serializer)
 }
 
 /// The origin of a region.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RegionSource {
     /// By a marker; also the whole program.
@@ -131,10 +119,9 @@ impl From<&bool> for RegionSource {
 }
 
 /// The marking of a region.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum RegionMark {
+#[derive(Serialize, crate::JsonSchema)]
+#[serde(remote = "RegionKind", rename_all = "lowercase")]
+enum RegionMark {
     /// Useful work, the default.
     Useful,
     /// Control of parallelism: partitioning and the like.
@@ -143,19 +130,8 @@ pub enum RegionMark {
     Serial,
 }
 
-impl From<&RegionKind> for RegionMark {
-    fn from(kind: &RegionKind) -> RegionMark {
-        match kind {
-            RegionKind::Useful => RegionMark::Useful,
-            RegionKind::Control => RegionMark::Control,
-            RegionKind::Serial => RegionMark::Serial,
-        }
-    }
-}
-
 /// Dispersion of the ranks in a region.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct RegionDispersion {
     /// Its share of the elapsed time, inner regions excluded, the recorder's own time left out; null if no time is spent in the region alone.
     pub share_c: Option<f64>,
@@ -174,8 +150,7 @@ pub struct RegionDispersion {
 }
 
 /// The rank whose distribution of time over activities differs most from the others.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct MostImbalancedRank {
     /// The rank.
     pub rank: u32,
@@ -185,7 +160,6 @@ pub struct MostImbalancedRank {
     pub time_s: f64,
 }
 
-/// Adds the differences between the ranks of `model` in each region.
 pub(super) fn add_dispersion(rows: &mut [RegionRow], model: &Model, dispersion: &DispersionRows) {
     for row in rows {
         let at = row.idx as usize;
@@ -210,23 +184,23 @@ pub(super) fn add_dispersion(rows: &mut [RegionRow], model: &Model, dispersion: 
 }
 
 impl RegionRow {
-    /// Returns whether ranks spent time in it or entered it. In a selected part of the time, not all regions of the run occur.
+    /// Returns whether ranks spent time in it or entered it. In a time window, some regions do not occur.
     pub fn occurs(&self) -> bool {
         self.idx == 0 || self.inclusive_s > 0.0 || self.invocations.is_some()
     }
 
-    /// Time in it alone in `activity`, the mean over ranks.
+    /// Returns the mean exclusive time in `activity`.
     pub fn mean_in_s(&self, activity: Activity) -> f64 {
         self.activities.iter().find(|one| one.activity == activity).map_or(0.0, |one| one.mean_s)
     }
 
-    /// Computation of `rank` in the region alone, above the mean over ranks.
+    /// Returns the exclusive computation of `rank` above the mean.
     pub(super) fn excess_computation_s(&self, rank: &RankModel) -> f64 {
         rank.exclusive(self.idx)[Activity::Computation as usize] - self.mean_in_s(Activity::Computation)
     }
 }
 
-/// Returns a row per region, an outer one before its inner ones.
+/// Returns a row per region, outer regions before inner ones.
 pub(super) fn rows(model: &Model) -> Vec<RegionRow> {
     let own_loops = OwnLoops::from_model(model);
     let core_times: Option<Vec<RankCoreTimes>> = model.ranks.iter().map(RankCoreTimes::new).collect();
@@ -257,7 +231,6 @@ fn row(model: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {
         totals.max_resident = totals.max_resident.max(own.max_resident);
         totals.max_swapped = totals.max_swapped.max(own.max_swapped);
     }
-    let whole = model.elapsed_s() * n;
     let time_s: f64 = sums.iter().sum();
     let computation = model.inclusive_s(idx, Activity::Computation);
     let computation_s: f64 = computation.iter().sum();
@@ -267,6 +240,10 @@ fn row(model: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {
     };
     let longest_s = efficiency.times.max_computation_s;
     let occurring = Activity::ALL.into_iter().filter(|&activity| sums[activity as usize] > 0.0);
+    let occurring = occurring.map(|activity| {
+        let [sum_s, max_s] = [sums, longest].map(|seconds| seconds[activity as usize]);
+        RegionActivity { activity, mean_s: sum_s / n, max_s, id: None }
+    });
     RegionRow {
         idx,
         path: facts.path.clone(),
@@ -279,9 +256,9 @@ fn row(model: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {
         iterated: facts.iterated,
         time_s,
         mean_s: time_s / n,
-        share: if whole > 0.0 { time_s / whole } else { 0.0 },
+        share: fraction(time_s, model.elapsed_s() * n),
         inclusive_s: model.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
-        activities: occurring.map(|of| RegionActivity::new(of, sums[of as usize] / n, longest[of as usize])).collect(),
+        activities: occurring.collect(),
         core_states: None,
         dispersion: RegionDispersion::default(),
         slowest_stands_out: longest_s - efficiency.times.avg_computation_s > MAX_EXCESS_BY_NOISE * longest_s,

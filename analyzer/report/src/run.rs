@@ -1,6 +1,5 @@
-//! The run: the facts that all ranks agree on, what its data are made of, and what is wrong with them.
+//! Facts of the run and its data.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use lbprof_collector::polling::PollGapRule;
@@ -12,8 +11,7 @@ use lbprof_analysis::model::{PollTimes, RunFacts};
 use lbprof_analysis::read::open::ranges;
 
 /// Facts of the run and its data. `ranks_present` × `elapsed_s` is the time of all activities + `idle_s` + `paused_s` + `unknown_s`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
 pub struct RunRow<'a> {
     /// The run's id, 16 hexadecimal digits, in all its logs.
     id: String,
@@ -41,7 +39,7 @@ pub struct RunRow<'a> {
     /// If the report is a first look, what it is made from; null if all events were analysed.
     summary: Option<SummaryFacts>,
     /// Missing and doubtful data, by kind, the worst first.
-    problems: Cow<'a, [ProblemRow]>,
+    problems: Vec<ProblemRow>,
     /// Unsuccessful polls of all ranks' first threads, and the time between them up to the call that continues the wait; for the whole time of
     /// a rank even if a window is selected.
     polling: PollingRow<'a>,
@@ -52,8 +50,7 @@ pub struct RunRow<'a> {
 }
 
 /// A program of some of the ranks.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
 struct ProgramRow<'a> {
     /// Its command line.
     command: &'a [String],
@@ -63,21 +60,9 @@ struct ProgramRow<'a> {
     ranks_text: String,
 }
 
-/// Returns the rows of the programs of a run with several.
-fn program_rows(facts: &RunFacts) -> Vec<ProgramRow<'_>> {
-    let programs = facts.programs.programs.iter().filter(|_| facts.programs.programs.len() > 1);
-    let rows = programs.map(|program| ProgramRow {
-        command: &program.command,
-        ranks: program.ranks.len(),
-        ranks_text: ranges(&program.ranks.iter().collect::<Vec<_>>()),
-    });
-    rows.collect()
-}
-
 /// The rule for the time between polls.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
+#[derive(Serialize, crate::JsonSchema)]
+#[serde(remote = "PollGapRule", rename_all = "lowercase")]
 enum PollingRule {
     /// The lengths of the intervals decide.
     Auto,
@@ -88,24 +73,24 @@ enum PollingRule {
 }
 
 /// Polls, and the time between them.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
 struct PollingRow<'a> {
     /// The value of `--polling`.
-    rule: PollingRule,
+    #[serde(with = "PollingRule")]
+    rule: PollGapRule,
     /// Number of polls, and their time.
     #[serde(flatten)]
     polls: &'a PollTimes,
 }
 
 impl<'a> RunRow<'a> {
-    /// The row of a run with these facts, data and problems.
-    pub(super) fn new(facts: &'a RunFacts, data: &'a DataFacts, problems: Cow<'a, [ProblemRow]>) -> RunRow<'a> {
-        let rule = match facts.polling {
-            PollGapRule::Auto => PollingRule::Auto,
-            PollGapRule::Waiting => PollingRule::Waiting,
-            PollGapRule::Computation => PollingRule::Computation,
-        };
+    pub(super) fn new(facts: &'a RunFacts, data: &'a DataFacts, problems: Vec<ProblemRow>) -> RunRow<'a> {
+        let programs = facts.programs.programs.iter().filter(|_| facts.programs.programs.len() > 1);
+        let programs = programs.map(|program| ProgramRow {
+            command: &program.command,
+            ranks: program.ranks.len(),
+            ranks_text: ranges(&program.ranks.iter().collect::<Vec<_>>()),
+        });
         RunRow {
             id: format!("{:016x}", facts.run_id),
             ranks: facts.n_ranks,
@@ -113,14 +98,14 @@ impl<'a> RunRow<'a> {
             mpi: &facts.mpi,
             abi: &facts.abi,
             command: &facts.command,
-            programs: program_rows(facts),
+            programs: programs.collect(),
             started_unix_s: facts.started_unix_s,
             recorder: &facts.recorder,
             settings: &facts.settings,
             params: &facts.params,
             summary: facts.summary,
             problems,
-            polling: PollingRow { rule, polls: &data.polls },
+            polling: PollingRow { rule: facts.polling, polls: &data.polls },
             common_clock: facts.common_clock,
             clock_error_s: facts.clock_error_s,
         }

@@ -1,4 +1,4 @@
-//! JSON Schemas of what is written, made from the rows and their comments.
+//! JSON schemas, generated from the rows and their comments.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};

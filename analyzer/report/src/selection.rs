@@ -7,8 +7,7 @@ use lbprof_analysis::model::moment::WindowBoundary;
 use lbprof_analysis::model::selected::SelectedPart;
 
 /// The selected part of a run; what was not restricted is null.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct SelectionRow<'a> {
     /// Number of selected ranks, including those without a log.
     pub rank_count: Option<usize>,
@@ -27,11 +26,11 @@ pub struct SelectionRow<'a> {
 }
 
 impl<'a> SelectionRow<'a> {
-    /// Describes `selected`, with as many ranks as `bounds` allows. Returns `None` if it is the whole run.
+    /// Returns `None` for the whole run.
     pub(super) fn new(selected: &'a SelectedPart, bounds: &ListBounds) -> Option<SelectionRow<'a>> {
         (!selected.is_all()).then(|| SelectionRow {
             rank_count: selected.ranks.as_ref().map(Vec::len),
-            ranks: selected.ranks.as_deref().map(|ranks| truncate(ranks, bounds.numbers)),
+            ranks: selected.ranks.as_deref().map(|ranks| truncate(ranks, bounds.entries)),
             region: selected.region.as_deref(),
             from_s: selected.from.and_then(WindowBoundary::seconds),
             from_iteration: selected.from.and_then(WindowBoundary::iteration),

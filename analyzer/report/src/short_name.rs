@@ -1,18 +1,18 @@
-//! Names of functions, and of code between them, in little room: what distinguishes them stays longest.
+//! Shortens names of functions and of code between calls, keeping the parts that distinguish them.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns of a file and line up to which they stay as they are.
+/// Width up to which a file and line are kept whole.
 const SHORT_PLACE: usize = 20;
 
-/// Columns that a function is to have beside its file and line; an operator, which says nothing without its class.
+/// Preferred width of a function beside its place. Operators need their class as well.
 const READABLE: usize = 16;
 const READABLE_OPERATOR: usize = 26;
 
-/// Least columns of a function, and of the class or module that it is in.
+/// Minimum width of a function or its class.
 const LEAST: usize = 5;
 
-/// Shortens `text` to `columns` by leaving out its middle. Its start says what it is, its end where it is.
+/// Omits the middle of `text`. Its start tells what it is, its end where.
 pub(super) fn without_middle(text: &str, columns: usize) -> String {
     let room = columns.saturating_sub(1);
     let head = fitting(text.chars(), room / 3);
@@ -20,7 +20,6 @@ pub(super) fn without_middle(text: &str, columns: usize) -> String {
     format!("{head}…{}", tail.into_iter().collect::<String>())
 }
 
-/// Takes as many characters as fit.
 fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     chars
@@ -31,13 +30,12 @@ fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> String {
         .collect()
 }
 
-/// Columns that the places of names take, in their parentheses.
 fn width_of_places(names: &[(&str, String)]) -> usize {
     names.iter().filter(|(_, place)| !place.is_empty()).map(|(_, place)| place.width() + 2).sum()
 }
 
-/// A name of code, `solve (cg.c:120) → halo (halo.c:7)`, in at most `columns`: its functions are shortened ([`short_function`]), then its longest files.
-/// `None` where it is no name of code, or has too little room.
+/// Shortens a name of code, e.g. `solve (cg.c:120) → halo (halo.c:7)`: first its functions ([`short_function`]), then its longest files. Returns `None`
+/// for other texts, or if there is too little room.
 pub(super) fn short_code(text: &str, columns: usize) -> Option<String> {
     let parts = names_in(text);
     let mut names: Vec<(&str, String)> = parts
@@ -48,7 +46,9 @@ pub(super) fn short_code(text: &str, columns: usize) -> Option<String> {
     if let [(name, place)] = &names[..]
         && place.is_empty()
     {
-        return is_function(name).then(|| short_function(name, columns));
+        // Neither a sentence nor a path.
+        let is_function = name.contains("::") && !without_template_arguments(name).contains([' ', '/']);
+        return is_function.then(|| short_function(name, columns));
     }
     let between: usize = parts.iter().map(|(_, separator)| separator.width()).sum();
     let mut wanted = 0;
@@ -62,7 +62,7 @@ pub(super) fn short_code(text: &str, columns: usize) -> Option<String> {
         }
     }
     let room = columns.checked_sub(width_of_places(&names) + between).filter(|&room| room >= LEAST * names.len())?;
-    // Short names leave their room to the long ones.
+    // Short names leave their room to long ones.
     let mut lengths: Vec<usize> = names.iter().map(|(name, _)| name.width()).collect();
     while lengths.iter().sum::<usize>() > room {
         let longest = lengths.iter_mut().max()?;
@@ -75,14 +75,14 @@ pub(super) fn short_code(text: &str, columns: usize) -> Option<String> {
     Some(shorter.collect())
 }
 
-/// The names in a name of code, `step (md.c:55) via exchange, halo (halo.c:20) → norm (norm.c:7)`, each with what stands between it and the next.
+/// Splits a name of code, e.g. `step (md.c:55) via exchange, halo (halo.c:20) → norm (norm.c:7)`, into names and the separators after them.
 fn names_in(text: &str) -> Vec<(&str, &str)> {
     const BETWEEN: [&str; 2] = [" → ", " via "];
     let mut names = Vec::new();
     let mut rest = text;
     let mut is_path = false;
     loop {
-        // Only the functions of a path are separated by commas; those in the arguments of a template are its own.
+        // Commas only separate functions in a path, not template arguments.
         let commas = if is_path && !rest.contains('<') { Some(", ") } else { None };
         let separators = BETWEEN.into_iter().chain(commas);
         let next = separators.filter_map(|separator| Some((rest.find(separator)?, separator))).min();
@@ -95,13 +95,8 @@ fn names_in(text: &str) -> Vec<(&str, &str)> {
     names
 }
 
-/// Returns whether a text may be the name of a function, and not a sentence or a path.
-fn is_function(text: &str) -> bool {
-    text.contains("::") && !without_template_arguments(text).contains([' ', '/'])
-}
-
-/// A function's name in at most `columns`. It gives up in this order: arguments of templates, outer namespaces, the end of the class or module,
-/// all of that, and then the middle of its own name.
+/// Shortens a function's name, giving up in this order: template arguments, outer namespaces, the end of the class, the whole class, and the middle of
+/// the name.
 fn short_function(name: &str, columns: usize) -> String {
     if name.width() <= columns {
         return name.to_owned();
@@ -121,7 +116,7 @@ fn short_function(name: &str, columns: usize) -> String {
     }
 }
 
-/// The positions at which the parts of a qualified name start.
+/// Returns where the parts of a qualified name start.
 fn parts(name: &str) -> Vec<usize> {
     let mut depth = 0_i32;
     let mut starts = vec![0];
@@ -136,13 +131,13 @@ fn parts(name: &str) -> Vec<usize> {
     starts
 }
 
-/// A text with `<…>` in place of the arguments of each template in it: `dot<Vector<double> >` is `dot<…>`. As it is where its brackets do not match.
+/// Replaces template arguments by `<…>`, e.g. `dot<Vector<double> >` by `dot<…>`. Returns `text` unchanged if its brackets do not match.
 pub(super) fn without_template_arguments(text: &str) -> String {
     let mut short = String::with_capacity(text.len());
     let mut depth = 0_usize;
     let mut before = ' ';
     for (at, char) in text.char_indices() {
-        // `operator<`, `operator->`, an arrow of Rust or of ours, and `<T as Trait>`, which has no name before it.
+        // Not an argument list: `operator<`, `operator->`, arrows, and `<T as Trait>`, which has no name before it.
         let is_operator = short.trim_end_matches(['<', '>', '=', '-']).ends_with("operator");
         let is_bracket = !(depth == 0 && is_operator) && before != '-';
         let is_name = before.is_alphanumeric() || before == '_' || is_after_operator(text, at);
@@ -162,7 +157,7 @@ pub(super) fn without_template_arguments(text: &str) -> String {
     if depth == 0 { short } else { text.to_owned() }
 }
 
-/// Returns whether the bracket at `at` comes after a blank that parts it from an operator: `operator< <int>`.
+/// Returns whether the bracket at `at` follows an operator and a space, as in `operator< <int>`.
 fn is_after_operator(text: &str, at: usize) -> bool {
     let Some(head) = text[..at].strip_suffix(' ') else { return false };
     head.ends_with(['<', '>', '=', '-']) && head.trim_end_matches(['<', '>', '=', '-']).ends_with("operator")

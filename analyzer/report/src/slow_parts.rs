@@ -1,4 +1,4 @@
-//! Parts of an iteration in which different ranks compute longest: forces on rank 0, neighbour lists on rank 3.
+//! Parts of an iteration in which different ranks compute longest, e.g. forces on rank 0 and neighbour lists on rank 3.
 
 use lbprof_analysis::model::Model;
 use lbprof_collector::Activity;
@@ -8,12 +8,10 @@ use serde::Serialize;
 use super::RegionRow;
 use super::functions::{ExplainedExcess, SampledFunctions};
 
-/// Most parts that are listed.
 const MAX_PARTS: usize = 4;
 
 /// A region in which one rank computes longer than the others.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct SlowPart {
     /// The rank that computes longest there.
     pub rank: u32,
@@ -25,7 +23,7 @@ pub struct SlowPart {
     pub explained: Option<ExplainedExcess>,
 }
 
-/// Lists the regions in which a rank exceeds the mean, the largest excess first.
+/// Returns the regions in which a rank exceeds the mean, the largest excess first.
 pub(super) fn slow_parts(model: &Model, regions: &[RegionRow], functions: Option<&SampledFunctions>) -> Vec<SlowPart> {
     let mut parts: Vec<SlowPart> = regions.iter().filter_map(|row| slowest_in(model, row)).collect();
     parts.sort_by(|a, b| b.over_mean_s.total_cmp(&a.over_mean_s));
@@ -38,7 +36,6 @@ pub(super) fn slow_parts(model: &Model, regions: &[RegionRow], functions: Option
     parts
 }
 
-/// Returns the rank that computes longest in a region.
 fn slowest_in(model: &Model, row: &RegionRow) -> Option<SlowPart> {
     let slowest = model.ranks.iter().max_by(|a, b| {
         let [a_s, b_s] = [a, b].map(|rank| rank.exclusive(row.idx)[Activity::Computation as usize]);

@@ -1,4 +1,4 @@
-//! The rank that writes nearly all that a run writes to storage, or reads nearly all that it reads.
+//! Finds the rank that writes or reads nearly all data in storage.
 
 use lbprof_analysis::model::ResourceUsage;
 use lbprof_thresholds::verdict::{MIN_BYTES_OF_SOLE_RANK, MIN_SHARE_OF_SOLE_RANK};
@@ -28,13 +28,13 @@ pub struct SoleStorageRank {
     pub most_of_others: u64,
 }
 
-/// The access to storage of the rank that computes longest, where it accesses storage nearly alone.
+/// Returns the storage access of the slowest rank if it accesses storage nearly alone.
 pub fn of_slowest_rank(report: &Report) -> Option<SoleStorageRank> {
     let slowest = report.verdict.worst.as_ref()?.rank;
     sole_rank(&report.ranks).filter(|sole| sole.rank == slowest)
 }
 
-/// Returns the verb for the access of the rank that computes longest, "write" or "read", where it accesses storage nearly alone.
+/// Returns the verb for that access, "write" or "read".
 pub fn access_of_slowest(report: &Report) -> Option<&'static str> {
     of_slowest_rank(report).map(|sole| match sole.access {
         StorageAccess::Write => "write",
@@ -42,8 +42,7 @@ pub fn access_of_slowest(report: &Report) -> Option<&'static str> {
     })
 }
 
-/// The rank that writes or reads much, and nearly all that the ranks do together, by the system's counts; `None` where there is no such rank, or the
-/// counts of one are missing.
+/// Returns the rank that does much and nearly all of the writing or reading, or `None` if there is none or counts are missing.
 fn sole_rank(ranks: &[RankRow]) -> Option<SoleStorageRank> {
     let usages: Vec<(u32, ResourceUsage)> =
         ranks.iter().map(|row| Some((row.rank, row.usage?))).collect::<Option<_>>()?;

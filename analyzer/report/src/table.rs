@@ -1,11 +1,11 @@
-//! Tables of text: a head, rows, one column whose cells take several lines when the lines get too long.
+//! Tables of text with a flexible column, whose cells wrap if lines get too long.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table as Layout};
 
 use super::fold::fold_all;
 use super::words::{clean, width};
 
-/// A table. The cells of its first row are heads.
+/// A table of text.
 pub struct TextTable {
     heads: Vec<String>,
     aligned: Vec<CellAlignment>,
@@ -14,18 +14,16 @@ pub struct TextTable {
     flexible: usize,
 }
 
-/// Least columns of a terminal that the flexible column keeps.
+/// Minimum width of the flexible column.
 const LEAST_FLEXIBLE: usize = 12;
 
-/// Columns of a terminal in which the flexible column can mostly be read.
+/// Width at which the flexible column is mostly readable.
 const COMFORTABLE: usize = 28;
 
-/// Spaces before a table, and between its columns.
 const INDENT: usize = 2;
 
 impl TextTable {
-    /// A table with a head for each column; one that begins with `<` is aligned to the left, others to the right. The
-    /// column `flexible` gives way where the lines get too long: its names go on in the next line.
+    /// Creates a table. Heads starting with `<` are left-aligned, others right-aligned. The column `flexible` wraps if lines get too long.
     pub fn new(heads: &[&str], flexible: usize) -> TextTable {
         let aligned = heads.iter().map(|head| match head.starts_with('<') {
             true => CellAlignment::Left,
@@ -39,14 +37,14 @@ impl TextTable {
         }
     }
 
-    /// Adds a row, one cell a column.
+    /// Adds a row of one cell per column.
     pub fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.heads.len());
         self.rows.push(cells);
     }
 
-    /// Leaves out groups of columns, the first of `spare` first, until lines of `columns` leave the flexible column room for what
-    /// it holds, or at least for [`COMFORTABLE`]. Columns are named by the first line of their heads.
+    /// Removes groups of columns, in the order of `spare`, until the flexible column fits or has at least [`COMFORTABLE`] columns. Columns are named by
+    /// the first line of their heads.
     pub fn sparing(mut self, columns: usize, spare: &[&[&str]]) -> TextTable {
         for group in spare {
             let widths = self.widths();
@@ -56,13 +54,16 @@ impl TextTable {
                 break;
             }
             for head in group.iter() {
-                self.leave_out(head);
+                let found = self.heads.iter().position(|text| text.lines().next() == Some(head));
+                if let Some(at) = found.filter(|&at| at != self.flexible) {
+                    self.remove(at);
+                }
             }
         }
         self
     }
 
-    /// Leaves out the last columns for which lines of `columns` have no room. Returns their heads, too.
+    /// Removes the last columns that do not fit, and returns their heads as well.
     pub fn within(mut self, columns: usize) -> (TextTable, Vec<String>) {
         let mut widths = self.widths();
         let mut left_out = Vec::new();
@@ -75,14 +76,6 @@ impl TextTable {
         (self, left_out)
     }
 
-    fn leave_out(&mut self, head: &str) {
-        let found = self.heads.iter().position(|text| text.lines().next() == Some(head));
-        if let Some(at) = found.filter(|&at| at != self.flexible) {
-            self.remove(at);
-        }
-    }
-
-    /// Removes a column that is not the flexible one.
     fn remove(&mut self, at: usize) {
         self.heads.remove(at);
         self.aligned.remove(at);
@@ -92,13 +85,13 @@ impl TextTable {
         self.flexible -= usize::from(at < self.flexible);
     }
 
-    /// Columns of the terminal that columns of these widths take when the flexible one is as short as can be.
+    /// Returns the total width if the flexible column is as narrow as possible.
     fn least_of(&self, widths: &[usize]) -> usize {
         let flexible = widths[self.flexible];
         widths.iter().sum::<usize>() - flexible + flexible.min(LEAST_FLEXIBLE) + INDENT * widths.len()
     }
 
-    /// Columns of the terminal that it takes when no name goes on in the next line.
+    /// Returns the width without wrapping.
     pub fn natural_width(&self) -> usize {
         let widths = self.widths();
         widths.iter().sum::<usize>() + INDENT * widths.len()
@@ -113,7 +106,7 @@ impl TextTable {
         widths
     }
 
-    /// The table as lines of at most `columns`, as long as the other columns allow it; the heads in `bold`.
+    /// Renders lines of at most `columns`, as far as the other columns allow, with heads in `bold`.
     pub fn render(mut self, columns: usize, bold: anstyle::Style) -> String {
         let widths = self.widths();
         let total: usize = widths.iter().sum::<usize>() + INDENT * widths.len();
@@ -140,7 +133,7 @@ impl TextTable {
         lines.collect()
     }
 
-    /// The table as Markdown.
+    /// Renders the table as Markdown.
     pub fn to_markdown(&self) -> String {
         let rule = vec!["-".to_owned(); self.heads.len()];
         let lines = [&self.heads, &rule].into_iter().chain(&self.rows);
@@ -151,22 +144,15 @@ impl TextTable {
         lines.collect()
     }
 
-    /// The cells of a row, each aligned as its column is.
     fn aligned_cells(&self, row: &[String]) -> Vec<Cell> {
         row.iter().zip(&self.aligned).map(|(text, align)| Cell::new(text).set_alignment(*align)).collect()
     }
 }
 
-/// Returns a text whose characters are no markup of Markdown.
+/// Escapes Markdown markup.
 pub(crate) fn escape_markup(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for char in clean(text).chars() {
-        if matches!(char, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '|' | '#') {
-            escaped.push('\\');
-        }
-        escaped.push(char);
-    }
-    escaped
+    let markup = ['\\', '`', '*', '_', '<', '>', '[', ']', '|', '#'];
+    markup.into_iter().fold(clean(text), |text, char| text.replace(char, &format!("\\{char}")))
 }
 
 #[cfg(test)]

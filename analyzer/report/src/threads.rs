@@ -1,4 +1,4 @@
-//! Ranks with threads (OpenMP): what all cores of the job do, and in which parallel regions threads idle.
+//! Ranks with threads (OpenMP): use of all cores, and losses by parallel region.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,17 @@ use lbprof_analysis::structure::symbols::{CodePlace, ResolvedNames};
 use lbprof_collector::parallel::MutexKind;
 use lbprof_thresholds::verdict::{GOOD_CORE_EFFICIENCY, MIN_FUNCTION_OF_SERIAL_CODE, MIN_THREAD_LOSS};
 
-/// Regions that have rows, those with most thread time.
 const MAX_REGIONS: usize = 100;
 
-/// Mutexes of a region that have rows, those with the longest waits.
 const MAX_MUTEXES: usize = 8;
 
-/// Threads of a region that have rows.
 const MAX_THREADS: usize = 64;
 
 /// The activities of the cores of ranks with several threads. Core time is elapsed time × cores.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct ThreadTable {
-    /// Cores that all ranks use: of each the size of its largest team with at least 1 % of its time, with that of others beside it, or 1.
+    /// Cores that all ranks use: for each rank the size of its largest team with at least 1 % of its time, plus the teams of other threads beside it,
+    /// or 1.
     pub cores: u64,
     /// The smallest number of cores of a rank.
     pub min_cores: u32,
@@ -54,7 +51,7 @@ pub struct ThreadTable {
     pub fork_join: Option<f64>,
     /// Work of all threads.
     pub useful_s: f64,
-    /// Losses of core time, the largest first; those of at least 1 %.
+    /// Losses of at least 1 % of the core time, the largest first.
     pub losses: Vec<CoreLoss>,
     /// Elapsed time of parallel regions that threads other than the one that called `MPI_Init` start, a sum over ranks.
     pub other_masters_s: f64,
@@ -63,8 +60,7 @@ pub struct ThreadTable {
 }
 
 /// The kind of a loss of core time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoreLossKind {
     /// MPI, and idle threads meanwhile.
@@ -84,8 +80,7 @@ pub enum CoreLossKind {
 }
 
 /// A part of the core time that is lost.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct CoreLoss {
     /// Kind of the loss.
     pub kind: CoreLossKind,
@@ -104,11 +99,11 @@ pub struct CoreLoss {
 }
 
 /// Waits of threads of a parallel region for one mutex, summed over ranks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct MutexRow {
     /// Its kind.
-    pub kind: MutexWord,
+    #[serde(with = "MutexWord")]
+    pub kind: MutexKind,
     /// Name of a critical section, or FILE+0xADDRESS of a variable; null if neither is known.
     pub name: Option<String>,
     /// Place of the waits; null if it is not known.
@@ -120,10 +115,9 @@ pub struct MutexRow {
 }
 
 /// The kind of what threads wait for that another one holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum MutexWord {
+#[derive(Serialize, crate::JsonSchema)]
+#[serde(remote = "MutexKind", rename_all = "lowercase")]
+enum MutexWord {
     /// A critical section.
     Critical,
     /// A lock of the program.
@@ -132,19 +126,8 @@ pub enum MutexWord {
     Atomic,
 }
 
-impl From<MutexKind> for MutexWord {
-    fn from(kind: MutexKind) -> MutexWord {
-        match kind {
-            MutexKind::Critical => MutexWord::Critical,
-            MutexKind::Lock => MutexWord::Lock,
-            MutexKind::Atomic => MutexWord::Atomic,
-        }
-    }
-}
-
 /// A function that one thread of a rank runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct SerialFunction {
     /// Its name.
     pub name: String,
@@ -153,8 +136,7 @@ pub struct SerialFunction {
 }
 
 /// A thread that works longer than others of its team.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct HeavyThread {
     /// Its number in the team.
     pub thread: u32,
@@ -163,8 +145,7 @@ pub struct HeavyThread {
 }
 
 /// A parallel region, from one call site with one size of team, all ranks together.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct ParallelRegionRow {
     /// Location of its start.
     #[serde(flatten)]
@@ -191,8 +172,7 @@ pub struct ParallelRegionRow {
 }
 
 /// The times of a thread in a parallel region, summed over ranks.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct RegionThreadRow {
     /// Its number in the team.
     pub thread: u32,
@@ -206,11 +186,11 @@ pub struct RegionThreadRow {
     pub longest: u64,
 }
 
-/// The identity of a region: whether the first thread starts it, its place, and the size of its team.
+/// Key of a region: true if the first thread starts it, its place, and its team size.
 type RegionKey = (bool, CodePlace, u32);
 
 impl ThreadTable {
-    /// Makes the table of a run, or returns `None` if no rank has several threads in regions, or if that is not known of the selected part.
+    /// Returns `None` if no rank has several threads, or if that is unknown for the selected part.
     pub(super) fn new(model: &Model, names: &ResolvedNames) -> Option<ThreadTable> {
         let efficiency = ThreadEfficiency::new(model)?;
         let regions = regions(model, &names.places);
@@ -251,7 +231,6 @@ impl ThreadTable {
     }
 }
 
-/// The regions of all ranks, those with most thread time first.
 fn regions(model: &Model, places: &[CodePlace]) -> Vec<ParallelRegionRow> {
     let mut by_key: BTreeMap<RegionKey, ParallelRegionRow> = BTreeMap::new();
     for region in model.ranks.iter().flat_map(|rank: &RankModel| &rank.parallel) {
@@ -304,9 +283,9 @@ impl ParallelRegionRow {
         }
     }
 
-    /// Adds the waits for a mutex of one rank. It is the same on others by its name, or by the place where threads wait.
+    /// Adds a rank's waits for a mutex. Mutexes of different ranks are matched by name, or by place.
     fn add_mutex(&mut self, mutex: &RegionMutex, places: &[CodePlace]) {
-        let kind = MutexWord::from(mutex.kind);
+        let kind = mutex.kind;
         let name = Some(mutex.name.clone()).filter(|name| !name.is_empty());
         let at = mutex.site.and_then(|site| places.get(site as usize)).map(CodePlace::of_region);
         let known = self
@@ -322,12 +301,12 @@ impl ParallelRegionRow {
         }
     }
 
-    /// Elapsed time × threads.
+    /// Returns elapsed time × threads.
     pub fn thread_time_s(&self) -> f64 {
         self.elapsed_s * f64::from(self.team)
     }
 
-    /// The thread that works longest in most instances, or `None` if there is none, or if all have the same work.
+    /// Returns the thread that works longest in most instances, if there is one.
     pub fn heavy_thread(&self) -> Option<HeavyThread> {
         let heavy = self.threads.iter().max_by(|a, b| a.longest.cmp(&b.longest).then(b.thread.cmp(&a.thread)))?;
         let others_s: f64 = self.time.useful_s - heavy.useful_s;
@@ -354,7 +333,6 @@ impl CoreLoss {
     }
 }
 
-/// The losses of core time, the largest first.
 fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<CoreLoss> {
     let mut losses = vec![
         CoreLoss::new(CoreLossKind::Mpi, efficiency.lost_to_mpi_s(), None),
@@ -381,7 +359,7 @@ fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<C
     losses
 }
 
-/// The function that keeps most cores idle while first threads run it.
+/// Returns the function that keeps most cores idle while first threads execute it.
 fn serial_function(model: &Model, efficiency: &ThreadEfficiency, code: &SampledCode) -> Option<SerialFunction> {
     let mut seconds: BTreeMap<&str, f64> = BTreeMap::new();
     for (rank, cores) in model.ranks.iter().zip(&efficiency.ranks) {

@@ -1,4 +1,4 @@
-//! Groups of ranks with different code, such as coupled programs, of which one computes longer than the others in each iteration.
+//! Groups of ranks with different code, e.g. coupled programs, of which one computes longest in each iteration.
 
 use super::clusters::{ClusterRow, ClusterTable, SharedCode};
 use super::verdict::Verdict;
@@ -25,7 +25,7 @@ pub struct CodeGroup {
 }
 
 impl UnevenGroups {
-    /// Returns the groups if the rank that computes longest does so because all of its group do.
+    /// Returns the groups if they explain why a rank computes longest.
     pub(super) fn find(clusters: &ClusterTable, verdict: &Verdict) -> Option<UnevenGroups> {
         let is_imbalance = verdict.is_mostly_imbalance() && verdict.cluster.is_none();
         let worst = verdict.worst.as_ref().filter(|_| is_imbalance && clusters.rows.len() > 1)?;

@@ -8,20 +8,22 @@ use lbprof_thresholds::wording::MIN_GAIN_AT_ALL;
 use serde::Serialize;
 
 use super::bounds::{ListBounds, truncate};
-use super::{ClusterTable, fraction, serial};
+use super::words::{clean, short_path};
+use super::{ClusterTable, fraction};
 use lbprof_analysis::model::region_state::RegionState;
 use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::what_if::WhatIfScenario;
-use lbprof_analysis::model::{Model, OwnLoops};
+use lbprof_analysis::model::{Model, OwnLoops, RegionIdx};
 use lbprof_analysis::replay::what_if::{iterations_are_known, serial_least_s};
 
 /// The prediction of a what-if scenario.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct PredictionRow {
     /// The scenario.
-    #[serde(flatten, serialize_with = "serial::written_as::<_, ScenarioRow, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "ScenarioRow"))]
+    #[serde(flatten)]
+    row: ScenarioRow,
+    /// The scenario in the model.
+    #[serde(skip)]
     pub scenario: WhatIfScenario,
     /// Path of the region that it is about; of `threads balanced` the parallel region, null: all; of `function on all threads` and `function faster` the
     /// function.
@@ -30,8 +32,8 @@ pub struct PredictionRow {
     pub rank: Option<u32>,
     /// The run's time then.
     pub time_s: f64,
-    /// Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides. Of a run that the recorder
-    /// disturbed, all but these two leave its time out, and save that much of the time of `without the recorder`.
+    /// Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides. If the recorder disturbed the run, all
+    /// scenarios but these two leave its time out, and are compared with `without the recorder`.
     pub saved_s: f64,
     /// Saving as a fraction of the time that it is of.
     pub saved_share: f64,
@@ -41,8 +43,7 @@ pub struct PredictionRow {
 }
 
 /// The kinds of what-if scenarios.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Serialize, crate::JsonSchema)]
 enum ScenarioKind {
     /// The run replayed with everything as it was.
     #[serde(rename = "as measured")]
@@ -89,8 +90,7 @@ enum ScenarioKind {
 }
 
 /// A scenario and its parameters.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Serialize, crate::JsonSchema)]
 struct ScenarioRow {
     /// The what-if scenario. Some may be missing: `prediction_notes` says why.
     scenario: ScenarioKind,
@@ -102,43 +102,8 @@ struct ScenarioRow {
     bytes_per_s: Option<f64>,
 }
 
-impl From<&WhatIfScenario> for ScenarioRow {
-    fn from(scenario: &WhatIfScenario) -> ScenarioRow {
-        let kind = match scenario {
-            WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded => ScenarioKind::IdealNetwork,
-            WhatIfScenario::Measured => ScenarioKind::AsMeasured,
-            WhatIfScenario::WithoutRecorder => ScenarioKind::WithoutRecorder,
-            WhatIfScenario::Network(..) => ScenarioKind::Network,
-            WhatIfScenario::Balanced(_) => ScenarioKind::RegionBalanced,
-            WhatIfScenario::BalancedEach(_) => ScenarioKind::RegionBalancedEach,
-            WhatIfScenario::RunBalancedEach => ScenarioKind::RunBalancedEach,
-            WhatIfScenario::RegionsBalanced => ScenarioKind::RegionsBalanced,
-            WhatIfScenario::RankAsMean(_) => ScenarioKind::RankAsMean,
-            WhatIfScenario::ThreadsBalanced(_) => ScenarioKind::ThreadsBalanced,
-            WhatIfScenario::Spread(_) => ScenarioKind::FunctionOnAllThreads,
-            WhatIfScenario::Faster(..) => ScenarioKind::RegionFaster,
-            WhatIfScenario::RankFaster(..) => ScenarioKind::RankFaster,
-            WhatIfScenario::FunctionFaster(..) => ScenarioKind::FunctionFaster,
-        };
-        let mut row = ScenarioRow { scenario: kind, times: None, latency_s: None, bytes_per_s: None };
-        match *scenario {
-            WhatIfScenario::Network(latency_s, bytes_per_s) => {
-                (row.latency_s, row.bytes_per_s) = (Some(latency_s), Some(bytes_per_s));
-            }
-            WhatIfScenario::Faster(_, times)
-            | WhatIfScenario::RankFaster(_, times)
-            | WhatIfScenario::FunctionFaster(_, times) => {
-                row.times = Some(times).filter(|times| times.is_finite());
-            }
-            _ => {}
-        }
-        row
-    }
-}
-
 /// The critical path as it is written.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
 pub(super) struct CriticalPathRow<'a> {
     /// Its length.
     time_s: f64,
@@ -153,8 +118,7 @@ pub(super) struct CriticalPathRow<'a> {
 }
 
 /// A part of the critical path.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct PathRow {
     /// Path of the region.
     pub region: String,
@@ -177,8 +141,7 @@ pub struct PathRow {
 }
 
 /// The part of the critical path that is on a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct PathRank {
     /// The rank.
     pub rank: u32,
@@ -188,7 +151,7 @@ pub struct PathRank {
     pub share: f64,
 }
 
-/// The critical path by region and activity, by rank, both the longest first, and its length in seconds.
+/// Returns the critical path by region and activity and by rank, the longest first, and its length in seconds.
 fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
     let mut by_state: BTreeMap<RegionState, BTreeMap<u32, f64>> = BTreeMap::new();
     let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
@@ -197,35 +160,28 @@ fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
         *by_state.entry(part.kind).or_default().entry(rank).or_default() += part.ns * 1e-9;
         *by_rank.entry(rank).or_default() += part.ns * 1e-9;
     }
-    let mut path: Vec<PathRow> = by_state
-        .into_iter()
-        .map(|(state, ranks)| {
-            let time_s: f64 = ranks.values().sum();
-            let longest = ranks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or((0, 0.0), |(&rank, &s)| (rank, s));
-            PathRow {
-                region: followed.regions.get(state.region() as usize).map_or_else(String::new, |one| one.path.clone()),
-                is_delay: state.is_delay(),
-                what: if state.is_delay() { Some("message delay") } else { state.name() },
-                time_s,
-                share: 0.0,
-                rank: longest.0,
-                rank_s: longest.1,
-                rank_share: fraction(longest.1, time_s),
-            }
-        })
-        .collect();
+    let mut by_rank: Vec<(u32, f64)> = by_rank.into_iter().collect();
+    by_rank.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let path_s = by_rank.iter().map(|(_, time_s)| time_s).sum();
+    let path_ranks =
+        by_rank.into_iter().map(|(rank, time_s)| PathRank { rank, time_s, share: fraction(time_s, path_s) });
+    let path = by_state.into_iter().map(|(state, ranks)| {
+        let time_s: f64 = ranks.values().sum();
+        let longest = ranks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or((0, 0.0), |(&rank, &s)| (rank, s));
+        PathRow {
+            region: followed.regions.get(state.region() as usize).map_or_else(String::new, |one| one.path.clone()),
+            is_delay: state.is_delay(),
+            what: if state.is_delay() { Some("message delay") } else { state.name() },
+            time_s,
+            share: fraction(time_s, path_s),
+            rank: longest.0,
+            rank_s: longest.1,
+            rank_share: fraction(longest.1, time_s),
+        }
+    });
+    let mut path: Vec<PathRow> = path.collect();
     path.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
-    let mut path_ranks: Vec<PathRank> =
-        by_rank.into_iter().map(|(rank, time_s)| PathRank { rank, time_s, share: 0.0 }).collect();
-    path_ranks.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
-    let path_s = path_ranks.iter().map(|one| one.time_s).sum();
-    for row in path.iter_mut() {
-        row.share = fraction(row.time_s, path_s);
-    }
-    for row in path_ranks.iter_mut() {
-        row.share = fraction(row.time_s, path_s);
-    }
-    (path, path_ranks, path_s)
+    (path, path_ranks.collect(), path_s)
 }
 
 /// A note on the predictions: the reason why some are missing, or an oddity.
@@ -252,19 +208,55 @@ pub enum PredictionNote {
 }
 
 impl PredictionNote {
-    /// The word in JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            PredictionNote::CallsAreSums => "calls are sums",
-            PredictionNote::NotAllIsKnown => "not all known",
-            PredictionNote::OnDemand => "on demand",
-            PredictionNote::OwnLoops => "own loops",
-            PredictionNote::OtherCode => "other code",
-            PredictionNote::EachIsUnknown => "iterations unknown",
-            PredictionNote::RecorderLeftOut => "recorder left out",
-            PredictionNote::InferredProgress => "inferred progress",
-            PredictionNote::OuterGainsLess(..) => "outer gains less",
-        }
+    /// Returns the word in JSON, and the note as a sentence without its full stop.
+    pub fn name_and_text(&self) -> (&'static str, String) {
+        let (name, text) = match self {
+            PredictionNote::CallsAreSums => (
+                "calls are sums",
+                "not known: calls of some ranks were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached)",
+            ),
+            PredictionNote::NotAllIsKnown => {
+                ("not all known", "not known: the logs do not show what some calls waited for (see Waiting)")
+            }
+            PredictionNote::OnDemand => (
+                "on demand",
+                "work is handed out on demand, to whoever is ready first: what balancing would gain cannot be replayed",
+            ),
+            PredictionNote::OwnLoops => (
+                "own loops",
+                "some ranks have a loop of their own, whose work the others cannot take over: balancing is predicted only among the ranks \
+                 of one loop",
+            ),
+            PredictionNote::OtherCode => (
+                "other code",
+                "the ranks run different code, and one cannot take over another's work: balancing is predicted only among the ranks of one \
+                 cluster",
+            ),
+            PredictionNote::EachIsUnknown => (
+                "iterations unknown",
+                "balance in each iteration is not predicted: ranks end their iterations with different calls, or go through different \
+                 numbers of them, so it is not known which of them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction",
+            ),
+            PredictionNote::RecorderLeftOut => (
+                "recorder left out",
+                "the recorder disturbed the run: all predictions leave its time out, by its share of samples, and save that much of the time \
+                 without it",
+            ),
+            PredictionNote::InferredProgress => (
+                "inferred progress",
+                "some messages moved only once the other rank had called MPI again: that is inferred from when the calls of this run ended, and \
+                 the predictions depend on it",
+            ),
+            PredictionNote::OuterGainsLess(outer, inner) => {
+                let [outer, inner] = [outer, inner].map(|path| clean(short_path(path)));
+                let text = format!(
+                    "balancing {outer} gains less than balancing {inner} in it: it levels what ranks compute in {outer} in all, and who \
+                     computes more in {inner} computes less elsewhere in it"
+                );
+                return ("outer gains less", text);
+            }
+        };
+        (name, text.to_owned())
     }
 }
 
@@ -291,9 +283,9 @@ pub struct WhatIfTable {
 }
 
 impl WhatIfTable {
-    /// The critical path, with as many ranks as `bounds` allows, or `None` if the ranks were not followed.
+    /// Returns `None` if the ranks were not replayed.
     pub(super) fn critical_path(&self, bounds: &ListBounds) -> Option<CriticalPathRow<'_>> {
-        let ranks = truncate(&self.path_ranks, bounds.numbers);
+        let ranks = truncate(&self.path_ranks, bounds.entries);
         self.measured_s.map(|_| CriticalPathRow {
             time_s: self.path_s,
             parts: &self.path,
@@ -303,7 +295,7 @@ impl WhatIfTable {
         })
     }
 
-    /// Returns the predictions that are worth showing. Changes of the work that the user did not ask for must save more than the error of the replay.
+    /// Returns the predictions worth showing. Changes that the user did not ask for must save more than the error of the replay.
     pub fn shown_rows(&self) -> impl Iterator<Item = &PredictionRow> {
         let base_s = self.base_s.unwrap_or(0.0);
         let error_s = self.replay_error.unwrap_or(0.0).abs() * base_s;
@@ -315,7 +307,6 @@ impl WhatIfTable {
         })
     }
 
-    /// Makes the predictions for `model`, whose ranks run the code of these clusters.
     pub(super) fn new(model: &Model, clusters: &ClusterTable) -> WhatIfTable {
         let Some(followed) = &model.followed else { return WhatIfTable::default() };
         let measured_s = replayed_s(followed, WhatIfScenario::Measured);
@@ -327,15 +318,15 @@ impl WhatIfTable {
             if scenario == WhatIfScenario::IdealAsRecorded {
                 continue;
             }
-            // What the user asked for is answered, although ranks run different code.
+            // Scenarios that the user asked for are answered even if ranks run different code.
             let is_asked = model.asked.contains(&scenario);
             if scenario.is_redistribution() && (on_demand || !is_asked && mixes_codes(model, clusters, scenario)) {
                 continue;
             }
             let time_s = match scenario {
                 WhatIfScenario::Balanced(region) => time_s.max(serial_least_s(model, region)),
-                // Who can balance each iteration can balance all of them in the same way. Both change all work of a rank in an iteration by one factor;
-                // every region balanced by itself may gain more than either.
+                // Balancing each iteration also balances their sum, because both scale a rank's work in an iteration by one factor. Balancing every
+                // region separately may gain more.
                 WhatIfScenario::RunBalancedEach => {
                     time_s.min(replayed_s(followed, WhatIfScenario::Balanced(0)).unwrap_or(f64::INFINITY)).max(0.0)
                 }
@@ -346,7 +337,7 @@ impl WhatIfTable {
         }
         rows.sort_by_key(place);
         let (path, path_ranks, path_s) = path_rows(followed);
-        // Predictions for a region are of all that it lies in.
+        // Predictions for a region refer to the whole run.
         let elapsed_s = model.facts.selected.run_s.unwrap_or_else(|| model.elapsed_s());
         let replay_error = measured_s.filter(|_| elapsed_s > 0.0).map(|measured_s| measured_s / elapsed_s - 1.0);
         let mut table =
@@ -367,7 +358,6 @@ impl WhatIfTable {
         table
     }
 
-    /// Lists the notes on predictions of balance.
     fn notes_on_balance(&self, model: &Model, clusters: &ClusterTable) -> Vec<PredictionNote> {
         let mut notes = Vec::new();
         if !OwnLoops::from_model(model).is_empty() {
@@ -386,20 +376,20 @@ impl WhatIfTable {
         notes
     }
 
-    /// Makes a prediction save no more than `most_s` seconds.
+    /// Limits the saving to `most_s` seconds.
     pub(super) fn limit(&self, row: &mut PredictionRow, most_s: f64) {
         row.saved_s = row.saved_s.min(most_s);
         row.saved_share = fraction(row.saved_s, self.base_s.unwrap_or(0.0));
     }
 
-    /// Returns whether balance of any work would save more than this share of the run's time.
+    /// Returns whether balancing any work saves more than this share of the run.
     pub fn balance_gains(&self, least: f64) -> bool {
         let least_s = least * self.base_s.unwrap_or(0.0);
         self.rows.iter().any(|row| row.scenario.is_redistribution() && self.is_gain(row) && row.saved_s > least_s)
     }
 
-    /// Returns the prediction that gains most of those that are meant, among scenarios about regions, ranks and real networks; of faster code only what was asked for. One that asks for balance
-    /// in each iteration, which is harder to have, only if it gains considerably more than the others.
+    /// Returns the prediction with the largest gain among those that `is_meant` accepts. Faster code must have been asked for. Balance in each
+    /// iteration, which is harder to reach, must gain considerably more than the others.
     pub fn best_of(&self, is_meant: impl Fn(&PredictionRow) -> bool) -> Option<&PredictionRow> {
         let predictions = self.shown_rows().filter(|row| {
             let is_offered = row.is_asked || !matches!(row.scenario, WhatIfScenario::Faster(..));
@@ -415,7 +405,7 @@ impl WhatIfTable {
         }
     }
 
-    /// Returns whether a prediction's saving counts as a gain: it does not if ranks with separate loops, or with different code, would do each other's work.
+    /// Returns whether a saving counts as a gain. It does not if ranks with different loops or code would take over each other's work.
     pub fn is_gain(&self, row: &PredictionRow) -> bool {
         let of_all = match row.scenario {
             WhatIfScenario::Balanced(region) => region == 0,
@@ -425,7 +415,7 @@ impl WhatIfTable {
         !(of_all && self.notes.iter().any(|note| matches!(note, PredictionNote::OwnLoops | PredictionNote::OtherCode)))
     }
 
-    /// The paths of a region and of one within it that gains more by being balanced, by `least_s` seconds at least.
+    /// Returns the paths of a region and of one inside it that gains at least `least_s` seconds more by balancing.
     pub fn outer_gains_less(&self, least_s: f64) -> Option<(&str, &str)> {
         let balanced = self.rows.iter().filter(|row| matches!(row.scenario, WhatIfScenario::Balanced(_)));
         let balanced: Vec<(&str, f64)> =
@@ -442,7 +432,6 @@ impl WhatIfTable {
     }
 }
 
-/// Returns the time of the replay of a scenario.
 fn replayed_s(followed: &ReplayResults, scenario: WhatIfScenario) -> Option<f64> {
     followed.scenario_times.iter().find(|(replayed, _)| *replayed == scenario).map(|&(_, time_s)| time_s)
 }
@@ -453,31 +442,47 @@ impl PredictionRow {
         self.saved_share > MIN_GAIN_AT_ALL
     }
 
-    /// The prediction that the run takes `time_s` in a scenario, and `base_s` without its change.
     fn new(model: &Model, scenario: WhatIfScenario, time_s: f64, base_s: Option<f64>) -> PredictionRow {
-        let region = match scenario {
-            WhatIfScenario::Balanced(region)
-            | WhatIfScenario::BalancedEach(region)
-            | WhatIfScenario::Faster(region, _) => model.regions.get(region as usize).map(|region| &region.path),
+        use ScenarioKind as Kind;
+        let asked = &model.asked_threads;
+        let (kind, region, rank, times) = match scenario {
+            WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded => (Kind::IdealNetwork, None, None, None),
+            WhatIfScenario::Measured => (Kind::AsMeasured, None, None, None),
+            WhatIfScenario::WithoutRecorder => (Kind::WithoutRecorder, None, None, None),
+            WhatIfScenario::Network(..) => (Kind::Network, None, None, None),
+            WhatIfScenario::Balanced(region) => (Kind::RegionBalanced, region_path(model, region), None, None),
+            WhatIfScenario::BalancedEach(region) => (Kind::RegionBalancedEach, region_path(model, region), None, None),
+            WhatIfScenario::RunBalancedEach => (Kind::RunBalancedEach, None, None, None),
+            WhatIfScenario::RegionsBalanced => (Kind::RegionsBalanced, None, None, None),
+            WhatIfScenario::RankAsMean(rank) => (Kind::RankAsMean, None, Some(rank), None),
             WhatIfScenario::ThreadsBalanced(region) => {
-                region.and_then(|region| model.asked_threads.regions.get(region as usize)).map(|region| &region.name)
+                let region = region.and_then(|region| asked.regions.get(region as usize));
+                (Kind::ThreadsBalanced, region.map(|region| region.name.clone()), None, None)
             }
-            WhatIfScenario::Spread(function) | WhatIfScenario::FunctionFaster(function, _) => {
-                model.asked_threads.functions.get(function as usize).map(|function| &function.name)
+            WhatIfScenario::Spread(function) => {
+                let function = asked.functions.get(function as usize);
+                (Kind::FunctionOnAllThreads, function.map(|function| function.name.clone()), None, None)
             }
-            _ => None,
+            WhatIfScenario::Faster(region, times) => {
+                (Kind::RegionFaster, region_path(model, region), None, Some(times))
+            }
+            WhatIfScenario::RankFaster(rank, times) => (Kind::RankFaster, None, Some(rank), Some(times)),
+            WhatIfScenario::FunctionFaster(function, times) => {
+                let function = asked.functions.get(function as usize);
+                (Kind::FunctionFaster, function.map(|function| function.name.clone()), None, Some(times))
+            }
         };
-        let rank = match scenario {
-            WhatIfScenario::RankAsMean(rank) | WhatIfScenario::RankFaster(rank, _) => {
-                model.ranks.get(rank as usize).map(|rank| rank.rank)
-            }
-            _ => None,
+        let (latency_s, bytes_per_s) = match scenario {
+            WhatIfScenario::Network(latency_s, bytes_per_s) => (Some(latency_s), Some(bytes_per_s)),
+            _ => (None, None),
         };
+        let times = times.filter(|times| times.is_finite());
         let saved_s = base_s.unwrap_or(time_s) - time_s;
         PredictionRow {
+            row: ScenarioRow { scenario: kind, times, latency_s, bytes_per_s },
             scenario,
-            region: region.cloned(),
-            rank,
+            region,
+            rank: rank.and_then(|rank| Some(model.ranks.get(rank as usize)?.rank)),
             time_s,
             saved_s,
             saved_share: fraction(saved_s, base_s.unwrap_or(0.0)),
@@ -486,7 +491,11 @@ impl PredictionRow {
     }
 }
 
-/// Returns whether a scenario would move work between ranks that run different code in iterations of their own.
+fn region_path(model: &Model, region: RegionIdx) -> Option<String> {
+    Some(model.regions.get(region as usize)?.path.clone())
+}
+
+/// Returns whether a scenario would move work between ranks with different code in separate iterations.
 fn mixes_codes(model: &Model, clusters: &ClusterTable, scenario: WhatIfScenario) -> bool {
     let region = match scenario {
         WhatIfScenario::Balanced(region) | WhatIfScenario::BalancedEach(region) => region,
@@ -496,17 +505,17 @@ fn mixes_codes(model: &Model, clusters: &ClusterTable, scenario: WhatIfScenario)
     let is_for_all = matches!(scenario, WhatIfScenario::RankAsMean(_));
     let changed = clusters.of.iter().zip(own_s).filter(|&(_, own_s)| is_for_all || own_s > 0.0);
     let mut codes: Vec<Option<u32>> = changed.map(|(of, _)| *of).collect();
-    // A marked phase of one rank alone would be spread over all.
+    // A marked phase of a single rank would be spread over all.
     let is_spread = codes.len() == 1;
     let first = codes.first().copied().flatten();
     codes.retain(|of| of.is_none() || *of != first);
     clusters.are_apart() && (is_spread || !codes.is_empty())
 }
 
-/// The place of the scenarios that are sorted by what they gain, after the fixed ones.
+/// First component of the sort key for scenarios that are sorted by gain.
 const LAST: u8 = 3;
 
-/// The sort key of a prediction. Of predictions with the same gain, to a nanosecond, that about a rank comes first, because it says more.
+/// Returns the sort key. Among equal gains, to a nanosecond, scenarios about a rank come first because they say more.
 fn place(row: &PredictionRow) -> (u8, i64, bool) {
     let lost_ns = (-row.saved_s * 1e9).round() as i64;
     match row.scenario {

@@ -1,4 +1,4 @@
-//! The run over time: efficiencies and what ranks do, by windows of time and by blocks of iterations.
+//! Efficiencies and states over the run, by time windows and by blocks of iterations.
 
 use lbprof_collector::Activity;
 use serde::Serialize;
@@ -7,12 +7,10 @@ use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::model::{IterationSeries, Model, RegionIdx};
 use lbprof_analysis::views::timeline::state_name;
 
-/// Most blocks of iterations.
 const MOST_BLOCKS: usize = 20;
 
 /// A window of time; all are equally long, but the last may end after the run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct WindowRow {
     /// Start, from the start of the run or of the selected time.
     pub begin_s: f64,
@@ -26,15 +24,14 @@ pub struct WindowRow {
 }
 
 impl WindowRow {
-    /// Time of all ranks in a state.
+    /// Returns the time of all ranks in a state.
     pub fn time_s(&self, state: &str) -> f64 {
         self.states.iter().find(|one| one.state == state).map_or(0.0, |one| one.time_s)
     }
 }
 
 /// Time of all ranks in a state.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct StateTimeRow {
     /// An activity, without what is waited in it, `waiting`, or a state of computation that was recorded.
     pub state: &'static str,
@@ -43,8 +40,7 @@ pub struct StateTimeRow {
 }
 
 /// Successive iterations of the main loop.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct BlockRow {
     /// The number of the first.
     pub first: u32,
@@ -56,8 +52,7 @@ pub struct BlockRow {
 }
 
 /// Efficiencies of a part of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct PartEfficiency {
     /// Mean / longest computation of the ranks.
     pub load_balance: Option<f64>,
@@ -76,7 +71,6 @@ pub struct PartEfficiency {
 }
 
 impl PartEfficiency {
-    /// Computes the efficiencies of the model's ranks from their computation.
     fn from_model(model: &Model, computation: &[f64], elapsed_s: f64) -> PartEfficiency {
         let times = EfficiencyTimes::from_computation(computation, elapsed_s, None);
         PartEfficiency {
@@ -91,7 +85,7 @@ impl PartEfficiency {
     }
 }
 
-/// The time windows of a model. Empty if its calls were not analysed one by one.
+/// Returns nothing if calls were not analysed one by one.
 pub(super) fn windows(model: &Model) -> Vec<WindowRow> {
     let Some(windows) = model.statistics.as_ref().map(|found| &found.time_windows) else { return Vec::new() };
     let (begin, end) = model.window_s();
@@ -117,8 +111,7 @@ fn ns_to_s(ns: i64) -> f64 {
     ns as f64 * 1e-9
 }
 
-/// The main loop's iterations in at most [`MOST_BLOCKS`] blocks of equally many; of ranks that have none of it nothing counts. None where no
-/// loop is known, or the computation of its iterations is not.
+/// Splits the main loop into at most [`MOST_BLOCKS`] blocks of equal size. Returns nothing if there is no loop, or its computation is unknown.
 pub(super) fn blocks(model: &Model) -> Vec<BlockRow> {
     let Some(region) = model.main_loop() else { return Vec::new() };
     let series: Vec<Option<&IterationSeries>> = model.ranks.iter().map(|rank| rank.series(region)).collect();
@@ -153,7 +146,7 @@ pub(super) fn blocks(model: &Model) -> Vec<BlockRow> {
     blocks
 }
 
-/// The first and the last iteration of the entries of a region from `first` to `last`, which may be blocks of iterations.
+/// Returns the first and last iteration from `first` to `last`, which may be numbers of blocks.
 fn passed_in(model: &Model, region: RegionIdx, first: u32, last: u32) -> (u32, u32) {
     let Some(joined) = model.joined.get(&region) else { return (first, last) };
     let inside = joined.in_blocks(first, last);

@@ -1,4 +1,4 @@
-//! Numbers and names as a reader wants them: three or four digits with a unit, names without surprises.
+//! Formats numbers and names for readers.
 
 use lbprof_collector::words::{CountedNoun, GroupedNumber};
 pub use lbprof_collector::words::{TimeUnit, bytes, seconds, seconds_like};
@@ -7,37 +7,37 @@ use unicode_width::UnicodeWidthStr;
 use super::short_name::{short_code, without_middle, without_template_arguments};
 use lbprof_analysis::structure::OTHER;
 
-/// The start of a region's name, for the code before the first MPI call.
+/// Start of the name of a region before the first MPI call.
 pub const BEFORE_FIRST_CALL: &str = "start → ";
 
-/// A share of 0..=1 in per cent: `87.4 %`. What rounds to zero has no sign, as sums of nothing have in IEEE 754.
+/// Formats a fraction, e.g. `87.4 %`. Sums of nothing are −0.0 in IEEE 754, so zero gets no sign.
 pub fn percent(share: f64) -> String {
     let text = format!("{:.1} %", 100.0 * share);
     if text == "-0.0 %" { "0.0 %".to_owned() } else { text }
 }
 
-/// A share in per cent, or a dash if there is none.
+/// Formats a fraction, or returns a dash.
 pub fn percent_or_dash(share: Option<f64>) -> String {
     or_dash(share, percent)
 }
 
-/// A value in words, or a dash if there is none.
+/// Formats a value, or returns a dash.
 pub fn or_dash<T>(value: Option<T>, in_words: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), in_words)
 }
 
-/// A difference in per cent with its sign: `+12.5 %`.
+/// Formats a relative difference, e.g. `+12.5 %`.
 pub fn signed_percent(share: f64) -> String {
     let rounded = (1000.0 * share).round() / 10.0;
     if rounded == 0.0 { "0.0 %".to_owned() } else { format!("{rounded:+.1} %").replace('-', "−") }
 }
 
-/// A whole number with commas between thousands: `1,234,567`.
+/// Groups thousands, e.g. `1,234,567`.
 pub fn count(value: u64) -> String {
     GroupedNumber(value).to_string()
 }
 
-/// A number of any size from the user: `12.5`, `1,200`, `3.21e9`.
+/// Formats a user's number of any size, e.g. `12.5`, `1,200`, `3.21e9`.
 pub fn quantity(value: f64) -> String {
     match value.abs() {
         size if size != 0.0 && !(1e-3..1e6).contains(&size) => format!("{value:.2e}"),
@@ -48,18 +48,18 @@ pub fn quantity(value: f64) -> String {
     }
 }
 
-/// `1 rank`, `2 ranks`.
+/// Formats a count and its noun, e.g. `1 rank`, `2 ranks`.
 pub fn plural(n: u64, word: &str) -> String {
     CountedNoun(n, word).to_string()
 }
 
-/// Returns whether a terminal may obey a character instead of showing it: control characters, and those that change the direction of writing.
+/// Returns whether terminals may obey a character: control characters, and changes of writing direction.
 pub fn is_hostile(char: char) -> bool {
     char.is_control()
         || matches!(char, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// A name from a log, with hostile characters escaped.
+/// Escapes hostile characters in a name from a log.
 pub fn clean(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for char in name.chars() {
@@ -68,7 +68,7 @@ pub fn clean(name: &str) -> String {
     text
 }
 
-/// A name from a log as a cell of a table for spreadsheets: [`clean`], and with an apostrophe before what they would compute.
+/// Formats a name for a spreadsheet: [`clean`], with an apostrophe before formulas.
 pub fn cell(name: &str) -> String {
     let clean = clean(name);
     match clean.starts_with(['=', '+', '-', '@']) {
@@ -77,12 +77,12 @@ pub fn cell(name: &str) -> String {
     }
 }
 
-/// Columns that a text takes on a terminal.
+/// Returns the width on a terminal.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns the name of a rank's state in some time that others waited for, or that was on the critical path.
+/// Names a rank's state during waiting of others or on the critical path.
 pub fn what_was_done(state: Option<&'static str>, is_delay: bool) -> &'static str {
     match state {
         _ if is_delay => "messages in transit",
@@ -91,8 +91,7 @@ pub fn what_was_done(state: Option<&'static str>, is_delay: bool) -> &'static st
     }
 }
 
-/// A region's path without the whole program, and without the outer regions of a long one: as a place in a sentence or a table.
-/// Code that has no name of its own keeps the one around it, which distinguishes it from others.
+/// Removes `main/`, and outer regions of long paths. Unnamed code keeps the region around it, which tells it from others.
 pub fn short_path(path: &str) -> &str {
     const LONG: usize = 36;
     let least = if path.ends_with(OTHER) { 2 } else { 1 };
@@ -104,29 +103,28 @@ pub fn short_path(path: &str) -> &str {
     rest
 }
 
-/// Name and version of an MPI library: what its version string begins with, without how and when it was made.
+/// Returns name and version of an MPI library, without build details.
 pub fn mpi_name(mpi: &str) -> &str {
     mpi.lines().next().unwrap_or_default().split(',').next().unwrap_or_default().trim()
 }
 
-/// The number of names in a path.
 fn depth(path: &str) -> usize {
     separators(path).count() + 1
 }
 
-/// The positions of the separators in a path. A '/' in a name is written \/ and separates nothing.
+/// Returns the positions of the separators in a path. A slash in a name is written `\/`.
 pub fn separators(path: &str) -> impl Iterator<Item = usize> {
     let slashes = path.match_indices('/').map(|(at, _)| at);
     slashes.filter(|&at| !path.get(..at).is_some_and(|before| before.ends_with('\\')))
 }
 
-/// `text` in at most `columns`. Of names of code, `solve (cg.c:120) → halo (halo.c:7)`, files and lines stay, which distinguish them, and of each function what
-/// distinguishes it; of other texts the begin, which says what it is, and the end, which says where.
+/// Shortens `text` to at most `columns`. Names of code, e.g. `solve (cg.c:120) → halo (halo.c:7)`, keep files, lines and what distinguishes functions;
+/// other texts keep start and end.
 pub fn shorten(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    // Names of a table may be indented.
+    // Names in tables may be indented.
     let name = text.trim_start_matches(' ');
     let indent = &text[..text.len() - name.len()];
     let room = columns.saturating_sub(indent.len());
@@ -138,8 +136,7 @@ pub fn shorten(text: &str, columns: usize) -> String {
     format!("{indent}{short}")
 }
 
-/// `text` broken at spaces into lines of at most `columns`, the second and later ones after `indent` spaces. A number and
-/// its unit stay together.
+/// Wraps `text` at spaces into lines of at most `columns`, later lines indented. Numbers and units stay together.
 pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
     let mut lines = String::new();
     let mut used = 0;
@@ -150,7 +147,7 @@ pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
             piece.push(' ');
             piece.push_str(unit);
         }
-        // What cannot be broken gives way itself.
+        // Words that are too long are shortened.
         let piece = shorten(&piece, columns.saturating_sub(indent));
         let needs = width(&piece);
         if used > 0 && used + 1 + needs > columns {
@@ -167,7 +164,6 @@ pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
     lines
 }
 
-/// Returns whether a word is a unit, whatever punctuation is around it.
 fn is_unit(word: &str) -> bool {
     let word = word.trim_end_matches([')', ',', '.', ';', ':']);
     matches!(word, "%" | "s" | "ms" | "µs" | "B" | "kB" | "MB" | "GB" | "TB")

@@ -10,26 +10,16 @@ use lbprof_test_runs::{found_model, model, plain, report, report_on};
 use serde_json::Value;
 
 fn document(report: &Report) -> Value {
-    json::document(report, &ListBounds::default())
+    json::document(report, &ListBounds::SMALL)
 }
 
-/// The sections whose titles begin with one of these, from a text.
 fn sections(text: &str, titles: &[&str]) -> String {
     let is_wanted = |section: &&str| titles.iter().any(|title| section.starts_with(title));
     text.split("\n\n").filter(is_wanted).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A list of the JSON as a table of text.
 fn table(report: &Report, name: &str, columns: usize) -> String {
-    let options = text::TextOptions {
-        command: "lb-report",
-        asked: false,
-        first_screen: false,
-        all_tables: true,
-        columns,
-        top: 8,
-        full: false,
-    };
+    let options = lbprof_test_runs::text_options(columns);
     let table = lbprof_report::any_table::list_as_table(report, name, &options, false).expect("there is such a list");
     anstream::adapter::strip_str(&table).to_string()
 }
@@ -62,15 +52,7 @@ fn the_region_and_the_rank_that_differ_are_named() {
 #[test]
 fn a_table_of_another_name_is_none_and_those_of_the_report_are_listed() {
     let report = report(one_slow_region(2));
-    let options = text::TextOptions {
-        command: "lb-report",
-        asked: false,
-        first_screen: false,
-        all_tables: true,
-        columns: 80,
-        top: 8,
-        full: false,
-    };
+    let options = lbprof_test_runs::text_options(80);
     let error = lbprof_report::any_table::list_as_table(&report, "patterns", &options, false).unwrap_err().to_string();
     assert!(error.starts_with("there is no table patterns in this report, but ") && error.contains("ranks"), "{error}");
     let markdown = lbprof_report::any_table::list_as_table(&report, "activities", &options, true).unwrap();
@@ -129,7 +111,6 @@ fn master_and_workers() -> Scenario {
     })
 }
 
-/// A broadcast that all make.
 trait BcastAll {
     fn bcast_all(self) -> Self;
 }
@@ -248,15 +229,7 @@ fn hostile_models_have_a_report() {
         [Model::default(), model(Scenario::ranks(3)), model(Scenario::ranks(1).each(|_, script| script.compute(1)))]
     {
         let report = report_on(&model);
-        let options = text::TextOptions {
-            command: "lb-report",
-            asked: false,
-            first_screen: false,
-            all_tables: true,
-            columns: 60,
-            top: 1,
-            full: true,
-        };
+        let options = text::TextOptions { top: 1, full: true, ..lbprof_test_runs::text_options(60) };
         assert!(text::render(&report, &options).contains("Data:"));
         assert!(document(&report)["dispersion"].is_object());
         assert!(report.dispersion.views.activities[Activity::Recorder as usize].is_none());

@@ -20,7 +20,6 @@ fn region(model: &Model, path: &str) -> u32 {
     paths.iter().position(|found| *found == path).unwrap_or_else(|| panic!("no {path} in {paths:?}")) as u32
 }
 
-/// Iterations of each rank's main loop.
 fn iterations(model: &Model) -> Vec<Option<u32>> {
     model.ranks.iter().map(|rank| rank.found.map(|found| found.iterations)).collect()
 }
@@ -125,7 +124,6 @@ fn code_between_calls_is_that_of_the_function_around_both() {
     assert_near(longest[2], 20.0 * 0.008);
 }
 
-/// Paths of the regions that have a time, in their order.
 fn paths(model: &Model) -> Vec<&str> {
     model.regions.iter().map(|region| region.path.as_str()).collect()
 }
@@ -281,7 +279,6 @@ fn branches(marked: bool, end: impl Fn(u32) -> &'static str + Copy + 'static) ->
     })
 }
 
-/// The ranks of each main loop, with its name.
 fn main_loops(model: &Model) -> Vec<(&str, &[u32])> {
     let mains = model.loops.iter().filter(|one| one.main);
     mains.map(|one| (one.name.as_str(), one.ranks.as_slice())).collect()

@@ -25,7 +25,6 @@ fn load_balance_percent(report: &Report) -> Option<f64> {
     report.efficiency.load_balance.map(|share| (share * 1e11).round() / 1e9)
 }
 
-/// What the report says of threads other than the first.
 fn notes(report: &Report) -> Vec<&str> {
     let found = report.problems.iter().filter(|problem| problem.kind == ProblemKind::OtherThreads);
     found.flat_map(|problem| problem.details.iter().map(String::as_str)).collect()

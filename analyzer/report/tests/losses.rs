@@ -9,7 +9,6 @@ use lbprof_test_runs::report;
 
 const STEPS: u32 = 10;
 
-/// Returns the findings as sentences.
 fn sentences(report: &Report) -> Vec<String> {
     report.findings.iter().map(|finding| FindingRow::new(report, finding).sentence).collect()
 }

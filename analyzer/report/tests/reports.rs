@@ -59,15 +59,7 @@ fn the_first_screen_is_the_answer() {
 #[test]
 fn tables_that_need_knowledge_of_their_methods_are_not_for_all() {
     let report = report(one_slow_rank());
-    let options = text::TextOptions {
-        command: "lb-report",
-        columns: 100,
-        first_screen: false,
-        all_tables: false,
-        asked: false,
-        top: 8,
-        full: false,
-    };
+    let options = text::TextOptions { all_tables: false, ..lbprof_test_runs::text_options(100) };
     let tables = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
     for title in ["Critical path", "Where ranks wait", "Activities", "Call sites"] {
         assert!(!tables.contains(title) && plain(&report, 100).contains(title), "{title}");
@@ -178,16 +170,16 @@ fn a_run_after_its_limit_is_part_events_part_profile() {
     });
     let report = report(scenario);
     insta::assert_snapshot!(plain(&report, 100));
-    assert_eq!(document(&report, &ListBounds::default())["prediction_notes"][0]["kind"], "calls are sums");
+    assert_eq!(document(&report, &ListBounds::SMALL)["prediction_notes"][0]["kind"], "calls are sums");
 }
 
 #[test]
 fn a_report_of_a_region_predicts_the_whole_run() {
     let run = written(steps_that_change());
-    let whole = document(&report_on(&model_in(run.path())), &ListBounds::default());
+    let whole = document(&report_on(&model_in(run.path())), &ListBounds::SMALL);
     let region = whole["regions"][1]["path"].as_str().unwrap().to_owned();
     let selection = Selection { region: Some(region.clone()), ..Selection::default() };
-    let document = document(&report_on(&part_in(run.path(), &selection)), &ListBounds::default());
+    let document = document(&report_on(&part_in(run.path(), &selection)), &ListBounds::SMALL);
     let predicted = |document: &serde_json::Value, scenario: &str| {
         let rows = document["predictions"].as_array().unwrap().iter();
         rows.filter(|row| row["scenario"] == scenario && (row["region"].is_null() || row["region"] == *region))
@@ -400,11 +392,7 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     for report in of_marked.into_iter().chain(others) {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
         // With what else there is of more ranks.
-        keys(
-            &document(&report, &ListBounds { causes: 1, pairs: 1, ..ListBounds::SMALL }),
-            String::new(),
-            &mut produced,
-        );
+        keys(&document(&report, &ListBounds { entries: 1, ..ListBounds::SMALL }), String::new(), &mut produced);
     }
     // Names of figures, which differ by kind of finding.
     produced.retain(|key| !key.contains(".evidence."));

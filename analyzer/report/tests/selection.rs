@@ -16,17 +16,14 @@ use lbprof_test_runs::{
     check_invariants, json, model_in, part_in, plain, report, report_on, try_part_in, usage, written,
 };
 
-/// Only these ranks.
 fn ranks(list: &str) -> Selection {
     Selection { ranks: Some(list.parse().expect("a list of ranks")), ..Selection::default() }
 }
 
-/// The begin of a report: what ran, what was selected, the verdict.
 fn head(report: &Report, columns: usize) -> String {
     plain(report, columns).split("\n\n").take(3).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The JSON of a report.
 fn json_of(report: &Report) -> serde_json::Value {
     serde_json::from_str(&json(report)).expect("JSON")
 }
@@ -158,7 +155,6 @@ fn ranks_that_were_left_out_of_recording_are_no_problem_of_a_selection() {
     assert!((computation - 0.09).abs() < 1e-12);
 }
 
-/// From here to there.
 fn window(from: &str, to: &str) -> Selection {
     let moment = |text: &str| (!text.is_empty()).then(|| text.parse().expect("a moment"));
     Selection { from: moment(from), to: moment(to), ..Selection::default() }
@@ -261,7 +257,6 @@ fn two_windows_that_follow_one_another_add_up_to_the_whole() {
     }
 }
 
-/// Seconds of a rank by activity, in milliseconds.
 fn ms(model: &Model, rank: usize, activity: Activity) -> f64 {
     (model.ranks[rank].inclusive(0)[activity as usize] * 1e9).round() / 1e6
 }
@@ -421,7 +416,6 @@ fn unmarked() -> Scenario {
     })
 }
 
-/// The model of a part of the run in `dir`, loops and regions found in it where none are marked.
 fn found_part_in(dir: &Path, selection: &Selection) -> Model {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let options = AnalysisOptions { symbols: false, ..AnalysisOptions::default() };
@@ -444,15 +438,7 @@ fn windows_add_up_where_loops_and_regions_were_found() {
 
 /// The paths of the report's regions with their invocations, by the table in wide lines; those that are not in the table are not here.
 fn shown_invocations(report: &Report) -> BTreeMap<String, Option<u64>> {
-    let options = text::TextOptions {
-        command: "lb-report",
-        asked: false,
-        columns: 160,
-        first_screen: false,
-        all_tables: true,
-        top: 8,
-        full: true,
-    };
+    let options = text::TextOptions { full: true, ..lbprof_test_runs::text_options(160) };
     let text = anstream::adapter::strip_str(&text::render(report, &options)).to_string();
     let lines =
         text.lines().skip_while(|line| !line.starts_with("Regions")).skip(3).take_while(|line| !line.is_empty());
@@ -532,7 +518,6 @@ fn serial_work_is_that_of_the_window() {
     assert_eq!(alone_s(&window("", "10ms")), 0.0);
 }
 
-/// Only this region.
 fn region(name: &str) -> Selection {
     Selection { region: Some(name.into()), ..Selection::default() }
 }

@@ -16,7 +16,6 @@ use lbprof_simulator::scenario::{self, RankScript, START, Scenario};
 use lbprof_test_runs::md::{Program, run_of};
 use lbprof_test_runs::{first_screen, model_in, sampled_report, usage, written};
 
-/// The document with the screens.
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reading-a-report.md");
 
 /// Columns of a screen in the document.
@@ -36,16 +35,12 @@ const SITES: [Site; 6] = [
     ("end", "main", 88),
 ];
 
-/// A situation of the document.
 struct Example {
-    /// Its name there.
     name: &'static str,
-    /// The kind of the finding that is the answer.
     finding: &'static str,
     report: fn() -> Report,
 }
 
-/// A run of a command.
 fn called(scenario: Scenario, command: &str) -> Scenario {
     let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
     (0..scenario.n_ranks())
@@ -57,7 +52,6 @@ fn ranks(n: u32) -> Scenario {
     Scenario::ranks(n).each(|_, script| script.places(&SITES.map(|site| site.0)))
 }
 
-/// The report on a scenario whose call sites have names.
 fn named(scenario: Scenario, command: &str) -> Report {
     named_at(scenario, command, None)
 }
@@ -919,7 +913,6 @@ fn answer_of(screen: &str) -> String {
     in_block(&parts.join("\n\n"))
 }
 
-/// A text as a block of code.
 fn in_block(text: &str) -> String {
     text.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect()
 }
@@ -982,7 +975,6 @@ fn the_document_has_the_screens_of_all_situations() {
     }
 }
 
-/// Fails at the first line in which two texts differ.
 fn compare_lines(old: &str, new: &str) {
     for (number, (old, new)) in old.lines().zip(new.lines()).enumerate() {
         assert_eq!(old, new, "line {} of docs/reading-a-report.md; UPDATE_DOCS=1 writes it anew", number + 1);

@@ -5,7 +5,7 @@ use lbprof_report::{Report, json};
 use serde_json::Value;
 
 /// Bounds that even small runs exceed.
-const TINY: ListBounds = ListBounds { ranks: 1, extremes: 1, numbers: 1, causes: 1, pairs: 1, groups: 1, values: 1 };
+const TINY: ListBounds = ListBounds { entries: 1, extremes: 1, groups: 1, values: 1 };
 
 /// Checks that a document with few rows says of all ranks what that with all says.
 pub fn check_bounded(report: &Report) {

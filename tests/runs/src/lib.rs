@@ -104,9 +104,9 @@ pub fn report_on(model: &Model) -> Report {
     Report::new(model, &symbols::unnamed(&model.sites))
 }
 
-/// The text of a report, without colours.
-pub fn plain(report: &Report, columns: usize) -> String {
-    let options = text::TextOptions {
+/// Options of a text with all tables, of 8 rows each.
+pub fn text_options(columns: usize) -> text::TextOptions<'static> {
+    text::TextOptions {
         command: "lb-report",
         asked: false,
         columns,
@@ -114,7 +114,12 @@ pub fn plain(report: &Report, columns: usize) -> String {
         all_tables: true,
         top: 8,
         full: false,
-    };
+    }
+}
+
+/// The text of a report, without colours.
+pub fn plain(report: &Report, columns: usize) -> String {
+    let options = text_options(columns);
     anstream::adapter::strip_str(&text::render(report, &options)).to_string()
 }
 
@@ -125,24 +130,13 @@ pub fn first_screen(report: &Report, columns: usize) -> String {
 
 /// The first screen of a report, as a terminal gets it.
 pub fn coloured_first_screen(report: &Report, columns: usize) -> String {
-    text::render(
-        report,
-        &text::TextOptions {
-            command: "lb-report",
-            asked: false,
-            columns,
-            first_screen: true,
-            all_tables: true,
-            top: 8,
-            full: false,
-        },
-    )
+    text::render(report, &text::TextOptions { first_screen: true, ..text_options(columns) })
 }
 
 /// The JSON document of a report.
 pub fn json(report: &Report) -> String {
     let mut bytes = Vec::new();
-    json::write(report, &ListBounds::default(), &mut bytes).expect("writing to memory");
+    json::write(report, &ListBounds::SMALL, &mut bytes).expect("writing to memory");
     String::from_utf8(bytes).expect("JSON is UTF-8")
 }
 

@@ -33,7 +33,7 @@ pub struct ReportArguments {
 }
 
 impl ReportArguments {
-    /// Returns whether a first look may stand for the report of a long run: the user asks for nothing that it lacks.
+    /// Returns whether a first look may replace the report on a long run: the user asks for nothing that it lacks.
     pub fn allow_first_look(&self) -> bool {
         let JudgingArguments { no_blocking, summary, polling, what_if, fail_if } = &self.judging;
         let SelectionArguments { from, to, .. } = &self.selection;
@@ -42,14 +42,14 @@ impl ReportArguments {
         !asks && what_if.is_empty() && fail_if.is_empty() && self.iterations.loop_at.is_none()
     }
 
-    /// Returns whether the text is what the user wants of this command, and not only a page or the result of conditions.
+    /// Returns whether the user wants the text, not only a page or the result of conditions.
     pub fn is_text_wanted(&self) -> bool {
         let OutputArguments { html, top, full, table, markdown, .. } = &self.output;
         let asks = top.is_some() || *full || table.is_some() || *markdown;
         html.is_none() && (self.judging.fail_if.is_empty() || asks)
     }
 
-    /// The command that makes this report, without the options of its output.
+    /// Returns the command that makes this report, without options of its output.
     pub fn again() -> String {
         const WITH_VALUE: [&str; 8] =
             ["--top", "--table", "--width", "--color", "--csv", "--html", "--json", "--fail-if"];
@@ -58,7 +58,7 @@ impl ReportArguments {
         let mut given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
         while let Some(word) = given.next() {
             if WITH_VALUE.contains(&word.as_str()) {
-                // The file of --json may be left out.
+                // The file of --json is optional.
                 given.next_if(|value| word != "--json" || !value.starts_with("--"));
             } else if !ALONE.contains(&word.as_str())
                 && !WITH_VALUE.contains(&word.split('=').next().unwrap_or_default())
@@ -66,7 +66,7 @@ impl ReportArguments {
                 words.push(word);
             }
         }
-        // A word with a NUL byte, of which the shell can make nothing, there is not.
+        // Words with a NUL byte cannot occur.
         shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| "lb-report".to_owned())
     }
 }
@@ -106,7 +106,7 @@ impl SelectionArguments {
     }
 }
 
-/// Which loop is the main one. Marked iterations win over those found in the calls.
+/// Choice of the main loop. Marked iterations win over those found in the calls.
 #[derive(Args)]
 #[command(next_help_heading = "Iterations")]
 pub struct IterationArguments {
@@ -153,7 +153,7 @@ pub struct JudgingArguments {
     )]
     pub summary: Option<bool>,
 
-    /// What the time between unsuccessful polls (MPI_Test, MPI_Iprobe …) counts as: waiting, computation or auto.
+    /// Count the time between unsuccessful polls (MPI_Test, MPI_Iprobe …) as waiting, computation or auto.
     ///
     /// auto decides by the length of each gap between two polls, and whether the thread sleeps in longer ones. In a run recorded in profile mode the recorder has already decided
     /// on shorter ones.
@@ -231,7 +231,7 @@ pub struct OutputArguments {
 
     /// Show a list of the JSON as a table: regions, overheads.phases, dispersion.patterns, communication.pairs.
     ///
-    /// Its columns are the keys, as in --csv; another name than that of a list prints those that there are.
+    /// Its columns are the keys, as in --csv. An unknown name prints the names of all lists.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "csv", "top", "full"])]
     pub table: Option<String>,
 
@@ -240,7 +240,6 @@ pub struct OutputArguments {
     pub width: Option<u16>,
 }
 
-/// Parses a positive number of seconds.
 fn positive(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
     (seconds > 0.0 && seconds.is_finite()).then_some(seconds).ok_or_else(|| "must be more than 0".to_owned())

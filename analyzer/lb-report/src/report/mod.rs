@@ -18,7 +18,6 @@ use lbprof_analysis::select::names::no_call_site;
 use lbprof_analysis::structure::symbols::CodePlace;
 use lbprof_report::any_table::list_as_table;
 use lbprof_report::bounds::ListBounds;
-use lbprof_report::views::PageViews;
 use lbprof_report::{Report, csv, html, iteration_groups, json, text};
 use lbprof_study::compare::condition::{FailCondition, JudgedCondition};
 use lbprof_study::compare::{ComparisonSide, NamedRun};
@@ -34,13 +33,12 @@ use crate::output::{A_BROWSER, CommonOptions, IN_A_FILE, announce, default_colum
 use crate::run::{analysed, open};
 use crate::watch;
 
-/// Longest time between two looks of --watch, in seconds.
+/// Maximum seconds between two updates of --watch.
 const LONGEST_WAIT_S: f64 = 86_400.0;
 
-/// The value of --json that asks for the summary.
 const SUMMARY: &str = "summary";
 
-/// Suggests a command if more than one folder is given: another command, or one whose name is mistyped.
+/// Suggests a command if several folders are given: another command, or the one that was mistyped.
 fn several_folders(arguments: &ReportArguments, grammar: &clap::Command) -> Option<String> {
     let folders: Vec<&PathBuf> = arguments.dir.iter().chain(&arguments.more).collect();
     let words: Vec<String> = folders.iter().map(|path| text::plain(&path.display().to_string())).collect();
@@ -50,7 +48,7 @@ fn several_folders(arguments: &ReportArguments, grammar: &clap::Command) -> Opti
         return Some(format!("a command stands before the folder: lb-report {second} DIR"));
     }
     if !folders[0].exists() {
-        // Another word before two runs or more, such as diff, means to compare them. So may cmp, which differs from dump in two letters only.
+        // An unknown word before two or more runs, e.g. diff, means to compare them. So may cmp, which differs from dump in only two letters.
         let compares = folders.len() >= 3 && folders[1..].iter().all(|folder| folder.is_dir());
         let command = match meant(first, &names, 1) {
             None if compares => Some("compare"),
@@ -70,14 +68,13 @@ fn several_folders(arguments: &ReportArguments, grammar: &clap::Command) -> Opti
     })
 }
 
-/// The command whose name starts with a word, or differs from it in at most so many letters.
+/// Returns the command that starts with a word, or differs from it in at most `letters` letters.
 fn meant<'a>(word: &str, names: &[&'a str], letters: usize) -> Option<&'a str> {
     let abbreviated = names.iter().find(|name| word.len() >= 2 && name.starts_with(word));
     let similar = abbreviated.or_else(|| names.iter().find(|name| strsim::damerau_levenshtein(word, name) <= letters));
     similar.copied()
 }
 
-/// Makes the requested report.
 pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::Command) -> anyhow::Result<ReportExit> {
     if let Some(message) = several_folders(arguments, grammar) {
         return refuse_usage(message);
@@ -86,16 +83,8 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
         let every = Duration::from_secs_f64(every_s.min(LONGEST_WAIT_S));
         return watch::run(arguments.dir.as_deref(), every, common);
     }
-    let OutputArguments { json, html, .. } = &arguments.output;
-    let is_summary = json.as_deref() == Some(Path::new(SUMMARY));
-    for (option, path) in [("--json", json), ("--html", html)] {
-        if let Some(folder) = path.as_deref().filter(|path| path.is_dir()) {
-            let name = if option == "--html" { " report.html" } else { "" };
-            let folder = text::plain(&folder.display().to_string());
-            return refuse_usage(format!(
-                "{option} wants a file to write, and {folder} is a folder: lb-report {folder} {option}{name}"
-            ));
-        }
+    if let Some(message) = folder_in_place_of_file(&arguments.output) {
+        return refuse_usage(message);
     }
     let run = open(arguments.dir.as_deref(), common.quiet)?.polling(arguments.judging.polling);
     let first_look = first_look(&run, arguments);
@@ -125,38 +114,52 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
         warn_of_no_loop(&report, &names.places, arguments.iterations.loop_at.as_deref());
     }
     if let Some(path) = &arguments.output.html {
-        let views = PageViews::new(&model, &report, watched);
-        let content = html::PageContent { report: &report, views: &views, model: &model, places: &names.places };
-        // The text in it is for readers without scripts: as wide as in a file.
+        // Readers without scripts get the text at the width of a file.
         let again = ReportArguments::again();
         let options = text::TextOptions { columns: IN_A_FILE, ..text_options(arguments, &again) };
-        replace(path, |out| html::write(&content, &options, out)).with_context(|| path.display().to_string())?;
+        replace(path, |out| html::write(&report, &model, &names.places, watched, &options, out))
+            .with_context(|| path.display().to_string())?;
         if !common.quiet {
             announce(path, A_BROWSER);
         }
     }
-    if let Some(folder) = &arguments.output.csv {
-        write_csv(&report, folder).with_context(|| folder.display().to_string())?;
-    }
-    match &arguments.output.json {
-        None if arguments.output.csv.is_some() || common.quiet && !arguments.is_text_wanted() => {}
-        None => write_text(&report, arguments, common)?,
-        Some(_) if is_summary => {
-            write_to(io::stdout(), |out| json::write_pretty(&json::RunSummary::new(&report), out))
-                .context("standard output")?;
-        }
-        Some(path) => {
-            let bounds = if arguments.output.full { ListBounds::ALL } else { ListBounds::SMALL };
-            write_file(path, |out| json::write(&report, &bounds, out))?;
-        }
-    }
+    write_report(&report, arguments, common)?;
     Ok(compare::exit(&judged, report.data.complete))
 }
 
-/// Returns whether the user asked for a first look, and the estimated cost of the whole analysis, or `None` if that is to be made.
+/// Writes the report as CSV, as JSON or as text.
+fn write_report(report: &Report, arguments: &ReportArguments, common: &CommonOptions) -> anyhow::Result<()> {
+    let OutputArguments { csv, json, full, .. } = &arguments.output;
+    if let Some(folder) = csv {
+        write_csv(report, folder).with_context(|| folder.display().to_string())?;
+    }
+    match json {
+        None if csv.is_some() || common.quiet && !arguments.is_text_wanted() => Ok(()),
+        None => write_text(report, arguments, common),
+        Some(path) if path == Path::new(SUMMARY) => {
+            write_to(io::stdout(), |out| json::write_pretty(&json::RunSummary::new(report), out))
+                .context("standard output")
+        }
+        Some(path) => {
+            let bounds = if *full { ListBounds::ALL } else { ListBounds::SMALL };
+            write_file(path, |out| json::write(report, &bounds, out))
+        }
+    }
+}
+
+/// Refuses a folder where a file is to be written.
+fn folder_in_place_of_file(output: &OutputArguments) -> Option<String> {
+    let files = [("--json", &output.json, ""), ("--html", &output.html, " report.html")];
+    let (option, path, name) =
+        files.into_iter().find(|(_, path, _)| path.as_ref().is_some_and(|path| path.is_dir()))?;
+    let folder = text::plain(&path.as_ref()?.display().to_string());
+    Some(format!("{option} wants a file to write, and {folder} is a folder: lb-report {folder} {option}{name}"))
+}
+
+/// Returns whether the user asked for a first look, and the estimated cost of the whole analysis; `None` if that is to be made.
 fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, AnalysisEstimate)> {
     let asked = arguments.judging.summary == Some(true);
-    // Several processes are for the analysis of all events.
+    // A group of processes is meant to analyse all events.
     if !asked && (!arguments.allow_first_look() || opening::is_distributed()) {
         return None;
     }
@@ -164,7 +167,7 @@ fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, A
     (asked || estimate.estimated_s > MIN_TIME_OF_FIRST_LOOK_S).then_some((asked, estimate))
 }
 
-/// Judges conditions on a single run, and reports those that fail.
+/// Judges conditions on one run, and reports failures.
 fn judged(conditions: &[FailCondition], run: lbprof_study::RunMetrics) -> anyhow::Result<Vec<JudgedCondition>> {
     let side = ComparisonSide { runs: vec![NamedRun { name: String::new(), run }] };
     let judged = conditions.iter().map(|condition| condition.judge(&side, None)).collect::<Result<Vec<_>, _>>()?;
@@ -172,10 +175,10 @@ fn judged(conditions: &[FailCondition], run: lbprof_study::RunMetrics) -> anyhow
     Ok(judged)
 }
 
-/// Writes each table of the report as a file into a folder, which is created if it is missing.
+/// Writes each table as a file into a folder.
 fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    // Tables of an earlier report must not stay beside those of this one. What is not of ours is left alone.
+    // Tables of an earlier report are removed, other files are not.
     let facts = fs::read_to_string(folder.join("facts.csv"));
     let is_ours = facts.is_ok_and(|facts| facts.starts_with(csv::HEAD));
     let mut written = BTreeSet::new();
@@ -212,7 +215,6 @@ fn write_text(report: &Report, arguments: &ReportArguments, common: &CommonOptio
     print(&rendered, common.color)
 }
 
-/// The options of the text.
 fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::TextOptions<'a> {
     let output = &arguments.output;
     text::TextOptions {

@@ -50,7 +50,6 @@ pub struct AddArguments {
     common: CommonOptions,
 }
 
-/// Parses a parameter and its value.
 fn param(text: &str) -> Result<(String, f64), String> {
     const EXPECTED: &str = "a name and a number, as in n=512 or dt=1e-3";
     let (name, value) = text.split_once('=').ok_or(EXPECTED)?;
@@ -67,21 +66,23 @@ fn param(text: &str) -> Result<(String, f64), String> {
     }
 }
 
-/// Adds each run by itself: one that cannot be added does not keep the others out.
+/// Adds each run by itself, so that a failure does not affect the others.
 pub fn run(arguments: &AddArguments) -> anyhow::Result<ReportExit> {
     let mut names = BTreeSet::new();
     if let Some((name, _)) = arguments.params.iter().find(|(name, _)| !names.insert(name)) {
         return refuse_usage(format!("--param {} is given twice: a run has one value of it", text::plain(name)));
     }
-    // A study is begun by its first run: where none can be read there is none.
+    // The first readable run creates the study.
     let mut study = arguments.study.exists().then(|| StudyFile::open_or_create(&arguments.study)).transpose()?;
     let mut exit = ReportExit::Good;
     for dir in &arguments.dirs {
         let added = match add(&mut study, dir, arguments) {
             Ok(added) => added,
-            // What is wrong with the study is so for all.
-            Err(error) if is_of_study(&error) => return Err(error),
-            Err(error) => fail(&error),
+            Err(error) => match error.downcast_ref() {
+                None | Some(StoreError::Twice { .. }) => fail(&error),
+                // An error of the study concerns all runs.
+                Some(_) => return Err(error),
+            },
         };
         exit = if exit == ReportExit::Good || exit == ReportExit::Incomplete && added != ReportExit::Good {
             added
@@ -92,12 +93,8 @@ pub fn run(arguments: &AddArguments) -> anyhow::Result<ReportExit> {
     Ok(exit)
 }
 
-fn is_of_study(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<StoreError>().is_some_and(|error| !matches!(error, StoreError::Twice { .. }))
-}
-
 fn add(study: &mut Option<StudyFile>, dir: &Path, arguments: &AddArguments) -> anyhow::Result<ReportExit> {
-    // To read a long run takes a while: whether it is wanted is known before.
+    // Reading a long run takes a while: check first whether it is wanted.
     let id = opening::open(dir)?.headers.first().map_or(0, |header| header.run_id);
     let number = study.as_ref().map(|study| study.number_of(id)).transpose()?.flatten();
     if let Some(number) = number

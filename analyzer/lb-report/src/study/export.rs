@@ -13,7 +13,6 @@ use lbprof_study::{RunCondition, RunMetrics, StudyFile, export};
 use crate::exit::print_note;
 use crate::output::write_file;
 
-/// Of what, and where to.
 #[derive(Args)]
 #[command(group(ArgGroup::new("form").required(true).multiple(true).args(["json", "csv", "extrap"])))]
 pub struct StudyExportArguments {
@@ -30,7 +29,7 @@ pub struct StudyExportArguments {
 
     /// Write the figures of regions as measurements for Extra-P, one JSON object per line, to FILE; - is standard output.
     ///
-    /// Parameters are the number of ranks (p) and those of the program, as far as the runs differ in them.
+    /// Parameters are the number of ranks (p) and the parameters of the program, as far as the runs differ in them.
     #[arg(long, value_name = "FILE")]
     extrap: Option<PathBuf>,
 
@@ -41,7 +40,6 @@ pub struct StudyExportArguments {
     conditions: Vec<RunCondition>,
 }
 
-/// Writes all tables.
 pub fn run(arguments: &StudyExportArguments) -> anyhow::Result<()> {
     let study = StudyFile::open(&arguments.study)?;
     if let Some(path) = &arguments.extrap {
@@ -60,7 +58,7 @@ pub fn run(arguments: &StudyExportArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes what Extra-P reads; says which regions are left out.
+/// Writes measurements for Extra-P, and reports which regions are left out.
 fn measurements(study: &StudyFile, path: &Path, conditions: &[RunCondition]) -> anyhow::Result<()> {
     let all = study.runs()?;
     let kept = selected(&all, conditions)?;

@@ -65,7 +65,6 @@ enum StudyCommand {
     Export(export::StudyExportArguments),
 }
 
-/// Runs the command.
 pub fn run(arguments: &StudyArguments) -> anyhow::Result<ReportExit> {
     match &arguments.command {
         StudyCommand::Add(arguments) => return add::run(arguments),
@@ -86,7 +85,7 @@ pub fn run(arguments: &StudyArguments) -> anyhow::Result<ReportExit> {
             announce(file, A_BROWSER);
             return Ok(ReportExit::for_completeness(runs.iter().all(|kept| kept.run.complete)));
         }
-        // None of them is removed if one of them is not in the study.
+        // If one is not in the study, none is removed.
         StudyCommand::Remove { study, runs } => {
             let mut study = StudyFile::open(study)?;
             let numbers = numbers(&study, runs)?;

@@ -55,7 +55,6 @@ impl ModelInput {
     }
 }
 
-/// Prints the models.
 pub fn run(arguments: &ModelArguments) -> anyhow::Result<ReportExit> {
     let ModelArguments { input, region, against } = arguments;
     let (models, exit) = input.fit_models()?;
@@ -70,7 +69,6 @@ pub fn run(arguments: &ModelArguments) -> anyhow::Result<ReportExit> {
     Ok(exit)
 }
 
-/// Prints the causal model.
 pub fn show_graph(input: &ModelInput) -> anyhow::Result<ReportExit> {
     let (models, exit) = input.fit_models()?;
     let graph = CausalGraph::from_models(&models);

@@ -9,13 +9,12 @@ use lbprof_study::{NotInStudy, RunCondition, StudyFile, key, text};
 use crate::exit::ReportExit;
 use crate::output::DisplayOptions;
 
-/// Of what, and how.
 #[derive(Args)]
 pub struct ShowArguments {
     /// The study's file.
     study: PathBuf,
 
-    /// What the columns stand for: a parameter, ranks or host; several are separated by commas.
+    /// Quantity that varies over the columns: a parameter, ranks or host; separate several with commas.
     ///
     /// Runs that differ in anything else are shown in separate tables. Default: the ranks, or everything that differs if no two runs
     /// differ in their ranks alone.
@@ -50,7 +49,6 @@ pub struct ShowArguments {
     display: DisplayOptions,
 }
 
-/// Prints the tables.
 pub fn run(arguments: &ShowArguments) -> anyhow::Result<ReportExit> {
     let runs = StudyFile::open(&arguments.study)?.runs()?;
     let base = arguments.base.as_deref().filter(|base| *base != "smallest");

@@ -1,4 +1,4 @@
-//! Names of the code that a running rank executes, looked up in the program's files once for each place.
+//! Names the code that a running rank executes. Each place is looked up once in the program's files.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -13,16 +13,15 @@ use lbprof_collector::record::NONE;
 
 use super::rank_activity::{RankActivity, RepeatedAction};
 
-/// Processor time for the names of one look.
+/// Processor time for names per update.
 const NAMES_WITHIN: Duration = Duration::from_millis(500);
 
-/// Places of which names are looked up at a time, those with most time.
+/// Maximum number of places per lookup, those with most time.
 const MOST_PLACES: usize = 48;
 
-/// A place in a file: path, address.
+/// Path and address.
 type CodeAddress = (String, u64);
 
-/// A function, with its place in the source where that is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct NamedCode {
     function: String,
@@ -34,11 +33,9 @@ struct NamedCode {
 pub struct HeaviestFunction {
     /// Its name, with file and line where they are known.
     pub name: String,
-    /// Its share of the rank's CPU time by samples.
     pub share: f64,
 }
 
-/// Names that were looked up.
 #[derive(Default)]
 pub struct CodeNames {
     known: HashMap<CodeAddress, Option<NamedCode>>,
@@ -46,12 +43,11 @@ pub struct CodeNames {
 }
 
 impl CodeNames {
-    /// Creates an empty table. Names are looked up by `readers`.
     pub fn new(readers: CodeReaders) -> CodeNames {
         CodeNames { known: HashMap::new(), readers }
     }
 
-    /// Finds the function in which a rank spent most CPU time since an instant.
+    /// Finds the function with most CPU time since `since_ns`.
     pub fn heaviest_function(&mut self, activity: &RankActivity, since_ns: i64) -> Option<HeaviestFunction> {
         let by_place = activity.sampled_since(since_ns);
         let mut places: Vec<(CodeAddress, u64)> = Vec::new();
@@ -74,7 +70,7 @@ impl CodeNames {
         Some(HeaviestFunction { name: code.label(), share: ns as f64 / all_ns.max(1) as f64 })
     }
 
-    /// Names what recurs in a rank: `iterations of main/step`, `Allreduce in norm (cg.c:38)`.
+    /// Names a repeated action, e.g. `iterations of main/step` or `Allreduce in norm (cg.c:38)`.
     pub fn recurring(&mut self, activity: &RankActivity, what: RepeatedAction) -> String {
         match what {
             RepeatedAction::Iterations(region) => format!("iterations of {}", region_path(activity, region)),
@@ -92,7 +88,7 @@ impl CodeNames {
             return Some(format!("{} ({}:{})", function.name, base_name(&function.file), site.offset));
         }
         let module = activity.modules.get(&site.module)?;
-        // The call is the instruction before the one that it returns to.
+        // The call precedes the return address.
         let place = (module.path.clone(), site.offset.saturating_sub(1));
         self.look_up(activity, std::iter::once(place.clone()));
         self.known.get(&place)?.as_ref().map(NamedCode::label)
@@ -137,7 +133,6 @@ impl NamedCode {
     }
 }
 
-/// Returns the names of the regions from the outermost one to this.
 fn region_path(activity: &RankActivity, region: u32) -> String {
     let mut names = Vec::new();
     let mut next = activity.regions.get(&region);

@@ -1,17 +1,17 @@
 //! `lb-report --watch`: a live view of a job that is being recorded.
 //!
-//! Every two seconds the logs are read from where the last look ended, and the rings as they are ([`lbprof_collector::live_run`]). The job does not
-//! notice: nothing but its files is read, and of those only what is new.
+//! Every two seconds the new parts of the logs and the rings are read ([`lbprof_collector::live_run`]). The job does not notice: only its files are
+//! read.
 //!
-//! | module | what it does |
+//! | module | purpose |
 //! |---|---|
 //! | `time_slices` | amounts by half second |
-//! | `rank_activity` | what a rank has done so far |
-//! | `job_load` | efficiencies and the load of ranks |
-//! | `recurrence` | what the job repeats, and how often |
+//! | `rank_activity` | activity of a rank so far |
+//! | `job_load` | efficiencies and load of ranks |
+//! | `recurrence` | repeated actions and their rates |
 //! | `code_names` | names of functions and call sites |
-//! | `view` | what is shown, and as one line |
-//! | `screen` | the same on a terminal |
+//! | `view` | the view as facts and as one line |
+//! | `screen` | the view on a terminal |
 
 mod code_names;
 mod job_load;
@@ -47,13 +47,12 @@ use crate::exit::{ReportExit, print_note};
 use crate::live::monotonic_ns;
 use crate::output::{CommonOptions, print};
 
-/// Time that a look may take to read logs: a run that is watched late is read in several.
+/// Time per update for reading logs. Backlogs take several updates.
 const READING_TIME: Duration = Duration::from_millis(1500);
 
-/// Pause between two looks for a run that has not started.
+/// Pause while waiting for a run to start.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Ranks that are named as being in one call for long.
 const MOST_LONG_CALLS: usize = 3;
 
 /// Shows a job until it ends or the user leaves.
@@ -83,7 +82,7 @@ pub fn run(dir: Option<&Path>, every: Duration, common: &CommonOptions) -> anyho
             }
         }
         if is_over {
-            // The terminal shows again what it did before.
+            // The terminal has its old contents again.
             let was_on_screen = screen.take().is_some();
             let line = if was_on_screen { format!("{}\n", view.line()) } else { String::new() };
             let folder = text::plain(&dir.display().to_string());
@@ -94,9 +93,7 @@ pub fn run(dir: Option<&Path>, every: Duration, common: &CommonOptions) -> anyho
     }
 }
 
-/// Returns the folder of the run once it has logs: users start the view before their batch job starts.
-///
-/// Errors: the folder cannot be read.
+/// Returns the folder of the run once it has logs, because users start the view before their batch job starts.
 fn wait_for_run(dir: Option<&Path>, common: &CommonOptions) -> anyhow::Result<PathBuf> {
     let mut is_announced = common.quiet;
     loop {
@@ -118,7 +115,6 @@ fn wait_for_run(dir: Option<&Path>, common: &CommonOptions) -> anyhow::Result<Pa
     }
 }
 
-/// A job that is watched.
 struct JobWatch {
     dir: PathBuf,
     host: String,
@@ -135,7 +131,7 @@ impl JobWatch {
         Ok(JobWatch { dir, host, run, ranks: BTreeMap::new(), names: CodeNames::new(code_reader::code_readers()) })
     }
 
-    /// Reads what is new, and says how the job stands.
+    /// Reads new data.
     fn look(&mut self) -> anyhow::Result<JobView> {
         self.run.look_again().with_context(|| self.dir.display().to_string())?;
         let begun = Instant::now();
@@ -143,7 +139,7 @@ impl JobWatch {
         let mut ranks = Vec::new();
         for (log, ring) in self.run.logs() {
             let rank = log.header().rank;
-            // What recurs is counted on the first rank alone.
+            // Repeated actions are only counted on the first rank.
             let counts = self.ranks.is_empty() || self.ranks.keys().next() == Some(&rank);
             let activity = self.ranks.entry(rank).or_insert_with(|| RankActivity::new(log.header(), counts));
             let left = log.read_new(|item| {
@@ -152,7 +148,7 @@ impl JobWatch {
             });
             unread_bytes += left.with_context(|| format!("the log of rank {rank}"))?;
             let ring = ring.and_then(|ring| log.beyond(&ring));
-            let header = activity.header();
+            let header = &activity.header;
             let is_here = header.host == self.host;
             let is_alive = !is_here || is_recording(header.pid, &self.dir);
             let now_ns = (is_here && is_alive).then(|| activity.on_run_clock(monotonic_ns()));
@@ -176,7 +172,7 @@ impl JobWatch {
             JobState::Runs
         };
         let slowest = load.slowest().map(|(rank, times_mean)| {
-            let activity = ranks.iter().find(|activity| activity.header().rank == rank);
+            let activity = ranks.iter().find(|activity| activity.header.rank == rank);
             let function = activity.and_then(|activity| {
                 let (first, _) = recent_slices(activity);
                 self.names.heaviest_function(activity, first * SLICE_NS)
@@ -188,12 +184,12 @@ impl JobWatch {
         let calls = ranks.iter().filter(|rank| rank.end_ns.is_none()).filter_map(|rank| {
             let call = rank.open_call?;
             let for_s = (rank.seen_ns - call.begin_ns) as f64 / 1e9;
-            Some(LongCall { rank: rank.header().rank, operation: call.operation, for_s })
+            Some(LongCall { rank: rank.header.rank, operation: call.operation, for_s })
         });
         let mut long_calls: Vec<LongCall> = calls.filter(LongCall::is_long).collect();
         long_calls.sort_by(|a, b| b.for_s.total_cmp(&a.for_s).then(a.rank.cmp(&b.rank)));
         long_calls.truncate(MOST_LONG_CALLS);
-        let command = ranks.first().map_or(String::new(), |rank| text::plain(&rank.header().command.join(" ")));
+        let command = ranks.first().map_or(String::new(), |rank| text::plain(&rank.header.command.join(" ")));
         JobView { command, n_ranks, state, load, slowest, recurrence, long_calls, unread_bytes }
     }
 }

@@ -1,5 +1,4 @@
-//! Collects the activity of the thread that called `MPI_Init` on a rank: time in MPI by slice, repeated call sites and marked iterations,
-//! and samples.
+//! Collects the activity of a rank's thread that called `MPI_Init`: time in MPI by slice, repeated actions and samples.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -15,17 +14,16 @@ use lbprof_collector::{Activity, CallFlags, Definition, Operation, Record};
 
 use super::time_slices::TimeSlices;
 
-/// The thread that called `MPI_Init`.
 const FIRST_THREAD: u32 = 0;
 
-/// Call sites whose calls are counted; a program has some hundred.
+/// Maximum number of counted call sites. Programs have some hundred.
 const MOST_SITES: usize = 4096;
 
-/// Samples that are kept: those of ten seconds, at 200 a second.
+/// Maximum number of samples: ten seconds at 200 per second.
 const MOST_SAMPLES: usize = 2048;
 
 /// An action that a rank repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RepeatedAction {
     /// Iterations of a marked region, by its id.
     Iterations(u32),
@@ -36,28 +34,25 @@ pub enum RepeatedAction {
 /// A call that a rank has not left.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OngoingCall {
-    /// Number of the operation.
     pub operation: u16,
-    /// Start on the run's clock.
     pub begin_ns: i64,
 }
 
 /// The activity of a rank so far.
 #[derive(Clone)]
 pub struct RankActivity {
-    header: LogHeader,
+    pub header: LogHeader,
     clock: RankClock,
     last_instant: Option<ClockPair>,
     offsets: Vec<ClockOffset>,
     polls: Option<PollGapClassifier>,
-    mpi: TimeSlices,
+    /// Seconds in MPI.
+    pub mpi: TimeSlices,
     /// Number of calls and iterations by slice, or `None` if they are not counted on this rank.
     recurring: Option<HashMap<RepeatedAction, TimeSlices>>,
     samples: VecDeque<(i64, CodeAddress, u64)>,
     sampled_thread: Option<u32>,
-    /// Files by id.
     pub modules: HashMap<u32, Module>,
-    /// Marked regions by id.
     pub regions: HashMap<u32, Region>,
     /// Call sites by id, of a rank whose calls are counted.
     pub call_sites: HashMap<u32, CallSite>,
@@ -69,13 +64,11 @@ pub struct RankActivity {
     pub end_ns: Option<i64>,
     /// The last instant that is known of.
     pub seen_ns: i64,
-    /// The call that the rank is in.
     pub open_call: Option<OngoingCall>,
 }
 
 impl RankActivity {
-    /// Creates the activity of a rank of which only the log's header was read. With `counts`, recurring actions are counted, which takes a kilobyte per
-    /// call site.
+    /// Creates the activity from a log's header. Counting repeated actions takes a kilobyte per call site.
     pub fn new(header: &LogHeader, counts: bool) -> RankActivity {
         let clock = RankClock::new(header, &[], &[]);
         let seen_ns = clock.nanoseconds(header.instants[1].ticks);
@@ -100,17 +93,11 @@ impl RankActivity {
         }
     }
 
-    /// The header of the rank's log.
-    pub fn header(&self) -> &LogHeader {
-        &self.header
-    }
-
-    /// Returns an instant of CLOCK_MONOTONIC of the rank's host on the run's clock.
+    /// Converts the host's CLOCK_MONOTONIC to the run's clock.
     pub fn on_run_clock(&self, monotonic_ns: i64) -> i64 {
         monotonic_ns - self.offsets.last().map_or(0, |offset| offset.offset_ns)
     }
 
-    /// Adds the next item of the log.
     pub fn add_item(&mut self, item: LogItem) {
         match item {
             LogItem::Definitions(definitions) => {
@@ -129,7 +116,7 @@ impl RankActivity {
         }
     }
 
-    /// Returns the activity with the records in the rank's ring. The current call counts up to `now_ns`, if that is known.
+    /// Returns the activity including the ring. The current call counts up to `now_ns`.
     pub fn with_ring(&self, ring: Option<&SalvagedRing>, now_ns: Option<i64>) -> RankActivity {
         let mut activity = self.clone();
         if let Some(ring) = ring {
@@ -146,22 +133,12 @@ impl RankActivity {
         activity
     }
 
-    /// Returns the seconds in MPI in the slices from `begin` up to, but not including, `end`.
-    pub fn mpi_s(&self, begin: i64, end: i64) -> f64 {
-        self.mpi.sum(begin, end)
-    }
-
-    /// Returns the seconds in MPI since the rank's window began.
-    pub fn mpi_total_s(&self) -> f64 {
-        self.mpi.total()
-    }
-
-    /// The recurring actions, and their counts in the slices from `begin` up to, but not including, `end`.
+    /// Returns the repeated actions with their counts in slices `begin..end`.
     pub fn recurring(&self, begin: i64, end: i64) -> impl Iterator<Item = (RepeatedAction, f64)> {
         self.recurring.iter().flatten().map(move |(&what, counts)| (what, counts.sum(begin, end)))
     }
 
-    /// Returns the nanoseconds of CPU time by place, of samples taken since `since_ns`.
+    /// Returns the sampled CPU time in nanoseconds by place.
     pub fn sampled_since(&self, since_ns: i64) -> HashMap<CodeAddress, u64> {
         let mut by_place = HashMap::new();
         for &(_, location, weight_ns) in self.samples.iter().filter(|(at, ..)| *at >= since_ns) {
@@ -177,7 +154,7 @@ impl RankActivity {
             Definition::CallSite(site) if self.recurring.is_some() => drop(self.call_sites.insert(site.id, site)),
             Definition::Function(function) => drop(self.functions.insert(function.id, function)),
             Definition::Instant(instant) => {
-                // A later one gives a more exact rate of ticks.
+                // Later instants give a more exact tick rate.
                 self.last_instant = Some(instant);
                 self.set_clock();
             }
@@ -224,7 +201,7 @@ impl RankActivity {
             _ if record.is_call() => {
                 self.mpi.add_period(begin_ns, end_ns);
                 let site = u32::try_from(record.call_site).ok();
-                // A poll recurs as often as the rank has time for.
+                // Polls recur as often as the rank has time.
                 if let Some(site) = site.filter(|_| !Operation::polls(record.operation)) {
                     self.count(RepeatedAction::Calls(site, record.operation), begin_ns, begin_ns, 1.0);
                 }

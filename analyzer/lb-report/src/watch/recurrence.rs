@@ -1,4 +1,4 @@
-//! Finds the actions that a job repeats, and their rates: marked iterations, or recurring calls.
+//! Finds repeated actions and their rates: marked iterations, or recurring calls.
 
 use super::job_load::recent_slices;
 use super::rank_activity::{RankActivity, RepeatedAction};
@@ -8,13 +8,11 @@ use lbprof_thresholds::watch::MIN_TIMES_OF_RATE;
 /// An action that was repeated lately, and how often.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActionRate {
-    /// The repeated action.
     pub what: RepeatedAction,
-    /// Rate, per second.
     pub per_second: f64,
 }
 
-/// Finds the action that a rank repeats: iterations of the region with the fewest, or else the call that recurs as often as most other calls do.
+/// Finds the iterations of the region with the fewest, or else the call that recurs as often as most others.
 pub fn find_recurrence(activity: &RankActivity) -> Option<ActionRate> {
     let (first, end) = recent_slices(activity);
     let length_s = (end - first) as f64 * SLICE_NS as f64 / 1e9;
@@ -26,18 +24,11 @@ pub fn find_recurrence(activity: &RankActivity) -> Option<ActionRate> {
     (length_s > 0.0).then(|| ActionRate { what: *what, per_second: times / length_s })
 }
 
-/// The action that recurs as often as most others. If several do, it is the same one each time.
+/// Returns the action that recurs as often as most others, with a fixed choice among several.
 fn most_typical(found: &[(RepeatedAction, f64)]) -> Option<&(RepeatedAction, f64)> {
     found.iter().max_by(|(a, a_times), (b, b_times)| {
         let [a_alike, b_alike] =
             [a_times, b_times].map(|times| found.iter().filter(|(_, others)| (others - times).abs() <= 1.0).count());
-        a_alike.cmp(&b_alike).then(b_times.total_cmp(a_times)).then(order_of(*b).cmp(&order_of(*a)))
+        a_alike.cmp(&b_alike).then(b_times.total_cmp(a_times)).then(b.cmp(a))
     })
-}
-
-fn order_of(what: RepeatedAction) -> (u32, u16) {
-    match what {
-        RepeatedAction::Iterations(region) => (region, 0),
-        RepeatedAction::Calls(site, operation) => (site, operation),
-    }
 }

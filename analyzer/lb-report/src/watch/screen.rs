@@ -16,15 +16,12 @@ use lbprof_report::words::{clean, width};
 use super::job_load::RankLoad;
 use super::view::JobView;
 
-/// A terminal whose contents come back when it is dropped.
+/// A terminal that is restored on drop.
 pub struct TerminalScreen(());
 
 impl TerminalScreen {
-    /// Takes the terminal.
-    ///
-    /// Errors: what the system says.
     pub fn new() -> io::Result<TerminalScreen> {
-        // The message of a panic would vanish with the screen.
+        // Otherwise the message of a panic would vanish with the screen.
         let report_panic = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             restore_terminal();
@@ -36,9 +33,6 @@ impl TerminalScreen {
         Ok(screen)
     }
 
-    /// Shows the job.
-    ///
-    /// Errors: what the system says.
     pub fn show(&mut self, view: &JobView) -> io::Result<()> {
         let (width, height) = terminal::size()?;
         let mut text = Vec::new();
@@ -55,8 +49,6 @@ impl TerminalScreen {
     }
 
     /// Waits for the next update. Returns whether the user wants to quit.
-    ///
-    /// Errors: what the system says.
     pub fn wait(&mut self, time: Duration) -> io::Result<bool> {
         let end = Instant::now() + time;
         loop {
@@ -83,19 +75,18 @@ impl Drop for TerminalScreen {
     }
 }
 
-/// Gives the terminal back. It may be gone, so errors do not matter.
+/// Restores the terminal. It may be gone, so errors do not matter.
 fn restore_terminal() {
     let _ = terminal::disable_raw_mode();
     let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
 }
 
-/// A line of the screen in parts of different styles.
 type ScreenLine = Vec<StyledContent<String>>;
 
-/// Returns the lines of a screen of `height` lines, each of at most `columns`.
+/// Returns at most `height` lines of at most `columns`.
 fn draw(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
     let ranks = CountedNoun(view.n_ranks as u64, "rank");
-    let head = format!("{} · {ranks} · {}", view.command, seconds(view.load.elapsed_s)).bold();
+    let head = format!("{} · {ranks} · {}", view.command, seconds(view.load.so_far.elapsed_s)).bold();
     let facts = view.facts().into_iter().map(Stylize::stylize);
     let mut lines: Vec<ScreenLine> = std::iter::once(head).chain(facts).map(|fact| vec![fact]).collect();
     for part in lines.iter_mut().flatten() {
@@ -115,7 +106,7 @@ fn clip(text: &str, columns: usize) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-/// Returns bars of the recent computation of ranks. If not all fit, the longest come first.
+/// Draws the recent computation of ranks, the longest first if not all fit.
 fn bars(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
     let mut loads: Vec<&RankLoad> = view.load.ranks.iter().collect();
     let fits = loads.len() <= height;
@@ -127,7 +118,8 @@ fn bars(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
     let columns = columns.saturating_sub(24);
     let mut lines: Vec<ScreenLine> = Vec::with_capacity(loads.len() + 1);
     for load in loads {
-        let share = if view.load.period_s > 0.0 { (load.lately_s / view.load.period_s).min(1.0) } else { 0.0 };
+        let period_s = view.load.lately.elapsed_s;
+        let share = if period_s > 0.0 { (load.lately_s / period_s).min(1.0) } else { 0.0 };
         let filled = (share * columns as f64).round() as usize;
         let bar = "█".repeat(filled);
         lines.push(vec![
@@ -145,18 +137,17 @@ fn bars(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::job_load::{JobLoad, PeriodEfficiencies};
+    use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+
+    use super::super::job_load::JobLoad;
     use super::super::view::{BusiestRank, JobState};
     use super::*;
 
     fn screen_of(n_ranks: u32, height: usize) -> String {
-        let found = PeriodEfficiencies { parallel: 0.5, load_balance: 0.625, communication: 0.8 };
         let load_of = |rank| RankLoad { rank, lately_s: if rank == 1 { 8.0 } else { 4.0 }, total_s: 5.0 };
         let load = JobLoad {
-            elapsed_s: 12.0,
-            period_s: 10.0,
-            lately: Some(found),
-            so_far: Some(found),
+            lately: EfficiencyTimes::from_computation(&[8.0, 2.0], 10.0, None),
+            so_far: EfficiencyTimes::from_computation(&[9.6, 2.4], 12.0, None),
             ranks: (0..n_ranks).map(load_of).collect(),
         };
         let view = JobView {

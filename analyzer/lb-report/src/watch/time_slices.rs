@@ -1,12 +1,11 @@
-//! Time added up in slices of half a second, of which the last ones are kept: what a rank did lately, in little memory for any length of a run.
+//! Sums amounts in slices of half a second, and keeps the last ones, in constant memory.
 
-/// Nanoseconds of a slice.
 pub const SLICE_NS: i64 = 500_000_000;
 
-/// Slices that are kept: more than a view needs, for ranks are not all seen up to the same instant.
+/// Number of kept slices, with a margin because ranks are read up to different times.
 const KEPT: usize = 128;
 
-/// Amounts by slice, and their sum since the run began.
+/// Amounts by slice, and their sum since the start.
 #[derive(Clone, Debug)]
 pub struct TimeSlices {
     total: f64,
@@ -22,7 +21,7 @@ impl Default for TimeSlices {
 }
 
 impl TimeSlices {
-    /// Adds an amount that is spread evenly over the time from `begin_ns` to `end_ns`.
+    /// Spreads an amount evenly over the time from `begin_ns` to `end_ns`.
     pub fn add(&mut self, begin_ns: i64, end_ns: i64, amount: f64) {
         self.total += amount;
         let (first, last) = (begin_ns.div_euclid(SLICE_NS), end_ns.max(begin_ns).div_euclid(SLICE_NS));
@@ -35,23 +34,22 @@ impl TimeSlices {
         }
     }
 
-    /// Adds a period, as seconds.
+    /// Adds the seconds of a period.
     pub fn add_period(&mut self, begin_ns: i64, end_ns: i64) {
         self.add(begin_ns, end_ns, (end_ns - begin_ns).max(0) as f64 / 1e9);
     }
 
-    /// Returns the sum of all amounts.
     pub fn total(&self) -> f64 {
         self.total
     }
 
-    /// Returns the sum of the kept slices from `begin` up to, but not including, `end`.
+    /// Returns the sum of slices `begin..end`, as far as they are kept.
     pub fn sum(&self, begin: i64, end: i64) -> f64 {
         let oldest = self.newest - KEPT as i64 + 1;
         (begin.max(oldest)..end.min(self.newest + 1)).map(|slice| self.slices[index_of(slice)]).sum()
     }
 
-    /// Empties the slices that replace the oldest ones.
+    /// Clears the slices that replace the oldest ones.
     fn move_to(&mut self, slice: i64) {
         let first = (self.newest + 1).max(slice - KEPT as i64 + 1);
         for new in first..=slice {

@@ -1,4 +1,4 @@
-//! The rows of the tables of functions, as they are written.
+//! Rows of the tables of functions.
 
 use lbprof_collector::{CoreState, StateGroup};
 use serde::Serialize;
@@ -13,8 +13,7 @@ use lbprof_analysis::structure::sampled_code::SampledFunction;
 /// squares of the time that each sample stands for (Poisson). A function includes the code that compilers inline into it from system
 /// headers, not from other functions, and the functions that it calls in libraries that call no MPI, if the log has the calls that led to
 /// samples.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct FunctionTable {
     /// CPU time that a sample stands for, the mean.
     pub period_s: f64,
@@ -42,10 +41,9 @@ pub struct FunctionTable {
     pub delaying_ranks: Vec<DelayingRank>,
 }
 
-/// Threads other than those that called `MPI_Init`, those of a rank together. Their samples count for the region that the rank's first thread was in at that time,
-/// whatever it did there.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// Threads other than the ones that called `MPI_Init`, all threads of a rank together. Their samples count for the region that the rank's first
+/// thread was in at that time, whatever it did there.
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct OtherThreadsRow {
     /// True if they call MPI: false for the threads of OpenMP and of libraries.
     pub call_mpi: bool,
@@ -66,8 +64,7 @@ pub struct OtherThreadsRow {
 }
 
 /// The functions of such threads in a region.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct OtherThreadsFunctions {
     /// Its path.
     pub region: String,
@@ -85,8 +82,7 @@ pub struct OtherThreadsFunctions {
 
 /// The functions of all threads at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums (`LBPROF_MODE=profile`,
 /// `LBPROF_LIMIT`) and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct UnplacedFunctions {
     /// Samples.
     pub samples: u64,
@@ -101,8 +97,7 @@ pub struct UnplacedFunctions {
 }
 
 /// The functions of a region.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct RegionFunctions {
     /// Its path.
     pub region: String,
@@ -135,8 +130,7 @@ pub struct RegionFunctions {
 }
 
 /// Processor counters during computation, in user space.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct HardwareRow {
     /// Ranks that have counts.
     pub ranks: usize,
@@ -167,8 +161,7 @@ pub struct HardwareRow {
 }
 
 /// A function.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct FunctionRow {
     /// Name of the function.
     #[serde(flatten)]
@@ -179,7 +172,7 @@ pub struct FunctionRow {
     pub mean_s: f64,
     /// Standard error of that.
     pub error_s: f64,
-    /// `mean_s` over that of all functions.
+    /// Fraction of the time of all functions.
     pub share: f64,
     /// The least of a rank.
     pub min_s: f64,
@@ -203,17 +196,16 @@ pub struct FunctionRow {
     pub slowest_instructions: Option<f64>,
     /// Its instructions per cycle.
     pub slowest_ipc: Option<f64>,
-    /// Its lines with most CPU time, at most 5. What it calls in libraries counts for the line of the call.
+    /// Its lines with most CPU time, at most 5. Calls in libraries count for the line of the call.
     pub lines: Vec<LineRow>,
     /// The functions of libraries in which it spends most of that time, at most 3: such as `exp`, `dgemm_`, `memcpy`.
     pub libraries: Vec<LibraryRow>,
-    /// The function of the program that called it, if the samples say so: that of most of its time.
+    /// The function of the program that called it for most of its time, if the samples say so.
     pub caller: Option<String>,
 }
 
 /// A function of the program that MPI calls within a call of the program: this is computation, but `mpi_s` and the time of the call include it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct CalledBackRow {
     /// Name of the function; `line` is the first one of it that a sample hit.
     #[serde(flatten)]
@@ -235,21 +227,19 @@ pub struct CalledBackRow {
 }
 
 /// A function of a library, called by a function of the program.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct LibraryRow {
     /// The function that the program called, whatever that called in turn.
     #[serde(flatten)]
     pub name: FunctionName,
     /// CPU time in it, the mean over ranks.
     pub mean_s: f64,
-    /// `mean_s` over that of the function that called it.
+    /// Fraction of the time of the function that called it.
     pub share: f64,
 }
 
 /// The name of a function.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct FunctionName {
     /// Its name without return type and parameters; null if it is not known.
     pub function: Option<String>,
@@ -267,13 +257,13 @@ impl FunctionName {
         FunctionName { function: Some(name).filter(|name| !name.is_empty()), file, line, module }
     }
 
-    /// Returns whether the function is in a library that runs threads, where it waits for them.
+    /// Returns whether the function is in a runtime library of threads, i.e. waits for them.
     pub fn waits_for_threads(&self) -> bool {
         self.module.as_deref().is_some_and(|module| is_thread_runtime(base_name(module)))
     }
 
-    /// `PairLJCut::compute (pair_lj_cut.cpp:112)`, `exp (libm.so.6)`, or `libm.so.6` if the function is unknown;
-    /// `waiting for threads (libgomp.so.1)` in a library that runs threads.
+    /// Formats e.g. `PairLJCut::compute (pair_lj_cut.cpp:112)`, `exp (libm.so.6)`, `libm.so.6` for an unknown function, or `waiting for threads
+    /// (libgomp.so.1)`.
     pub fn label(&self) -> String {
         let module = self.module.as_deref().map(base_name).unwrap_or("generated code");
         if self.waits_for_threads() {
@@ -289,8 +279,7 @@ impl FunctionName {
 }
 
 /// A line of the source.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct LineRow {
     /// Its number.
     pub line: u32,
@@ -307,8 +296,7 @@ pub struct LineRow {
 }
 
 /// Functions that are not listed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct OtherFunctions {
     /// Number of functions.
     pub functions: usize,
@@ -323,11 +311,10 @@ pub struct OtherFunctions {
 }
 
 /// In which functions a rank computes longer than the mean.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct ExplainedExcess {
-    /// The functions with most of it, with all that compilers put into them; only those in which it is significant, at most 3. Of functions put into one another it
-    /// is the innermost that has at least 80 % of it.
+    /// The functions with most of it, with all that compilers put into them; only those in which it is significant, at most 3. If functions are put
+    /// into one another, it is the innermost that has at least 80 % of it.
     pub functions: Vec<ExcessIn>,
     /// Computation without samples of that rank, more than the mean, if that is significant; else null.
     pub not_running_s: Option<f64>,
@@ -338,44 +325,42 @@ pub struct ExplainedExcess {
 }
 
 /// A part of an excess in a state of the thread other than in the program's own code.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct ExcessInState {
     /// The state.
     #[serde(rename = "name", serialize_with = "serial::core_state")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub state: CoreState,
     /// Fraction of the whole excess; negative where the rank has less than the mean.
     pub share: f64,
 }
 
 impl ExplainedExcess {
-    /// Returns the fraction of the excess in the states of a group, if states are known.
+    /// Returns the fraction in a group of states, if states are known.
     pub fn group_share(&self, group: StateGroup) -> Option<f64> {
         let states = self.states.as_ref()?.iter().filter(|one| one.state.group() == group);
         Some(states.map(|one| one.share).sum())
     }
 
-    /// Returns the fraction of the excess for which the rank was asleep or stopped, as far as is known: where the kernel noted no switches, for which it was not running.
+    /// Returns the fraction in which the rank was asleep or stopped, or not running if the kernel noted no switches.
     pub fn asleep_share(&self) -> Option<f64> {
         self.group_share(StateGroup::Asleep).or(self.not_running_share)
     }
 
-    /// Returns whether the rank was stopped from outside for most of that.
+    /// Returns whether the rank was mostly stopped from outside during that.
     pub fn is_stopped(&self) -> bool {
         let states = self.states.iter().flatten().filter(|one| one.state.group() == StateGroup::Asleep);
         states.max_by(|a, b| a.share.total_cmp(&b.share)).is_some_and(|longest| longest.state == CoreState::Stopped)
     }
 
-    /// Returns that fraction if no lack of cores can be behind it: the kernel noted switches, or the ranks have cores of their own.
+    /// Returns that fraction unless a lack of cores may explain it.
     pub fn certain_asleep_share(&self, has_cores: bool) -> Option<f64> {
         self.asleep_share().filter(|_| has_cores || self.states.is_some())
     }
 }
 
 /// A part of an excess.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct ExcessIn {
     /// The function.
     #[serde(flatten)]
@@ -386,13 +371,12 @@ pub struct ExcessIn {
     pub excess_error_s: f64,
     /// `excess_s` over the whole excess, by the ranks' calls; null if there is none.
     pub share: Option<f64>,
-    /// The function that called it, if the samples say so: that of most of its time on all ranks.
+    /// The function that called it for most of its time on all ranks, if the samples say so.
     pub caller: Option<String>,
 }
 
 /// A rank in a region whose computation others wait for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct DelayingRank {
     /// The rank.
     pub rank: u32,
@@ -410,8 +394,7 @@ pub struct DelayingRank {
 }
 
 /// A function in which such a rank computes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct DelayingFunction {
     /// Name of the function.
     #[serde(flatten)]
@@ -425,7 +408,7 @@ pub struct DelayingFunction {
     pub cpu_s: f64,
     /// Standard error of that.
     pub error_s: f64,
-    /// `cpu_s` over that of the rank in all functions of the region.
+    /// Fraction of the CPU time of the rank in all functions of the region.
     pub share: f64,
     /// `cpu_s` less the mean over ranks.
     pub excess_s: f64,

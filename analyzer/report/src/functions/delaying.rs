@@ -10,19 +10,18 @@ use crate::blocking::{BlockingTable, CauseRow};
 use lbprof_analysis::metrics::functions::{FunctionTime, SampledEstimate};
 use lbprof_analysis::model::RegionIdx;
 
-/// Most ranks and regions that are listed, and most functions of each.
+/// Maximum number of ranks, and of functions of each.
 const MOST: (usize, usize) = (20, 3);
 
 impl SampledFunctions<'_> {
-    /// The ranks and regions whose computation others wait for, the most costly first.
     pub(super) fn delaying_ranks(&self, blocking: &BlockingTable) -> Vec<DelayingRank> {
         let computing = blocking.causes.iter().filter(|row| row.activity == Some(Activity::Computation));
         computing.filter_map(|row| self.delaying_rank(row)).take(MOST.0).collect()
     }
 
-    /// The functions in which the rank of a cause computes in its region, or `None` if none is known.
+    /// Returns the functions in which a rank computes in a region, or `None` if none is known.
     ///
-    /// Those that make others wait come first, by the samples in the time that they waited for. Without such samples, those with an excess over the mean do.
+    /// Functions that cause waiting come first, by samples in the awaited time. Without such samples, those with an excess over the mean do.
     fn delaying_rank(&self, row: &CauseRow) -> Option<DelayingRank> {
         let at = self.model.ranks.iter().position(|one| one.rank == row.cause.rank)?;
         let region = self.model.regions.iter().position(|one| one.path == row.region)? as RegionIdx;
@@ -66,7 +65,7 @@ impl SampledFunctions<'_> {
         (cpu_s > 0.0).then(|| DelayingRank { rank, region: row.region.clone(), caused_s, samples, cpu_s, functions })
     }
 
-    /// Counts the samples of the rank of a cause in the time that others waited for, and adds up the waiting that it causes by each function.
+    /// Counts a rank's samples in the time that others waited for, and sums up the caused waiting by function.
     fn caused(&self, row: &CauseRow) -> (u64, BTreeMap<u32, SampledEstimate>) {
         let (mut samples, mut functions) = (0, BTreeMap::new());
         let Some(followed) = &self.model.followed else { return (samples, functions) };

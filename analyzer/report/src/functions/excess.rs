@@ -7,11 +7,10 @@ use lbprof_analysis::metrics::functions::{SampledEstimate, is_sampled};
 use lbprof_analysis::model::RegionIdx;
 use lbprof_collector::CoreState;
 
-/// Most functions that explain an excess.
 const MOST_NAMED: usize = 3;
 
 impl SampledFunctions<'_> {
-    /// Finds the functions in which the rank at index `at` computes longer than the mean, by `excess_s` according to its calls.
+    /// Finds the functions in which the rank at index `at` exceeds the mean, by `excess_s` in total.
     pub(crate) fn explained(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> ExplainedExcess {
         let callers = self.times.by_caller(region);
         let found = self.times.concentrated(region, at, MOST_NAMED).into_iter();
@@ -36,7 +35,7 @@ impl SampledFunctions<'_> {
         }
     }
 
-    /// Divides the excess of the rank at index `at` by the state of its thread. Returns `None` if that is not known of a rank.
+    /// Splits the excess of the rank at index `at` by thread state, if that is known of all ranks.
     fn by_state(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> Option<Vec<ExcessInState>> {
         let times = self.core_times.as_ref()?;
         let own = times.iter().find(|(rank, _)| *rank == at)?.1.in_region(region);
@@ -50,8 +49,7 @@ impl SampledFunctions<'_> {
         )
     }
 
-    /// Explains the excess of a rank in the region of a path, inner regions excluded, or in the whole program. Returns `None` if it was not
-    /// sampled.
+    /// Explains the excess of a rank in the region `path` alone, or in the whole program. Returns `None` if it was not sampled.
     pub(crate) fn explained_in(&self, rank: u32, path: Option<&str>) -> Option<ExplainedExcess> {
         let at = self.model.ranks.iter().position(|one| one.rank == rank)?;
         let region = match path {

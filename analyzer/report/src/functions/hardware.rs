@@ -7,7 +7,6 @@ use lbprof_analysis::metrics::hardware::{HardwareTimes, frequency_hz, ipc};
 use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::model::samples::HardwareCounters;
 
-/// The smallest of a figure of the ranks' counters, with its rank.
 fn smallest(
     ranks: &[(u32, HardwareCounters)],
     figure: impl Fn(&HardwareCounters) -> Option<f64>,
@@ -17,7 +16,7 @@ fn smallest(
 }
 
 impl SampledFunctions<'_> {
-    /// Summarizes the hardware counters of a region. `at` is the index of the rank that is compared with the mean.
+    /// Summarizes the counters of a region. `at` is the index of the rank that is compared with the mean.
     pub(super) fn hardware(&self, region: Option<RegionIdx>, at: usize) -> Option<HardwareRow> {
         let mut ranks: Vec<(u32, HardwareCounters)> = Vec::with_capacity(self.model.ranks.len());
         for rank in &self.model.ranks {

@@ -1,4 +1,4 @@
-//! The tables of functions: in which of them ranks compute, by samples, and in which the slow rank does so longer than the others.
+//! Tables of functions by samples, and the functions in which the slow rank exceeds the others.
 
 mod data;
 mod delaying;
@@ -16,16 +16,14 @@ pub use data::*;
 use super::blocking::BlockingTable;
 use super::largest;
 use lbprof_analysis::metrics::core_time::RankCoreTimes;
-use lbprof_analysis::metrics::functions::{FunctionTime, FunctionTimes, SampledEstimate, is_sampled};
+use lbprof_analysis::metrics::functions::{FunctionTimes, SampledEstimate, is_sampled};
 use lbprof_analysis::model::samples::{CpuTime, SampledThreads};
 use lbprof_analysis::model::{Model, RegionIdx};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::sampled_code::SampledCode;
 
-/// Most regions that have rows: those with most CPU time.
 const MOST_REGIONS: usize = 40;
 
-/// Most functions that MPI calls that have rows.
 const MOST_CALLED_BACK: usize = 20;
 
 /// The samples of `model`, located in `code`.
@@ -41,12 +39,11 @@ pub(super) struct SampledFunctions<'a> {
 }
 
 impl<'a> SampledFunctions<'a> {
-    /// Looks up the functions of the ranks' first threads. Returns `None` if no rank was sampled.
+    /// Returns `None` if no rank was sampled.
     pub(crate) fn new(model: &'a Model, code: &'a SampledCode) -> Option<Self> {
         SampledFunctions::for_threads(model, code, SampledThreads::First)
     }
 
-    /// Looks up the functions of these threads.
     fn for_threads(model: &'a Model, code: &'a SampledCode, threads: SampledThreads) -> Option<Self> {
         let times = FunctionTimes::new(model, code, threads)?;
         let mut lines: BTreeMap<(RegionIdx, u32), Vec<u32>> = BTreeMap::new();
@@ -60,7 +57,6 @@ impl<'a> SampledFunctions<'a> {
         Some(SampledFunctions { model, code, threads, times, core_times, lines })
     }
 
-    /// The tables.
     pub(crate) fn table(&self, blocking: Option<&BlockingTable>) -> FunctionTable {
         let mut sums = [CpuTime::default(); 2];
         for rank in &self.model.ranks {
@@ -90,7 +86,6 @@ impl<'a> SampledFunctions<'a> {
         }
     }
 
-    /// The functions that MPI calls.
     pub(crate) fn called_by_mpi(&self) -> Vec<CalledBackRow> {
         let mut rows: Vec<CalledBackRow> = Vec::new();
         for (at, times) in self.times.called_back() {
@@ -110,12 +105,11 @@ impl<'a> SampledFunctions<'a> {
         rows
     }
 
-    /// The mean over the sampled ranks.
     fn mean(&self, sum: f64) -> f64 {
         sum / self.times.ranks.max(1) as f64
     }
 
-    /// The index of the sampled rank that computes longest in a region, its computation, and the mean.
+    /// Returns the index of the sampled rank that computes longest, its computation, and the mean.
     fn slowest(&self, region: Option<RegionIdx>) -> (Option<usize>, f64, f64) {
         let ranks: Vec<usize> = (0..self.model.ranks.len()).filter(|&at| is_sampled(&self.model.ranks[at])).collect();
         let computation: Vec<f64> = ranks.iter().map(|&at| self.wall_s(region, at)).collect();
@@ -130,13 +124,8 @@ impl<'a> SampledFunctions<'a> {
 
     fn region(&self, region: Option<RegionIdx>) -> RegionFunctions {
         let (slowest, slowest_computation_s, computation_s) = self.slowest(region);
-        let functions = self.times.by_function(region, slowest);
-        let mut all = FunctionTime::default();
-        for time in functions.values() {
-            all.over.sum.add(&time.over.sum);
-            all.own.add(&time.own);
-        }
-        let (rows, others) = self.rows(region, &functions, all.over.sum.seconds);
+        let OtherThreadsFunctions { region: path, cpu_s, cpu_error_s, functions, others, .. } =
+            self.in_region(region, slowest);
         let not_running = self.times.not_running(region);
         let significant = not_running.iter().filter(|&&(_, seconds, variance)| {
             seconds > 0.0 && SampledEstimate { seconds, error_s: variance.sqrt() }.is_significant()
@@ -144,11 +133,11 @@ impl<'a> SampledFunctions<'a> {
         let most = significant.max_by(|a, b| a.1.total_cmp(&b.1));
         let excess_s = slowest_computation_s - computation_s;
         RegionFunctions {
-            region: self.path(region),
+            region: path,
             computation_s,
-            cpu_s: self.mean(all.over.sum.seconds),
-            cpu_error_s: self.mean(all.over.sum.error_s()),
-            not_running_s: computation_s - self.mean(all.over.sum.seconds),
+            cpu_s,
+            cpu_error_s,
+            not_running_s: computation_s - cpu_s,
             not_running_rank: most.and_then(|one| self.model.ranks.get(one.0)).map(|rank| rank.rank),
             max_not_running_s: most.map_or(0.0, |one| one.1),
             slowest_rank: slowest.and_then(|at| self.model.ranks.get(at)).map(|rank| rank.rank),
@@ -156,12 +145,12 @@ impl<'a> SampledFunctions<'a> {
             excess_s,
             explained: slowest.map(|at| self.explained(region, at, excess_s)).unwrap_or_default(),
             hardware: slowest.and_then(|at| self.hardware(region, at)),
-            functions: rows,
+            functions,
             others,
         }
     }
 
-    /// The computation of the rank at index `at`, according to its calls.
+    /// Returns a rank's computation by its calls.
     fn wall_s(&self, region: Option<RegionIdx>, at: usize) -> f64 {
         let rank = &self.model.ranks[at];
         region.map_or_else(|| rank.inclusive(0), |region| rank.exclusive(region))[Activity::Computation as usize]

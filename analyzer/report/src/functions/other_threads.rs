@@ -1,4 +1,4 @@
-//! The functions of threads other than the first of each rank, and of times for which there are no records.
+//! Functions of threads other than each rank's first, and of times without records.
 
 use super::data::{OtherThreadsFunctions, OtherThreadsRow, UnplacedFunctions};
 use super::{MOST_REGIONS, SampledFunctions};
@@ -6,7 +6,7 @@ use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::model::samples::{CpuTime, SampledThreads};
 
 impl SampledFunctions<'_> {
-    /// The rows of the threads that call MPI and of those that do not, if there are any.
+    /// Returns rows for threads with and without MPI calls.
     pub(super) fn other_threads(&self) -> Vec<OtherThreadsRow> {
         let (slowest, ..) = self.slowest(None);
         let kinds = [SampledThreads::WithoutMpi, SampledThreads::WithMpi];
@@ -15,7 +15,7 @@ impl SampledFunctions<'_> {
         some.map(|of_threads| of_threads.as_others(slowest)).filter(|others| others.samples > 0).collect()
     }
 
-    /// The functions of all threads in time for which the activity of the first one is unknown.
+    /// Returns the functions of all threads while the first one's activity is unknown.
     pub(super) fn unplaced(&self) -> Option<UnplacedFunctions> {
         let (slowest, ..) = self.slowest(None);
         let unplaced = SampledFunctions::for_threads(self.model, self.code, SampledThreads::Unplaced)?;
@@ -52,7 +52,7 @@ impl SampledFunctions<'_> {
         }
     }
 
-    fn in_region(&self, region: Option<RegionIdx>, slowest: Option<usize>) -> OtherThreadsFunctions {
+    pub(super) fn in_region(&self, region: Option<RegionIdx>, slowest: Option<usize>) -> OtherThreadsFunctions {
         let functions = self.times.by_function(region, slowest);
         let mut all = CpuTime::default();
         for time in functions.values() {

@@ -1,4 +1,4 @@
-//! The functions of a region and their lines, those with most CPU time first.
+//! The functions of a region and their lines, by CPU time.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,15 @@ use lbprof_analysis::metrics::hardware::ipc;
 use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::model::samples::{CpuTime, CpuTimeOverRanks};
 
-/// Most functions that are rows, of the whole program and of a region; the others are summed up.
+/// Maximum number of rows for the whole program and for a region.
 const MOST_FUNCTIONS: (usize, usize) = (60, 12);
 
-/// Most functions of libraries of a function.
 const MOST_LIBRARIES: usize = 3;
 
-/// Most lines of a function.
 const MOST_LINES: usize = 5;
 
 impl SampledFunctions<'_> {
-    /// The rows of functions, and the sum of the others.
+    /// Returns the rows, and the sum of the others.
     pub(super) fn rows(
         &self,
         region: Option<RegionIdx>,
@@ -78,12 +76,11 @@ impl SampledFunctions<'_> {
         (rows.collect(), others)
     }
 
-    /// CPU time of a function on the rank that is compared, above the mean.
+    /// Returns the excess of the compared rank over the mean.
     pub(super) fn excess(&self, time: &FunctionTime) -> SampledEstimate {
         time.compared().excess(self.times.ranks, self.times.period_s)
     }
 
-    /// The library functions that a function calls, most CPU time first. `all_s` is the CPU time of the function.
     fn libraries(&self, times: Option<&BTreeMap<u32, CpuTime>>, all_s: f64) -> Vec<LibraryRow> {
         let mut order: Vec<(u32, f64)> =
             times.into_iter().flatten().map(|(&function, time)| (function, time.seconds)).collect();
@@ -96,7 +93,7 @@ impl SampledFunctions<'_> {
         rows.collect()
     }
 
-    /// The name of the function with most of these times.
+    /// Returns the name of the function with the largest time.
     pub(super) fn main_caller(&self, times: Option<&BTreeMap<u32, CpuTime>>) -> Option<String> {
         let most = times?.iter().max_by(|a, b| a.1.seconds.total_cmp(&b.1.seconds).then(b.0.cmp(a.0)))?;
         self.name(*most.0, None).function
@@ -106,7 +103,6 @@ impl SampledFunctions<'_> {
         self.code.functions.get(function as usize).map(|one| FunctionName::for_function(one, line)).unwrap_or_default()
     }
 
-    /// The lines of a function in a region, most CPU time first.
     pub(super) fn lines_of(&self, region: Option<RegionIdx>, function: u32) -> Vec<LineRow> {
         let mut sums: BTreeMap<u32, Vec<&CpuTimeOverRanks>> = BTreeMap::new();
         let regions = match region {
@@ -128,7 +124,7 @@ impl SampledFunctions<'_> {
                 for part in parts.iter() {
                     sum.add(&part.sum);
                 }
-                // Of several parts it is not known which ranks have them all.
+                // The ranks of several parts may differ.
                 let only = parts.first().filter(|_| parts.len() == 1);
                 LineRow {
                     line,

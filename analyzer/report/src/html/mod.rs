@@ -1,8 +1,6 @@
-//! The report as one HTML file that needs nothing beside it: the page's style and script, the report's JSON and the page's own data.
+//! The report as one self-contained HTML file: the style and script of `analyzer/page`, the report's JSON and the page's own data (docs/page-data.md).
 //!
-//! docs/page-data.md says what the page reads. The page is made in `analyzer/page`, and this crate holds what it is built into. Names
-//! from logs are text everywhere: [`HtmlPage::write`] escapes them, and in the data elements no character is left that markup begins
-//! or ends with.
+//! Names from logs are text everywhere: [`HtmlPage::write`] escapes them, and the data elements contain no characters of markup.
 
 mod packed;
 mod timeline;
@@ -11,7 +9,6 @@ mod views;
 #[cfg(feature = "schema")]
 pub(crate) use views::ViewsData;
 
-use std::fmt;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -21,11 +18,11 @@ use super::bounds::ListBounds;
 use super::json::{self, GENERATOR};
 use super::text;
 use super::words::clean;
-use crate::views::PageViews;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_analysis::views::TimelineView;
 
-/// A page: what `analyzer/page` is built into, and the data that it reads.
+/// A page of `analyzer/page` and its data.
 pub struct HtmlPage {
     /// Title of the window.
     pub title: String,
@@ -37,89 +34,62 @@ pub struct HtmlPage {
     pub text: String,
     /// Ids of elements and the JSON in them, in which nothing is markup ([`inert`]).
     pub data: Vec<(&'static str, String)>,
-    /// Name and version of what makes it.
-    pub generator: &'static str,
 }
 
 impl HtmlPage {
-    /// Creates a page of the panels in `style` and `script`.
+    /// Creates a page without text and data.
     pub fn new(title: String, style: &'static str, script: &'static str) -> HtmlPage {
-        HtmlPage { title, style, script, text: String::new(), data: Vec::new(), generator: GENERATOR }
+        HtmlPage { title, style, script, text: String::new(), data: Vec::new() }
     }
 
-    /// Writes it.
+    /// Writes the page.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let elements = self.data.iter();
+        let elements =
+            elements.map(|(id, json)| format!("<script type=\"application/json\" id=\"{id}\">{json}</script>\n"));
+        let data: String = elements.collect();
         write!(
             out,
             include_str!("page.html"),
-            generator = escape(self.generator),
+            generator = escape(GENERATOR),
             title = escape(&self.title),
             style = self.style,
             text = escape(&self.text),
-            data = DataElements(&self.data),
+            data = data,
             script = self.script,
         )
     }
 }
 
-/// The elements of [`HtmlPage::data`].
-struct DataElements<'a>(&'a [(&'static str, String)]);
-
-impl fmt::Display for DataElements<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (id, json) in self.0 {
-            writeln!(f, r#"<script type="application/json" id="{id}">{json}</script>"#)?;
-        }
-        Ok(())
-    }
-}
-
-/// Returns a text in which nothing is markup, neither in an element nor in a quoted attribute.
+/// Escapes markup for elements and quoted attributes.
 fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '<' => escaped.push_str("&#60;"),
-            '>' => escaped.push_str("&#62;"),
-            '&' => escaped.push_str("&#38;"),
-            '"' => escaped.push_str("&#34;"),
-            '\'' => escaped.push_str("&#39;"),
-            _ => escaped.push(char),
-        }
-    }
-    escaped
+    let escapes = [('&', "&#38;"), ('<', "&#60;"), ('>', "&#62;"), ('"', "&#34;"), ('\'', "&#39;")];
+    escapes.into_iter().fold(text.to_owned(), |text, (char, escape)| text.replace(char, escape))
 }
 
-/// The contents of a page.
-#[derive(Clone, Copy, Debug)]
-pub struct PageContent<'a> {
-    /// The report.
-    pub report: &'a Report,
-    /// Views besides the report.
-    pub views: &'a PageViews,
-    /// The model that both are of.
-    pub model: &'a Model,
-    /// The places of its call sites.
-    pub places: &'a [CodePlace],
-}
-
-/// Writes the report and what the page shows beside it as one HTML document; `options` are those of the text in it.
-pub fn write(content: &PageContent, options: &text::TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    let &PageContent { report, views, model, places } = content;
+/// Writes the report as one HTML document, with the timeline `seen` during the replay. `options` apply to the text in it.
+pub fn write(
+    report: &Report,
+    model: &Model,
+    places: &[CodePlace],
+    seen: Option<TimelineView>,
+    options: &text::TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let title = format!("lbprof: {}", clean(&report.facts.command.join(" ")));
     let (style, script) = (include_str!("../../../page/dist/page.css"), include_str!("../../../page/dist/page.js"));
     let page = HtmlPage {
         text: anstream::adapter::strip_str(&text::render(report, options)).to_string(),
         data: vec![
             ("report", inert(&json::document(report, &ListBounds::SMALL))?),
-            ("views", inert(&views::document(views, model, places)?)?),
+            ("views", inert(&views::document(report, model, places, seen)?)?),
         ],
         ..HtmlPage::new(title, style, script)
     };
     page.write(out)
 }
 
-/// Formats a value as JSON that is safe in an HTML element. `<`, `>`, `&`, control characters and U+2028, which occur in strings only, are escaped.
+/// Formats JSON that is safe in an HTML element. `<`, `>`, `&`, control characters and U+2028 only occur in strings, and are escaped.
 pub fn inert(value: &impl Serialize) -> io::Result<String> {
     let mut bytes = Vec::new();
     json::write_compact(value, &mut bytes)?;

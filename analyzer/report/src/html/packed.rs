@@ -1,4 +1,4 @@
-//! Many numbers as a string of JSON: base64 of gzip of little-endian numbers.
+//! Packs many numbers into a JSON string: base64 of gzip of little-endian numbers.
 
 use std::io::{self, Write};
 
@@ -10,8 +10,7 @@ use half::f16;
 use serde::{Serialize, Serializer};
 
 /// An array of numbers: each is the stored value times `scale`.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub(super) struct PackedNumbers {
     /// Encoding of the numbers, little-endian.
     #[serde(rename = "type")]
@@ -23,8 +22,7 @@ pub(super) struct PackedNumbers {
 }
 
 /// The encoding of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum NumberEncoding {
     /// 8 bits without sign.
@@ -39,7 +37,7 @@ enum NumberEncoding {
     F32,
 }
 
-/// Arrays by name, in their order.
+/// Arrays by name, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByName(pub(super) Vec<(&'static str, PackedNumbers)>);
 
@@ -49,13 +47,13 @@ impl Serialize for ByName {
     }
 }
 
-/// Entries up to which numbers keep all digits that f32 has; more of them get half floats, which differ by 0.05 % at most.
+/// Number of entries from which half floats replace `f32`, with errors of at most 0.05 %.
 const MOST_EXACT: usize = 1 << 16;
 
-/// Largest number that a half float is asked to hold; above 65,504 there is none.
+/// Scaled maximum of half floats, which end at 65,504.
 const LARGEST_HALF: f32 = 60_000.0;
 
-/// Packs numbers of any size. NaN stands for a missing one.
+/// Packs floats. NaN marks a missing value.
 pub(super) fn numbers(values: &[f32]) -> io::Result<PackedNumbers> {
     if values.len() <= MOST_EXACT {
         return packed(NumberEncoding::F32, 1.0, values.iter().flat_map(|value| value.to_le_bytes()));
@@ -70,17 +68,16 @@ pub(super) fn numbers(values: &[f32]) -> io::Result<PackedNumbers> {
     )
 }
 
-/// Packs whole numbers below 2³² − 1, which stands for a missing one. The values are these times `scale`.
+/// Packs whole numbers, scaled by `scale`. 2³² − 1 marks a missing value.
 pub(super) fn whole_numbers(values: &[u32], scale: f64) -> io::Result<PackedNumbers> {
     packed(NumberEncoding::U32, scale, values.iter().flat_map(|value| value.to_le_bytes()))
 }
 
-/// Packs whole numbers of either sign.
 pub(super) fn signed(values: &[i32]) -> io::Result<PackedNumbers> {
     packed(NumberEncoding::I32, 1.0, values.iter().flat_map(|value| value.to_le_bytes()))
 }
 
-/// Packs small whole numbers. The values are these times `scale`.
+/// Packs small whole numbers, scaled by `scale`.
 pub(super) fn small(values: &[u8], scale: f64) -> io::Result<PackedNumbers> {
     packed(NumberEncoding::U8, scale, values.iter().copied())
 }

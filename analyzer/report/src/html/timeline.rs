@@ -1,4 +1,4 @@
-//! The timeline in the page's own data.
+//! The timeline in the page's data.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,8 +16,7 @@ use lbprof_analysis::views::timeline::{
 };
 
 /// The states of ranks over time.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 pub(super) struct TimelineData {
     /// Start of the run's window.
     begin_s: f64,
@@ -29,7 +28,7 @@ pub(super) struct TimelineData {
     states: Vec<&'static str>,
     /// By state, rows × bins: the share of the bin's time. Rounding errors of a bin are carried to the next. The sum is less than 1 where nothing
     /// was recorded.
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, PackedNumbers>"))]
+    #[schemars(with = "std::collections::BTreeMap<String, PackedNumbers>")]
     share: ByName,
     /// In which regions the ranks are, all ranks together.
     region_course: RegionCourseData,
@@ -50,8 +49,7 @@ pub(super) struct TimelineData {
 }
 
 /// In which regions the ranks are over time, all ranks together.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 pub(super) struct RegionCourseData {
     /// Bins of equal length into which the window is cut: at most 2,000.
     bins: usize,
@@ -63,8 +61,7 @@ pub(super) struct RegionCourseData {
 }
 
 /// Waits, by columns.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 pub(super) struct WaitsData {
     /// Number of the rank.
     rank: PackedNumbers,
@@ -85,8 +82,7 @@ pub(super) struct WaitsData {
 }
 
 /// Messages, by columns.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 pub(super) struct MessagesData {
     /// Number of the rank that sent.
     from: PackedNumbers,
@@ -103,8 +99,7 @@ pub(super) struct MessagesData {
 }
 
 /// States of ranks, by columns.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 pub(super) struct SpansData {
     /// Number of the rank.
     rank: PackedNumbers,
@@ -121,8 +116,7 @@ pub(super) struct SpansData {
 }
 
 /// Instances of parallel regions and threads in them, by columns.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 pub(super) struct TeamsData {
     /// Number of the rank.
     rank: PackedNumbers,
@@ -142,9 +136,8 @@ pub(super) struct TeamsData {
     names: Vec<String>,
 }
 
-/// The timeline of a run with this model, whose call sites are at `places`.
 pub(super) fn object(seen: &TimelineView, model: &Model, places: &[CodePlace]) -> io::Result<TimelineData> {
-    let writer = TimelineWriter::new(seen);
+    let writer = TimelineWriter::new(seen, model, places);
     let mut names = TimelineNames::default();
     let share =
         seen.shares.iter().map(|(state, bytes)| Ok((state_name(usize::from(*state)), small(bytes, 1.0 / 255.0)?)));
@@ -155,13 +148,8 @@ pub(super) fn object(seen: &TimelineView, model: &Model, places: &[CodePlace]) -
         regions: course.regions.iter().map(|&region| names.region(model, region)).collect(),
         share: small(&course.share, 1.0 / 255.0)?,
     };
-    let waits = writer.waits(&seen.waits, |region, site| (names.region(model, region), names.site(places, site)))?;
-    let spans = match &seen.spans {
-        Some(spans) => {
-            Some(writer.spans(spans, |span| (names.region(model, span.region), names.site(places, span.site)))?)
-        }
-        None => None,
-    };
+    let waits = writer.waits(&seen.waits, &mut names)?;
+    let spans = seen.spans.as_ref().map(|spans| writer.spans(spans, &mut names)).transpose()?;
     Ok(TimelineData {
         begin_s: 0.0,
         end_s: seen.end as f64 * 1e-9,
@@ -171,15 +159,16 @@ pub(super) fn object(seen: &TimelineView, model: &Model, places: &[CodePlace]) -
         region_course,
         waits,
         messages: writer.messages(&seen.messages)?,
-        teams: if seen.teams.is_empty() { None } else { Some(writer.teams(&seen.teams, places)?) },
+        teams: if seen.teams.is_empty() { None } else { Some(writer.teams(&seen.teams)?) },
         spans,
         regions: names.region_paths.into_iter().map(str::to_owned).collect(),
         sites: names.site_labels,
     })
 }
 
-/// The common columns of the timeline.
-struct TimelineWriter {
+struct TimelineWriter<'a> {
+    model: &'a Model,
+    places: &'a [CodePlace],
     /// Seconds of one unit of time: the window is as long as a u32 can say.
     unit_s: f64,
     end: Ns,
@@ -187,10 +176,11 @@ struct TimelineWriter {
     states: Vec<u8>,
 }
 
-impl TimelineWriter {
-    fn new(seen: &TimelineView) -> TimelineWriter {
+impl<'a> TimelineWriter<'a> {
+    fn new(seen: &TimelineView, model: &'a Model, places: &'a [CodePlace]) -> TimelineWriter<'a> {
         let unit_s = seen.end as f64 * 1e-9 / f64::from(u32::MAX - 1);
-        TimelineWriter { unit_s, end: seen.end, states: seen.shares.iter().map(|(state, _)| *state).collect() }
+        let states = seen.shares.iter().map(|(state, _)| *state).collect();
+        TimelineWriter { model, places, unit_s, end: seen.end, states }
     }
 
     fn times(&self, times: impl Iterator<Item = Ns>) -> io::Result<PackedNumbers> {
@@ -198,20 +188,19 @@ impl TimelineWriter {
         whole_numbers(&units.collect::<Vec<_>>(), self.unit_s)
     }
 
-    fn waits(&self, waits: &[WaitSeen], mut place: impl FnMut(u32, u32) -> (u32, u32)) -> io::Result<WaitsData> {
+    fn waits(&self, waits: &[WaitSeen], names: &mut TimelineNames<'a>) -> io::Result<WaitsData> {
         let mut states: Vec<WaitState> = waits.iter().map(|wait| wait.state).collect();
         states.sort_unstable();
         states.dedup();
         let state_of_wait = waits.iter().map(|wait| states.binary_search(&wait.state).unwrap_or(0) as u8);
-        let (regions, sites): (Vec<u32>, Vec<u32>) = waits.iter().map(|wait| place(wait.region, wait.site)).unzip();
         Ok(WaitsData {
             rank: ids(waits, |wait| wait.rank)?,
             begin_s: self.times(waits.iter().map(|wait| wait.begin))?,
             end_s: self.times(waits.iter().map(|wait| wait.end))?,
             state: small(&state_of_wait.collect::<Vec<_>>(), 1.0)?,
             states: states.iter().map(|state| state.name()).collect::<Vec<_>>(),
-            region: whole_numbers(&regions, 1.0)?,
-            site: whole_numbers(&sites, 1.0)?,
+            region: ids(waits, |wait| names.region(self.model, wait.region))?,
+            site: ids(waits, |wait| names.site(self.places, wait.site))?,
             delay_source: ids(waits, |wait| wait.delay_source)?,
         })
     }
@@ -227,13 +216,13 @@ impl TimelineWriter {
         })
     }
 
-    fn teams(&self, teams: &[TeamSeen], places: &[CodePlace]) -> io::Result<TeamsData> {
+    fn teams(&self, teams: &[TeamSeen]) -> io::Result<TeamsData> {
         let mut names: Vec<String> = Vec::new();
         let mut known: HashMap<u32, u32> = HashMap::new();
         let mut name = Vec::with_capacity(teams.len());
         for one in teams {
             name.push(*known.entry(one.site).or_insert_with(|| {
-                let Some(label) = places.get(one.site as usize).map(|place| place.of_region().label()) else {
+                let Some(label) = self.places.get(one.site as usize).map(|place| place.of_region().label()) else {
                     return NONE;
                 };
                 let at = names.iter().position(|known| *known == label).unwrap_or(names.len());
@@ -255,24 +244,23 @@ impl TimelineWriter {
         })
     }
 
-    fn spans(&self, spans: &[SpanSeen], place: impl FnMut(&SpanSeen) -> (u32, u32)) -> io::Result<SpansData> {
+    fn spans(&self, spans: &[SpanSeen], names: &mut TimelineNames<'a>) -> io::Result<SpansData> {
         let mut numbers = [0; STATES];
         for (at, &state) in (0..).zip(&self.states) {
             numbers[usize::from(state).min(STATES - 1)] = at;
         }
         let states = spans.iter().map(|span| numbers.get(usize::from(span.state)).copied().unwrap_or(0));
-        let (regions, sites): (Vec<u32>, Vec<u32>) = spans.iter().map(place).unzip();
         Ok(SpansData {
             rank: ids(spans, |span| span.rank)?,
             begin_s: self.times(spans.iter().map(|span| span.begin))?,
             end_s: self.times(spans.iter().map(|span| span.end))?,
             state: small(&states.collect::<Vec<_>>(), 1.0)?,
-            region: whole_numbers(&regions, 1.0)?,
-            site: whole_numbers(&sites, 1.0)?,
+            region: ids(spans, |span| names.region(self.model, span.region))?,
+            site: ids(spans, |span| names.site(self.places, span.site))?,
         })
     }
 }
 
-fn ids<T>(all: &[T], of: impl Fn(&T) -> u32) -> io::Result<PackedNumbers> {
+fn ids<T>(all: &[T], of: impl FnMut(&T) -> u32) -> io::Result<PackedNumbers> {
     whole_numbers(&all.iter().map(of).collect::<Vec<_>>(), 1.0)
 }

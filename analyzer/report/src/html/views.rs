@@ -1,5 +1,6 @@
-//! The page's own data, "views", version 2. docs/page-data.md describes every key; its tables are generated from these structs (`schema.rs`).
+//! The page's own data, "views", version 2. The tables of docs/page-data.md are generated from these structs.
 
+use std::collections::HashMap;
 use std::io;
 
 use lbprof_collector::Activity;
@@ -8,31 +9,29 @@ use serde_json::Value;
 
 use super::packed::{ByName, PackedNumbers, numbers, whole_numbers};
 use super::timeline::{self, TimelineData};
-use lbprof_analysis::model::Model;
-use lbprof_analysis::views::{IterationView, PairView, RegionView, SlowRanks};
-
-use crate::views::PageViews;
+use crate::Report;
+use lbprof_analysis::model::{Model, Seconds};
 use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_analysis::views::{IterationView, PairView, RankRows, RegionView, SlowRanks, TimelineView, regions};
 
 /// The data that the page reads besides the report.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(title = "Views"))]
+#[derive(Serialize, crate::JsonSchema)]
+#[schemars(title = "Views")]
 pub(crate) struct ViewsData<'a> {
     /// 2.
     version: u32,
     /// The rows of all matrices.
     ranks: RowsData,
     /// Names of the hosts, in the order of the ranks.
-    hosts: &'a [String],
+    hosts: Vec<String>,
     /// By row the host of its first rank, as an index in `hosts`.
-    host_of_row: &'a [u32],
+    host_of_row: Vec<u32>,
     /// By row the cluster of its first rank, as in the report's `ranks[].cluster`; null for a rank of none.
-    cluster_of_row: &'a [Option<u32>],
+    cluster_of_row: Vec<Option<u32>>,
     /// Names of the activities that occur.
     activities: Vec<&'static str>,
     /// By name of an activity, and `waiting` where that is known, by row: seconds of all of its ranks in the whole run, or the selected time.
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, PackedNumbers>"))]
+    #[schemars(with = "std::collections::BTreeMap<String, PackedNumbers>")]
     seconds: ByName,
     /// Seconds that ranks (first) wait because of others (second); null if `timeline` is.
     waits: Option<PairData>,
@@ -47,12 +46,11 @@ pub(crate) struct ViewsData<'a> {
     /// States of ranks over time; null with `--no-blocking`, for a single region, and if the calls of all ranks were recorded as sums.
     timeline: Option<TimelineData>,
     /// The reductions that were made, a sentence each.
-    left_out: &'a [String],
+    left_out: Vec<String>,
 }
 
 /// The rows of all matrices.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct RowsData {
     /// Ranks whose logs could be read.
     count: usize,
@@ -67,8 +65,7 @@ struct RowsData {
 }
 
 /// Amounts by two ranks, in blocks of successive ranks.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct PairData {
     /// Ranks in a block; the last may have fewer.
     per_block: usize,
@@ -83,8 +80,7 @@ struct PairData {
 }
 
 /// The main loop.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct IterationsData<'a> {
     /// Path of the iterated region.
     region: &'a str,
@@ -112,7 +108,7 @@ struct IterationsData<'a> {
     /// Rows × columns: waiting in any activity; null if `timeline` is.
     blocking: Option<PackedNumbers>,
     /// By name of an activity of MPI, rows × columns: the time in it; those with at least 0.1 % of the loop's time.
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, PackedNumbers>"))]
+    #[schemars(with = "std::collections::BTreeMap<String, PackedNumbers>")]
     activities: ByName,
     /// By column: elapsed time of an iteration, mean over ranks.
     elapsed: PackedNumbers,
@@ -127,8 +123,7 @@ struct IterationsData<'a> {
 }
 
 /// Ranks that compute far longer than the others.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct OutliersData<'a> {
     /// Median over ranks of their computation in the loop, iterations left out in which it is not known.
     median_s: f64,
@@ -144,52 +139,102 @@ struct OutliersData<'a> {
 }
 
 /// A region.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct RegionData<'a> {
     /// Its path.
     path: &'a str,
     /// By name of an activity, by row: the time in the region alone, without those in it.
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, PackedNumbers>"))]
+    #[schemars(with = "std::collections::BTreeMap<String, PackedNumbers>")]
     seconds: ByName,
     /// By row: calls of MPI from the region alone.
     calls: PackedNumbers,
 }
 
-/// The page's own data on a run with this model, whose call sites are at `places`, as a JSON value.
-pub(super) fn document(views: &PageViews, model: &Model, places: &[CodePlace]) -> io::Result<Value> {
+/// Converts the data to JSON. `seen` is the timeline recorded during the replay.
+pub(super) fn document(
+    report: &Report,
+    model: &Model,
+    places: &[CodePlace],
+    mut seen: Option<TimelineView>,
+) -> io::Result<Value> {
+    let rows = RankRows::new(model.ranks.iter().map(|rank| rank.rank).collect());
+    let (hosts, host_of_row) = hosts(model, &rows);
+    let (regions, without) = regions::views(model, &rows);
+    let blocked = seen.as_mut().and_then(|seen| seen.blocked.take());
+    let main_loop = IterationView::new(model, &rows, blocked);
+    let mut left_out: Vec<String> = rows.reduced().into_iter().chain(without).collect();
+    left_out.extend(main_loop.iter().flat_map(IterationView::reduced));
+    match &seen {
+        Some(seen) => left_out.extend(seen.reduced()),
+        None => left_out.push("no timeline: there is none of a region, or where calls were not followed".to_owned()),
+    }
+    let all: Vec<Seconds> = model.ranks.iter().map(|rank| rank.inclusive(0)).collect();
+    let mut activities = Activity::ALL.to_vec();
+    activities.retain(|&activity| all.iter().any(|seconds| seconds[activity as usize] > 0.0));
+    let mut seconds = Vec::new();
+    for &activity in &activities {
+        let by_row = by_row(&rows, all.iter().map(|seconds| seconds[activity as usize]));
+        seconds.push((activity.name(), numbers(&by_row)?));
+    }
+    let waiting = report.blocking.as_ref().map(|table| &table.sums);
+    if let Some(sums) = waiting {
+        let waits_s = model.ranks.iter().map(|rank| sums.waits_s.get(&rank.rank).copied().unwrap_or(0.0));
+        seconds.push(("waiting", numbers(&by_row(&rows, waits_s))?));
+    }
+    let communication = report.communication.as_ref().map(|table| table.pairs.iter());
+    let bytes = communication.clone().map(|pairs| pairs.map(|pair| (pair.from, pair.to, pair.bytes as f64)));
+    let messages = communication.map(|pairs| pairs.map(|pair| (pair.from, pair.to, pair.messages as f64)));
     let data = ViewsData {
         version: 2,
+        hosts,
+        host_of_row,
+        cluster_of_row: rows.firsts().map(|at| report.clusters.of.get(at).copied().flatten()).collect(),
+        activities: activities.into_iter().map(Activity::name).collect(),
+        seconds: ByName(seconds),
+        waits: waiting.map(|sums| pairs(&rows, sums.pairs.iter().copied())).transpose()?,
+        bytes: bytes.map(|bytes| pairs(&rows, bytes)).transpose()?,
+        messages: messages.map(|messages| pairs(&rows, messages)).transpose()?,
+        iterations: main_loop.as_ref().map(iterations).transpose()?,
+        regions: regions.iter().map(region).collect::<io::Result<_>>()?,
+        timeline: seen.as_ref().map(|seen| timeline::object(seen, model, places)).transpose()?,
+        left_out,
         ranks: RowsData {
-            count: views.rows.ranks(),
-            rows: views.rows.len(),
-            per_row: views.rows.per_row(),
-            numbers: views.rows.runs(),
-            first: views.rows.first_numbers(),
+            count: rows.ranks(),
+            rows: rows.len(),
+            per_row: rows.per_row(),
+            numbers: rows.runs(),
+            first: rows.first_numbers(),
         },
-        hosts: &views.hosts,
-        host_of_row: &views.host_of_row,
-        cluster_of_row: &views.cluster_of_row,
-        activities: views.activities.iter().map(|activity| activity.name()).collect(),
-        seconds: seconds(views)?,
-        waits: views.waits.as_ref().map(pairs).transpose()?,
-        bytes: views.messages.as_ref().map(|[bytes, _]| pairs(bytes)).transpose()?,
-        messages: views.messages.as_ref().map(|[_, messages]| pairs(messages)).transpose()?,
-        iterations: views.iterations.as_ref().map(iterations).transpose()?,
-        regions: views.regions.iter().map(region).collect::<io::Result<Vec<_>>>()?,
-        timeline: views.timeline.as_ref().map(|seen| timeline::object(seen, model, places)).transpose()?,
-        left_out: &views.left_out,
     };
     Ok(serde_json::to_value(data)?)
 }
 
-fn seconds(views: &PageViews) -> io::Result<ByName> {
-    let activities = views.activities.iter().map(|activity| activity.name()).zip(&views.seconds);
-    let all = activities.chain(views.waiting.iter().map(|waiting| ("waiting", waiting)));
-    Ok(ByName(all.map(|(name, seconds)| Ok((name, numbers(seconds)?))).collect::<io::Result<_>>()?))
+/// Sums up a figure over the ranks of each row.
+fn by_row(rows: &RankRows, figures: impl Iterator<Item = f64>) -> Vec<f32> {
+    let mut sums = vec![0.0; rows.len()];
+    for (place, figure) in figures.enumerate() {
+        sums[rows.row_of(place)] += figure;
+    }
+    sums.into_iter().map(|sum| sum as f32).collect()
 }
 
-fn pairs(view: &PairView) -> io::Result<PairData> {
+/// Returns the hosts, and the index of the first rank's host by row.
+fn hosts(model: &Model, rows: &RankRows) -> (Vec<String>, Vec<u32>) {
+    let mut hosts: Vec<String> = Vec::new();
+    let mut places = HashMap::new();
+    for rank in &model.ranks {
+        places.entry(rank.host.as_str()).or_insert_with(|| {
+            hosts.push(rank.host.clone());
+            hosts.len() as u32 - 1
+        });
+    }
+    let of_rows = rows.firsts().map(|at| model.ranks.get(at).map_or(0, |rank| places[rank.host.as_str()]));
+    let of_rows = of_rows.collect();
+    (hosts, of_rows)
+}
+
+fn pairs(rows: &RankRows, amounts: impl Iterator<Item = (u32, u32, f64)>) -> io::Result<PairData> {
+    let view = PairView::new(rows, amounts);
     Ok(PairData {
         per_block: view.per_block,
         blocks: view.blocks,
@@ -199,7 +244,7 @@ fn pairs(view: &PairView) -> io::Result<PairData> {
     })
 }
 
-/// Packs numbers with the precision of `f32`, which is enough for a picture.
+/// Packs numbers with the precision of `f32`, enough for a picture.
 fn pack_amounts(amounts: &[f64]) -> io::Result<PackedNumbers> {
     numbers(&amounts.iter().map(|&amount| amount as f32).collect::<Vec<_>>())
 }

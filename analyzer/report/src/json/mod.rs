@@ -1,18 +1,15 @@
-//! The report as JSON, schema "lbprof-report/2": the rows of the report as they are, and the sentences of the text report.
+//! The report as JSON, schema "lbprof-report/2": the rows with all digits, times in seconds, and the sentences of the text.
 //!
-//! docs/report.schema.json is generated from the rows, and the types of the page and the tables of docs/report-json.md are made from that (see `schema.rs` of the crate). Numbers
-//! have all their digits, times are in seconds.
+//! docs/report.schema.json is generated from the rows. The page's types and the tables of docs/report-json.md are made from that.
 
 mod summary;
 mod write;
-
-use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::bounds::ListBounds;
+use super::bounds::{ListBounds, with_short_lists};
 use super::clusters::ClusteringFacts;
 use super::findings::{AnswerText, FindingRow, not_explained_s};
 use super::iterations::IterationTable;
@@ -23,23 +20,22 @@ use super::selection::SelectionRow;
 use super::what_if::{CriticalPathRow, PredictionRow};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CoreStateTable, CounterRow,
-    DispersionRows, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, ProblemRow, RankRow, RegionRow, Report,
-    SiteRow, ThreadPoolRow, ThreadTable, Verdict, WindowRow, text,
+    DispersionRows, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, RankRow, RegionRow, Report, SiteRow,
+    ThreadPoolRow, ThreadTable, Verdict, WindowRow,
 };
 pub use summary::{MAX_BYTES, RunSummary};
 pub use write::write;
 pub use write::{write_compact, write_pretty};
 
-/// Name and version of what makes it.
+/// Name and version of the generator.
 pub const GENERATOR: &str = concat!("lb-report ", env!("CARGO_PKG_VERSION"));
 
 /// Name and version of the schema.
 pub const SCHEMA: &str = "lbprof-report/2";
 
 /// A report of lb-report: everything in the text report, with all digits.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(title = "Report"))]
+#[derive(Serialize, crate::JsonSchema)]
+#[schemars(title = "Report")]
 pub(crate) struct ReportDocument<'a> {
     /// `lbprof-report/2`.
     schema: &'static str,
@@ -84,12 +80,12 @@ pub(crate) struct ReportDocument<'a> {
     /// An object per region, outer regions before inner ones; the first is `main`, the whole program.
     regions: &'a [RegionRow],
     /// Loops found in the calls, outer ones before those in them; empty if iterations are marked.
-    loops: Cow<'a, [LoopRow]>,
+    loops: Vec<LoopRow>,
     /// The iterations of the main loop.
     iterations: &'a IterationTable,
     /// For whom ranks wait, where, and caused by what; null if waiting was not analysed: `--no-blocking`, or the calls of all ranks were recorded
     /// as sums.
-    blocking: Option<Cow<'a, BlockingTable>>,
+    blocking: Option<BlockingTable>,
     /// Predicted times under other conditions: `as measured`, `without the recorder` if that disturbed the run, `ideal network`, then the others, largest saving first; empty if `blocking`
     /// is null, not all that ranks wait for is known, or a region is selected.
     predictions: Vec<&'a PredictionRow>,
@@ -100,9 +96,9 @@ pub(crate) struct ReportDocument<'a> {
     /// The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
     critical_path: Option<CriticalPathRow<'a>>,
     /// Differences between the ranks: everything that is not in the lists of ranks, activities and regions.
-    dispersion: Cow<'a, DispersionRows>,
+    dispersion: DispersionRows,
     /// An object per cluster of ranks that run the same code; a single one if all do.
-    clusters: Cow<'a, [ClusterRow]>,
+    clusters: Vec<ClusterRow>,
     /// Method of clustering, and the ranks of no cluster.
     clustering: ClusteringFacts<'a>,
     /// An object per call site, operation and activity, the longest first.
@@ -112,7 +108,7 @@ pub(crate) struct ReportDocument<'a> {
     call_tree: &'a [CallTreeRow],
     /// Communication between ranks, and its sizes; null if calls were not looked at one by one: `--no-blocking`, a region is selected, or
     /// the calls of all ranks were recorded as sums.
-    communication: Option<Cow<'a, CommunicationTable>>,
+    communication: Option<CommunicationTable>,
     /// The run by up to 50 windows of time, all equally long; empty likewise.
     windows: &'a [WindowRow],
     /// The main loop by up to 20 blocks of equally many iterations; iterations of which the computation is not known are left out. Empty if no
@@ -125,8 +121,7 @@ pub(crate) struct ReportDocument<'a> {
 }
 
 /// The verdict and its words.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct VerdictInWords<'a> {
     /// The figures.
     #[serde(flatten)]
@@ -141,8 +136,7 @@ struct VerdictInWords<'a> {
 }
 
 /// A note on the predictions.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct NoteInWords {
     /// `calls are sums`: no prediction, because calls of some ranks were recorded as sums; `of a region`: none, because a region was selected;
     /// `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work
@@ -156,19 +150,23 @@ struct NoteInWords {
     text: String,
 }
 
-/// The report as a JSON value. `bounds` limits the parts that grow with the ranks.
+/// Converts the report to JSON, with lists limited by `bounds`.
 pub fn document(report: &Report, bounds: &ListBounds) -> Value {
     let notes = report.what_if.notes.iter();
-    let notes = notes.map(|note| NoteInWords { kind: note.name(), text: text::what_if_note(note) });
+    let notes = notes.map(|note| {
+        let (kind, text) = note.name_and_text();
+        NoteInWords { kind, text }
+    });
     let none = IterationTable::default();
     let clusters: FxHashMap<u32, u32> = report.ranks.iter().filter_map(|row| Some((row.rank, row.cluster?))).collect();
     let blocking = report.blocking.as_ref();
     let ranks = ranks_by_cluster::listed(&report.ranks, bounds);
+    let problems = with_short_lists(&report.problems, bounds.entries, |row| &mut row.ranks);
     let answer = AnswerText::new(report);
     let document = ReportDocument {
         schema: SCHEMA,
         generator: GENERATOR,
-        run: RunRow::new(&report.facts, &report.data, ProblemRow::bounded(&report.problems, bounds)),
+        run: RunRow::new(&report.facts, &report.data, problems),
         lifetime: report.lifetime.as_ref(),
         selection: SelectionRow::new(&report.facts.selected, bounds),
         verdict: VerdictInWords {
@@ -189,7 +187,7 @@ pub fn document(report: &Report, bounds: &ListBounds) -> Value {
         activities: &report.activities,
         core_states: report.core_states.as_ref(),
         regions: &report.regions,
-        loops: LoopRow::bounded(&report.loops.rows, bounds),
+        loops: with_short_lists(&report.loops.rows, bounds.entries, |row| &mut row.ranks),
         iterations: report.iterations.as_ref().unwrap_or(&none),
         blocking: blocking.map(|table| table.bounded(&|rank| clusters.get(&rank).copied(), bounds)),
         predictions: report.what_if.shown_rows().collect(),
@@ -197,7 +195,7 @@ pub fn document(report: &Report, bounds: &ListBounds) -> Value {
         prediction_notes: notes.collect(),
         critical_path: report.what_if.critical_path(bounds),
         dispersion: report.dispersion.bounded(bounds),
-        clusters: report.clusters.bounded(bounds),
+        clusters: with_short_lists(&report.clusters.rows, bounds.entries, |row| &mut row.ranks),
         clustering: ClusteringFacts::from(&report.clusters),
         callsites: &report.call_sites,
         call_tree: &report.call_tree,
@@ -207,6 +205,5 @@ pub fn document(report: &Report, bounds: &ListBounds) -> Value {
         functions: report.functions.as_ref(),
         counters: &report.counters,
     };
-    // All keys are text, so that there is nothing that JSON cannot hold.
     serde_json::to_value(document).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
-//! The answer in a few lines of JSON, for scripts, chats and language models: [`MAX_BYTES`] at most.
+//! A summary of at most [`MAX_BYTES`] of JSON for scripts, chats and language models.
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::Report;
 use crate::efficiency::EfficiencyRow;
@@ -10,19 +11,16 @@ use crate::words::shorten;
 /// Name and version of the schema.
 const SCHEMA: &str = "lbprof-summary/1";
 
-/// Most bytes of the document.
+/// Maximum size of the document.
 pub const MAX_BYTES: usize = 4096;
 
-/// Most findings.
 const MAX_FINDINGS: usize = 3;
 
-/// Most ranks and hosts of a finding.
+/// Maximum number of ranks and hosts of a finding.
 const MAX_LISTED: usize = 8;
 
-/// Most columns of a text.
 const MAX_COLUMNS: usize = 300;
 
-/// Most columns of the command.
 const MAX_COMMAND: usize = 120;
 
 /// A report in short.
@@ -37,22 +35,13 @@ pub struct RunSummary {
     complete: bool,
     answer: AnswerText,
     lost_share: Option<f64>,
-    efficiency: SummaryEfficiency,
+    /// Efficiencies of the ranks that the answer judges, 0 to 1; null where they are not known.
+    efficiency: Value,
     findings: Vec<FindingRow>,
 }
 
-/// Efficiencies of the ranks that the answer judges, 0 to 1; null where they are not known.
-#[derive(Debug, Serialize)]
-struct SummaryEfficiency {
-    parallel: Option<f64>,
-    load_balance: Option<f64>,
-    communication: Option<f64>,
-    micro_load_balance: Option<f64>,
-    transfer: Option<f64>,
-}
-
 impl RunSummary {
-    /// Returns the summary of a report. Texts are shortened until it fits into [`MAX_BYTES`].
+    /// Summarizes a report, with texts shortened to fit into [`MAX_BYTES`].
     pub fn new(report: &Report) -> RunSummary {
         let mut columns = MAX_COLUMNS;
         let mut summary = RunSummary::with(report, columns);
@@ -94,13 +83,13 @@ impl RunSummary {
             complete: report.data.complete,
             answer,
             lost_share: report.verdict.lost_share,
-            efficiency: SummaryEfficiency {
-                parallel,
-                load_balance,
-                communication,
-                micro_load_balance: micro_load_balance.filter(|_| is_known),
-                transfer: transfer.filter(|_| is_known),
-            },
+            efficiency: json!({
+                "parallel": parallel,
+                "load_balance": load_balance,
+                "communication": communication,
+                "micro_load_balance": micro_load_balance.filter(|_| is_known),
+                "transfer": transfer.filter(|_| is_known),
+            }),
             findings: findings.collect(),
         }
     }

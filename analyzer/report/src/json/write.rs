@@ -1,4 +1,4 @@
-//! JSON as text, on several lines or on one.
+//! Writes JSON on several lines or on one.
 
 use std::io::{self, Write};
 
@@ -10,18 +10,18 @@ use crate::Report;
 use crate::bounds::ListBounds;
 use crate::words::is_hostile;
 
-/// Writes the report as one JSON document that ends with a new line, with as much as `bounds` says of what grows with the ranks.
+/// Writes the report as a JSON document with lists limited by `bounds`.
 pub fn write(report: &Report, bounds: &ListBounds, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&document(report, bounds), out)
 }
 
-/// Writes a value on several lines, with a new line at its end.
+/// Writes a value on several lines.
 pub fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     write_with(value, EscapingFormatter(PrettyFormatter::new()), &mut *out)?;
     out.write_all(b"\n")
 }
 
-/// Writes a value on one line, without a new line at its end.
+/// Writes a value on one line, without a line break.
 pub fn write_compact(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     write_with(value, EscapingFormatter(CompactFormatter), out)
 }
@@ -30,7 +30,7 @@ fn write_with(value: &impl Serialize, formatter: impl Formatter, out: &mut dyn W
     value.serialize(&mut serde_json::Serializer::with_formatter(out, formatter)).map_err(io::Error::from)
 }
 
-/// A formatter that also escapes the control characters that JSON lets pass but terminals obey, and writes zeros without a sign.
+/// A formatter that escapes characters that terminals obey, and writes zero without a sign.
 struct EscapingFormatter<F>(F);
 
 macro_rules! forward {

@@ -1,4 +1,4 @@
-//! Doubts in words: what comes before the figures.
+//! Doubts in words.
 
 use crate::Report;
 use crate::doubts::{CrowdedCores, DoubtedRanks};
@@ -7,7 +7,7 @@ use crate::words::{count, percent, plural, seconds_like};
 use lbprof_analysis::metrics::sleep_time::SleepTime;
 use lbprof_thresholds::wording::{MIN_MOST_ASLEEP, MIN_NEARLY_ALL_ASLEEP};
 
-/// Returns all doubts, the gravest first, each as one or two sentences.
+/// Returns all doubts in one or two sentences each, the most serious first.
 pub fn sentences(report: &Report) -> Vec<String> {
     let failed = report.doubts.failed.iter();
     let failed = failed.map(|(status, ranks)| format!("{} ended with exit status {status}.", named(ranks)));
@@ -23,7 +23,7 @@ pub fn sentences(report: &Report) -> Vec<String> {
     failed.chain(others.into_iter().flatten()).collect()
 }
 
-/// Returns that ranks have more threads than cores, and how to bind them.
+/// Reports ranks with more threads than cores, and how to bind them.
 pub fn fewer_cores(report: &Report) -> Option<String> {
     let DoubtedRanks { worst_rank, worst: CrowdedCores { threads, cores }, ranks } =
         report.doubts.fewer_cores.as_ref()?;
@@ -96,7 +96,7 @@ fn other_threads(report: &Report) -> Option<String> {
     ))
 }
 
-/// Returns that ranks make hardly any calls.
+/// Reports that ranks make hardly any calls.
 pub fn few_calls(report: &Report) -> Option<String> {
     let time = seconds_like(report.verdict.elapsed_s, report.verdict.elapsed_s);
     Some(match report.doubts.few_calls? {
@@ -110,17 +110,16 @@ pub fn few_calls(report: &Report) -> Option<String> {
     })
 }
 
-/// Returns the amount of a rank's computation that is sleep: `most of it asleep or waiting for I/O`.
+/// Describes how much of a rank's computation is sleep, e.g. `most of it asleep or waiting for I/O`.
 pub fn asleep_in_words(found: &SleepTime) -> String {
     format!("{} of it {}", asleep_amount(found), idle_state(found.is_stopped()))
 }
 
-/// Returns the state of a rank that neither runs nor wants a core.
+/// Describes a rank that neither runs nor needs a core.
 pub fn idle_state(is_stopped: bool) -> &'static str {
     if is_stopped { "stopped from outside" } else { "asleep or waiting for I/O" }
 }
 
-/// Returns the amount of a rank's computation that is sleep, in a word.
 fn asleep_amount(found: &SleepTime) -> &'static str {
     match found.asleep_s / found.computation_s {
         share if share >= MIN_NEARLY_ALL_ASLEEP => "nearly all",
@@ -129,7 +128,7 @@ fn asleep_amount(found: &SleepTime) -> &'static str {
     }
 }
 
-/// The options of launchers that give each rank so many cores, by the MPI library's binary interface.
+/// Returns launcher options that bind each rank to `cores`, by the ABI of the MPI library.
 fn binding(abi: &str, cores: u32) -> String {
     let own = match abi {
         "open-mpi" => format!("mpirun --map-by slot:PE={cores} or --bind-to none"),
@@ -138,7 +137,7 @@ fn binding(abi: &str, cores: u32) -> String {
     format!("{own}; under Slurm srun --cpus-per-task={cores}")
 }
 
-/// Returns `Rank 3`, or `Ranks 0-3, 7`.
+/// Formats ranks, e.g. `Rank 3` or `Ranks 0-3, 7`.
 fn named(ranks: &[u32]) -> String {
     capitalized(&named_ranks(ranks))
 }

@@ -1,4 +1,4 @@
-//! The functions in which a rank computes longer than the others, and those that MPI calls, in sentences.
+//! Describes the functions that explain a slow rank, and those that MPI calls.
 
 use crate::Report;
 use crate::functions::{CalledBackRow, ExcessIn, ExplainedExcess, FunctionName};
@@ -9,10 +9,9 @@ use lbprof_thresholds::wording::{
     MAX_DIFFERENCE_OF_EVEN_FUNCTION, MIN_EXCESS_OF_FIRST_FUNCTION, MIN_EXCESS_OF_NAMED_FUNCTION,
 };
 
-/// Most functions in a sentence.
 const MOST_NAMED: usize = 2;
 
-/// Returns a function that MPI calls: `MPI_Allreduce runs add (sums.c:7) for 1.20 s on rank 0, 0.30 s on average`.
+/// Describes a function that MPI calls, e.g. `MPI_Allreduce runs add (sums.c:7) for 1.20 s on rank 0, 0.30 s on average`.
 pub fn in_mpi_call(row: &CalledBackRow) -> String {
     let name = shorten(&clean(&row.name.label()), LONGEST_NAME);
     let on_average = seconds_like(row.mean_s, row.max_s);
@@ -23,23 +22,23 @@ pub fn in_mpi_call(row: &CalledBackRow) -> String {
     format!("MPI_{} runs {name} for {how_long}", row.operation)
 }
 
-/// The function that MPI calls longest, or `None` if MPI calls none.
+/// Describes the function that MPI calls longest.
 pub fn called_by_mpi(report: &Report) -> Option<String> {
     report.functions.as_ref()?.called_by_mpi.first().map(in_mpi_call)
 }
 
-/// Returns whether computation without samples may have waited for a core.
+/// Returns whether computation without samples may be waiting for a core.
 pub fn may_lack_cores(report: &Report) -> bool {
     let is_preempted = report.verdict.worst.as_ref().is_some_and(|worst| worst.preempted.is_some());
     is_preempted || report.has_crowded_cores()
 }
 
-/// Returns the fraction of an excess for which the rank was asleep or stopped, if no lack of cores can be behind it.
+/// Returns the fraction of an excess in which the rank was asleep or stopped, unless a lack of cores may explain it.
 pub fn certain_asleep_share(report: &Report, excess: &ExplainedExcess) -> Option<f64> {
     excess.certain_asleep_share(!may_lack_cores(report))
 }
 
-/// Returns where an excess lies, in functions or in states of the thread: `force (md.c:12) ← step: 92 % of the extra work`. `None` if samples show no function.
+/// Describes where an excess is, e.g. `force (md.c:12) ← step: 92 % of the extra work`, or returns `None` if samples show no function.
 pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
     let functions = excess
         .functions
@@ -50,7 +49,7 @@ pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
     let is_named = !excess.functions.is_empty() && !shares.is_empty();
     let parts = shares.iter().enumerate().map(|(at, (share, what))| {
         let of = if at == 0 { " of the extra work" } else { "" };
-        format!("{what}: {}{of}", share_of_it(*share))
+        format!("{what}: {:.0} %{of}", 100.0 * share.min(1.0))
     });
     is_named.then(|| parts.collect::<Vec<_>>().join(", "))
 }
@@ -61,7 +60,7 @@ pub fn function_and_caller(name: &FunctionName, caller: Option<&str>) -> String 
     format!("{}{caller}", shorten(&clean(&name.label()), LONGEST_NAME))
 }
 
-/// Returns the functions and the states that an excess lies in, with their shares, the largest first.
+/// Returns the functions and states of an excess with their shares, the largest first.
 fn largest_parts(
     functions: impl Iterator<Item = (Option<f64>, String)>,
     excess: &ExplainedExcess,
@@ -80,18 +79,18 @@ fn largest_parts(
     parts
 }
 
-/// Returns the function that has most of an excess, if one has.
+/// Returns the function with most of an excess.
 pub fn decisive(excess: &ExplainedExcess) -> Option<&ExcessIn> {
     excess.functions.first().filter(|one| one.share.is_some_and(|share| share >= MIN_EXCESS_OF_FIRST_FUNCTION))
 }
 
-/// Returns the function with file and line.
+/// Returns a function's name, file and line.
 pub fn label(function: &ExcessIn) -> String {
     shorten(&clean(&function.name.label()), LONGEST_NAME)
 }
 
-/// Returns ", called from main" for a function that main called, as samples say, or which lies in code between calls of main, of which `region` is the
-/// name; empty where that is its own code, or not known.
+/// Returns e.g. ", called from main". The caller comes from samples, or from `region`, the name of code between calls. Returns nothing if it is unknown
+/// or the function itself.
 pub fn called_from(function: &ExcessIn, region: Option<&str>) -> String {
     let around = region.and_then(|name| name.split_once(" (")).map(|(caller, _)| caller);
     let caller = other_caller(&function.name, function.caller.as_deref().map(short).or(around));
@@ -104,11 +103,6 @@ fn other_caller(name: &FunctionName, caller: Option<&str>) -> Option<String> {
     caller
         .filter(|caller| !(caller.contains(" → ") || own.starts_with(caller) || own.ends_with(&format!("::{caller}"))))
         .map(clean)
-}
-
-/// A share by samples, which does not say more than whole percents, and no more than all.
-fn share_of_it(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share.min(1.0))
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! The life of the processes outside of the recorded window, in a sentence, where it is long.
+//! Describes the lifetime of processes outside of the recorded window.
 
 use crate::Report;
 use crate::lifetime::{LifetimePart, LifetimePhase, LifetimeTable};
 use crate::words::{percent, seconds};
 use lbprof_thresholds::wording::MIN_PHASE_OF_LIFETIME;
 
-/// The share of the run that the efficiencies describe, and the use of the remaining time, or `None` if that is short.
+/// Describes the share of the run that the efficiencies cover and the use of the rest, unless that is short.
 pub fn sentence(report: &Report) -> Option<String> {
     let table = report.lifetime.as_ref().filter(|table| table.is_worth_a_line())?;
     Some(format!(
@@ -16,12 +16,12 @@ pub fn sentence(report: &Report) -> Option<String> {
     ))
 }
 
-/// Returns the phases outside of the window that are long.
+/// Describes the long phases outside of the window.
 pub fn phases_in_words(table: &LifetimeTable) -> Vec<String> {
     table.parts.iter().filter_map(|part| part_in_words(part, table)).collect()
 }
 
-/// Returns a phase with its median, and the rank that stands out.
+/// Describes a phase by its median, and by the rank that stands out.
 fn part_in_words(part: &LifetimePart, table: &LifetimeTable) -> Option<String> {
     let short_s = MIN_PHASE_OF_LIFETIME * table.elapsed_s;
     let name = match part.phase {

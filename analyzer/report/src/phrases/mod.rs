@@ -1,4 +1,4 @@
-//! Parts of sentences that findings, texts and tables share.
+//! Phrases shared by findings, texts and tables.
 
 pub mod doubts;
 pub mod functions;

@@ -6,17 +6,17 @@ use crate::words::percent;
 use lbprof_analysis::read::open::ranges;
 use lbprof_thresholds::verdict::MIN_EXCESS_ASLEEP;
 
-/// Returns the ranks of a cluster: `ranks 1-3`.
+/// Formats a cluster's ranks, e.g. `ranks 1-3`.
 pub fn members(cluster: &VerdictCluster) -> String {
     named_ranks(&cluster.ranks)
 }
 
-/// Returns the same at the begin of a sentence.
+/// Formats them for the start of a sentence.
 pub fn capitalized_ranks(cluster: &VerdictCluster) -> String {
     capitalized(&members(cluster))
 }
 
-/// Returns `rank 3`, or `ranks 1-3`.
+/// Formats ranks, e.g. `rank 3` or `ranks 1-3`.
 pub fn named_ranks(ranks: &[u32]) -> String {
     match ranks {
         [one] => format!("rank {one}"),
@@ -24,7 +24,7 @@ pub fn named_ranks(ranks: &[u32]) -> String {
     }
 }
 
-/// Returns the ranks that wait for slow ranks, and the verb: `rank 1`, `waits`; `the others`, `wait`.
+/// Returns the ranks that wait for slow ranks, and the verb: `rank 1`, `waits` or `the others`, `wait`.
 pub fn waiting_ranks(report: &Report, slow: &[u32]) -> (String, &'static str) {
     let all: Vec<u32> = match &report.verdict.cluster {
         Some(cluster) => cluster.ranks.clone(),
@@ -36,13 +36,13 @@ pub fn waiting_ranks(report: &Report, slow: &[u32]) -> (String, &'static str) {
     }
 }
 
-/// Returns that ranks wait for slow ranks: `rank 1 waits for it`, `the others wait for them`.
+/// Returns e.g. `rank 1 waits for it` or `the others wait for them`.
 pub fn who_waits(report: &Report, slow: &[u32]) -> String {
     let (ranks, wait) = waiting_ranks(report, slow);
     format!("{ranks} {wait} for {}", if slow.len() > 1 { "them" } else { "it" })
 }
 
-/// Returns a multiple of the mean: `twice`, `1.6 times`.
+/// Formats a multiple of the mean, e.g. `twice` or `1.6 times`.
 pub fn factor_in_words(factor: f64) -> String {
     match factor {
         two if (two - 2.0).abs() < 0.05 => "twice".to_owned(),
@@ -53,12 +53,12 @@ pub fn factor_in_words(factor: f64) -> String {
     }
 }
 
-/// Returns what to look at where ranks are stopped from outside.
+/// Suggests what may stop ranks from outside.
 pub fn stopper(ranks: &str) -> String {
     format!("what stops {ranks} (SIGSTOP: cpulimit, a batch system that suspends jobs, a debugger)")
 }
 
-/// Returns a share without needless digits: `50 %`, `7.3 %`.
+/// Formats a share without needless digits, e.g. `50 %` or `7.3 %`.
 pub fn short_percent(share: f64) -> String {
     match 100.0 * share {
         small if small.abs() < 9.95 => percent(share),
@@ -66,7 +66,7 @@ pub fn short_percent(share: f64) -> String {
     }
 }
 
-/// Returns two shares: `10 % to 72 %`; one if both are written alike.
+/// Formats a range of shares, e.g. `10 % to 72 %`, or one share if both read the same.
 pub fn percent_range(least: f64, most: f64) -> String {
     match [least, most].map(short_percent) {
         [least, most] if least == most => least,
@@ -74,14 +74,13 @@ pub fn percent_range(least: f64, most: f64) -> String {
     }
 }
 
-/// Returns between which values the parallel efficiency of all ranks is, where it is not clear whether they compute or wait between polls, and the
-/// verdict is about them all.
+/// Returns the range of the parallel efficiency if polls may be waiting or computation and the verdict is about all ranks.
 pub fn efficiency_of_unclear_polls(report: &Report) -> Option<(f64, f64)> {
     let is_of_all = report.verdict.cluster.is_none();
     report.doubts.unclear_polls.filter(|_| is_of_all).map(|polls| polls.efficiency)
 }
 
-/// Returns the share of the time that is computation, or between which shares it is.
+/// Returns the share of time that is computation, or its range.
 pub fn computing_share(report: &Report) -> String {
     match efficiency_of_unclear_polls(report) {
         Some((least, most)) => percent_range(least, most),
@@ -89,19 +88,19 @@ pub fn computing_share(report: &Report) -> String {
     }
 }
 
-/// Returns a text that begins with a capital.
+/// Capitalizes a text.
 pub fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// Returns a text that begins with a small letter.
+/// Starts a text with a small letter.
 pub fn uncapitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// Returns whether ranks are asleep for most of what the slowest one has more than the mean, or for much of all that counts as computation: that is time, not work.
+/// Returns whether sleep explains most of the slowest rank's excess, or much of all computation.
 pub fn is_mostly_asleep(report: &Report) -> bool {
     let excess = report.verdict.worst.as_ref().and_then(|worst| worst.explained.as_ref());
     let has_cores = !report.has_crowded_cores();

@@ -1,14 +1,14 @@
-//! The losses of the cores' time on ranks with threads, in a sentence.
+//! Describes the losses of core time on ranks with threads.
 
 use crate::Report;
 use crate::phrases::names::place_name;
-use crate::threads::{CoreLoss, CoreLossKind, MutexRow, MutexWord};
+use crate::threads::{CoreLoss, CoreLossKind, MutexRow};
 use crate::words::{clean, percent, percent_or_dash, plural};
+use lbprof_collector::parallel::MutexKind;
 
-/// Losses that are named in the first sentence.
 const MAX_NAMED: usize = 5;
 
-/// The use of the cores, as a sentence. Empty if each rank has one core.
+/// Describes the use of the cores. Returns nothing if each rank has one core.
 pub fn sentence(report: &Report) -> String {
     let Some(table) = &report.threads else { return String::new() };
     let cores = plural(table.cores, "core");
@@ -21,7 +21,6 @@ pub fn sentence(report: &Report) -> String {
     format!("{} of the time of {cores} is lost{parts}.", lost.unwrap_or_default())
 }
 
-/// A loss as a part of the sentence.
 fn loss(loss: &CoreLoss) -> String {
     let share = percent(loss.share);
     let at = loss.at.as_ref().map(place_name).unwrap_or_default();
@@ -50,17 +49,16 @@ fn loss(loss: &CoreLoss) -> String {
     }
 }
 
-/// Names the mutex that threads wait for.
 fn mutex_name(mutex: Option<&MutexRow>) -> String {
     let Some(mutex) = mutex else { return "a critical section or lock".to_owned() };
     match (mutex.kind, &mutex.name) {
-        (MutexWord::Critical, Some(name)) => format!("critical section {}", clean(name)),
-        (MutexWord::Critical, None) => "a critical section".to_owned(),
-        (MutexWord::Lock, name) => match (mutex.at.as_ref().and_then(|at| at.line), name) {
+        (MutexKind::Critical, Some(name)) => format!("critical section {}", clean(name)),
+        (MutexKind::Critical, None) => "a critical section".to_owned(),
+        (MutexKind::Lock, name) => match (mutex.at.as_ref().and_then(|at| at.line), name) {
             (Some(line), _) => format!("the lock of line {line}"),
             (None, Some(name)) => format!("lock {}", clean(name)),
             (None, None) => "a lock".to_owned(),
         },
-        (MutexWord::Atomic, _) => "an atomic operation".to_owned(),
+        (MutexKind::Atomic, _) => "an atomic operation".to_owned(),
     }
 }

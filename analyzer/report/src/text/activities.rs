@@ -3,13 +3,13 @@
 use lbprof_collector::StateGroup;
 use lbprof_thresholds::wording::{MIN_LISTED_ROW, MIN_SHARE_OF_STATE};
 
-use super::columns::{ColumnCell, layout};
+use super::columns::{ColumnCell, layout, mean_line};
 use super::{TextOptions, title};
 use crate::core_states::CoreStateRow;
 use crate::words::{or_dash, percent};
 use crate::{ActivityRow, Report};
 
-/// The states of computation, if it is not nearly all useful or not known.
+/// Returns the states of computation, unless nearly all of it is useful or unknown.
 fn core_states(report: &Report) -> Vec<&CoreStateRow> {
     let states = report.core_states.iter().flat_map(|table| &table.states);
     let listed: Vec<&CoreStateRow> = states.filter(|row| MIN_SHARE_OF_STATE <= row.share).collect();
@@ -22,15 +22,18 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         report.activities.iter().partition(|row| row.share >= MIN_LISTED_ROW);
     let mut lines = Vec::new();
     for row in listed {
-        let longest = [ColumnCell::Time(row.max_s), ColumnCell::rank(row.max_rank)];
-        let calls = ColumnCell::nonzero(row.calls, ColumnCell::Count);
-        let bytes = [row.sent, row.received].map(|bytes| ColumnCell::nonzero(bytes, ColumnCell::Bytes));
-        let is_mpi = row.activity.is_mpi();
-        let more = longest.into_iter().chain([if is_mpi { calls } else { ColumnCell::Empty }]).chain(bytes);
-        lines.push(line(row.activity.name().to_owned(), row.share, row.mean_s, more));
+        let calls = if row.activity.is_mpi() { row.calls } else { 0 };
+        let more = [
+            ColumnCell::Time(row.max_s),
+            ColumnCell::rank(row.max_rank),
+            ColumnCell::nonzero(calls, ColumnCell::Count),
+            ColumnCell::nonzero(row.sent, ColumnCell::Bytes),
+            ColumnCell::nonzero(row.received, ColumnCell::Bytes),
+        ];
+        lines.push(mean_line(row.activity.name().to_owned(), row.share, row.mean_s, more));
         for state in core_states(report).into_iter().filter(|_| row.activity.group() == StateGroup::Outside) {
             let longest = [ColumnCell::Time(state.max_s), ColumnCell::rank(state.max_rank)];
-            lines.push(line(format!("  {}", state.state.name()), state.share * row.share, state.mean_s, longest));
+            lines.push(mean_line(format!("  {}", state.state.name()), state.share * row.share, state.mean_s, longest));
         }
     }
     let data = &report.data;
@@ -45,20 +48,13 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         ("unknown".to_owned(), data.unknown_share, data.unknown_mean_s),
     ];
     let sums = sums.into_iter().filter(|(_, share, _)| *share >= MIN_LISTED_ROW / 2.0);
-    lines.extend(sums.map(|(name, share, mean_s)| line(name, share, mean_s, [])));
+    lines.extend(sums.map(|(name, share, mean_s)| mean_line(name, share, mean_s, [])));
     let heads = ["~activity", "share", "mean", "longest", "on\nrank", "calls", "sent", "received"];
     let table = layout(&heads, &lines, &[&["sent", "received"], &["calls"]], options);
     format!("{}{table}{}\n", title("Activities", 0, 0), factors(report))
 }
 
-fn line(name: String, share: f64, mean_s: f64, more: impl IntoIterator<Item = ColumnCell>) -> Vec<ColumnCell> {
-    let mut cells = vec![ColumnCell::Text(name), ColumnCell::Share(share), ColumnCell::Time(mean_s)];
-    cells.extend(more);
-    cells.resize(8, ColumnCell::Empty);
-    cells
-}
-
-/// The factors of useful computation, where computation is split: `Of computation 98 % has a core, 90 % of that is awake, 97 % of that in user space.`
+/// Describes the factors of useful computation, if it is split.
 fn factors(report: &Report) -> String {
     let Some(table) = report.core_states.as_ref().filter(|_| !core_states(report).is_empty()) else {
         return String::new();

@@ -7,10 +7,10 @@ use crate::Report;
 use crate::findings::{AnswerText, FindingTone};
 use crate::words::wrap;
 
-/// Columns of a line's label, the margin included.
+/// Width of a label with its margin.
 const LABEL: usize = 11;
 
-/// Most lines of notes on the first screen; the tables have them all.
+/// Maximum number of lines of notes on the first screen.
 const MAX_NOTE_LINES: usize = 2;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
@@ -41,7 +41,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// Returns the first two lines of a text, cut where it goes on.
+/// Returns the first two lines of a text, with an ellipsis if more follow.
 pub(super) fn first_lines(words: &str, columns: usize) -> String {
     let lines: Vec<&str> = words.lines().collect();
     match lines.as_slice() {

@@ -1,4 +1,4 @@
-//! The tables of waiting: why, where and caused by what.
+//! Tables of waiting: why, where, and its causes.
 
 use std::fmt::Write;
 
@@ -10,10 +10,9 @@ use crate::words::{clean, percent, plural, seconds, seconds_like, short_path, wh
 use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_thresholds::wording::{MAX_TIME_OF_NO_WAITING, MIN_REPORTED_WAITING};
 
-/// Most pairs of ranks that are reported in a sentence.
 const MOST_PAIRS: usize = 3;
 
-/// Columns that give way where lines are short.
+/// Columns that are dropped from short lines.
 const SPARE: &[&[&str]] = &[&["count"], &["own"], &["transit"]];
 
 const CAUSES: ColumnTable<CauseRow> = ColumnTable {
@@ -52,7 +51,7 @@ const PLACES: ColumnTable<WaitRow> = ColumnTable {
     weight: Some(|row| row.share),
 };
 
-/// The tables, where a region was selected: of the whole run the call tree shows where ranks wait.
+/// Shows the tables for a selected region. For the whole run the call tree shows where ranks wait.
 pub(super) fn section_of_region(report: &Report, options: &TextOptions) -> String {
     if report.facts.selected.region.is_some() { section(report, options) } else { String::new() }
 }
@@ -86,7 +85,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// The reason why waits were not analysed, if it lies in the recording.
+/// Reports that recorded sums do not show waiting.
 fn not_known(report: &Report) -> String {
     let facts = &report.facts;
     let are_sums = report.overheads.alone.is_none() && facts.common_clock && facts.selected.region.is_none();
@@ -98,7 +97,7 @@ fn not_known(report: &Report) -> String {
     )
 }
 
-/// A row for each class of causes.
+/// Renders a row per class of causes.
 fn classes(table: &BlockingTable, options: &TextOptions) -> String {
     let (class, share) = (&table.sums.by_class, table.sums.by_class_share());
     let rows = [
@@ -120,7 +119,6 @@ fn classes(table: &BlockingTable, options: &TextOptions) -> String {
     layout(&["~cause", "caused", "share"], &lines.collect::<Vec<_>>(), &[], options)
 }
 
-/// The waiting that the selected region causes.
 fn by_region(table: &BlockingTable) -> Option<String> {
     let by = table.by_region.filter(|by| by.share >= MIN_REPORTED_WAITING)?;
     let most =
@@ -132,7 +130,7 @@ fn by_region(table: &BlockingTable) -> Option<String> {
     ))
 }
 
-/// The pairs of ranks of which one waits longest for the other.
+/// Names the pairs of ranks with the longest waits.
 fn pairs(table: &BlockingTable) -> Option<String> {
     let total = table.sums.total_s;
     let most = table.most_by?;
@@ -148,7 +146,7 @@ fn pairs(table: &BlockingTable) -> Option<String> {
     Some(text)
 }
 
-/// Lists the calls that could not be matched, and the corrected ones.
+/// Lists the calls that could not be matched, and corrected times.
 fn matching(table: &BlockingTable) -> Option<String> {
     let counts = &table.counts;
     let unmatched = [

@@ -30,7 +30,6 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     CALL_SITES.section(&report.call_sites, &[], options)
 }
 
-/// The bytes that the calls of all threads sent and received.
 fn moved_bytes(row: &SiteRow) -> u64 {
     let sums = [row.sum, row.other_threads];
     sums.iter().fold(0, |moved: u64, sum| moved.saturating_add(sum.sent).saturating_add(sum.received))

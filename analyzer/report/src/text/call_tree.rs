@@ -1,20 +1,20 @@
-//! The program's tree: what its functions take, wait and cause.
+//! The calling-context tree: time, waiting and caused waiting.
 
 use std::collections::BTreeSet;
 
-use super::{DIM, TextOptions, WIDE, title};
+use super::columns::{ColumnCell, layout};
+use super::{TextOptions, WIDE, title};
 use crate::call_tree::CallTreeNodeKind;
 use crate::fraction;
-use crate::table::TextTable;
-use crate::words::{clean, or_dash, percent, percent_or_dash, width};
+use crate::words::{clean, width};
 use crate::{CallTreeRow, Report};
 use lbprof_analysis::structure::code_place::Caller;
 use lbprof_thresholds::wording::{MIN_TIME_OF_ONLY_CHILD, MIN_TIME_OF_TREE_ROW};
 
-/// Most columns of names that share a line.
+/// Maximum width of names that share a line.
 const LONGEST: usize = 40;
 
-/// Columns that give way to names where lines are short.
+/// Columns that are dropped from short lines.
 const SPARE: &[&[&str]] = &[&["slowest"], &["micro"], &["computes"], &["load"]];
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
@@ -24,17 +24,8 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     }
     let shown = shown(report, options);
     let whole_s = rows[0].time_s;
-    let mut heads = vec!["<in", "share", "computes", "waits"];
-    let is_followed = rows[0].waiting_s.is_some();
-    if !is_followed {
-        heads.pop();
-    }
-    heads.extend(is_followed.then_some("causes\nwaiting"));
-    heads.push("load\nbalance");
-    heads.extend((options.columns >= WIDE).then_some("micro\nbalance"));
-    heads.push("slowest\nrank");
-    let mut table = TextTable::new(&heads, 0);
-    // Lines that several nodes share count as one level.
+    let mut lines = Vec::new();
+    // Nodes on one line count as one level.
     let mut levels = vec![0; rows.len()];
     let mut names: Vec<String> = Vec::new();
     for at in 0..rows.len() {
@@ -54,23 +45,26 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         let name = format!("{}{}", "  ".repeat(around.min(12)), names.join(" › "));
         names.clear();
         let computes = row.computation_s >= 0.01 * row.time_s;
-        let mut cells = vec![name, percent(row.share), percent(fraction(row.computation_s, whole_s))];
-        for time_s in [row.waiting_s, row.caused_s].into_iter().take(if is_followed { 2 } else { 0 }) {
-            cells.push(or_dash(time_s, |time_s| percent(fraction(time_s, whole_s))));
-        }
-        cells.push(percent_or_dash(row.load_balance.filter(|_| computes)));
-        if options.columns >= WIDE {
-            cells.push(percent_or_dash(row.micro_load_balance.filter(|_| computes)));
-        }
-        cells.push(or_dash(row.slowest_rank.filter(|_| computes), |rank| rank.to_string()));
-        table.row(cells);
+        let micro = ColumnCell::or_dash(row.micro_load_balance.filter(|_| computes), ColumnCell::Share);
+        lines.push(vec![
+            ColumnCell::Text(name),
+            ColumnCell::Share(row.share),
+            ColumnCell::Share(fraction(row.computation_s, whole_s)),
+            ColumnCell::of_some(row.waiting_s.map(|time_s| fraction(time_s, whole_s)), ColumnCell::Share),
+            ColumnCell::of_some(row.caused_s.map(|time_s| fraction(time_s, whole_s)), ColumnCell::Share),
+            ColumnCell::or_dash(row.load_balance.filter(|_| computes), ColumnCell::Share),
+            if options.columns >= WIDE { micro } else { ColumnCell::Empty },
+            ColumnCell::or_dash(row.slowest_rank.filter(|_| computes), ColumnCell::rank),
+        ]);
     }
     let all = rows.len() + rows.iter().map(|row| row.left_out).sum::<usize>();
     let head = title("Call tree", shown.len(), all);
-    format!("{head}{}\n", table.sparing(options.columns, SPARE).render(options.columns, DIM))
+    let heads =
+        ["<in", "share", "computes", "waits", "causes\nwaiting", "load\nbalance", "micro\nbalance", "slowest\nrank"];
+    format!("{head}{}\n", layout(&heads, &lines, SPARE, options))
 }
 
-/// The nodes that are shown: all, or those in which by themselves most time goes by, or is caused to be waited, and the ones around them.
+/// Returns all nodes, or those with most exclusive or caused time, and the nodes around them.
 fn shown(report: &Report, options: &TextOptions) -> BTreeSet<usize> {
     let rows = &report.call_tree;
     if options.full {
@@ -92,7 +86,7 @@ fn shown(report: &Report, options: &TextOptions) -> BTreeSet<usize> {
     shown
 }
 
-/// The function that a node does nothing but call, if that is shown.
+/// Returns the only child if it takes nearly all of the time and is shown.
 fn is_continued(rows: &[CallTreeRow], shown: &BTreeSet<usize>, at: usize) -> Option<usize> {
     let mut within = shown.range(at + 1..).filter(|&&inner| rows[inner].parent == Some(at));
     let (&only, None) = (within.next()?, within.next()) else { return None };
@@ -100,7 +94,7 @@ fn is_continued(rows: &[CallTreeRow], shown: &BTreeSet<usize>, at: usize) -> Opt
     Some(only).filter(|&only| is_all && rows[only].kind == CallTreeNodeKind::Function)
 }
 
-/// A node's name, with where it is called if another one beside it has that name.
+/// Returns a node's name, with its call site if a sibling has the same name.
 fn label(rows: &[CallTreeRow], at: usize) -> String {
     let row = &rows[at];
     let place = row.at.as_ref().map(Caller::short_place);
@@ -114,7 +108,6 @@ fn label(rows: &[CallTreeRow], at: usize) -> String {
     clean(&text)
 }
 
-/// Returns whether another node beside this one has its name.
 fn has_namesake(rows: &[CallTreeRow], row: &CallTreeRow) -> bool {
     let mut beside = rows.iter().filter(|other| other.parent == row.parent && !std::ptr::eq(*other, row));
     beside.any(|other| other.kind == row.kind && other.name == row.name)

@@ -1,4 +1,4 @@
-//! Clusters of ranks: only where ranks run different code.
+//! Clusters of ranks, shown if ranks run different code.
 
 use super::TextOptions;
 use super::columns::{ColumnCell, ColumnTable, TextColumn};
@@ -24,7 +24,7 @@ const CLUSTERS: ColumnTable<ClusterRow> = ColumnTable {
     weight: None,
 };
 
-/// The efficiencies of each cluster, as if there were no others.
+/// The efficiencies of each cluster by itself.
 const EFFICIENCIES: ColumnTable<ClusterRow> = ColumnTable {
     name: "Efficiency by cluster",
     columns: &[
@@ -43,7 +43,7 @@ const EFFICIENCIES: ColumnTable<ClusterRow> = ColumnTable {
     weight: None,
 };
 
-/// Returns an efficiency, or a dash where the ideal time is not known well.
+/// Returns an efficiency, or a dash if the ideal time is uncertain.
 fn certain(row: &ClusterRow, value: Option<f64>) -> ColumnCell {
     ColumnCell::or_dash(value.filter(|_| row.efficiency.t_ideal_certain), ColumnCell::Share)
 }
@@ -58,7 +58,6 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     table + &EFFICIENCIES.section(&clusters.rows, &[], options)
 }
 
-/// Notes on the ranks whose balance is meaningful.
 fn sentences(report: &Report) -> String {
     let clusters = &report.clusters;
     let so = match clusters.iterate_together {
@@ -68,7 +67,7 @@ fn sentences(report: &Report) -> String {
     format!("The ranks run different code: {}. {so}", who(clusters))
 }
 
-/// `2 clusters and 1 rank of none`.
+/// Counts clusters and other ranks, e.g. `2 clusters and 1 rank of none`.
 fn who(clusters: &ClusterTable) -> String {
     let mut who = Vec::new();
     if !clusters.rows.is_empty() {
@@ -80,7 +79,7 @@ fn who(clusters: &ClusterTable) -> String {
     who.join(" and ")
 }
 
-/// Notes on the method of clustering.
+/// Explains how ranks were clustered.
 fn notes(report: &Report) -> String {
     let clusters = &report.clusters;
     let mut text = String::new();

@@ -1,7 +1,7 @@
-//! Tables whose columns describe themselves: a head, a function that makes the cell of a row, and whether the cells of several rows add up.
+//! Tables whose columns describe themselves: a head, a function for the cell of a row, and whether cells add up.
 //!
-//! Rows of less than 0.1 % of the whole, and those for which there is no room, are one row: `others (12)`. A column in which no row has anything is left
-//! out. Times have the unit that the longest one needs.
+//! Rows below 0.1 % of the whole and rows beyond the limit form one row `others (12)`. Columns without cells are omitted. Times share the unit of the
+//! longest.
 
 use super::{DIM, TextOptions, note, title};
 use crate::table::TextTable;
@@ -35,17 +35,17 @@ pub(super) enum ColumnCell {
 }
 
 impl ColumnCell {
-    /// Returns a value as a cell, or a dash if it is not known.
+    /// Returns a value as a cell, or a dash.
     pub(super) fn or_dash<T>(value: Option<T>, cell: impl FnOnce(T) -> ColumnCell) -> ColumnCell {
         value.map_or(ColumnCell::Unknown, cell)
     }
 
-    /// Returns a value as a cell, or nothing if the row has none.
+    /// Returns a value as a cell, or an empty one.
     pub(super) fn of_some<T>(value: Option<T>, cell: impl FnOnce(T) -> ColumnCell) -> ColumnCell {
         value.map_or(ColumnCell::Empty, cell)
     }
 
-    /// Returns a number as a cell, or nothing if it is 0.
+    /// Returns a number as a cell, or an empty one for 0.
     pub(super) fn nonzero(value: u64, cell: impl FnOnce(u64) -> ColumnCell) -> ColumnCell {
         ColumnCell::of_some((value > 0).then_some(value), cell)
     }
@@ -54,7 +54,6 @@ impl ColumnCell {
         ColumnCell::Number(rank.into())
     }
 
-    /// Returns the sum of two cells of a column that adds up.
     fn plus(self, other: ColumnCell) -> ColumnCell {
         match (self, other) {
             (ColumnCell::Time(a), ColumnCell::Time(b)) => ColumnCell::Time(a + b),
@@ -97,23 +96,21 @@ impl ColumnCell {
     }
 }
 
-/// A column of a table with such rows: its head, and the cell of a row. A head begins with `<` where the cells are words, with `~` where they are names that go on in the next line where lines
-/// get too long, and with `+` where the sum of several cells says something, too.
+/// A column: its head and the cell of a row. A head starts with `<` for words, `~` for names that wrap in narrow tables, and `+` if cells add up.
 pub(super) struct TextColumn<Row>(pub(super) &'static str, pub(super) fn(&Row) -> ColumnCell);
 
-/// The description of a table whose rows are all alike.
+/// A table with rows of one type.
 pub(super) struct ColumnTable<Row: 'static> {
-    /// Its title.
     pub(super) name: &'static str,
     pub(super) columns: &'static [TextColumn<Row>],
-    /// The columns that give way where lines are short, by the first line of their heads; the first group goes first.
+    /// Groups of columns that are dropped from short lines, in this order, by the first lines of their heads.
     pub(super) spare: &'static [&'static [&'static str]],
-    /// The share of the whole that a row has, by which small ones are summed up, or `None` if rows do not add up.
+    /// Share of the whole of a row, by which small ones are summed up, or `None` if rows do not add up.
     pub(super) weight: Option<fn(&Row) -> f64>,
 }
 
 impl<Row: 'static> ColumnTable<Row> {
-    /// Returns the table of these rows, the largest first, with its title, and notes below it. Empty without rows.
+    /// Renders the table with its title and notes, the largest rows first. Returns nothing without rows.
     pub(super) fn section<'a>(
         &self,
         rows: impl IntoIterator<Item = &'a Row>,
@@ -129,7 +126,7 @@ impl<Row: 'static> ColumnTable<Row> {
         let shown = if is_cut { listed.len() } else { rows.len() };
         others.extend(beyond.into_iter().filter(|_| !is_cut));
         let mut lines: Vec<Vec<ColumnCell>> = listed.into_iter().map(|row| self.cells(row)).collect();
-        // What is less is printed as 0.0 %.
+        // Less is printed as 0.0 %.
         let others_share: f64 = others.iter().filter_map(|row| Some(self.weight?(row))).sum();
         lines.extend(self.sum_of(&others).filter(|_| others_share >= MIN_LISTED_ROW / 2.0));
         if lines.is_empty() {
@@ -145,7 +142,6 @@ impl<Row: 'static> ColumnTable<Row> {
         self.columns.iter().map(|column| (column.1)(row)).collect()
     }
 
-    /// Returns the line of several rows, or `None` if there are none.
     fn sum_of(&self, rows: &[&Row]) -> Option<Vec<ColumnCell>> {
         let lines = rows.iter().map(|row| self.cells(row));
         let sums = lines.reduce(|sums, line| sums.into_iter().zip(line).map(|(sum, cell)| sum.plus(cell)).collect())?;
@@ -156,8 +152,23 @@ impl<Row: 'static> ColumnTable<Row> {
     }
 }
 
-/// Returns lines under their heads, which have the marks of a [`TextColumn`]. Columns without any cell are left out.
+/// Returns a line of a name, its share and mean time, and further cells.
+pub(super) fn mean_line(
+    name: String,
+    share: f64,
+    mean_s: f64,
+    more: impl IntoIterator<Item = ColumnCell>,
+) -> Vec<ColumnCell> {
+    let cells = [ColumnCell::Text(name), ColumnCell::Share(share), ColumnCell::Time(mean_s)];
+    cells.into_iter().chain(more).collect()
+}
+
+/// Renders lines under heads with the marks of [`TextColumn`]. Short lines are filled up, and columns without cells are omitted.
 pub(super) fn layout(heads: &[&str], lines: &[Vec<ColumnCell>], spare: &[&[&str]], options: &TextOptions) -> String {
+    let mut lines = lines.to_vec();
+    for line in &mut lines {
+        line.resize(heads.len(), ColumnCell::Empty);
+    }
     let longest_s = lines.iter().flatten().filter_map(ColumnCell::seconds).map(f64::abs).fold(0.0, f64::max);
     let unit = TimeUnit::for_max(longest_s);
     let used = (0..heads.len()).filter(|&at| lines.iter().any(|line| line[at] != ColumnCell::Empty));
@@ -174,7 +185,7 @@ pub(super) fn layout(heads: &[&str], lines: &[Vec<ColumnCell>], spare: &[&[&str]
     let heads: Vec<String> = heads.collect();
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let mut table = TextTable::new(&heads, flexible);
-    for line in lines {
+    for line in &lines {
         table.row(used.iter().map(|&at| line[at].in_words(unit)).collect());
     }
     table.sparing(options.columns, spare).render(options.columns, DIM)

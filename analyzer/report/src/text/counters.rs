@@ -20,7 +20,6 @@ const COUNTERS: ColumnTable<CounterRow> = ColumnTable {
     weight: None,
 };
 
-/// The user's counters by region.
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     COUNTERS.section(&report.counters, &[], options)
 }

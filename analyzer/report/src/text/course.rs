@@ -1,4 +1,4 @@
-//! Writes the course of the main loop's iterations: two lines of bars, and their meaning in words.
+//! The course of the main loop's iterations, as two lines of bars and in words.
 
 use std::fmt::Write;
 
@@ -9,14 +9,13 @@ use crate::words::{count, plural, seconds_like, wrap};
 use lbprof_analysis::metrics::trend::{RecurringChange, SeriesShape};
 use lbprof_thresholds::wording::MIN_CHANGE_OF_ITERATION;
 
-/// Bars of growing height.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Most numbers of iterations that recur.
+/// Maximum number of iterations listed for a period.
 const SHOWN: usize = 3;
 
-/// Two lines of at most `columns`: the longest computation of a rank and the mean, by iteration, or by several where there is no room
-/// for each: then the longest of them, and their mean. Empty where the run is too short, or nothing changes.
+/// Draws the longest and mean computation by iteration in at most `columns`. If iterations share a column, it shows the longest and their mean. Returns
+/// nothing if the run is too short or steady.
 pub(super) fn bars(iterations: &IterationTable, columns: usize) -> String {
     const LABEL: usize = "longest  ".len();
     let rows: Vec<&IterationRow> = measured_iterations(&iterations.rows).collect();
@@ -61,12 +60,12 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
-/// Returns whether a change is large enough to be reported, for iterations that take `typical_s` seconds.
+/// Returns whether a change is large enough to report.
 fn matters(change_s: f64, typical_s: f64) -> bool {
     change_s.abs() >= MIN_CHANGE_OF_ITERATION * typical_s && change_s != 0.0
 }
 
-/// Describes trends and recurring changes, in sentences. Empty if there are none.
+/// Describes trends and recurring changes.
 pub(super) fn sentences(iterations: &IterationTable) -> String {
     let course = &iterations.course;
     let Some(trends) = &course.trends else { return String::new() };
@@ -93,7 +92,7 @@ pub(super) fn sentences(iterations: &IterationTable) -> String {
     text.trim_end().to_owned()
 }
 
-/// Describes the recurring changes of the longest computation, and of the imbalance with the same period.
+/// Describes periods of the longest computation, and of the imbalance with the same period.
 fn recurring(max: &SeriesShape, imbalance: &SeriesShape, typical_s: f64) -> String {
     let mut text = String::new();
     for period in max.periods.iter().filter(|period| matters(period.size, typical_s)) {
@@ -124,7 +123,7 @@ fn recurring(max: &SeriesShape, imbalance: &SeriesShape, typical_s: f64) -> Stri
     text
 }
 
-/// `2nd`, `10th`, `21st`.
+/// Formats an ordinal number, e.g. `2nd`, `10th`, `21st`.
 fn ordinal(n: usize) -> String {
     let ending = match (n % 10, n % 100) {
         (_, 11..=13) => "th",

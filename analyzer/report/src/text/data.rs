@@ -1,4 +1,4 @@
-//! Writes the facts about the data, in a sentence at the end.
+//! Facts about the data, in a sentence at the end.
 
 use lbprof_collector::ProblemKind;
 
@@ -49,7 +49,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{DIM}{}{DIM:#}\n", wrap(&format!("Data: {}", parts.join("; ")), options.columns, 6))
 }
 
-/// The time of the recorder besides writing logs, if samples show it.
+/// Describes the recorder's cost besides writing logs, if samples show it.
 fn cost_in_calls(data: &DataFacts) -> Option<String> {
     let (cost_s, error_s) = data.recorder_in_calls_s.zip(data.recorder_in_calls_error_s)?;
     let whole_s = data.elapsed_s * f64::from(data.ranks_present);
@@ -59,7 +59,7 @@ fn cost_in_calls(data: &DataFacts) -> Option<String> {
     })
 }
 
-/// The number of polls, and the classification of the time after them. These are sums over all polls, not the time between two of them.
+/// Describes polls by sums over all of them, not by the time between two.
 fn polling(polls: &PollTimes) -> String {
     let [found_nothing, waits] = [plural(polls.polls, "unsuccessful poll"), plural(polls.waits, "wait")];
     let between = [(polls.waiting_s, "waiting"), (polls.computation_s, "computation")];

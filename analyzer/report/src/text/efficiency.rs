@@ -1,4 +1,4 @@
-//! The efficiencies of the run, with the quotients that they are.
+//! The efficiencies of the run as quotients.
 
 use std::fmt::Write;
 
@@ -10,10 +10,9 @@ use crate::{EfficiencyRow, Report};
 use lbprof_analysis::read::open::ranges;
 use lbprof_thresholds::wording::{MIN_GOOD_FACTOR, MIN_WHOLE_FACTOR};
 
-/// Columns of a bar.
 const BAR: usize = 10;
 
-/// Columns from which on there is room for words beside each line.
+/// Minimum width for words beside each line.
 const ROOM_FOR_WORDS: usize = 116;
 
 /// A line of the table of efficiencies.
@@ -28,11 +27,11 @@ struct EfficiencyLine {
 }
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
-    // The efficiencies of all cores have what is lost to MPI in them.
+    // The efficiencies of all cores contain the losses to MPI.
     if options.first_screen && report.threads.is_some() {
         return String::new();
     }
-    // The answer is about these ranks, too.
+    // The answer is about the same ranks.
     let row = &report.verdict.efficiency;
     let certain = row.t_ideal_certain;
     let whose = match (&report.idle_master, &report.verdict.cluster) {
@@ -48,10 +47,10 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}{}{DIM:#}\n", shorten(&whose, options.columns - 12));
     let mut missing = Vec::new();
     for (at, line) in lines(report).into_iter().enumerate() {
-        // Without an ideal time that is known well, a line below says so once.
+        // A note below reports an uncertain ideal time once.
         let Some((part, whole)) = line.quotient.filter(|_| certain || at < 3) else { continue };
         writeln!(text, "{}", in_columns(&line, part, whole, report, options.columns)).ok();
-        // Communication is the product of the two lines below it, where these are known.
+        // Communication is the product of the two lines below it if these are known.
         if line.value.is_some_and(|value| value < MIN_GOOD_FACTOR) && at > 0 && (at != 2 || !certain) {
             missing.push(format!("{} is {}", line.name.trim_start(), line.missing));
         }
@@ -72,7 +71,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     if options.columns < ROOM_FOR_WORDS && !missing.is_empty() {
         text += &note(&missing.join("; "), options);
     }
-    // How a certain ideal time is known matters to who looks closer.
+    // A certain ideal time only matters to experts.
     if !(certain && options.is_for_all()) {
         text += &note(&ideal_time(report), options);
     }
@@ -95,7 +94,7 @@ fn lines(report: &Report) -> [EfficiencyLine; 5] {
     rows.map(|(name, value, formula, quotient, missing)| EfficiencyLine { name, value, formula, quotient, missing })
 }
 
-/// A line: as much as there is room for.
+/// Renders as much of a line as fits.
 fn in_columns(line: &EfficiencyLine, part: f64, whole: f64, report: &Report, columns: usize) -> String {
     let unit = TimeUnit::for_max(report.verdict.efficiency.times.elapsed_s);
     let style = Style::new().fg_color(line.value.map(|value| grade(value).into()));
@@ -114,7 +113,7 @@ fn in_columns(line: &EfficiencyLine, part: f64, whole: f64, report: &Report, col
     format!("  {value} {bar}{style:#} {formula:<17} {quotient:>17}{words}")
 }
 
-/// A bar of [`BAR`] columns, full for 1, in eighths of a column.
+/// Draws a bar of [`BAR`] columns in eighths of a column.
 fn bar(value: f64) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (value.clamp(0.0, 1.0) * (8 * BAR) as f64).round() as usize;
@@ -122,7 +121,7 @@ fn bar(value: f64) -> String {
     format!("{bar}{}", " ".repeat(BAR - bar.chars().count()))
 }
 
-/// Describes the source of the ideal time and its uncertainty.
+/// Describes the source and the uncertainty of the ideal time.
 fn ideal_time(report: &Report) -> String {
     let row = &report.verdict.efficiency;
     if let Some(replay_s) = row.t_ideal_replay_s {
@@ -158,7 +157,7 @@ fn ideal_time(report: &Report) -> String {
     }
 }
 
-/// The source of an estimate. A region alone does not show which iterations it is in.
+/// Names the source of an estimate. A selected region does not show which iterations it is in.
 fn iterations(report: &Report) -> &'static str {
     match (&report.facts.selected.region, report.loops.rows.is_empty()) {
         (Some(_), _) => "iterations",
@@ -167,7 +166,6 @@ fn iterations(report: &Report) -> &'static str {
     }
 }
 
-/// Green from 90 %, yellow from 70 %, else red.
 fn grade(value: f64) -> AnsiColor {
     match value {
         value if value >= 0.9 => AnsiColor::Green,

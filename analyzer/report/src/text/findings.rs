@@ -1,4 +1,4 @@
-//! Writes the findings: on the first screen those that the answer has not named, a line each; with all tables, each part of what is lost.
+//! Findings: on the first screen those that the answer does not name, one line each; with all tables, every part of the loss.
 
 use std::fmt::Write;
 
@@ -10,10 +10,9 @@ use crate::phrases::ranks::short_percent;
 use crate::words::{clean, percent, seconds_like, shorten, wrap};
 use lbprof_thresholds::verdict::MIN_LOSS;
 
-/// Most findings that the first screen lists.
 const MAX_LISTED: usize = 3;
 
-/// Columns of a share, the margin included.
+/// Width of a share with its margin.
 const SHARE: usize = 11;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
@@ -53,12 +52,12 @@ pub(super) fn whole_section(report: &Report, options: &TextOptions) -> String {
     }
 }
 
-/// Returns the parts of what is lost that cost 1 % or more, in the order of the findings.
+/// Returns the parts that cost at least 1 %, in the order of the findings.
 pub(super) fn large_parts(report: &Report) -> impl Iterator<Item = &Finding> {
     report.findings.iter().filter(|one| one.is_part() && share_of_time(report, one) >= MIN_LOSS)
 }
 
-/// Returns a part in words: its size and cause, its place, and the gain without it.
+/// Describes a part: size, cause, place and gain.
 pub(super) fn sentence(report: &Report, finding: &Finding) -> String {
     let lost = seconds_like(finding.seconds, report.verdict.elapsed_s);
     let share = percent(share_of_time(report, finding));

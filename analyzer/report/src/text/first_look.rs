@@ -1,4 +1,4 @@
-//! Writes the basis of a first look, and its limits: its figures must not be taken for all that the events show.
+//! The basis and the limits of a first look, which shows less than all events.
 
 use anstyle::{AnsiColor, Style};
 
@@ -14,7 +14,6 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{STYLE}{}{STYLE:#}\n\n", wrap(&text, options.columns, 2))
 }
 
-/// The source of the figures.
 fn source(facts: &SummaryFacts) -> String {
     match (facts.ranks_from_summaries, facts.ranks_from_events) {
         (0, _) => "First look: the sums of all events, because the logs have no summaries.".to_owned(),
@@ -27,7 +26,6 @@ fn source(facts: &SummaryFacts) -> String {
     }
 }
 
-/// The estimated time and memory of the whole analysis.
 fn why(facts: &SummaryFacts) -> String {
     let estimate = &facts.estimate;
     match facts.asked {

@@ -1,21 +1,20 @@
-//! Tables of functions: regions, and the functions in each.
+//! Tables of functions by region.
 
-use super::columns::{ColumnCell, layout};
+use super::columns::{ColumnCell, layout, mean_line};
 use super::{TextOptions, note, title};
 use crate::fraction;
 use crate::functions::{FunctionRow, OtherFunctions};
 use crate::words::{clean, short_path};
 use lbprof_thresholds::wording::{MIN_FUNCTION_OF_LIBRARY, MIN_LISTED_ROW};
 
-/// Regions, and functions in each, that are shown where not all are.
+/// Default numbers of regions and of functions in each.
 const FEW: (usize, usize) = (3, 4);
 
-/// Columns that give way where lines are short.
+/// Columns that are dropped from short lines.
 const SPARE: &[&[&str]] = &[&["on"], &["instructions"], &["min"], &["max"], &["IPC"]];
 
 /// A region, or the whole program, and its functions.
 pub(super) struct FunctionSection<'a> {
-    /// Path of the region.
     pub region: &'a str,
     /// CPU time, the mean over ranks.
     pub cpu_s: f64,
@@ -23,18 +22,15 @@ pub(super) struct FunctionSection<'a> {
     pub share: f64,
     /// Excess of its slowest rank over the mean, and that rank.
     pub excess: Option<(f64, u32)>,
-    /// Functions that are rows.
     pub functions: &'a [FunctionRow],
-    /// Functions that are not rows.
     pub others: &'a OtherFunctions,
 }
 
-/// The regions of a program, or the whole of it where it has no other.
+/// Returns the regions, or the whole program if there is only one.
 pub(super) fn regions_of<'a, T>(program: &'a T, regions: &'a [T]) -> &'a [T] {
     if regions.len() > 1 { regions } else { std::slice::from_ref(program) }
 }
 
-/// The table of these parts, under its name and the facts about it.
 pub(super) fn render(parts: &[FunctionSection], name: &str, facts: &str, options: &TextOptions) -> String {
     let few = if options.full { (2 * FEW.0, 2 * FEW.1) } else { FEW };
     let (most_parts, most_functions) = if let [_] = parts { (1, few.0 * few.1) } else { few };
@@ -48,33 +44,32 @@ pub(super) fn render(parts: &[FunctionSection], name: &str, facts: &str, options
             let excess =
                 part.excess.map(|(excess_s, rank)| [ColumnCell::rank(rank), ColumnCell::Excess(excess_s, None)]);
             let more = [ColumnCell::Empty, ColumnCell::Empty].into_iter().chain(excess.into_iter().flatten());
-            lines.push(line(clean(short_path(part.region)), part.share, part.cpu_s, more));
+            lines.push(mean_line(clean(short_path(part.region)), part.share, part.cpu_s, more));
         }
         let listed = part.functions.iter().filter(|row| row.share * part.share >= MIN_LISTED_ROW).take(most_functions);
         let (mut n, mut shown_s) = (0, 0.0);
         for row in listed {
             (n, shown_s) = (n + 1, shown_s + row.mean_s);
-            lines.push(line(format!("{indent}{}", clean(&row.name.label())), row.share, row.mean_s, figures(row)));
+            lines.push(mean_line(format!("{indent}{}", clean(&row.name.label())), row.share, row.mean_s, figures(row)));
             for library in row.libraries.iter().filter(|library| library.share >= MIN_FUNCTION_OF_LIBRARY) {
                 let name = format!("{indent}  calls {}", clean(&library.name.label()));
-                lines.push(line(name, row.share * library.share, library.mean_s, []));
+                lines.push(mean_line(name, row.share * library.share, library.mean_s, []));
             }
         }
         let hidden = part.functions.len() + part.others.functions - n;
         let hidden_s: f64 = part.functions.iter().map(|row| row.mean_s).sum::<f64>() + part.others.mean_s - shown_s;
         if hidden > 0 {
-            lines.push(line(format!("{indent}others ({hidden})"), fraction(hidden_s, part.cpu_s), hidden_s, []));
+            lines.push(mean_line(format!("{indent}others ({hidden})"), fraction(hidden_s, part.cpu_s), hidden_s, []));
         }
     }
     if !others.is_empty() {
         let (share, cpu_s) = others.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.share, sum.1 + part.cpu_s));
-        lines.push(line(format!("others ({})", others.len()), share, cpu_s, []));
+        lines.push(mean_line(format!("others ({})", others.len()), share, cpu_s, []));
     }
     let facts = if facts.is_empty() { facts.to_owned() } else { note(facts, options) };
     format!("{}{facts}{}", title(name, 0, 0), layout(&heads, &lines, SPARE, options))
 }
 
-/// The figures of a function on single ranks.
 fn figures(row: &FunctionRow) -> [ColumnCell; 6] {
     [
         ColumnCell::Time(row.min_s),
@@ -83,15 +78,8 @@ fn figures(row: &FunctionRow) -> [ColumnCell; 6] {
         ColumnCell::or_dash(row.significant.then_some(row.excess_s), |excess_s| {
             ColumnCell::Excess(excess_s, Some(row.excess_error_s))
         }),
-        // Most virtual machines count nothing.
+        // Most virtual machines have no counters.
         ColumnCell::of_some(row.instructions, ColumnCell::Quantity),
         ColumnCell::of_some(row.ipc, ColumnCell::Ratio),
     ]
-}
-
-fn line(name: String, share: f64, mean_s: f64, more: impl IntoIterator<Item = ColumnCell>) -> Vec<ColumnCell> {
-    let mut cells = vec![ColumnCell::Text(name), ColumnCell::Share(share), ColumnCell::Time(mean_s)];
-    cells.extend(more);
-    cells.resize(9, ColumnCell::Empty);
-    cells
 }

@@ -8,7 +8,6 @@ use crate::words::{or_dash, plural, quantity, seconds, seconds_like};
 use crate::{Report, fraction};
 use lbprof_thresholds::wording::MIN_TIME_NOT_RUNNING;
 
-/// Most functions that MPI calls in the notes.
 const MOST_NAMED: usize = 2;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
@@ -24,7 +23,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let notes = notes(table);
     let text = match is_running || !options.is_for_all() {
         true => render(&parts, "Functions", &facts, options),
-        // Some samples are chance.
+        // Few samples may be chance.
         false if notes.is_empty() => return String::new(),
         false => title("Functions", 0, 0),
     };
@@ -32,7 +31,6 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text + &notes.collect::<String>() + "\n"
 }
 
-/// A region of a program with this CPU time.
 fn part(region: &RegionFunctions, whole_s: f64) -> FunctionSection<'_> {
     FunctionSection {
         region: &region.region,
@@ -44,7 +42,7 @@ fn part(region: &RegionFunctions, whole_s: f64) -> FunctionSection<'_> {
     }
 }
 
-/// Notes after the table: on time without CPU, and on hardware counters.
+/// Returns notes on time without CPU, on MPI's callbacks, and on hardware counters.
 fn notes(table: &FunctionTable) -> Vec<String> {
     let mut notes = Vec::new();
     let program = &table.program;
@@ -64,7 +62,6 @@ fn notes(table: &FunctionTable) -> Vec<String> {
     notes
 }
 
-/// The hardware counters, in a sentence.
 fn hardware(table: &FunctionTable) -> Option<String> {
     let program = &table.program;
     let (row, rank) = (program.hardware.as_ref()?, program.slowest_rank?);
@@ -85,7 +82,7 @@ fn hardware(table: &FunctionTable) -> Option<String> {
     Some(text + ".")
 }
 
-/// `1.35 per cycle at 2.40 GHz`.
+/// Formats e.g. `1.35 per cycle at 2.40 GHz`.
 fn processor_speed(ipc: Option<f64>, frequency_hz: Option<f64>) -> String {
     let per_cycle = or_dash(ipc, |ipc| format!("{ipc:.2}"));
     let frequency = or_dash(frequency_hz, |hz| format!("{:.2} GHz", hz * 1e-9));

@@ -1,25 +1,24 @@
-//! The head: what ran, on how many ranks, how long.
+//! The head: command, ranks and elapsed time.
 
 use super::{BOLD, DIM, TextOptions};
 use crate::Report;
 use crate::phrases::names::LONGEST_NAME;
+use crate::phrases::ranks::named_ranks;
 use crate::words::{clean, count, mpi_name, plural, seconds, shorten, width, wrap};
-use lbprof_analysis::read::open::ranges;
 
-/// Most parameters of the user's in the head.
 const MOST_PARAMS: usize = 8;
 
-/// Columns that a command line needs beside the facts.
+/// Minimum width of a command on the line of the facts.
 const SHORT_COMMAND: usize = 24;
 
-/// Most programs in the head.
 const MOST_PROGRAMS: usize = 4;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let facts = &report.facts;
     let mut parts = vec![format!("{} on {}", ranks(report), plural(report.data.hosts as u64, "host"))];
     if !facts.mpi.is_empty() {
-        parts.push(shown_mpi(&facts.mpi));
+        let words: Vec<&str> = mpi_name(&facts.mpi).split_whitespace().collect();
+        parts.push(shorten(&clean(&words.join(" ")), LONGEST_NAME));
     }
     parts.push(seconds(report.data.elapsed_s));
     parts.extend(facts.params.iter().take(MOST_PARAMS).map(|(name, value)| format!("{}={value}", clean(name))));
@@ -30,7 +29,6 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     if facts.programs.programs.len() > 1 {
         return format!("{}{DIM}{}{DIM:#}\n\n", commands(report, options), wrap(&parts, options.columns, 0));
     }
-    // In one line, if the command leaves room.
     let room = options.columns.saturating_sub(width(&parts) + 3);
     let command = in_columns(&facts.command, if room < SHORT_COMMAND { options.columns } else { room });
     match width(&command) <= room {
@@ -39,20 +37,18 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     }
 }
 
-/// Returns a command line in so many columns.
 fn in_columns(command: &[String], columns: usize) -> String {
     let words: Vec<String> = command.iter().map(|word| clean(word)).collect();
     shorten(&words.join(" "), columns)
 }
 
-/// Returns a line for each of several programs, with its ranks.
+/// Returns a line per program with its ranks.
 fn commands(report: &Report, options: &TextOptions) -> String {
     let programs = &report.facts.programs.programs;
     let mut text = String::new();
     for program in programs.iter().take(MOST_PROGRAMS) {
         let all: Vec<u32> = program.ranks.iter().collect();
-        let ranks = format!(" ({} {})", if all.len() == 1 { "rank" } else { "ranks" }, ranges(&all));
-        let ranks = shorten(&ranks, options.columns / 2);
+        let ranks = shorten(&format!(" ({})", named_ranks(&all)), options.columns / 2);
         let columns = options.columns.saturating_sub(ranks.chars().count());
         text.push_str(&format!("{BOLD}{}{BOLD:#}{DIM}{ranks}{DIM:#}\n", in_columns(&program.command, columns)));
     }
@@ -63,17 +59,11 @@ fn commands(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// `8 ranks`, or `4 of 8 ranks` if ranks were selected.
+/// Formats e.g. `8 ranks`, or `4 of 8 ranks` after a selection.
 fn ranks(report: &Report) -> String {
     let all = plural(u64::from(report.facts.n_ranks), "rank");
     match &report.facts.selected.ranks {
         Some(selected) => format!("{} of {all}", count(selected.len() as u64)),
         None => all,
     }
-}
-
-/// Name and version of an MPI, as a line has room for them.
-fn shown_mpi(mpi: &str) -> String {
-    let words: Vec<&str> = mpi_name(mpi).split_whitespace().collect();
-    shorten(&clean(&words.join(" ")), LONGEST_NAME)
 }

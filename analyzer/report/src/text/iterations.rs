@@ -1,4 +1,4 @@
-//! The iterations of the main loop: how long they take, which rank is the slowest, what changes over the run.
+//! Iterations of the main loop: durations, slowest ranks, changes over the run.
 
 use std::fmt::Write;
 
@@ -8,10 +8,9 @@ use crate::course::IterationCourse;
 use crate::iterations::IterationTable;
 use crate::words::{clean, count, percent, plural, seconds, wrap};
 
-/// Most ranks for which it is said how often they are the slowest.
 const MOST_RANKS: usize = 3;
 
-/// Trends and recurring changes over the run. Empty if there are none.
+/// Describes trends and recurring changes only.
 pub(super) fn section_for_all(report: &Report, options: &TextOptions) -> String {
     let sentences = report.iterations.as_ref().map(super::course::sentences).filter(|text| !text.is_empty());
     sentences.map_or_else(String::new, |text| {
@@ -22,7 +21,7 @@ pub(super) fn section_for_all(report: &Report, options: &TextOptions) -> String 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let Some(iterations) = &report.iterations else { return String::new() };
     let course = &iterations.course;
-    // Where ranks differ by noise alone it means nothing which one is the slowest.
+    // If ranks only differ by noise, the slowest one means nothing.
     let differ = course.imbalance_share.is_some_and(|share| share > 0.01);
     let text = format!(
         "{} of {}: the slowest rank computes {} on average, {} at most{}{}",
@@ -46,7 +45,6 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     section
 }
 
-/// The iterations whose computation is unknown.
 fn unknown(course: &IterationCourse) -> String {
     let Some(first) = course.first_unknown else { return String::new() };
     let which = match course.unknown {
@@ -56,7 +54,6 @@ fn unknown(course: &IterationCourse) -> String {
     format!("; the computation of {which}, before which ranks enter the loop, is not known")
 }
 
-/// Names the ranks that are the slowest most often.
 fn slowest(iterations: &IterationTable) -> String {
     let mut text = String::new();
     for (at, row) in iterations.course.slowest.iter().take(MOST_RANKS).enumerate() {

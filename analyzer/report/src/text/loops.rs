@@ -1,12 +1,12 @@
-//! The loops that were found.
+//! The detected loops.
 
 use super::{DIM, TextOptions, note};
 use crate::Report;
 use crate::loops::{LoopConfidence, LoopDoubt, LoopRow};
 use crate::phrases::names::LONGEST_NAME;
+use crate::phrases::ranks::named_ranks;
 use crate::words::{clean, count, percent, plural, shorten, wrap};
 use lbprof_analysis::model::loops::NoLoopReason;
-use lbprof_analysis::read::open::ranges;
 use lbprof_thresholds::wording::MIN_TIME_OF_LISTED_LOOP;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
@@ -20,7 +20,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     if nest.is_empty() { nest } else { format!("{}\n{sure}\n", nest.trim_end()) }
 }
 
-/// Returns the loop nest in a line: the loops around the main one, that, and those in it.
+/// Describes the loop nest in a line: outer loops, the main loop, inner loops.
 pub(super) fn nest_section(report: &Report, options: &TextOptions) -> String {
     let rows = &report.loops.rows;
     let main = (0..rows.len()).find(|&at| rows[at].in_report).or_else(|| (0..rows.len()).find(|&at| rows[at].main));
@@ -34,7 +34,8 @@ pub(super) fn nest_section(report: &Report, options: &TextOptions) -> String {
     let inner = std::iter::successors(longest_inner(rows, main), |&at| longest_inner(rows, at));
     let inner = inner.scan(main, |around, at| {
         let each = rows[at].for_each_main / rows[std::mem::replace(around, at)].for_each_main;
-        Some(format!(" › {}{} × {}", ratio(each), range_in_parent(&rows[at]), ends_with(&rows[at])))
+        let each = if (each - each.round()).abs() < 0.005 { format!("{each:.0}") } else { format!("{each:.2}") };
+        Some(format!(" › {each}{} × {}", range_in_parent(&rows[at]), ends_with(&rows[at])))
     });
     let others = (0..rows.len()).filter(|&at| rows[at].covered >= MIN_TIME_OF_LISTED_LOOP && is_beside(rows, at, main));
     let others =
@@ -44,7 +45,7 @@ pub(super) fn nest_section(report: &Report, options: &TextOptions) -> String {
     format!("{}\n\n", wrap(&line, options.columns, 2))
 }
 
-/// The range of the iterations of a loop within one of the loop around it: ` (31..52)`. Empty if the number is constant or unknown.
+/// Formats the varying number of iterations per outer iteration, e.g. ` (31..52)`.
 fn range_in_parent(row: &LoopRow) -> String {
     match row.in_parent_min.zip(row.in_parent_max) {
         Some((fewest, most)) if fewest < most => format!(" ({fewest}..{most})"),
@@ -52,19 +53,19 @@ fn range_in_parent(row: &LoopRow) -> String {
     }
 }
 
-/// The loop with most time in another one, if it is worth mentioning.
+/// Returns the longest inner loop, if it takes enough time.
 fn longest_inner(rows: &[LoopRow], outer: usize) -> Option<usize> {
     let inner =
         (0..rows.len()).filter(|&at| rows[at].parent == Some(outer) && rows[at].covered >= MIN_TIME_OF_LISTED_LOOP);
     inner.max_by(|&a, &b| rows[a].covered.total_cmp(&rows[b].covered))
 }
 
-/// Returns whether two loops are beside one another, on the same ranks.
+/// Returns whether another outermost loop runs on the same ranks.
 fn is_beside(rows: &[LoopRow], at: usize, main: usize) -> bool {
     at != main && rows[at].ranks == rows[main].ranks && rows[at].parent.is_none() && !around(rows, main).contains(&at)
 }
 
-/// The loops around one, from the inside out.
+/// Returns the loops around one, innermost first.
 fn around(rows: &[LoopRow], at: usize) -> Vec<usize> {
     let outwards = std::iter::successors(Some(at), |&at| rows.get(at)?.parent);
     outwards.skip(1).take(rows.len()).collect()
@@ -80,24 +81,20 @@ fn iterations(row: &LoopRow) -> String {
     }
 }
 
-fn ratio(value: f64) -> String {
-    if (value - value.round()).abs() < 0.005 { format!("{value:.0}") } else { format!("{value:.2}") }
-}
-
 fn ends_with(row: &LoopRow) -> String {
     let Some(end) = &row.ends_at else { return "–".to_owned() };
     let last = if end.run { "last " } else { "" };
     format!("{last}{} at {}", end.operation, shorten(&clean(&end.place.label()), LONGEST_NAME))
 }
 
-/// Describes the confidence in the main loops, with advice in case that they are wrong.
+/// Explains the confidence in the main loops, with advice in case they are wrong.
 fn confidence(report: &Report) -> String {
     let mains: Vec<&LoopRow> = report.loops.rows.iter().filter(|row| row.main).collect();
     let Some(worst) = mains.iter().max_by_key(|row| row.confidence) else { return String::new() };
     let confidence = worst.confidence.unwrap_or(LoopConfidence::Unsure);
     let of_whom = match mains.iter().all(|row| row.confidence == worst.confidence) {
         true => String::new(),
-        false => format!(" on {}", ranks_in_words(&worst.ranks)),
+        false => format!(" on {}", named_ranks(&worst.ranks)),
     };
     let is_by_figures = worst.covered < 0.5 || worst.iterations_min < 0.98 * worst.iterations_max;
     if let Some(doubt) = worst.doubt.filter(|doubt| *doubt != LoopDoubt::Ends || !is_by_figures) {
@@ -110,7 +107,7 @@ fn confidence(report: &Report) -> String {
     )
 }
 
-/// Explains the confidence in a main loop, besides doubts about it.
+/// Explains the confidence, apart from doubts.
 fn why_not_surer(row: &LoopRow) -> String {
     let (fewest, most) = (row.iterations_min, row.iterations_max);
     let alike = row.alike.unwrap_or(0.0);
@@ -128,11 +125,7 @@ fn why_not_surer(row: &LoopRow) -> String {
     }
 }
 
-fn ranks_in_words(all: &[u32]) -> String {
-    format!("{} {}", if all.len() == 1 { "rank" } else { "ranks" }, ranges(all))
-}
-
-/// The reason for a doubt about a loop or its number of iterations, and what to do.
+/// Explains a doubt about a loop or its iteration count, with advice.
 fn because(doubt: LoopDoubt, row: &LoopRow) -> String {
     let counted = [row.iterations_min, row.iterations_max];
     let possible = [row.possible_min.unwrap_or(counted[0]), row.possible_max.unwrap_or(counted[1])];
@@ -167,7 +160,7 @@ fn because(doubt: LoopDoubt, row: &LoopRow) -> String {
     )
 }
 
-/// The reason why no loop was found, if it is worth a line.
+/// Explains why there is no loop, if that is worth a line.
 fn why_none(without: NoLoopReason) -> Option<&'static str> {
     match without {
         NoLoopReason::Nothing | NoLoopReason::Marked | NoLoopReason::NotWanted => None,

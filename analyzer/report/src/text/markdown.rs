@@ -1,4 +1,4 @@
-//! The report as Markdown: answer, efficiencies, findings, and the ranks as a picture of text.
+//! The report as Markdown: answer, efficiencies, findings, and a picture of the ranks.
 
 use super::findings::{large_parts, sentence};
 use crate::findings::AnswerText;
@@ -6,13 +6,11 @@ use crate::table::{TextTable, escape_markup as escape};
 use crate::words::{clean, mpi_name, percent, plural, seconds};
 use crate::{RankRow, Report};
 
-/// Most findings that are listed.
 const MAX_LISTED: usize = 3;
 
-/// Most ranks of the picture: of more, those that compute longest and shortest.
+/// Maximum number of ranks in the picture. Larger runs show the slowest and the fastest.
 const MAX_RANKS: usize = 12;
 
-/// Columns of the picture.
 const COLUMNS: usize = 50;
 
 /// Returns the report as Markdown.
@@ -59,7 +57,7 @@ fn efficiencies(report: &Report) -> String {
     format!("\n{}\n", table.to_markdown())
 }
 
-/// Draws a bar for each rank: computation, then everything else.
+/// Draws a bar per rank: computation, then the rest.
 fn picture(report: &Report) -> String {
     let elapsed_s = report.data.elapsed_s;
     if elapsed_s <= 0.0 || report.ranks.len() < 2 {

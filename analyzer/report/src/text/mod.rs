@@ -1,6 +1,6 @@
-//! The report for a terminal: the answer first, then the tables that it rests on. Each section is a file.
+//! The report for a terminal: the answer, then the tables behind it. Each section is a file.
 //!
-//! The text carries colours as ANSI sequences; who writes it to a file or pipe strips them. All names from logs are escaped.
+//! The text contains ANSI colours, which the caller strips for files and pipes. Names from logs are escaped.
 
 mod activities;
 mod answer;
@@ -39,19 +39,16 @@ pub use layout::TextOptions;
 use layout::{BOLD, NARROW, WIDE};
 pub(crate) use layout::{DIM, note, title};
 pub use markdown::markdown;
-pub use what_if::note_in_words as what_if_note;
 
-/// A section of the report: a text that ends with an empty line, or empty where there is nothing to say.
+/// A section: text that ends with an empty line, or nothing.
 type Section = fn(&Report, &TextOptions) -> String;
 
-/// The first sections of each report, in their order.
 const HEAD: &[Section] = &[head::section, selection::section, first_look::section, answer::section, problems::section];
 
-/// The sections of the first screen after them.
 const FIRST_SCREEN: &[Section] =
-    &[threads::efficiency, efficiency::section, findings::section, what_if::predictions, next_commands::section];
+    &[threads::efficiency, efficiency::section, findings::section, what_if::asked_section, next_commands::section];
 
-/// The sections with the tables that most users need.
+/// The tables that most users need.
 const TABLES: &[Section] = &[
     clusters::section,
     threads::efficiency,
@@ -71,7 +68,6 @@ const TABLES: &[Section] = &[
     counters::section,
 ];
 
-/// The sections of the whole report.
 const ALL: &[Section] = &[
     clusters::section,
     threads::efficiency,
@@ -95,13 +91,13 @@ const ALL: &[Section] = &[
     call_sites::section,
 ];
 
-/// The call tree without nodes of little time, of which there may be thousands.
+/// Shows the call tree without its thousands of small nodes.
 fn large_call_tree(report: &Report, options: &TextOptions) -> String {
     let top = options.limit_of_sums();
     call_tree::section(report, &TextOptions { all_tables: false, full: false, top, ..*options })
 }
 
-/// The report as text, with colours.
+/// Renders the report as text with colours.
 pub fn render(report: &Report, options: &TextOptions) -> String {
     let sections = match (options.first_screen, options.is_for_all()) {
         (true, _) => FIRST_SCREEN,
@@ -112,7 +108,7 @@ pub fn render(report: &Report, options: &TextOptions) -> String {
     sections.map(|section| section(report, options)).collect()
 }
 
-/// A message on one or more lines, its hostile characters escaped.
+/// Escapes hostile characters in a message of one or more lines.
 pub fn plain(message: &str) -> String {
     message.lines().map(clean).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! The functions of threads other than the first of each rank, and of times for which there are no records.
+//! Functions of threads other than each rank's first, and of times without records.
 
 use super::function_parts::{FunctionSection, regions_of, render};
 use super::{TextOptions, note};
@@ -20,7 +20,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// The table of functions in samples that belong to no known region.
+/// Renders the functions of samples in unknown regions.
 fn unplaced(found: &UnplacedFunctions, options: &TextOptions) -> String {
     let UnplacedFunctions { samples, cpu_s, ref functions, ref others, .. } = *found;
     let part = FunctionSection { region: "", cpu_s, share: 1.0, excess: None, functions, others };
@@ -61,7 +61,6 @@ fn table(threads: &OtherThreadsRow, options: &TextOptions) -> String {
     text + "\n"
 }
 
-/// A region of a program with this CPU time.
 fn part(region: &OtherThreadsFunctions, whole_s: f64) -> FunctionSection<'_> {
     FunctionSection {
         region: &region.region,

@@ -1,4 +1,4 @@
-//! Writes missing and doubtful data, a line each.
+//! Missing and doubtful data, one line each.
 
 use std::fmt::Write;
 
@@ -8,6 +8,7 @@ use lbprof_collector::problem::Severity;
 
 use super::TextOptions;
 use super::answer::first_lines;
+use crate::phrases::ranks::named_ranks;
 use crate::words::{clean, count, width, wrap};
 use crate::{ProblemRow, Report};
 use lbprof_analysis::read::open::ranges;
@@ -25,7 +26,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
             Severity::Doubtful => (AnsiColor::Yellow.on_default().bold(), "doubtful"),
         };
         let columns = options.columns.saturating_sub(width(mark) + 2);
-        // A doubt about figures is worth two lines; missing data, all.
+        // A doubt about figures gets two lines, missing data all.
         let is_brief = options.first_screen && problem.kind.severity() == Severity::Doubtful;
         let most_details = match (is_brief, options.full) {
             (true, _) => 0,
@@ -43,7 +44,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     text
 }
 
-/// Returns whether a note after the answer already reports the problem.
+/// Returns whether a note after the answer reports the problem.
 fn is_in_answer(report: &Report, problem: &ProblemRow) -> bool {
     match problem.kind {
         ProblemKind::NoCore | ProblemKind::Preempted => report.has_crowded_cores(),
@@ -52,16 +53,15 @@ fn is_in_answer(report: &Report, problem: &ProblemRow) -> bool {
     }
 }
 
-/// Most details of one kind of problem, unless all are shown.
+/// Default number of details per kind.
 const SHOWN_DETAILS: usize = 2;
 
 fn problem_line(problem: &ProblemRow, most_details: usize) -> String {
     let ranks = match problem.ranks.as_slice() {
         [] => String::new(),
-        [one] => format!("rank {one}: "),
-        many => format!("ranks {}: ", ranges(many)),
+        ranks => format!("{}: ", named_ranks(ranks)),
     };
-    // Details name their rank, which is named already if there is only one.
+    // Details repeat their rank, which is already named if there is only one.
     let details = problem.details.iter().take(most_details);
     let details: Vec<String> = details.map(|detail| clean(detail.strip_prefix(&ranks).unwrap_or(detail))).collect();
     let details = match (details.is_empty(), problem.count) {

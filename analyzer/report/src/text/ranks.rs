@@ -8,24 +8,23 @@ use super::{TextOptions, title};
 use crate::words::clean;
 use crate::{RankRow, Report};
 
-/// Most activities that have a column of their own in the table of ranks.
 const MOST_COLUMNS: usize = 4;
 
-/// Columns of a line that one of them takes, and that all else takes.
+/// Width of an activity's column, and of all other columns.
 const COLUMN: usize = 11;
 const ROOM_FOR_OTHERS: usize = 48;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let all = report.ranks.len();
     let mut order: Vec<&RankRow> = report.ranks.iter().collect();
-    // Few ranks are shown in their order; of many the slowest, and the fastest one for comparison.
+    // Few ranks are shown in order; otherwise the slowest, and the fastest for comparison.
     let limit = options.limit();
     let name = if limit < all { "Ranks, the slowest and the fastest" } else { "Ranks" };
     if limit < all {
         order.sort_by(|a, b| b.computation_s.total_cmp(&a.computation_s).then(a.rank.cmp(&b.rank)));
         order.drain(limit..all - 1);
     }
-    // Where lines are short the activities that take least become part of the others.
+    // In short lines, the shortest activities join the others.
     let columns = rank_columns(report, (options.columns.saturating_sub(ROOM_FOR_OTHERS) / COLUMN).min(MOST_COLUMNS));
     let mut others = Activity::ALL.to_vec();
     others.retain(|activity| !columns.contains(activity) && *activity != Activity::Computation);
@@ -51,7 +50,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{}{}\n", title(name, lines.len(), all), layout(&heads, &lines, &[&["against"]], options))
 }
 
-/// The activities that take most time beside computation, at most so many, in the order of their numbers.
+/// Returns up to `most` of the longest activities besides computation, by number.
 fn rank_columns(report: &Report, most: usize) -> Vec<Activity> {
     let longest = report
         .activities

@@ -10,10 +10,10 @@ use crate::words::clean;
 use crate::{RegionRow, Report};
 use lbprof_analysis::model::RegionIdx;
 
-/// Columns that give way to names where lines are short.
+/// Columns that are dropped from short lines.
 const SPARE: &[&[&str]] = &[&["invo-"], &["transfer"], &["elapsed"], &["parallel"], &["micro"]];
 
-/// The table of a user's choice of regions. The call tree and the functions describe code between calls better.
+/// Shows marked or selected regions. The call tree shows code between calls better.
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let all = report.regions.iter().filter(|row| row.occurs()).count();
     let is_marked = report.regions.iter().any(|row| row.idx != 0 && !row.found && row.occurs());
@@ -38,9 +38,9 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
 
 fn line(report: &Report, row: &RegionRow) -> Vec<ColumnCell> {
     let times = &row.efficiency.times;
-    // Where hardly anything is computed, its balance means nothing.
+    // The balance of hardly any computation means nothing.
     let computes = times.max_computation_s >= 0.01 * times.elapsed_s;
-    // Above 100 %: ranks wait elsewhere than in this region, as where it only computes.
+    // More than 100 % means that ranks wait outside of this region.
     let transfer = times.transfer().filter(|&transfer| transfer < 1.0005);
     let [balance, micro, transfer] = [times.load_balance(), times.micro_load_balance(), transfer]
         .map(|value| ColumnCell::or_dash(value.filter(|_| computes), ColumnCell::Share));
@@ -57,7 +57,6 @@ fn line(report: &Report, row: &RegionRow) -> Vec<ColumnCell> {
     ]
 }
 
-/// The name of a region at its place in the tree, and its kind.
 fn label(report: &Report, row: &RegionRow) -> String {
     let kind = match row.kind {
         RegionKind::Useful => "",
@@ -67,7 +66,7 @@ fn label(report: &Report, row: &RegionRow) -> String {
     format!("{}{}{kind}", "  ".repeat(depth(report, row).min(8)), clean(&row.name))
 }
 
-/// Returns all regions, or those that take most time and the ones around them, in their order.
+/// Returns all regions, or the longest and those around them, in order.
 fn shown_rows<'a>(report: &'a Report, options: &TextOptions) -> Vec<&'a RegionRow> {
     let mut rows: Vec<&RegionRow> = report.regions.iter().filter(|row| row.occurs()).collect();
     if rows.len() <= options.limit() {
@@ -85,7 +84,6 @@ fn shown_rows<'a>(report: &'a Report, options: &TextOptions) -> Vec<&'a RegionRo
     report.regions.iter().filter(|row| wanted.contains(&row.idx)).collect()
 }
 
-/// The number of regions around one.
 fn depth(report: &Report, row: &RegionRow) -> usize {
     let outwards =
         std::iter::successors(Some(row), |row| report.regions.get(row.parent as usize).filter(|_| row.idx != 0));

@@ -1,20 +1,19 @@
-//! Writes the selection in a line: figures of a part must not be taken for those of the run.
+//! The selection in a line, so that no reader takes figures of a part for the run.
 
 use anstyle::{AnsiColor, Style};
 
 use super::TextOptions;
 use crate::Report;
+use crate::phrases::ranks::named_ranks;
 use crate::words::{clean, plural, wrap};
 use lbprof_analysis::model::moment::WindowBoundary;
-use lbprof_analysis::read::open::ranges;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let selected = &report.facts.selected;
     let mut parts = Vec::new();
     if let Some(ranks) = &selected.ranks {
         let of = plural(u64::from(report.facts.n_ranks), "rank");
-        let word = if ranks.len() == 1 { "rank" } else { "ranks" };
-        parts.push(format!("{word} {} ({} of {of})", ranges(ranks), ranks.len()));
+        parts.push(format!("{} ({} of {of})", named_ranks(ranks), ranks.len()));
     }
     parts.extend(match (selected.from, selected.to) {
         (None, None) => None,
@@ -34,7 +33,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     format!("{STYLE}{}{STYLE:#}\n\n", wrap(&text, options.columns, 2))
 }
 
-/// The end of a window: an iteration is in it.
+/// Formats the end of a window. It includes an iteration.
 fn end(to: WindowBoundary) -> String {
     match to {
         WindowBoundary::Time(_) => to.to_string(),

@@ -7,7 +7,6 @@ use crate::thread_pools::PoolUse;
 use crate::words::clean;
 use lbprof_thresholds::wording::MIN_LISTED_ROW;
 
-/// Shows how much of their time the threads of each pool work.
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let mut lines = Vec::new();
     for pool in &report.thread_pools {

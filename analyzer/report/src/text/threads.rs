@@ -1,4 +1,4 @@
-//! Ranks with threads: the efficiencies, and the table of regions and threads.
+//! Ranks with threads: efficiencies, and a table by region and thread.
 
 use std::fmt::Write;
 
@@ -8,7 +8,6 @@ use crate::Report;
 use crate::threads::{ParallelRegionRow, RegionThreadRow, ThreadTable};
 use crate::words::{clean, percent_or_dash, plural};
 
-/// The efficiencies of all cores.
 pub(super) fn efficiency(report: &Report, options: &TextOptions) -> String {
     let Some(table) = &report.threads else { return String::new() };
     let by_rank = match (table.min_cores, table.max_cores) {
@@ -41,7 +40,6 @@ fn lines(table: &ThreadTable) -> [(&'static str, Option<f64>, &'static str); 9] 
     ]
 }
 
-/// The table of parallel regions and their threads.
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let Some(table) = &report.threads else { return String::new() };
     let (all, shown) = (table.regions.len(), table.regions.len().min(options.limit()));

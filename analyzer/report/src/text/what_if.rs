@@ -1,4 +1,4 @@
-//! Writes predicted times under other conditions, and the critical path.
+//! Predicted times under other conditions, and the critical path.
 
 use super::columns::{ColumnCell, ColumnTable, TextColumn, layout};
 use super::{BOLD, DIM, TextOptions, note};
@@ -8,29 +8,24 @@ use crate::words::{clean, percent, seconds, seconds_like, short_path, signed_per
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_thresholds::wording::{MIN_DIFFERENCE_OF_CHANGES, MIN_ERROR_OF_REPLAY, MIN_GAIN_AT_ALL};
 
-/// Predictions that are shown where not all are, beside those that were asked for.
+/// Default number of predictions besides those that the user asked for.
 const FEW: usize = 5;
 
-/// Most ranks of the critical path that are reported in a sentence.
 const MOST_RANKS: usize = 4;
 
+/// Shows predictions on the first screen if the user asked for them.
+pub(super) fn asked_section(report: &Report, options: &TextOptions) -> String {
+    if options.asked { section(report, options) } else { String::new() }
+}
+
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
-    predictions_of(report, options)
-}
-
-/// The predictions alone, for users who asked for them.
-pub(super) fn predictions(report: &Report, options: &TextOptions) -> String {
-    if options.asked { predictions_of(report, options) } else { String::new() }
-}
-
-fn predictions_of(report: &Report, options: &TextOptions) -> String {
     let what_if = &report.what_if;
-    let Some(measured_s) = what_if.measured_s.filter(|&measured_s| measured_s > 0.0 && report.ranks.len() > 1) else {
-        return not_asked(report, options);
-    };
-    if what_if.notes.contains(&PredictionNote::NotAllIsKnown) {
-        return not_known(&note_in_words(&PredictionNote::NotAllIsKnown), options);
+    let measured_s = what_if.measured_s.filter(|&measured_s| measured_s > 0.0 && report.ranks.len() > 1);
+    let obstacle = if measured_s.is_some() { PredictionNote::NotAllIsKnown } else { PredictionNote::CallsAreSums };
+    if what_if.notes.contains(&obstacle) {
+        return format!("{BOLD}What if{BOLD:#}\n{}\n", note(&obstacle.name_and_text().1, options));
     }
+    let Some(measured_s) = measured_s else { return String::new() };
     let most = if options.is_for_all() { FEW } else { usize::MAX };
     let changes = distinct_changes(what_if.shown_rows());
     let changes = changes.into_iter().enumerate().filter(|(at, (row, _))| *at < most || row.is_asked);
@@ -56,11 +51,11 @@ fn predictions_of(report: &Report, options: &TextOptions) -> String {
     if !options.is_for_all() || what_if.replay_error.is_some_and(|error| error.abs() > MIN_ERROR_OF_REPLAY) {
         text += &note(&how, options);
     }
-    text.extend(what_if.notes.iter().map(|one| note(&note_in_words(one), options)));
+    text.extend(what_if.notes.iter().map(|one| note(&one.name_and_text().1, options)));
     text + "\n"
 }
 
-/// Returns the changes with their predictions, without those that save next to nothing. Changes that save the same are one.
+/// Returns the predicted changes that save enough. Redistributions that save the same are joined.
 fn distinct_changes<'a>(rows: impl Iterator<Item = &'a PredictionRow>) -> Vec<(&'a PredictionRow, String)> {
     let mut changes: Vec<(&PredictionRow, String)> = Vec::new();
     for row in rows.filter(|row| row.scenario != WhatIfScenario::Measured) {
@@ -79,57 +74,6 @@ fn distinct_changes<'a>(rows: impl Iterator<Item = &'a PredictionRow>) -> Vec<(&
         }
     }
     changes
-}
-
-/// A note on predictions as a sentence without its stop.
-pub fn note_in_words(note: &PredictionNote) -> String {
-    let why = match note {
-        PredictionNote::CallsAreSums => {
-            "not known: calls of some ranks were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached)"
-        }
-        PredictionNote::NotAllIsKnown => "not known: the logs do not show what some calls waited for (see Waiting)",
-        PredictionNote::OnDemand => {
-            "work is handed out on demand, to whoever is ready first: what balancing would gain cannot be replayed"
-        }
-        PredictionNote::OwnLoops => {
-            "some ranks have a loop of their own, whose work the others cannot take over: balancing is predicted only among the ranks \
-             of one loop"
-        }
-        PredictionNote::OtherCode => {
-            "the ranks run different code, and one cannot take over another's work: balancing is predicted only among the ranks of one \
-             cluster"
-        }
-        PredictionNote::EachIsUnknown => {
-            "balance in each iteration is not predicted: ranks end their iterations with different calls, or go through different \
-             numbers of them, so it is not known which of them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction"
-        }
-        PredictionNote::RecorderLeftOut => {
-            "the recorder disturbed the run: all predictions leave its time out, by its share of samples, and save that much of the time \
-             without it"
-        }
-        PredictionNote::InferredProgress => {
-            "some messages moved only once the other rank had called MPI again: that is inferred from when the calls of this run ended, and \
-             the predictions depend on it"
-        }
-        PredictionNote::OuterGainsLess(outer, inner) => {
-            let [outer, inner] = [outer, inner].map(|path| clean(short_path(path)));
-            return format!(
-                "balancing {outer} gains less than balancing {inner} in it: it levels what ranks compute in {outer} in all, and who \
-                 computes more in {inner} computes less elsewhere in it"
-            );
-        }
-    };
-    why.to_owned()
-}
-
-/// Why it was not asked.
-fn not_asked(report: &Report, options: &TextOptions) -> String {
-    let why = report.what_if.notes.iter().find(|note| matches!(note, PredictionNote::CallsAreSums));
-    why.map_or_else(String::new, |why| not_known(&note_in_words(why), options))
-}
-
-fn not_known(why: &str, options: &TextOptions) -> String {
-    format!("{BOLD}What if{BOLD:#}\n{}\n", note(why, options))
 }
 
 fn scenario(row: &PredictionRow) -> String {

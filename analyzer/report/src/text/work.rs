@@ -1,4 +1,4 @@
-//! Writes the user's counts in regions: operations and quanta.
+//! The user's counts by region: operations and quanta.
 
 use super::TextOptions;
 use super::columns::{ColumnCell, ColumnTable, TextColumn};
@@ -18,7 +18,6 @@ const WORK: ColumnTable<RegionRow> = ColumnTable {
     weight: None,
 };
 
-/// The work that the user counted in regions: operations and quanta, with their rates.
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let counted = report.regions.iter().filter(|row| row.totals.operations != 0.0 || row.totals.quanta != 0.0);
     WORK.section(counted, &[], options)

@@ -8,12 +8,10 @@ use lbprof_simulator::script::Script;
 pub struct Chance(u64);
 
 impl Chance {
-    /// The numbers of a seed.
     pub fn new(seed: u64) -> Chance {
         Chance(seed)
     }
 
-    /// Less than `n`, which is not 0.
     pub fn below(&mut self, n: u32) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -27,7 +25,6 @@ impl Chance {
         f64::from(self.below(most * 1_000_000)) / 1e6
     }
 
-    /// Some of these, in their order, but not none.
     fn some(&mut self, all: &[u32]) -> Vec<u32> {
         let kept: Vec<u32> = all.iter().copied().filter(|_| self.below(2) == 0).collect();
         if kept.is_empty() { vec![all[self.below(all.len() as u32) as usize]] } else { kept }

@@ -184,7 +184,6 @@ fn what_a_rank_computes_behind_its_window_takes_as_long_as_it_did() {
     assert!((balanced * 1e3 - 55.0).abs() < 1e-5, "{balanced} s");
 }
 
-/// Milliseconds of waiting caused, by (rank, region, class).
 type Caused = BTreeMap<(u32, String, CauseClass), f64>;
 
 fn add(all: &mut Caused, run: &Run) {

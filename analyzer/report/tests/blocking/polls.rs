@@ -28,12 +28,10 @@ fn waiting(text: &str, waits_ms: f64) -> Run {
     run
 }
 
-/// Milliseconds of waiting that rank 0 causes.
 fn caused_ms(run: &Run) -> f64 {
     run.causes().into_iter().filter(|((rank, ..), _)| *rank == 0).map(|(_, ms)| ms).sum()
 }
 
-/// Milliseconds that rank 1 computes.
 fn computation_ms(run: &Run) -> f64 {
     report_on(&run.model).ranks[1].computation_s * 1e3
 }
@@ -113,18 +111,7 @@ fn the_time_between_polls_is_reported_as_sums_of_waiting_and_of_computation() {
     let run = Run::of(&behind("irecv 0 as a; repeat 69; test a; compute 0.1; end; test a; compute 0.001; wait a"));
     let polls = run.model.ranks[1].polls;
     assert_eq!((polls.polls, polls.waits), (70, 1));
-    let text = text::render(
-        &report_on(&run.model),
-        &text::TextOptions {
-            command: "lb-report",
-            columns: 1000,
-            first_screen: false,
-            all_tables: true,
-            asked: false,
-            top: 8,
-            full: false,
-        },
-    );
+    let text = text::render(&report_on(&run.model), &lbprof_test_runs::text_options(1000));
     let expected =
         "70 unsuccessful polls (1 wait), in total 1.00 µs of waiting and 6.90 ms of computation between polls";
     assert!(text.contains(expected), "{text}");

@@ -38,7 +38,6 @@ fn rotating(step: usize, rank: usize) -> f64 {
 
 const PATTERNS: [(&str, Pattern); 3] = [("slow", one_slow), ("gradient", gradient), ("rotating", rotating)];
 
-/// A program.
 struct Program {
     network: &'static str,
     /// What a rank does in a step; it works `$work` milliseconds, and `$again`.
@@ -431,10 +430,7 @@ fn nothing_is_balanced_among_ranks_that_run_other_code() {
     let words = "balancing is predicted only among the ranks of one cluster";
     assert!(plain(&report, 100).replace("\n  ", " ").contains(words));
     assert!(
-        json::document(&report, &ListBounds::default())["prediction_notes"][0]["text"]
-            .as_str()
-            .unwrap()
-            .contains(words)
+        json::document(&report, &ListBounds::SMALL)["prediction_notes"][0]["text"].as_str().unwrap().contains(words)
     );
     // Who asks for it is answered.
     let asked = Run::asking_of(&Script::parse(text).unwrap(), &["balanced=main"]);

@@ -10,7 +10,6 @@ use super::chance::{Chance, among_some};
 use super::run::Run;
 use lbprof_test_runs::{json, report_on};
 
-/// How many scripts of chance.
 const N: u64 = 16;
 
 /// Calls `check` with scripts of chance of which hardly any two events happen at the same time, for what each then saw of the other
@@ -28,7 +27,6 @@ fn parse(text: &str) -> Script {
     Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The script without lines that begin so.
 fn without(script: &Script, lines: &str) -> Script {
     let rest: Vec<&str> = script.text().lines().filter(|line| !line.starts_with(lines)).collect();
     parse(&rest.join("\n")).on(script.network())
@@ -54,7 +52,6 @@ fn small(script: &Script) -> Script {
     parse(&text).on(Network { eager: u64::MAX, ..script.network() })
 }
 
-/// The same where messages arrive at once.
 fn at_once(script: &Script) -> Script {
     script.on(Network { latency_ms: 1e-6, bandwidth: f64::INFINITY, ..script.network() })
 }
@@ -72,7 +69,6 @@ fn waits_ns(call: &SimulatedCall, script: &Script) -> u64 {
     until - call.begin_ns
 }
 
-/// Seconds that each rank waits.
 fn true_waits_s(script: &Script, run: &Simulation) -> Vec<f64> {
     let begin = run.ranks.iter().map(|rank| rank.begin_ns).min().unwrap();
     let end = run.ranks.iter().map(|rank| rank.end_ns).max().unwrap();
@@ -99,7 +95,6 @@ fn found_and_true_waits_s(run: &Run, script: &Script) -> Vec<(f64, f64)> {
     truth.map(|(rank, truth)| (waits_s.get(&rank).copied().unwrap_or(0.0), truth)).collect()
 }
 
-/// What the JSON document of lb-report says.
 fn ideal_in_json_ms(run: &Run) -> f64 {
     let document: serde_json::Value = serde_json::from_str(&json(&report_on(&run.model))).unwrap();
     document["efficiency"]["t_ideal_replay_s"].as_f64().expect("all is known") * 1e3

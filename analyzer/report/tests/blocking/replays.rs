@@ -8,7 +8,6 @@ use lbprof_report::{ProblemRow, Report};
 use super::run::Run;
 use lbprof_test_runs::{first_screen, plain, report_on};
 
-/// The ideal time in milliseconds: by replay, and as estimated from iterations.
 fn ideal_ms(text: &str) -> (f64, f64) {
     let run = Run::of(text);
     let estimate = phase_profile_ideal(&run.model, 0).expect("there are iterations");

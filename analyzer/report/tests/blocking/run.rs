@@ -15,13 +15,11 @@ use lbprof_simulator::script::Script;
 
 use lbprof_test_runs::{found_model, model, model_asking, model_polling, report_on, written};
 
-/// A run, followed.
 pub struct Run {
     pub model: Model,
 }
 
 impl Run {
-    /// That of a script's text.
     pub fn of(text: &str) -> Run {
         let script = Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         Run::of_script(&script)
@@ -32,7 +30,7 @@ impl Run {
         Run::of_scenario(scenario)
     }
 
-    /// That of a script's text, with the loops that are found in its calls.
+    /// Reads a script and detects the loops in its calls.
     pub fn found(text: &str) -> Run {
         let script = Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let run = Run { model: found_model(script.scenario().unwrap()) };
@@ -41,20 +39,17 @@ impl Run {
         run
     }
 
-    /// That of a script's text, with predictions of --what-if.
     pub fn asking(text: &str, asked: &[&str]) -> Run {
         let script = Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         Run::asking_of(&script, asked)
     }
 
-    /// That of a script, with predictions of --what-if.
     pub fn asking_of(script: &Script, asked: &[&str]) -> Run {
         let run = Run { model: model_asking(written(script.scenario().unwrap()).path(), asked) };
         run.check();
         run
     }
 
-    /// That of a scenario, with answers to questions of --what-if.
     pub fn of_scenario_asking(scenario: Scenario, asked: &[&str]) -> Run {
         let run = Run { model: model_asking(written(scenario).path(), asked) };
         run.check();
@@ -94,7 +89,6 @@ impl Run {
         assert!(ideal_ms <= elapsed_ms + 1e-5, "{ideal_ms} ms on an ideal network instead of {elapsed_ms} ms");
     }
 
-    /// What holds for every run.
     pub fn check(&self) {
         let (sums, followed) = (self.sums(), self.followed());
         let caused: f64 = sums.causes.iter().map(|cause| cause.caused_s).sum();

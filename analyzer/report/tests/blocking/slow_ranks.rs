@@ -191,7 +191,6 @@ fn shares(sums: &BlockingSums) -> BTreeMap<u32, f64> {
     shares
 }
 
-/// Returns the rank with the largest value.
 fn find_largest(values: impl IntoIterator<Item = (u32, f64)>) -> u32 {
     values.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("some rank").0
 }

@@ -9,7 +9,6 @@ use lbprof_simulator::script::Script;
 use super::run::Run;
 use super::waits::assert_waits;
 
-/// Milliseconds that one rank waits because of another.
 fn waits_for(run: &Run, waits: u32, causes: u32) -> f64 {
     let pairs = run.sums().pairs;
     pairs.iter().filter(|pair| (pair.0, pair.1) == (waits, causes)).map(|pair| pair.2 * 1e3).sum()

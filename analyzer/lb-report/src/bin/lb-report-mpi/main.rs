@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let world = universe.world();
     let team = ProcessGroup::new(Box::new(MpiTransport::new()));
     let process = team.process();
-    // MPI ends the others where this one does not get to its end.
+    // If this process does not reach its end, MPI ends the others.
     let done = catch_unwind(AssertUnwindSafe(|| match (parsed(process == 0), process) {
         (Err(exit), _) => Ok(exit),
         (Ok(arguments), 0) => lead(team, &arguments),
@@ -49,7 +49,6 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Runs the command on process 0.
 fn lead(team: ProcessGroup, arguments: &CommandLine) -> Result<ReportExit, ProcessFailure> {
     let leader = Arc::new(LeaderProcess::new(team));
     opening::open_with(leader.clone());

@@ -1,6 +1,6 @@
-//! Bytes between the processes of an MPI job.
+//! Transport between the processes of an MPI job.
 //!
-//! Whoever waits sleeps in between: a process may wait for minutes while another one makes the report, and MPI's own waiting keeps a core busy.
+//! A waiting process sleeps: it may wait for minutes while another one makes the report, and MPI's own waiting keeps a core busy.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use lbprof_analysis::distributed::Transport;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Equivalence, Source};
 
-/// The shortest and the longest sleep between two looks.
+/// The shortest and the longest sleep between two attempts.
 const SLEEPS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(5)];
 
 /// Transport between all processes of the job.
@@ -43,7 +43,7 @@ impl Transport for MpiTransport {
     }
 
     fn send(&self, to: usize, bytes: &[u8]) -> Result<(), ProcessFailure> {
-        // Errors of MPI end the job: that is its default.
+        // Errors of MPI end the job by default.
         let world = SimpleCommunicator::world();
         let other = world.process_at_rank(to as i32);
         mpi::request::scope(|scope| {
@@ -72,7 +72,6 @@ impl Transport for MpiTransport {
     }
 }
 
-/// Waits that become longer.
 struct GrowingWaits(Duration);
 
 impl GrowingWaits {

@@ -10,18 +10,17 @@ type Config<const MEMORY: usize> = Configuration<LittleEndian, Varint, Limit<MEM
 /// Most bytes of memory for each byte of a value: the largest element that takes one byte is a table of some pointers.
 const MEMORY_A_BYTE: usize = 256;
 
-/// Most bytes of a small value, and of a large one.
 const SMALL_BYTES: usize = 1 << 20;
 const LARGE_BYTES: usize = 1 << 36;
 
-/// The bytes of a value.
+/// Encodes a value.
 pub fn encoded<T: Encode>(value: &T) -> Vec<u8> {
     // Writing to memory fails only for types that have no encoding: none of ours.
     bincode::encode_to_vec(value, bincode::config::standard()).unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// The value that `bytes` are; `None` where they are none, or something follows it. What may be allocated is bounded by how many
-/// bytes there are, so that a wrong length takes no memory.
+/// Decodes a value, or returns `None` if `bytes` are no value, or something follows it. Allocations are bounded by the number of
+/// bytes, so that a wrong length takes no memory.
 pub fn decoded<T: Decode<()>>(bytes: &[u8]) -> Option<T> {
     // Few limits: the code that decodes is generated for each of them.
     match bytes.len() {

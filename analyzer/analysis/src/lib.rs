@@ -5,7 +5,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`codec`] | values ↔ bytes, for other processes and temporary files |
-//! | [`partial_result`] | partial results that become one |
+//! | `partial_result` | partial results that become one |
 //! | [`read`] | a run's folder → streams of records, with the definitions that they refer to |
 //! | [`model`] | plain data: ranks × regions × activities × iterations, in seconds, on one clock; loops, waits, predictions |
 //! | [`structure`] | the first pass: which calls follow which, and the loops and regions found in them; symbols |
@@ -27,7 +27,7 @@ pub mod codec;
 pub mod distributed;
 pub mod metrics;
 pub mod model;
-pub mod partial_result;
+mod partial_result;
 pub mod profile;
 pub mod read;
 pub mod replay;

@@ -3,7 +3,6 @@
 /// A partial result that can be merged with the one that follows: of higher ranks, or of later segments of the run. Merging is associative, so that
 /// the grouping does not matter; the order does.
 pub trait PartialResult: Sized {
-    /// Returns this part and the next one as one.
     fn merge(self, next: Self) -> Self;
 }
 

@@ -113,7 +113,9 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
         return refuse_usage(format!("{first} and {again} are the same run: twice on a side it gives no noise"));
     }
     let comparison = RunComparison::new(sides, NoiseLimits { share: arguments.noise / 100.0 });
-    let judged = FailCondition::judge_all(&arguments.fail_if, &comparison.sides)?;
+    let sides = &comparison.sides;
+    let conditions = arguments.fail_if.iter().map(|condition| condition.judge(&sides.new, Some(&sides.base)));
+    let judged = conditions.collect::<Result<Vec<_>, _>>()?;
     if let Some(path) = &output.json {
         write_file(path, |out| json::write(&comparison, &judged, out))?;
     }
@@ -186,6 +188,6 @@ fn named(path: &Path, common: &CommonOptions) -> anyhow::Result<NamedRun> {
     let runs = StudyFile::open(Path::new(study))?.runs()?;
     let wanted = key::number(&runs, number);
     let found = runs.into_iter().find(|kept| Some(kept.number) == wanted);
-    let kept = found.ok_or_else(|| StoreError::NoRun { path: PathBuf::from(study), run: number.to_owned() })?;
+    let kept = found.ok_or_else(|| StoreError::NoRun(PathBuf::from(study), number.to_owned()))?;
     Ok(NamedRun { name, run: kept.run })
 }

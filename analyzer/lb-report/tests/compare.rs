@@ -5,7 +5,7 @@ use std::path::Path;
 use lbprof_collector::Activity;
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_study::RunMetrics;
-use lbprof_study::compare::condition::FailCondition;
+use lbprof_study::compare::condition::{FailCondition, JudgedCondition};
 use lbprof_study::compare::noise::NoiseLimits;
 use lbprof_study::compare::reasons::TimeComponent;
 use lbprof_study::compare::{
@@ -41,9 +41,14 @@ fn compare(base: RunMetrics, new: RunMetrics) -> RunComparison {
     compare_all(vec![base], vec![new])
 }
 
+fn judge_all(conditions: &[FailCondition], comparison: &RunComparison) -> Vec<JudgedCondition> {
+    let ComparisonSides { base, new } = &comparison.sides;
+    conditions.iter().map(|condition| condition.judge(new, Some(base)).expect("there are the regions")).collect()
+}
+
 fn rendered(comparison: &RunComparison, conditions: &[&str], columns: usize) -> String {
     let conditions: Vec<FailCondition> = conditions.iter().map(|text| text.parse().expect(text)).collect();
-    let judged = FailCondition::judge_all(&conditions, &comparison.sides).expect("there are the regions");
+    let judged = judge_all(&conditions, comparison);
     let text = text::render(comparison, &judged, &text::ComparisonTextOptions { columns, top: 8 });
     anstream::adapter::strip_str(&text).to_string()
 }
@@ -251,7 +256,7 @@ fn conditions_go_to_markdown_and_junit() {
         ["elapsed_s > base * 1.05", "regions[\"main/step/force\"].time_s > base * 1.5", "blocked_s > base / 0"]
             .map(|text| text.parse().unwrap())
             .into();
-    let judged = FailCondition::judge_all(&conditions, &comparison.sides).unwrap();
+    let judged = judge_all(&conditions, &comparison);
     insta::assert_snapshot!("markdown", markdown::render(&comparison, &judged));
     let mut bytes = Vec::new();
     junit::write(&comparison, &judged, &mut bytes).unwrap();

@@ -430,14 +430,14 @@ fn runs_are_counted_for_the_program_that_the_user_names() {
     record(here.path(), "renamed", 21, 4, (240, 20));
     lb_report(here.path(), &["study", "add", "s", "renamed", "--program", "heat"]).assert().success();
     lb_report(here.path(), &["study", "add", "s", "out-4", "--replace", "--program", "heat"]).assert().success();
-    let shown = printed(here.path(), &["study", "show", "s", "--where", "program=heat"]);
+    let shown = stdout_of(here.path(), &["study", "show", "s", "--where", "program=heat"], 0);
     assert!(shown.starts_with("heat ") && shown.contains("2 runs"), "{shown}");
 }
 
 #[test]
 fn a_table_begins_with_what_limits_the_speedup() {
     let here = study();
-    let shown = printed(here.path(), &["study", "show", "s"]);
+    let shown = stdout_of(here.path(), &["study", "show", "s"], 0);
     let sentence = "From 1 to 4 ranks load balance falls from 100 to 81 %: this limits the speedup.";
     assert!(shown.contains(sentence), "{shown}");
 }

@@ -8,8 +8,8 @@ use super::bounds::{ListBounds, per_entry};
 use super::serial;
 use lbprof_analysis::metrics::cluster;
 use lbprof_analysis::metrics::dispersion::{
-    self, Dispersion, MostImbalanced, PerActivity, RegionExtremes, RegionTimes, SeverityCriterion, TimeLevel,
-    breakdown, extremes,
+    self, Dispersion, MostImbalanced, PerActivity, RegionExtremes, RegionTimes, TimeLevel, breakdown, extremes,
+    severe_indices,
 };
 use lbprof_analysis::model::{Model, RegionIdx};
 
@@ -117,7 +117,7 @@ impl DispersionRows {
         let activities = views.activities.each_ref().map(|index| index.and_then(|index| index.sid));
         let regions: Vec<Option<f64>> = views.regions.iter().map(|index| index.and_then(|index| index.sid)).collect();
         let mut severe_activities = [false; Activity::COUNT];
-        severe_activities.copy_from_slice(&SeverityCriterion::Maximum.severe(&activities));
+        severe_activities.copy_from_slice(&severe_indices(&activities));
         let heaviest = dispersion::heaviest(&views.rows).map(|at| at as RegionIdx);
         let most_dispersed = most_dispersed(&views);
         DispersionRows {
@@ -132,7 +132,7 @@ impl DispersionRows {
             most_frequently_imbalanced_rank: views.ranks.most_frequent().and_then(|at| Some(model.ranks.get(at)?.rank)),
             longest_imbalanced_rank: views.ranks.longest().and_then(|at| Some(model.ranks.get(at)?.rank)),
             severe_activities,
-            severe_regions: SeverityCriterion::Maximum.severe(&regions),
+            severe_regions: severe_indices(&regions),
             dominant: dispersion::dominant(&breakdown(&views.rows)),
             extremes: Activity::ALL.map(|activity| extremes(&views.rows, activity)),
             groups: group_rows(&views),

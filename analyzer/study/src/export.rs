@@ -39,12 +39,9 @@ pub fn write_json(tables: &[StudyExportTable], out: &mut dyn io::Write) -> io::R
     let mut document = Map::new();
     document.insert("schema".to_owned(), "lbprof-study/1".into());
     for table in tables {
-        let mut rows: Vec<Value> = Vec::new();
-        for cells in &table.rows {
-            let row: Map<String, Value> = table.columns.iter().cloned().zip(cells.iter().cloned()).collect();
-            rows.push(row.into());
-        }
-        document.insert(table.name.to_owned(), rows.into());
+        let rows = table.rows.iter();
+        let rows = rows.map(|cells| table.columns.iter().cloned().zip(cells.iter().cloned()).collect::<Value>());
+        document.insert(table.name.to_owned(), rows.collect());
     }
     lbprof_report::json::write_pretty(&document, out)
 }

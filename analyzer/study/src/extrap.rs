@@ -13,7 +13,6 @@ use serde_json::json;
 
 use super::RunMetrics;
 
-/// A figure of a region in a run.
 type Figure = fn(&RunMetrics, &str) -> Option<f64>;
 
 /// The metrics, by name. Times are in seconds, the mean over ranks, the regions in a region included.
@@ -29,14 +28,10 @@ const METRICS: [(&str, Figure); 7] = [
 
 /// Why there are no measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoMeasurements {
-    /// Nothing to fit a model to.
-    #[error(
-        "the runs of the study do not differ in their number of ranks or in a parameter that all of them have: Extra-P has nothing to \
-         model"
-    )]
-    NothingDiffers,
-}
+#[error(
+    "the runs of the study do not differ in their number of ranks or in a parameter that all of them have: Extra-P has nothing to model"
+)]
+pub struct NoMeasurements;
 
 /// The measurements of a study's runs, as they are written.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +52,7 @@ impl ExtrapMeasurements {
     pub fn from_runs(runs: &[&RunMetrics]) -> Result<ExtrapMeasurements, NoMeasurements> {
         let params = params(runs);
         if params.is_empty() {
-            return Err(NoMeasurements::NothingDiffers);
+            return Err(NoMeasurements);
         }
         let all: BTreeSet<&str> = runs.iter().flat_map(|run| &run.regions).map(|region| region.path.as_str()).collect();
         let everywhere = all.iter().filter(|path| runs.iter().all(|run| run.region(path).is_some()));
@@ -71,12 +66,8 @@ impl ExtrapMeasurements {
                 for (run, value) in runs.iter().zip(values.into_iter().flatten()) {
                     let params: BTreeMap<&str, f64> =
                         params.iter().map(|name| (name.as_str(), param(run, name).unwrap_or(0.0))).collect();
-                    let line = json!({
-                        "params": params,
-                        "callpath": call_path(path),
-                        "metric": metric,
-                        "value": value,
-                    });
+                    let callpath = call_path(path);
+                    let line = json!({"params": params, "callpath": callpath, "metric": metric, "value": value});
                     lines.push(line.to_string());
                 }
             }
@@ -86,13 +77,12 @@ impl ExtrapMeasurements {
 
     /// Writes them.
     ///
-    /// Errors: those of writing.
+    /// Errors: writing failed.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         self.lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 }
 
-/// The name of the number of ranks.
 const RANKS: &str = "p";
 
 /// The variables in which runs differ: their ranks, and parameters that all of them have. A parameter with the name of the number of
@@ -111,30 +101,11 @@ fn param(run: &RunMetrics, name: &str) -> Option<f64> {
     if name == RANKS { Some(run.n_ranks.into()) } else { run.params.get(name).copied() }
 }
 
-/// A region's path as Extra-P has paths.
 fn call_path(path: &str) -> String {
-    let mut parts = vec![String::new()];
-    let mut letters = path.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match (letter, letters.peek()) {
-            // A slash within a name.
-            ('\\', Some('/')) => {
-                if let Some(part) = parts.last_mut() {
-                    part.extend(letters.next());
-                }
-            }
-            ('/', _) => parts.push(String::new()),
-            _ => {
-                if let Some(part) = parts.last_mut() {
-                    part.push(letter);
-                }
-            }
-        }
-    }
-    parts.join("->")
+    // A slash within a name is "\/".
+    path.replace("\\/", "\0").replace('/', "->").replace('\0', "/")
 }
 
-/// Sums a figure over the region and those in it.
 fn with_inner(run: &RunMetrics, path: &str, figure: impl Fn(&super::run::RegionFigures) -> Option<f64>) -> Option<f64> {
     let inner = format!("{path}/");
     let own = run.regions.iter().filter(|region| region.path == path || region.path.starts_with(&inner));
@@ -180,7 +151,7 @@ mod tests {
             format!(r#"{{"params":{{"n":{n:?}}},"callpath":"main","metric":"operations","value":{value:?}}}"#)
         };
         assert_eq!(found.lines, [line(10.0, 100.0), line(20.0, 400.0)]);
-        assert_eq!(ExtrapMeasurements::from_runs(&[&runs[0], &runs[0]]), Err(NoMeasurements::NothingDiffers));
+        assert_eq!(ExtrapMeasurements::from_runs(&[&runs[0], &runs[0]]), Err(NoMeasurements));
         let more_ranks = run(8, 10.0, &["main"]);
         assert_eq!(ExtrapMeasurements::from_runs(&[&runs[0], &more_ranks]).unwrap().params, ["p"]);
     }

@@ -78,18 +78,17 @@ fn blocked_by_region(table: &BlockingTable) -> HashMap<&str, f64> {
 }
 
 fn region_figures(row: &RegionRow, model: &Model, blocked_s: Option<&HashMap<&str, f64>>) -> RegionFigures {
-    let mut activities = BTreeMap::new();
-    for activity in row.activities.iter().map(|one| one.activity) {
-        let seconds = model.ranks.iter().map(|rank| rank.exclusive(row.idx)[activity as usize]).collect();
-        activities.insert(activity, seconds);
-    }
+    let activities = row.activities.iter().map(|one| {
+        let seconds = model.ranks.iter().map(|rank| rank.exclusive(row.idx)[one.activity as usize]);
+        (one.activity, seconds.collect())
+    });
     RegionFigures {
         path: row.path.clone(),
         code: row.code.clone(),
         kind: row.kind,
         found: row.found,
         times: row.efficiency.times,
-        activities,
+        activities: activities.collect(),
         blocked_s: blocked_s.map(|by_region| by_region.get(row.path.as_str()).copied().unwrap_or(0.0)),
         iterations: row.iterations.map(|iterations| iterations as u64),
         invocations: row.totals.invocations,
@@ -100,7 +99,6 @@ fn region_figures(row: &RegionRow, model: &Model, blocked_s: Option<&HashMap<&st
     }
 }
 
-/// The figures of ranks with several threads.
 fn core_figures(table: &ThreadTable) -> CoreFigures {
     let ThreadTable { parallel, mpi, load_balance, communication, .. } = *table;
     let ThreadTable { threads, serial, thread_balance, waits, fork_join, .. } = *table;

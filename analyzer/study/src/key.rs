@@ -1,6 +1,7 @@
 //! Keys that distinguish runs: parameters, number of ranks, program, hosts, MPI library, number in the study.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use wildmatch::WildMatch;
@@ -69,12 +70,11 @@ impl FromStr for RunCondition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<RunCondition, String> {
-        match text.split_once('=') {
-            Some((key, value)) if !key.trim().is_empty() => {
-                Ok(RunCondition { key: key.trim().to_owned(), value: value.trim().to_owned() })
-            }
-            _ => Err("a name and what it must be, as in n=512 or host=node1*".to_owned()),
-        }
+        let condition = text.split_once('=').map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
+        let (key, value) = condition
+            .filter(|(key, _)| !key.is_empty())
+            .ok_or("a name and what it must be, as in n=512 or host=node1*")?;
+        Ok(RunCondition { key, value })
     }
 }
 
@@ -89,18 +89,8 @@ impl RunCondition {
     }
 }
 
-/// True if a run meets the conditions: for each key, at least one of those on it.
-pub fn all_hold(conditions: &[RunCondition], run: &StoredRun) -> bool {
-    conditions.iter().all(|condition| {
-        let mut alternatives = conditions.iter().filter(|other| other.key == condition.key);
-        alternatives.any(|alternative| alternative.holds(run))
-    })
-}
-
-/// Maximum number of names that an error lists.
 const MAX_LISTED: usize = 40;
 
-/// The first of several names, and how many more there are.
 fn some(names: &[String]) -> String {
     let shown = names.iter().take(MAX_LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MAX_LISTED) {
@@ -115,28 +105,15 @@ pub enum NotInStudy {
     /// The study holds no runs.
     #[error("there are no runs in the study: 'lb-report study add STUDY DIR' adds one")]
     NoRuns,
-    /// No run has the parameter.
-    #[error("no run has a parameter {name}; there are: {}", some(known))]
-    NoParam {
-        /// Its name.
-        name: String,
-        /// Existing keys, and keys that every run has.
-        known: Vec<String>,
-    },
+    /// No run has the parameter. The list has all keys.
+    #[error("no run has a parameter {}; there are: {}", .0, some(.1))]
+    NoParam(String, Vec<String>),
     /// No run is left.
-    #[error("no run has {wanted}")]
-    NoneLeft {
-        /// The conditions.
-        wanted: String,
-    },
-    /// No run has the region.
-    #[error("no run has a region {path}; there are: {}", some(known))]
-    NoRegion {
-        /// Requested path.
-        path: String,
-        /// Some existing paths.
-        known: Vec<String>,
-    },
+    #[error("no run has {0}")]
+    NoneLeft(String),
+    /// No run has the region. The list has some that exist.
+    #[error("no run has a region {}; there are: {}", .0, some(.1))]
+    NoRegion(String, Vec<String>),
     /// There is no such run.
     #[error("there is no run {0} in the study")]
     NoRun(String),
@@ -144,11 +121,9 @@ pub enum NotInStudy {
 
 /// Keys of the runs: those that every run has, then all parameters, each once.
 pub fn keys<'a>(runs: impl IntoIterator<Item = &'a StoredRun>) -> Vec<String> {
-    let mut params: Vec<String> = runs.into_iter().flat_map(|run| run.run.params.keys().cloned()).collect();
-    params.sort_unstable();
-    params.dedup();
-    params.retain(|name| !BUILT_IN.contains(&name.as_str()));
-    BUILT_IN.iter().map(|&key| key.to_owned()).chain(params).collect()
+    let params: BTreeSet<&String> = runs.into_iter().flat_map(|run| run.run.params.keys()).collect();
+    let params = params.into_iter().map(String::as_str).filter(|name| !BUILT_IN.contains(name));
+    BUILT_IN.into_iter().chain(params).map(str::to_owned).collect()
 }
 
 /// The runs that meet all conditions, or why there are none.
@@ -158,17 +133,21 @@ pub fn selected(runs: &[StoredRun], conditions: &[RunCondition]) -> Result<Vec<S
     }
     let known = keys(runs);
     if let Some(unknown) = conditions.iter().find(|condition| !known.contains(&condition.key)) {
-        return Err(NotInStudy::NoParam { name: unknown.key.clone(), known });
+        return Err(NotInStudy::NoParam(unknown.key.clone(), known));
     }
-    let left: Vec<StoredRun> = runs.iter().filter(|run| all_hold(conditions, run)).cloned().collect();
+    // A run meets at least one of several conditions on one key.
+    let left = runs.iter().filter(|run| {
+        let mut keys = conditions.iter().map(|condition| &condition.key);
+        keys.all(|key| conditions.iter().any(|condition| condition.key == *key && condition.holds(run)))
+    });
+    let left: Vec<StoredRun> = left.cloned().collect();
     if left.is_empty() {
         let words: Vec<String> = conditions.iter().map(|one| format!("{}={}", one.key, one.value)).collect();
-        return Err(NotInStudy::NoneLeft { wanted: words.join(" and ") });
+        return Err(NotInStudy::NoneLeft(words.join(" and ")));
     }
     Ok(left)
 }
 
-/// Digits of a run's id.
 const ID_DIGITS: usize = 16;
 
 /// The number that is meant by `text`: the number itself, or an id of 16 hexadecimal digits.
@@ -184,14 +163,8 @@ pub fn number(runs: &[StoredRun], text: &str) -> Option<u32> {
 /// The numbers of runs in a study, by numbers or ids.
 pub fn numbers(study: &StudyFile, texts: &[String]) -> Result<Vec<u32>, StoreError> {
     let runs = study.heads()?;
-    let mut numbers = Vec::new();
-    for text in texts {
-        match number(&runs, text) {
-            Some(number) => numbers.push(number),
-            None => return Err(StoreError::NoRun { path: study.path().to_owned(), run: text.clone() }),
-        }
-    }
-    numbers.sort_unstable();
-    numbers.dedup();
-    Ok(numbers)
+    let numbers = texts
+        .iter()
+        .map(|text| number(&runs, text).ok_or_else(|| StoreError::NoRun(study.path().to_owned(), text.clone())));
+    Ok(numbers.collect::<Result<BTreeSet<u32>, _>>()?.into_iter().collect())
 }

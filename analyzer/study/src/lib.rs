@@ -13,7 +13,7 @@ pub mod html;
 pub mod key;
 pub mod models;
 pub mod run;
-pub mod sequential_time;
+mod sequential_time;
 pub mod store;
 pub mod table;
 pub mod text;

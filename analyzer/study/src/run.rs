@@ -38,7 +38,7 @@ pub struct RunMetrics {
     pub params: BTreeMap<String, f64>,
     /// Elapsed, longest, mean and ideal time of the whole program.
     pub times: EfficiencyTimes,
-    /// True if the ideal time is that of a replay, not an estimate by phase profile.
+    /// True if the ideal time comes from a replay; otherwise it is an estimate by phase profile.
     pub ideal_by_replay: bool,
     /// The phases that occur, by rank; over all of them a rank's times add up to the elapsed time (docs/metrics.md §3).
     pub phases: Vec<PhaseTime>,
@@ -74,7 +74,7 @@ pub struct CoreFigures {
 }
 
 impl CoreFigures {
-    /// The names of the efficiencies: that of all cores, MPI's side and its factors, the threads' side and its factors.
+    /// The names of the efficiencies: of all cores, MPI's side and its factors, the threads' side and its factors.
     pub const NAMES: [&str; 9] = [
         "parallel",
         "mpi",
@@ -119,9 +119,9 @@ impl CountedFigures {
 /// CPU time of computation by function, by samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FunctionFigures {
-    /// Of the whole program.
+    /// The whole program.
     pub program: FunctionSums,
-    /// Of those regions that have most of it, by path, inner regions excluded.
+    /// The regions with most of it, by path, inner regions excluded.
     pub regions: BTreeMap<String, FunctionSums>,
 }
 
@@ -135,7 +135,7 @@ pub struct FunctionSums {
 }
 
 impl FunctionSums {
-    /// Adds those of another region of the same run.
+    /// Adds another region of the same run.
     pub fn add(&mut self, other: &FunctionSums) {
         for (name, &(seconds, error_s)) in &other.times {
             let (sum_s, sum_error_s) = self.times.entry(name.clone()).or_default();

@@ -8,7 +8,7 @@ pub fn is_on_one_rank(other: &RunMetrics, run: &RunMetrics) -> bool {
     other.n_ranks == 1 && other.complete && other.program() == run.program() && other.params == run.params
 }
 
-/// T_seq of `run` in seconds: the median elapsed time of those of `all` that are it on one rank; `None` where none is. Who
+/// T_seq of `run` in seconds: the median elapsed time of the runs among `all` that are the same on one rank; `None` where none is. Who
 /// asks leaves out of `all` what is not to be compared, as runs under another MPI library.
 pub fn t_seq_s<'a>(run: &RunMetrics, all: impl IntoIterator<Item = &'a RunMetrics>) -> Option<f64> {
     let alone = all.into_iter().filter(|other| is_on_one_rank(other, run));

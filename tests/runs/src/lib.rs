@@ -209,7 +209,8 @@ fn check_tree(model: &Model) {
     near(all.time_s, in_all(|_| true), "time");
     near(all.computation_s, in_all(|one| one == Activity::Computation), "computation");
     if let Some(followed) = &model.followed {
-        near(all.waiting_s, followed.blocking.total() * 1e-9, "waiting");
+        let waits = followed.blocking.waits.values().map(|sums| (sums.waiting + sums.delay) as f64);
+        near(all.waiting_s, waits.sum::<f64>() * 1e-9, "waiting");
         near(all.caused_s, followed.blocking.causes.values().sum::<f64>() * 1e-9, "waiting caused");
     }
     for (at, node) in nodes.iter().enumerate() {

@@ -27,7 +27,7 @@ impl ExportSelection<'_> {
 }
 
 /// A file of what ranks do when. All that it gets comes from [`ReplayObserver`], in the order in which ranks are followed: of a thread that is the order
-/// of time. What it keeps must not grow with events.
+/// of time. Its memory must not grow with events.
 pub trait EventExport: ReplayObserver {
     /// Before anything else: what the part has.
     ///

@@ -16,7 +16,7 @@ use self::observers::{RequiredObservers, RunObservers};
 pub use self::options::AnalysisOptions;
 pub(crate) use self::passes::{LocalPasses, ReplayRequest, ReplayWishes, RunPasses};
 pub use self::passes::{PassRunner, ProcessFailure};
-use crate::metrics::cluster::{self};
+use crate::metrics::cluster;
 use crate::metrics::findings::findings;
 use crate::model::replay_results::ReplayResults;
 use crate::model::statistics::RunStatistics;
@@ -28,10 +28,9 @@ use crate::read::open::RecordedRun;
 use crate::read::pass::FoldProgress;
 use crate::read::spawned;
 use crate::replay::what_if::ProgramWork;
-use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow_in_order};
+use crate::replay::{ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow_in_order};
 use crate::select::{Selection, SelectionError, region};
 use crate::structure::RunStructure;
-use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
 use crate::structure::symbols::{self, CodePlace, ResolvedNames};
 use crate::views::TimelineView;
@@ -57,14 +56,9 @@ pub enum AnalysisError {
     /// The run does not have what was requested.
     #[error(transparent)]
     Selection(#[from] SelectionError),
-    /// No rank has any record.
-    #[error("{}: {reason}", path.display())]
-    NoRecords {
-        /// The run's folder.
-        path: PathBuf,
-        /// Reason by the logs, with advice.
-        reason: String,
-    },
+    /// No rank of the run in this folder has any record. The text gives the reason by the logs, with advice.
+    #[error("{}: {}", .0.display(), .1)]
+    NoRecords(PathBuf, String),
     /// A process that takes part in the analysis failed.
     #[error(transparent)]
     Failure(#[from] ProcessFailure),
@@ -92,7 +86,7 @@ pub fn analyse(
     options: &AnalysisOptions,
     report: impl Fn(AnalysisStage) + Sync,
 ) -> Result<Analysis, AnalysisError> {
-    let mut part = SelectedPart::new(run, selection, options, &report)?;
+    let mut part = PartAnalysis::new(run, selection, options, &report)?;
     let watched = if options.asked.is_some() { part.replay(options)? } else { None };
     Ok(part.finish(watched))
 }
@@ -107,7 +101,7 @@ pub fn export_part(
     format: &mut dyn EventExport,
     report: impl Fn(AnalysisStage) + Sync,
 ) -> Result<Analysis, AnalysisError> {
-    let mut part = SelectedPart::new(run, selection, options, &report)?;
+    let mut part = PartAnalysis::new(run, selection, options, &report)?;
     if options.asked.is_some() {
         part.export(options, format)?;
     }
@@ -131,8 +125,7 @@ fn why_there_are_no_records(problems: &[Problem]) -> String {
     format!("{what}: {reason}; {}", problem.kind.advice())
 }
 
-/// A selected part of a run after the second pass.
-struct SelectedPart<'a> {
+struct PartAnalysis<'a> {
     selection: &'a Selection,
     first: RunPreparation<'a>,
     /// The model of the whole run; `None` where that is the part.
@@ -145,7 +138,7 @@ struct SelectedPart<'a> {
     region: Option<RegionIdx>,
 }
 
-impl<'a> SelectedPart<'a> {
+impl<'a> PartAnalysis<'a> {
     fn new(
         run: &RecordedRun,
         selection: &'a Selection,
@@ -158,7 +151,7 @@ impl<'a> SelectedPart<'a> {
         let all = first.gather(&first.run)?;
         if all.ranks.is_empty() {
             let reason = why_there_are_no_records(&all.problems);
-            return Err(AnalysisError::NoRecords { path: run.dir.clone(), reason });
+            return Err(AnalysisError::NoRecords(run.dir.clone(), reason));
         }
         let (whole, part, model) = if narrows {
             let (part, model) = first.part(selection, &all)?;
@@ -168,7 +161,7 @@ impl<'a> SelectedPart<'a> {
         };
         // The outermost one is all of the run.
         let region = selection.region.as_ref().map(|name| region::find(&model, name)).transpose()?;
-        Ok(SelectedPart { selection, first, whole, part, model, region: region.filter(|&one| one != 0) })
+        Ok(PartAnalysis { selection, first, whole, part, model, region: region.filter(|&one| one != 0) })
     }
 
     /// Replays the run with what-if scenarios. Returns the timeline, where it is wanted.
@@ -178,37 +171,40 @@ impl<'a> SelectedPart<'a> {
         let scope = ReplayScope::part(all, &self.first.survey, &self.part, model, self.region);
         let work = ProgramWork::new(model);
         let (observers, scenarios) = match self.region {
-            None => (RequiredObservers::new(options.watch, options.statistics), work.plan(&model.asked)),
+            None => {
+                let AnalysisOptions { watch, statistics, .. } = *options;
+                (RequiredObservers { watch, statistics }, work.plan(&model.asked))
+            }
             Some(region) => (RequiredObservers::default(), work.plan_within(region, &model.asked)),
         };
         let is_shared = self.whole.is_none();
         let wishes = ReplayWishes { observers, scenarios, is_shared, segment_steps: options.segment_steps };
-        let part = ReplayedPart { scope: &scope, model, work: &work };
-        let ObservedReplay { results, watched, statistics } = self.first.replay(all, part, wishes)?;
+        let (results, watched, statistics) = self.first.replay(all, model, &scope, &work, wishes)?;
         (self.model.followed, self.model.statistics) = (results, statistics);
         Ok(watched)
     }
 
-    /// Replays the run for an export, as often as that needs.
     fn export(&mut self, options: &AnalysisOptions, format: &mut dyn EventExport) -> Result<(), AnalysisError> {
         self.model.asked = asked(&mut self.model, &self.first.names, options)?;
         let (all, model) = (self.whole.as_ref().unwrap_or(&self.model), &self.model);
         let scope = ReplayScope::part(all, &self.first.survey, &self.part, model, self.region);
         let exported = ExportSelection { model, places: &self.first.names.places, region: self.region };
         format.on_start(&exported)?;
-        let followed = loop {
-            let results = self.first.replay_in_order(all, &scope, &mut RegionObserver::new(&exported, format));
+        self.model.followed = loop {
+            let results = (!self.first.has_only_sums()).then(|| {
+                let mut observer = ScopeObserver::new(&scope, RegionObserver::new(&exported, format));
+                let (surveyed, options) = (self.first.surveyed(all), ReplayOptions::new(&scope));
+                follow_in_order(surveyed, options, &mut observer, &self.first.replay_report())
+            });
             if !format.again() {
                 break results;
             }
         };
-        self.model.followed = followed;
         Ok(())
     }
 
-    /// Returns the analysis of the part.
     fn finish(self, watched: Option<TimelineView>) -> Analysis {
-        let SelectedPart { selection, first, whole, mut model, region, .. } = self;
+        let PartAnalysis { selection, first, whole, mut model, region, .. } = self;
         // Whether the data are sound is judged by all of the ranks' time.
         model.found = match whole {
             Some(mut whole) => {
@@ -240,36 +236,18 @@ fn asked(
 /// Numbers of clusters of ranks that run the same code, and their ranks.
 fn clusters(model: &Model, places: &[CodePlace]) -> Vec<(u32, Vec<u32>)> {
     let found = cluster::clusters(&cluster::codes(model, places));
-    found
-        .parts()
-        .into_iter()
-        .filter_map(|part| {
-            let ranks = part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect();
-            Some((part.cluster? as u32 + 1, ranks))
-        })
-        .collect()
+    let parts = found.parts().into_iter().filter_map(|part| {
+        let ranks = part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect();
+        Some((part.cluster? as u32 + 1, ranks))
+    });
+    parts.collect()
 }
 
-/// The receiver of the stages of an analysis.
 type StageReport<'a> = &'a (dyn Fn(AnalysisStage) + Sync);
 
-/// The part of a run that observers see, and to which predictions refer.
-#[derive(Clone, Copy)]
-struct ReplayedPart<'a> {
-    scope: &'a ReplayScope,
-    model: &'a Model,
-    work: &'a ProgramWork<'a>,
-}
+/// The results of a replay, the timeline and the statistics, as far as ranks were replayed and each was wanted.
+type ObservedReplay = (Option<ReplayResults>, Option<TimelineView>, Option<RunStatistics>);
 
-/// The output of a replay and its observers; of each nothing where ranks were not replayed, or it was not wanted.
-#[derive(Default)]
-struct ObservedReplay {
-    results: Option<ReplayResults>,
-    watched: Option<TimelineView>,
-    statistics: Option<RunStatistics>,
-}
-
-/// The results of the first pass, before the profile is gathered.
 struct RunPreparation<'a> {
     run: RecordedRun,
     passes: PassRunner,
@@ -306,19 +284,15 @@ impl<'a> RunPreparation<'a> {
         }
     }
 
-    /// The code that samples hit, where there are any.
-    fn code(&self) -> Option<&SampledCode> {
-        Some(&self.names.sampled).filter(|code| !code.is_empty())
-    }
-
-    /// Replays the whole run, whose model is `all`, with observers and scenarios for its `part`.
+    /// Replays the whole run, whose model is `all`, with observers and scenarios for the part of `model`.
     fn replay(
         &self,
         all: &Model,
-        part: ReplayedPart,
+        model: &Model,
+        scope: &ReplayScope,
+        work: &ProgramWork,
         mut wishes: ReplayWishes,
     ) -> Result<ObservedReplay, ProcessFailure> {
-        let ReplayedPart { scope, model, work } = part;
         if self.has_only_sums() {
             return Ok(ObservedReplay::default());
         }
@@ -330,29 +304,14 @@ impl<'a> RunPreparation<'a> {
         let mut observer = (!observers.is_empty()).then(|| ScopeObserver::new(scope, observers));
         let options = ReplayOptions {
             scenarios: work.conditions(&wishes.scenarios),
-            code: self.code(),
+            code: Some(&self.names.sampled).filter(|code| !code.is_empty()),
             segment_steps: wishes.segment_steps,
             ..ReplayOptions::new(scope)
         };
         let request = ReplayRequest { surveyed: self.surveyed(all), options, wishes: &wishes };
         let results = self.passes.get().follow(request, observer.as_mut(), &self.replay_report())?;
         let (watched, statistics) = observer.map(ScopeObserver::into_inner).unwrap_or_default().finish();
-        Ok(ObservedReplay { results: Some(results), watched, statistics })
-    }
-
-    /// Replays the whole run, whose model is `all`, and shows to an observer what lies in `scope`, in the order of time.
-    fn replay_in_order(
-        &self,
-        all: &Model,
-        scope: &ReplayScope,
-        observer: &mut dyn ReplayObserver,
-    ) -> Option<ReplayResults> {
-        if self.has_only_sums() {
-            return None;
-        }
-        let mut observer = ScopeObserver::new(scope, observer);
-        let options = ReplayOptions::new(scope);
-        Some(follow_in_order(self.surveyed(all), options, &mut observer, &self.replay_report()))
+        Ok((Some(results), watched, statistics))
     }
 
     /// Returns whether the calls of all ranks were recorded as sums, which say nothing of who waited for whom.
@@ -365,7 +324,6 @@ impl<'a> RunPreparation<'a> {
         SurveyedRun { run: &self.run, survey: &self.survey, structure: &self.structure, model }
     }
 
-    /// Returns the receiver of the replay's progress.
     fn replay_report(&self) -> impl Fn(FoldProgress) + Sync {
         |progress| (self.report)(AnalysisStage::Following(progress))
     }

@@ -8,21 +8,12 @@ use crate::model::statistics::RunStatistics;
 use crate::replay::{MatchedMessage, ReplayObserver, SegmentObserver, StateInterval, TeamInterval, TeamThreadInterval};
 use crate::views::{TimelineObservations, TimelineObserver, TimelineView};
 
-/// The observers that the user's options require.
 #[derive(Clone, Copy, Default, Encode, Decode)]
 pub(crate) struct RequiredObservers {
-    watch: bool,
-    statistics: bool,
+    pub(crate) watch: bool,
+    pub(crate) statistics: bool,
 }
 
-impl RequiredObservers {
-    /// Creates the set of required observers.
-    pub(crate) fn new(watch: bool, statistics: bool) -> Self {
-        RequiredObservers { watch, statistics }
-    }
-}
-
-/// The observers of a whole run.
 #[derive(Default)]
 pub(crate) struct RunObservers<'a> {
     watch: Option<TimelineObserver<'a>>,
@@ -30,7 +21,6 @@ pub(crate) struct RunObservers<'a> {
 }
 
 impl<'a> RunObservers<'a> {
-    /// Of the ranks of `model`.
     pub(crate) fn new(model: &'a Model, wanted: RequiredObservers) -> Self {
         RunObservers {
             watch: Some(model).filter(|_| wanted.watch).and_then(TimelineObserver::new),
@@ -38,14 +28,12 @@ impl<'a> RunObservers<'a> {
         }
     }
 
-    /// Returns whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.watch.is_none() && self.statistics.is_none()
     }
 
-    /// Returns the timeline and the statistics of the run.
     pub(crate) fn finish(self) -> (Option<TimelineView>, Option<RunStatistics>) {
-        (self.watch.map(TimelineObserver::finish), self.statistics.map(StatisticsObserver::finish))
+        (self.watch.map(TimelineObserver::finish), self.statistics.map(StatisticsObserver::into_observations))
     }
 }
 
@@ -82,7 +70,7 @@ impl ReplayObserver for RunObservers<'_> {
 }
 
 impl SegmentObserver for RunObservers<'_> {
-    type Observations = RunObservations;
+    type Observations = (Option<TimelineObservations>, Option<RunStatistics>);
 
     fn fork(&self) -> Self {
         RunObservers {
@@ -91,26 +79,17 @@ impl SegmentObserver for RunObservers<'_> {
         }
     }
 
-    fn merge(&mut self, later: RunObservations) {
-        if let (Some(watch), Some(later)) = (&mut self.watch, later.watched) {
+    fn merge(&mut self, later: Self::Observations) {
+        if let (Some(watch), Some(later)) = (&mut self.watch, later.0) {
             watch.merge(later);
         }
-        if let (Some(statistics), Some(later)) = (&mut self.statistics, later.statistics) {
+        if let (Some(statistics), Some(later)) = (&mut self.statistics, later.1) {
             statistics.merge(later);
         }
     }
 
-    fn into_observations(self) -> RunObservations {
-        RunObservations {
-            watched: self.watch.map(TimelineObserver::into_observations),
-            statistics: self.statistics.map(StatisticsObserver::into_observations),
-        }
+    fn into_observations(self) -> Self::Observations {
+        let watched = self.watch.map(TimelineObserver::into_observations);
+        (watched, self.statistics.map(StatisticsObserver::into_observations))
     }
-}
-
-/// The observations in consecutive segments of a run.
-#[derive(Encode, Decode)]
-pub(crate) struct RunObservations {
-    watched: Option<TimelineObservations>,
-    statistics: Option<RunStatistics>,
 }

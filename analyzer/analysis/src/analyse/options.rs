@@ -30,12 +30,11 @@ pub struct AnalysisOptions {
     pub passes: PassRunner,
     /// Steps of all ranks together in a segment of the third pass, for tests; `None`: as many as serve best.
     pub segment_steps: Option<usize>,
-    /// Iterations of all ranks together above which those of single ranks are joined in blocks, fewer for tests.
+    /// Iterations of all ranks together above which the iterations of single ranks are joined in blocks, fewer for tests.
     pub most_iterations: usize,
 }
 
 impl Default for AnalysisOptions {
-    /// Returns the settings that find everything.
     fn default() -> Self {
         AnalysisOptions {
             symbols: true,

@@ -42,14 +42,12 @@ pub(crate) trait RunPasses: Debug + Send + Sync {
     ) -> Result<ReplayResults, ProcessFailure>;
 }
 
-/// The third pass that is asked for.
 pub(crate) struct ReplayRequest<'a> {
     pub(crate) surveyed: SurveyedRun<'a>,
     pub(crate) options: ReplayOptions<'a>,
     pub(crate) wishes: &'a ReplayWishes,
 }
 
-/// The desired output of a replay.
 pub(crate) struct ReplayWishes {
     pub(crate) observers: RequiredObservers,
     pub(crate) scenarios: Vec<WhatIfScenario>,
@@ -64,12 +62,10 @@ pub(crate) struct ReplayWishes {
 pub struct PassRunner(Arc<dyn RunPasses>);
 
 impl PassRunner {
-    /// Creates a handle.
     pub(crate) fn new(passes: Arc<dyn RunPasses>) -> PassRunner {
         PassRunner(passes)
     }
 
-    /// Returns whoever makes the passes.
     pub(super) fn get(&self) -> &dyn RunPasses {
         &*self.0
     }
@@ -81,7 +77,6 @@ impl Default for PassRunner {
     }
 }
 
-/// The passes as this process makes them alone.
 #[derive(Debug)]
 pub(crate) struct LocalPasses;
 

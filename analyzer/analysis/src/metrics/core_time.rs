@@ -95,7 +95,6 @@ impl<'a> RankCoreTimes<'a> {
     }
 }
 
-/// Computation of a rank, and what is known of it.
 #[derive(Default)]
 struct KnownTime {
     computation_s: f64,
@@ -137,12 +136,10 @@ impl KnownTime {
         CoreState::ALL.iter().all(|state| is_systems(state) || self.by_state[*state as usize] == 0.0)
     }
 
-    /// Seconds of computation for which switches are known.
     fn known_s(&self) -> f64 {
         self.computation_s - self.by_state[CoreState::NotKnown as usize]
     }
 
-    /// Seconds of that on a core.
     fn on_core_s(&self) -> f64 {
         self.computation_s - self.by_state.iter().sum::<f64>()
     }

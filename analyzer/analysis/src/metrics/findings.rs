@@ -23,22 +23,15 @@ pub fn findings(model: &Model) -> Vec<Problem> {
         let [a_s, b_s] = [a, b].map(|lost| lost.map_or(0.0, |lost| lost.delayed_s));
         b_s.total_cmp(&a_s)
     });
-    let window = RunWindow { begin_s: model.window_s().0, elapsed_s: model.elapsed_s() };
+    // Found once: it takes a look at each rank.
+    let window_s = model.window_s();
     let of_ranks = by_loss.into_iter().flat_map(|(lost, rank)| {
         let ended_early = rank.end_reason.is_none() && not_closed.contains(&rank.rank);
-        of_rank(&window, rank, lost, ended_early)
+        of_rank(window_s, rank, lost, ended_early)
     });
     of_ranks.chain(of_run(model)).collect()
 }
 
-/// The time of the run, in seconds, which is found among all ranks.
-#[derive(Default)]
-struct RunWindow {
-    begin_s: f64,
-    elapsed_s: f64,
-}
-
-/// Problems of the run that no log states.
 fn of_run(model: &Model) -> Vec<Problem> {
     let mut found = Vec::new();
     let n_recorded = n_recorded(&model.facts.recorded_ranks, model.facts.n_ranks);
@@ -72,12 +65,8 @@ fn polling_decided(model: &Model) -> Option<Problem> {
     let detail =
         format!("{} of {}; --polling {}", GroupedNumber(decided), CountedNoun(all, "poll"), model.facts.polling);
     let is_asked = model.facts.polling != PollGapRule::Auto;
-    (is_asked && decided > 0).then_some(Problem {
-        kind: ProblemKind::PollingDecided,
-        rank: None,
-        count: decided,
-        detail,
-    })
+    let kind = ProblemKind::PollingDecided;
+    (is_asked && decided > 0).then_some(Problem { kind, rank: None, count: decided, detail })
 }
 
 /// Describes how often a rank was preempted. The text is empty if its MPI waits by yielding the core again and again, which looks the same.
@@ -88,16 +77,15 @@ fn pushed_off(lost: &PreemptionLoss) -> String {
     }
 }
 
-/// A problem of one rank.
 fn rank_problem(rank: u32, kind: ProblemKind, count: u64, detail: String) -> Problem {
     Problem { kind, rank: Some(rank), count, detail }
 }
 
 /// Problems of a rank that its log does not state. `lost`: what it lost to other users of its core.
-fn of_rank(window: &RunWindow, rank: &RankModel, lost: Option<PreemptionLoss>, ended_early: bool) -> Vec<Problem> {
+fn of_rank(window_s: (f64, f64), rank: &RankModel, lost: Option<PreemptionLoss>, ended_early: bool) -> Vec<Problem> {
     let mut found = Vec::new();
     if ended_early {
-        let (seen_s, all_s) = (rank.end_s - window.begin_s, window.elapsed_s);
+        let (seen_s, all_s) = (rank.end_s - window_s.0, (window_s.1 - window_s.0).max(0.0));
         let detail = format!("rank {}: last seen at {} of {}", rank.rank, seconds_like(seen_s, all_s), seconds(all_s));
         found.push(rank_problem(rank.rank, ProblemKind::NotClosed, 1, detail));
     }
@@ -131,12 +119,8 @@ fn of_rank(window: &RunWindow, rank: &RankModel, lost: Option<PreemptionLoss>, e
     }
     found.extend(other_threads(rank));
     if rank.paused_s > 0.0 {
-        found.push(rank_problem(
-            rank.rank,
-            ProblemKind::Paused,
-            1,
-            format!("rank {}: {}", rank.rank, seconds(rank.paused_s)),
-        ));
+        let detail = format!("rank {}: {}", rank.rank, seconds(rank.paused_s));
+        found.push(rank_problem(rank.rank, ProblemKind::Paused, 1, detail));
     }
     found
 }
@@ -168,7 +152,7 @@ mod tests {
         for _ in 0..samples {
             rank.samples.recorder.add(&CpuTime::sample(0.005));
         }
-        let found = of_rank(&RunWindow::default(), &rank, None, false);
+        let found = of_rank((0.0, 0.0), &rank, None, false);
         found.into_iter().find(|one| one.kind == ProblemKind::Disturbed).map(|one| one.detail)
     }
 

@@ -3,11 +3,11 @@
 //! CPU time by samples is an estimate ([`CpuTime`]): x ± √v, v = Σ w² over the samples. Of P ranks with x₁ … x_P the excess of rank r over the mean is
 //!
 //! ```text
-//!   e = x_r − (1/P) Σ x_p         variance (1 − 1/P)² v_r + (1/P²) Σ_{p≠r} v_p, but at least that of one sample of rank r
+//!   e = x_r − (1/P) Σ x_p         variance (1 − 1/P)² v_r + (1/P²) Σ_{p≠r} v_p, but at least w² of one sample of rank r
 //! ```
 //!
-//! because the ranks are sampled independently. An excess is significant from two standard errors on. What samples do not show of a rank's computation, by its calls, it did not
-//! spend in its own code: it slept, waited for a core or was in the kernel.
+//! because the ranks are sampled independently. An excess is significant from two standard errors on. Computation that samples do not show was
+//! not spent in the rank's own code: it slept, waited for a core or was in the kernel.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -29,23 +29,29 @@ pub struct SampledEstimate {
 }
 
 impl SampledEstimate {
+    /// Creates the estimate of an excess over the mean of `n` ranks, with the variances of the rank and of all others together.
+    fn excess(seconds: f64, own: f64, others: f64, n: f64) -> SampledEstimate {
+        let variance = (1.0 - 1.0 / n).powi(2) * own + others / (n * n);
+        SampledEstimate { seconds, error_s: variance.sqrt() }
+    }
+
     /// Returns whether it differs from 0 by more than its error explains.
     pub fn is_significant(&self) -> bool {
         self.seconds.abs() >= MIN_STANDARD_ERRORS * self.error_s && self.seconds != 0.0
     }
 }
 
-/// The CPU time of all ranks in a place, and that of one of them.
+/// The CPU time of all ranks in a place, and of one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuTimeComparison {
-    /// Of all.
+    /// Time of all ranks.
     pub all: CpuTime,
-    /// Of the one.
+    /// Time of the one rank.
     pub own: CpuTime,
 }
 
 impl CpuTimeComparison {
-    /// Adds that of another place.
+    /// Adds the times of another place.
     pub fn add(&mut self, other: &CpuTimeComparison) {
         self.all.add(&other.all);
         self.own.add(&other.own);
@@ -56,8 +62,7 @@ impl CpuTimeComparison {
         let n = n.max(1) as f64;
         let others = (self.all.squares - self.own.squares).max(0.0);
         let own = self.own.squares.max(period_s * period_s);
-        let variance = (1.0 - 1.0 / n).powi(2) * own + others / (n * n);
-        SampledEstimate { seconds: self.own.seconds - self.all.seconds / n, error_s: variance.sqrt() }
+        SampledEstimate::excess(self.own.seconds - self.all.seconds / n, own, others, n)
     }
 }
 
@@ -70,12 +75,12 @@ pub struct ExcessConcentration {
     pub excess: SampledEstimate,
 }
 
-/// CPU time of a function over ranks, and that of one of them.
+/// CPU time of a function over ranks, and of one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FunctionTime {
-    /// Of those that have any.
+    /// The ranks that have any.
     pub over: CpuTimeOverRanks,
-    /// Of the one.
+    /// Time of the one rank.
     pub own: CpuTime,
 }
 
@@ -98,22 +103,21 @@ pub struct FunctionTimes<'a> {
 }
 
 impl<'a> FunctionTimes<'a> {
-    /// Of such threads of the ranks of `model`, which were in `code`; `None` where no rank was sampled.
+    /// Creates the times of the given threads of `model`'s ranks in `code`, or returns `None` if no rank was sampled.
     pub fn new(model: &'a Model, code: &'a SampledCode, threads: SampledThreads) -> Option<Self> {
         let ranks = model.ranks.iter().filter(|rank| is_sampled(rank)).count();
         let mut sum = CpuTime::default();
         for (_, time) in model.ranks.iter().flat_map(|rank| rank.samples.times(threads)) {
             sum.add(time);
         }
-        let period_s = if sum.samples > 0 {
-            sum.seconds / sum.samples as f64
-        } else {
-            model.ranks.iter().find_map(|rank| rank.samples.period_s()).unwrap_or(0.0)
+        let period_s = match sum.samples {
+            0 => model.ranks.iter().find_map(|rank| rank.samples.period_s()).unwrap_or(0.0),
+            n => sum.seconds / n as f64,
         };
         (ranks > 0).then_some(FunctionTimes { model, code, threads, ranks, period_s })
     }
 
-    /// CPU time by function in a region, that of functions of libraries counted for those that call them, inner ones not included, or in all; `at`: the place in the model's of the rank that is
+    /// CPU time by function in a region, with library functions counted for their callers, inner ones not included, or in all; `at`: the place in the model's of the rank that is
     /// compared with the mean.
     pub fn by_function(&self, region: Option<RegionIdx>, at: Option<usize>) -> BTreeMap<u32, FunctionTime> {
         let mut functions: BTreeMap<u32, FunctionTime> = BTreeMap::new();
@@ -135,22 +139,27 @@ impl<'a> FunctionTimes<'a> {
 
     /// CPU time in functions of libraries, by the function of the program that called them and then by themselves, in a region or in all.
     pub fn in_libraries(&self, region: Option<RegionIdx>) -> BTreeMap<u32, BTreeMap<u32, CpuTime>> {
-        let mut sums: BTreeMap<u32, BTreeMap<u32, CpuTime>> = BTreeMap::new();
-        for (node, time) in self.model.ranks.iter().flat_map(|rank| executing(rank, self.threads, region)) {
-            if let Some(called) = self.code.nodes.get(node as usize).filter(|one| one.link == SampledLink::Library) {
-                let of_caller = sums.entry(self.code.responsible(node)).or_default();
-                of_caller.entry(called.function).or_default().add(time);
-            }
-        }
-        sums
+        self.sums_within(region, |node| {
+            let called = self.code.nodes.get(node as usize).filter(|one| one.link == SampledLink::Library);
+            Some(called?.function)
+        })
     }
 
     /// CPU time of functions by the function of the program that called them, as far as that is known, in a region or in all.
     pub fn by_caller(&self, region: Option<RegionIdx>) -> BTreeMap<u32, BTreeMap<u32, CpuTime>> {
+        self.sums_within(region, |node| self.code.caller(node))
+    }
+
+    /// Returns the CPU time of functions by another function that `other` finds for a node.
+    fn sums_within(
+        &self,
+        region: Option<RegionIdx>,
+        other: impl Fn(u32) -> Option<u32>,
+    ) -> BTreeMap<u32, BTreeMap<u32, CpuTime>> {
         let mut sums: BTreeMap<u32, BTreeMap<u32, CpuTime>> = BTreeMap::new();
         for (node, time) in self.model.ranks.iter().flat_map(|rank| executing(rank, self.threads, region)) {
-            if let Some(caller) = self.code.caller(node) {
-                sums.entry(self.code.responsible(node)).or_default().entry(caller).or_default().add(time);
+            if let Some(other) = other(node) {
+                sums.entry(self.code.responsible(node)).or_default().entry(other).or_default().add(time);
             }
         }
         sums
@@ -215,8 +224,8 @@ impl<'a> FunctionTimes<'a> {
         found.filter(|one| one.excess.seconds > 0.0 && one.excess.is_significant()).collect()
     }
 
-    /// Of the computation in a region, inner ones not included, or in all, what samples do not show: of each rank that was sampled, by its place in the
-    /// model's, with the squared error of that.
+    /// Returns the computation in a region, inner ones excluded, or in all that samples do not show: the place of each sampled rank in the model, its
+    /// seconds and their squared error.
     pub fn not_running(&self, region: Option<RegionIdx>) -> Vec<(usize, f64, f64)> {
         let mut not_running = Vec::new();
         for (at, rank) in self.model.ranks.iter().enumerate().filter(|(_, rank)| is_sampled(rank)) {
@@ -238,12 +247,10 @@ impl<'a> FunctionTimes<'a> {
         let (_, own_s, own) = *all.iter().find(|one| one.0 == at)?;
         let mean_s = all.iter().map(|one| one.1).sum::<f64>() / n;
         let others: f64 = all.iter().map(|one| one.2).sum::<f64>() - own;
-        let variance = (1.0 - 1.0 / n).powi(2) * own + others / (n * n);
-        Some(SampledEstimate { seconds: own_s - mean_s, error_s: variance.sqrt() })
+        Some(SampledEstimate::excess(own_s - mean_s, own, others, n))
     }
 }
 
-/// Compares the excess at two nodes.
 fn compare_excess(excess: &[SampledEstimate], a: u32, b: u32) -> Ordering {
     excess[a as usize].seconds.total_cmp(&excess[b as usize].seconds)
 }
@@ -264,14 +271,10 @@ pub fn executing(
     threads: SampledThreads,
     region: Option<RegionIdx>,
 ) -> impl Iterator<Item = (u32, &CpuTime)> {
-    let times = match region {
-        Some(region) => rank.samples.within(threads, region),
-        None => rank.samples.times(threads),
-    };
-    times
-        .iter()
-        .filter(move |(at, _)| threads != SampledThreads::First || at.activity == Activity::Computation)
-        .map(|(at, time)| (at.node, time))
+    let times = region.map_or_else(|| rank.samples.times(threads), |region| rank.samples.within(threads, region));
+    let executing =
+        times.iter().filter(move |(at, _)| threads != SampledThreads::First || at.activity == Activity::Computation);
+    executing.map(|(at, time)| (at.node, time))
 }
 
 #[cfg(test)]

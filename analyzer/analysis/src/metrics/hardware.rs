@@ -13,17 +13,6 @@
 
 use crate::model::samples::HardwareCounters;
 
-/// Counters of some ranks together, and of one of them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HardwareTimes {
-    /// Of all ranks that have counts.
-    pub all: HardwareCounters,
-    /// Number of these ranks.
-    pub ranks: usize,
-    /// Of the one that is compared with the mean.
-    pub own: HardwareCounters,
-}
-
 /// The causes of an excess of CPU time, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExcessSplit {
@@ -43,21 +32,16 @@ pub fn frequency_hz(counted: &HardwareCounters) -> Option<f64> {
     (counted.seconds > 0.0 && counted.cycles > 0).then(|| counted.cycles as f64 / counted.seconds)
 }
 
-impl HardwareTimes {
-    /// The split of what the one has more than the mean; `None` where nothing was counted.
-    pub fn split(&self) -> Option<ExcessSplit> {
-        let n = self.ranks.max(1) as f64;
-        let (mean, mean_s) = (self.all.instructions as f64 / n, self.all.seconds / n);
-        if mean <= 0.0 {
-            return None;
-        }
-        let each_s = mean_s / mean;
-        let own = self.own.instructions as f64;
-        Some(ExcessSplit {
-            more_instructions_s: (own - mean) * each_s,
-            slower_instructions_s: self.own.seconds - own * each_s,
-        })
-    }
+/// Splits the excess of a rank over the mean of `ranks` ranks, which count `all` together, or returns `None` if nothing was counted.
+pub fn split_excess(all: &HardwareCounters, ranks: usize, own: &HardwareCounters) -> Option<ExcessSplit> {
+    let n = ranks.max(1) as f64;
+    let (mean, mean_s) = (all.instructions as f64 / n, all.seconds / n);
+    let each_s = mean_s / mean;
+    let instructions = own.instructions as f64;
+    (mean > 0.0).then(|| ExcessSplit {
+        more_instructions_s: (instructions - mean) * each_s,
+        slower_instructions_s: own.seconds - instructions * each_s,
+    })
 }
 
 #[cfg(test)]
@@ -71,17 +55,17 @@ mod tests {
     #[test]
     fn an_excess_is_more_instructions_and_slower_ones() {
         // Rank 0: 30 instructions in 6 s, rank 1: 10 in 1 s. The mean is 20 in 3.5 s, 0.175 s each.
-        let times = HardwareTimes { all: counted(40, 70, 7.0), ranks: 2, own: counted(30, 60, 6.0) };
-        let split = times.split().unwrap();
+        let own = counted(30, 60, 6.0);
+        let split = split_excess(&counted(40, 70, 7.0), 2, &own).unwrap();
         assert!((split.more_instructions_s - 10.0 * 0.175).abs() < 1e-12);
         assert!((split.slower_instructions_s - (6.0 - 30.0 * 0.175)).abs() < 1e-12);
         assert!((split.more_instructions_s + split.slower_instructions_s - (6.0 - 3.5)).abs() < 1e-12);
-        assert_eq!((ipc(&times.own), frequency_hz(&times.own)), (Some(0.5), Some(10.0)));
+        assert_eq!((ipc(&own), frequency_hz(&own)), (Some(0.5), Some(10.0)));
     }
 
     #[test]
     fn where_nothing_is_counted_there_is_nothing() {
-        let none = HardwareTimes { all: counted(0, 0, 0.0), ranks: 2, own: counted(0, 0, 0.0) };
-        assert_eq!((none.split(), ipc(&none.all), frequency_hz(&none.all)), (None, None, None));
+        let none = counted(0, 0, 0.0);
+        assert_eq!((split_excess(&none, 2, &none), ipc(&none), frequency_hz(&none)), (None, None, None));
     }
 }

@@ -47,7 +47,7 @@ pub struct IdealTimes {
 /// - `serial_s`: seconds in which one rank works alone and no other has anything to do, where that is known.
 ///
 /// Amdahl = (P−1)·serial, global = P·max T_p − Σ T_p − Amdahl, temporal = P·Σ_k max_p t_pk − Σ T_p − Amdahl − global, chains = what is
-/// left of P·T_ideal by replay − Σ T_p; each at least 0. Of an estimate above the replay as much counts as holds up the run.
+/// left of P·T_ideal by replay − Σ T_p; each at least 0. An estimate above the replay counts as far as it holds up the run.
 /// Source: docs/metrics.md §3; with P ranks and a serial fraction s, Amdahl / T_seq is (P−1)·s (2003, eq. 8).
 pub fn split(computation: &[f64], ideal: IdealTimes, serial_s: Option<f64>) -> ImbalanceSplit {
     let n = computation.len() as f64;
@@ -62,11 +62,8 @@ pub fn split(computation: &[f64], ideal: IdealTimes, serial_s: Option<f64>) -> I
     let temporal_s = by_iteration_s.map(|by_iteration_s| remainder_s(n * by_iteration_s.min(replay_s), counted));
     let chains_s =
         temporal_s.zip(ideal.replay_s).map(|(temporal_s, replay_s)| remainder_s(n * replay_s, counted) - temporal_s);
-    let unsplit_s = ideal
-        .replay_s
-        .or(ideal.by_iteration_s)
-        .filter(|_| temporal_s.is_none())
-        .map(|ideal_s| remainder_s(n * ideal_s, counted));
+    let ideal_s = ideal.replay_s.or(ideal.by_iteration_s).filter(|_| temporal_s.is_none());
+    let unsplit_s = ideal_s.map(|ideal_s| remainder_s(n * ideal_s, counted));
     ImbalanceSplit { amdahl_s, global_s, temporal_s, chains_s, unsplit_s }
 }
 

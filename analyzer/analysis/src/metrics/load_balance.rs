@@ -34,7 +34,7 @@ pub fn load_balance(computation: &[f64]) -> Option<f64> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EfficiencyTimes {
-    /// T: elapsed time less that of which no rank has records.
+    /// T: elapsed time for which at least one rank has records.
     pub elapsed_s: f64,
     /// max_p T_p: the longest computation of a rank.
     pub max_computation_s: f64,
@@ -138,7 +138,7 @@ pub struct PhaseProfileIdeal {
     /// point-to-point time, in each iteration, of the rank that computes longest in it, summed (docs/metrics.md §1).
     pub error_s: f64,
     /// Bound of its error however ranks meet within iterations, in seconds: the same with all time in MPI. The slowest rank
-    /// of an iteration that ends in a meeting waits for nobody; what it waits for another, the estimate leaves out.
+    /// of an iteration that ends in a meeting does not wait; its waits for other ranks are not in the estimate.
     pub bound_s: f64,
 }
 
@@ -151,21 +151,19 @@ pub struct PhaseProfileIdeal {
 ///   regions in it, and the maximum over ranks of their computation outside of those.
 ///
 /// In both cases computation that belongs to no iteration counts by its maximum over ranks. So the estimate assumes that
-/// ranks meet at the end of each iteration, and nowhere else. What a rank computes before the first call of a found loop is outside of
-/// the loop, but there is no meeting between: it counts together with the iteration that the rank enters the loop with ([`IterationSeries::entering`]).
+/// ranks meet at the end of each iteration, and nowhere else. Computation before the first call of a found loop is outside of
+/// the loop, but ranks do not meet between: it counts together with the iteration that the rank enters the loop with ([`IterationSeries::entering`]).
 pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let inside = outermost_iterated(model, region);
     all_iterate(model.ranks.iter(), region, &inside).then(|| {
-        PhaseProfileIdeal::from_slowest(
-            inside.iter().map(|&idx| model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)),
-            &IterationEdges::measure(model.ranks.iter(), region, &inside),
-        )
+        let slowest = inside.iter().map(|&idx| slowest_ranks(model, idx));
+        PhaseProfileIdeal::from_slowest(slowest, &IterationEdges::measure(model.ranks.iter(), region, &inside))
     })
 }
 
 /// [`phase_profile_ideal`] of some ranks, as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
 ///
-/// Of all ranks it is the same. Of some, regions that none of them iterates do not count, and it is `None` also for a region that is not iterated itself but lies in one that is: time
+/// For all ranks it is the same. For some, regions that none of them iterates do not count, and it is `None` also for a region that is not iterated itself but lies in one that is: time
 /// of single ranks by iteration is kept of iterated regions alone. Where that is joined in blocks, it is the sum over blocks, which is less.
 pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let is_all = ranks.len() == model.ranks.len();
@@ -176,13 +174,11 @@ pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx)
         return phase_profile_ideal(model, region).filter(|_| is_all);
     }
     all_iterate(chosen.clone(), region, &inside).then(|| {
-        PhaseProfileIdeal::from_slowest(
-            inside.iter().map(|&idx| match is_all {
-                true => Cow::from(model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)),
-                false => Cow::from(slowest_of(chosen.clone(), idx)),
-            }),
-            &IterationEdges::measure(chosen.clone(), region, &inside),
-        )
+        let slowest = inside.iter().map(|&idx| match is_all {
+            true => Cow::from(slowest_ranks(model, idx)),
+            false => Cow::from(slowest_of(chosen.clone(), idx)),
+        });
+        PhaseProfileIdeal::from_slowest(slowest, &IterationEdges::measure(chosen.clone(), region, &inside))
     })
 }
 
@@ -258,7 +254,6 @@ impl IterationEdges {
     }
 }
 
-/// The ranks at these indices, those that there are.
 fn chosen<'a>(model: &'a Model, ranks: &'a [usize]) -> impl Iterator<Item = &'a RankModel> + Clone {
     ranks.iter().filter_map(|&at| model.ranks.get(at))
 }
@@ -283,6 +278,10 @@ fn outside_s(rank: &RankModel, region: RegionIdx, inside: &[RegionIdx]) -> f64 {
     (rank.inclusive(region)[Activity::Computation as usize] - in_iterations_s).max(0.0)
 }
 
+fn slowest_ranks(model: &Model, idx: RegionIdx) -> &[SlowestInIteration] {
+    model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)
+}
+
 /// The slowest of `ranks` in each iteration of the iterated region `idx`.
 fn slowest_of<'a>(ranks: impl Iterator<Item = &'a RankModel>, idx: RegionIdx) -> Vec<SlowestInIteration> {
     let each = ranks.filter_map(|rank| Some(rank.series(idx)?.slowest(rank.rank)));
@@ -291,22 +290,17 @@ fn slowest_of<'a>(ranks: impl Iterator<Item = &'a RankModel>, idx: RegionIdx) ->
 
 /// The region itself where its time is known by iteration, else the outermost such regions in it.
 fn outermost_iterated(model: &Model, region: RegionIdx) -> Vec<RegionIdx> {
-    match model.is_by_iteration(region) {
-        true => vec![region],
-        false => {
-            model.outermost_iterated.iter().copied().filter(|&inner| model.chain(inner).contains(&region)).collect()
-        }
+    if model.is_by_iteration(region) {
+        return vec![region];
     }
+    model.outermost_iterated.iter().copied().filter(|&inner| model.chain(inner).contains(&region)).collect()
 }
 
 /// The times of `region`, all ranks together.
 pub fn times(model: &Model, region: RegionIdx) -> EfficiencyTimes {
-    let ideal = phase_profile_ideal(model, region).map(|ideal| ideal.seconds);
-    EfficiencyTimes::from_computation(
-        &model.inclusive_s(region, Activity::Computation),
-        model.region_elapsed_s(region),
-        ideal,
-    )
+    let ideal_s = phase_profile_ideal(model, region).map(|ideal| ideal.seconds);
+    let computation = model.inclusive_s(region, Activity::Computation);
+    EfficiencyTimes::from_computation(&computation, model.region_elapsed_s(region), ideal_s)
 }
 
 /// The times of `region`, of some ranks as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
@@ -321,11 +315,8 @@ pub fn times_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Efficiency
         0 => recorded_s(chosen),
         _ => chosen.map(|rank| rank.inclusive(region).iter().sum()).fold(0.0, f64::max),
     };
-    EfficiencyTimes::from_computation(
-        &computation,
-        elapsed_s,
-        phase_profile_ideal_of(model, ranks, region).map(|ideal| ideal.seconds),
-    )
+    let ideal_s = phase_profile_ideal_of(model, ranks, region).map(|ideal| ideal.seconds);
+    EfficiencyTimes::from_computation(&computation, elapsed_s, ideal_s)
 }
 
 #[cfg(test)]

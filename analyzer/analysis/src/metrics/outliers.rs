@@ -6,10 +6,8 @@ use lbprof_thresholds::metrics::{MIN_DEVIATIONS_OF_OUTLIER, MIN_DISTANCE_OF_OUTL
 /// The standard deviation of a normal distribution over the median distance of its values to their median.
 const OF_MEDIAN_DISTANCE: f64 = 1.4826;
 
-/// The high outliers among some values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HighOutliers {
-    /// The median of all values.
     pub median: f64,
     /// Outliers are above this: the larger of 4 robust standard deviations (1.4826 times the median distance to the median) and 1 % above
     /// the median.

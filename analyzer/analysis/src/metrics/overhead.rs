@@ -156,10 +156,8 @@ pub fn phases(model: &Model) -> Vec<PhaseTime> {
     let mut all = TimeCategory::ALL.map(|phase| PhaseTime { phase, seconds: vec![0.0; model.ranks.len()] });
     for (at, rank) in model.ranks.iter().enumerate() {
         let not_recorded_s = rank.not_recorded_s() - least;
-        let times = rank
-            .cells
-            .iter()
-            .map(|&((region, activity), cell)| (phase_of(activity, kinds[region as usize]), cell.seconds));
+        let cells = rank.cells.iter();
+        let times = cells.map(|&((region, activity), cell)| (phase_of(activity, kinds[region as usize]), cell.seconds));
         let other_times = [
             (TimeCategory::Idle, rank.idle_s(window)),
             (TimeCategory::NotRecorded, if not_recorded_s > CLOCK_RESOLUTION_S { not_recorded_s } else { 0.0 }),
@@ -184,16 +182,11 @@ fn phase_of(activity: Activity, kind: RegionKind) -> TimeCategory {
 
 /// Returns the kind of computation in each region: what it is marked, or as "useful" is the default, what the region around it is.
 fn kinds(model: &Model) -> Vec<RegionKind> {
-    (0..model.regions.len() as RegionIdx)
-        .map(|idx| {
-            let chain = model.chain(idx);
-            chain
-                .into_iter()
-                .map(|idx| model.regions[idx as usize].kind)
-                .find(|kind| *kind != RegionKind::Useful)
-                .unwrap_or(RegionKind::Useful)
-        })
-        .collect()
+    let kinds = (0..model.regions.len() as RegionIdx).map(|idx| {
+        let mut around = model.chain(idx).into_iter().map(|idx| model.regions[idx as usize].kind);
+        around.find(|kind| *kind != RegionKind::Useful).unwrap_or(RegionKind::Useful)
+    });
+    kinds.collect()
 }
 
 #[cfg(test)]

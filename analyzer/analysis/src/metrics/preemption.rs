@@ -65,7 +65,7 @@ pub fn without_core(rank: &RankModel) -> Option<f64> {
     (share >= MIN_TIME_WITHOUT_CORE).then_some(share)
 }
 
-/// Returns whether so many involuntary context switches a second are those of an MPI that yields its core while it waits.
+/// Returns whether this rate of involuntary context switches shows that MPI yields its core while it waits.
 pub fn is_yielding(switches_per_s: f64) -> bool {
     switches_per_s > MAX_SWITCHES_PER_S
 }

@@ -36,11 +36,6 @@ pub fn serial_times<'a>(rank: &RankModel, code: &'a SampledCode) -> Vec<SerialTi
 
 /// Returns the name of the function at a node, and of those around it, the innermost first.
 fn enclosing_names(code: &SampledCode, node: u32) -> Vec<&str> {
-    let mut names = Vec::new();
-    let mut next = Some(node);
-    while let Some(node) = next {
-        names.extend(code.function(node).map(|function| function.name.as_str()));
-        next = code.nodes.get(node as usize).and_then(|node| node.parent);
-    }
-    names
+    let nodes = std::iter::successors(Some(node), |&node| code.nodes.get(node as usize)?.parent);
+    nodes.filter_map(|node| code.function(node)).map(|function| function.name.as_str()).collect()
 }

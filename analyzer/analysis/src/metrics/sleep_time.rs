@@ -1,8 +1,8 @@
 //! Finds ranks that slept or waited for I/O while they seemed to compute, from the CPU time of the thread that called MPI_Init
 //! (docs/metrics.md §7).
 //!
-//! Time outside MPI is called computation, whether or not the rank used its core meanwhile. Of it a thread that neither ran nor wanted a
-//! core was asleep: in sleep(), in a read from a disk or a socket, at a lock, waiting for a device or for another process.
+//! Time outside MPI is called computation, whether or not the rank used its core meanwhile. For the part in which a thread neither ran nor wanted a
+//! core, it was asleep: in sleep(), in a read from a disk or a socket, at a lock, waiting for a device or for another process.
 //!
 //! ```text
 //!   elapsed   |======== computation 8 s ========|-- MPI 2 s --|
@@ -25,9 +25,9 @@ use crate::model::{RankModel, ResourceUsage};
 pub struct SleepTime {
     /// Outside of MPI.
     pub computation_s: f64,
-    /// Of that at least so much asleep or stopped.
+    /// The part asleep or stopped, at least.
     pub asleep_s: f64,
-    /// Of this so much stopped, as far as that is known.
+    /// The part of `asleep_s` known to be stopped.
     pub stopped_s: f64,
 }
 

@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::statistics::{
-    CommunicatorCalls, MessageVolume, RunStatistics, STATES, TIME_WINDOWS, TimeWindows, WAITING, state_number,
+    CommunicatorCalls, RunStatistics, STATES, TIME_WINDOWS, TimeWindows, WAITING, state_number,
 };
 use crate::model::waits::WaitCall;
 use crate::replay::{MatchedMessage, ReplayObserver, SegmentObserver, StateInterval};
@@ -17,14 +17,13 @@ use crate::replay::{MatchedMessage, ReplayObserver, SegmentObserver, StateInterv
 /// Most pairs of ranks whose messages are listed: 40 MB.
 const MOST_PAIRS: usize = 1 << 20;
 
-/// Takes in what ranks do.
 pub struct StatisticsObserver<'a> {
     model: &'a Model,
     found: RunStatistics,
 }
 
 impl<'a> StatisticsObserver<'a> {
-    /// Of the ranks of `model`; `None` where there is no time.
+    /// Creates an observer of the ranks of `model`, or returns `None` if there is no time.
     pub fn new(model: &'a Model) -> Option<Self> {
         let (begin, end) = model.window_s();
         let whole = ((end - begin) * 1e9).ceil() as Ns;
@@ -34,11 +33,6 @@ impl<'a> StatisticsObserver<'a> {
             let time_windows = TimeWindows::new(n as usize, length, model.ranks.len());
             StatisticsObserver { model, found: RunStatistics { time_windows, ..RunStatistics::default() } }
         })
-    }
-
-    /// Returns the statistics.
-    pub fn finish(self) -> RunStatistics {
-        self.found
     }
 
     fn counts(&mut self, state: &StateInterval) {
@@ -69,15 +63,9 @@ fn is_transfer(activity: Option<Activity>) -> bool {
     matches!(activity, Some(PointToPoint | Collective | Synchronization | OneSided))
 }
 
-/// Returns whether an operation sends a message, be it empty.
 fn sends(operation: u16) -> bool {
-    matches!(
-        Operation::semantics(operation),
-        OperationSemantics::Send(_)
-            | OperationSemantics::StartSend(_)
-            | OperationSemantics::Exchange
-            | OperationSemantics::StartExchange
-    )
+    use OperationSemantics::{Exchange, Send, StartExchange, StartSend};
+    matches!(Operation::semantics(operation), Send(_) | StartSend(_) | Exchange | StartExchange)
 }
 
 impl TimeWindows {
@@ -85,7 +73,6 @@ impl TimeWindows {
         TimeWindows { length, states: vec![[0; STATES]; n], computation: vec![vec![0; ranks]; n] }
     }
 
-    /// A rank was in a state.
     fn add(&mut self, rank: usize, state: usize, time: TimeInterval) {
         let mut begin = time.begin.max(0);
         while begin < time.end {
@@ -124,7 +111,7 @@ impl ReplayObserver for StatisticsObserver<'_> {
 
     fn on_message(&mut self, message: &MatchedMessage) {
         self.found.message_sizes.count(message.bytes);
-        sent(&mut self.found, (message.from, message.to), MessageVolume { messages: 1, bytes: message.bytes });
+        sent(&mut self.found, (message.from, message.to), message.bytes);
     }
 }
 
@@ -146,18 +133,14 @@ impl SegmentObserver for StatisticsObserver<'_> {
     }
 }
 
-/// Messages were sent between two ranks.
-fn sent(found: &mut RunStatistics, pair: (u32, u32), volume: MessageVolume) {
-    let MessageVolume { messages, bytes } = volume;
+fn sent(found: &mut RunStatistics, pair: (u32, u32), bytes: u64) {
     let n = found.messages.len();
     match found.messages.entry(pair) {
-        Entry::Occupied(known) => known.into_mut().add(messages, bytes),
-        Entry::Vacant(new) if n < MOST_PAIRS => drop(new.insert(volume)),
-        Entry::Vacant(_) => found.unlisted.add(messages, bytes),
+        Entry::Vacant(_) if n >= MOST_PAIRS => found.unlisted.add(1, bytes),
+        entry => entry.or_default().add(1, bytes),
     }
 }
 
-/// Adds what was found of another segment of the run.
 fn add(all: &mut RunStatistics, more: RunStatistics) {
     let RunStatistics { messages, unlisted, message_sizes, sizes, calls, transfers, communicators, time_windows } =
         more;

@@ -13,7 +13,7 @@
 //!                     = load balance Σ n_r o_r / (N max o) × communication max o / T            (of ranks, as with one thread each)
 //!                     × serial (A−S)/A × thread balance (A−S−L)/(A−S) × waits (A−S−L−X)/(A−S−L) × fork and join U/(A−S−L−X).
 //!
-//! With one thread per rank the first two are those of [`super::load_balance`], and the others are 1.
+//! With one thread per rank the first two are as in [`super::load_balance`], and the others are 1.
 //!
 //! Source: docs/metrics.md §8. TALP (DLB 3.5) divides the side of MPI in the same way.
 
@@ -40,12 +40,12 @@ pub struct RankCores {
 }
 
 impl RankCores {
-    /// Returns those of a rank whose first thread computes `computation_s`, in regions too, in a window of `window_s`.
+    /// Computes the use of the cores of a rank whose first thread computes `computation_s`, in regions too, in a window of `window_s`.
     pub fn new(regions: &[ParallelRegion], computation_s: f64, window_s: f64) -> RankCores {
         let of_first = regions.iter().filter(|region| region.is_of_first);
-        let inside_s = of_first
-            .map(|region| region.elapsed_s - region.members.first().map_or(0.0, |member| member.mpi_s))
-            .sum::<f64>();
+        let inside =
+            of_first.map(|region| region.elapsed_s - region.members.first().map_or(0.0, |member| member.mpi_s));
+        let inside_s: f64 = inside.sum();
         let outside_s = (computation_s - inside_s).max(0.0);
         let cores = cores(regions, outside_s, window_s);
         let n = f64::from(cores);
@@ -54,7 +54,7 @@ impl RankCores {
         for region in regions {
             // A few instances of a larger team than the rank has cores share these.
             let used = f64::from(region.team.min(cores));
-            rank.inside += region.time.scaled(used / f64::from(region.team.max(1)));
+            rank.inside.add_scaled(&region.time, used / f64::from(region.team.max(1)));
             if region.is_of_first {
                 rank.serial_s += region.elapsed_s * (n - used);
             } else {
@@ -134,28 +134,19 @@ pub struct ThreadEfficiency {
 }
 
 impl ThreadEfficiency {
-    /// Returns those of a run; `None` where no rank has a team of several threads, or that is not known: of a part of the time, or of a region.
+    /// Computes the efficiencies of a run, or returns `None` if no rank has a team of several threads, or that is not known: of a part of the time, or of a region.
     pub fn new(model: &Model) -> Option<ThreadEfficiency> {
         if model.facts.selected.region.is_some() {
             return None;
         }
-        ThreadEfficiency::from_ranks(
-            model
-                .ranks
-                .iter()
-                .map(|rank| {
-                    RankCores::new(
-                        &rank.parallel,
-                        rank.inclusive(0)[Activity::Computation as usize],
-                        rank.end_s - rank.begin_s,
-                    )
-                })
-                .collect(),
-            model.recorded_s(),
-        )
+        let ranks = model.ranks.iter().map(|rank| {
+            let computation_s = rank.inclusive(0)[Activity::Computation as usize];
+            RankCores::new(&rank.parallel, computation_s, rank.end_s - rank.begin_s)
+        });
+        ThreadEfficiency::from_ranks(ranks.collect(), model.recorded_s())
     }
 
-    /// Returns those of ranks; `None` where none has several cores.
+    /// Computes the efficiencies of some ranks, or returns `None` if none has several cores.
     pub fn from_ranks(ranks: Vec<RankCores>, elapsed_s: f64) -> Option<ThreadEfficiency> {
         let mut sum = RankCores::default();
         for rank in &ranks {

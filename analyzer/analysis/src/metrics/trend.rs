@@ -6,7 +6,7 @@
 //! ```
 //!
 //! All tests go by order and not by size, so that nothing is assumed of how times are distributed, and a few iterations that the
-//! system disturbed prove nothing. What is found would come out of a series without any order in less than [`MAX_CHANCE_OF_TREND`] of
+//! system disturbed prove nothing. A series without any order shows a pattern in less than [`MAX_CHANCE_OF_TREND`] of
 //! cases, all tests together that look for the same.
 
 use serde::Serialize;
@@ -58,13 +58,13 @@ pub enum RecurringChange {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecurringPeriod {
-    /// Every so many iterations.
+    /// Number of iterations after which it recurs.
     pub length: usize,
     /// Number of the first iteration.
     pub first: usize,
     /// In which way.
     pub kind: RecurringChange,
-    /// By how much: median of those that recur less that of the others; of a wave, highest less lowest.
+    /// By how much: median of the recurring values less the median of the others; of a wave, highest less lowest.
     #[serde(rename = "size_s")]
     pub size: f64,
     /// Probability of as much by chance, below 0.0001.
@@ -111,14 +111,13 @@ pub fn trend(values: &[f64]) -> Option<SeriesTrend> {
         return None;
     }
     let blocks = n.min(MAX_BLOCKS_OF_TREND);
-    let (mut level, mut middle) = (Vec::with_capacity(blocks), Vec::with_capacity(blocks));
+    let (mut level, mut middle) = (Vec::new(), Vec::new());
     for block in 0..blocks {
         let bounds = block * n / blocks..(block + 1) * n / blocks;
         middle.push((bounds.start + bounds.end - 1) as f64 / 2.0);
         level.push(typical_of(&values[bounds]));
     }
-    let mut slopes = Vec::with_capacity(blocks * (blocks - 1) / 2);
-    let mut score = 0;
+    let (mut slopes, mut score) = (Vec::new(), 0);
     for late in 0..blocks {
         for early in 0..late {
             slopes.push((level[late] - level[early]) / (middle[late] - middle[early]));
@@ -127,15 +126,10 @@ pub fn trend(values: &[f64]) -> Option<SeriesTrend> {
     }
     let z = (score.abs() - 1).max(0) as f64 / kendall_variance(&level).max(f64::MIN_POSITIVE).sqrt();
     let p_value = 2.0 * Normal::standard().sf(z);
-    (p_value < MAX_CHANCE_OF_TREND).then(|| SeriesTrend {
-        slope: typical_of(&slopes),
-        first: level[0],
-        last: level[blocks - 1],
-        p_value,
-    })
+    let (slope, first, last) = (typical_of(&slopes), level[0], level[blocks - 1]);
+    (p_value < MAX_CHANCE_OF_TREND).then_some(SeriesTrend { slope, first, last, p_value })
 }
 
-/// 1 where `late` is the larger, −1 where it is the smaller.
 fn order(early: f64, late: f64) -> i64 {
     i64::from(late > early) - i64::from(late < early)
 }
@@ -177,13 +171,9 @@ fn periods(values: &[f64]) -> Vec<RecurringPeriod> {
 fn period(values: &[f64]) -> Option<RecurringPeriod> {
     let negated: Vec<f64> = values.iter().map(|value| -value).collect();
     let rises: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let candidates = [
-        (RecurringChange::Peak, values, 0),
-        (RecurringChange::Trough, &negated, 0),
-        (RecurringChange::Wave, &rises, 1),
-    ];
-    let mut found: Vec<RecurringPeriod> = Vec::with_capacity(candidates.len());
-    for (kind, series, shift) in candidates {
+    use RecurringChange::{Peak, Trough, Wave};
+    let mut found: Vec<RecurringPeriod> = Vec::new();
+    for (kind, series, shift) in [(Peak, values, 0), (Trough, &negated, 0), (Wave, &rises, 1)] {
         let Some((length, first, p_value)) = peaks(series) else { continue };
         let p_value = (p_value * 3.0).min(1.0);
         if p_value < MAX_CHANCE_OF_TREND {
@@ -210,7 +200,7 @@ fn peaks(values: &[f64]) -> Option<(usize, usize, f64)> {
     let mut best: Option<(usize, usize, f64)> = None;
     for length in 2..=longest {
         let half = length / 2;
-        // Of the first and last values not all around them is known.
+        // The surroundings of the first and last values are not all known.
         let judged = half..n - half;
         highest.truncate(highest.partition_point(|&at| lower[at] >= half));
         let mut hits = vec![0_u32; length];
@@ -254,7 +244,6 @@ fn highest_first(lower: &[usize], most: usize) -> Vec<usize> {
     sorted
 }
 
-/// For each value, how many to either side of it are all lower.
 fn lower_around(values: &[f64]) -> Vec<usize> {
     let left = lower_before(values.iter().copied());
     let right = lower_before(values.iter().rev().copied());
@@ -275,15 +264,12 @@ fn lower_before(values: impl ExactSizeIterator<Item = f64>) -> Vec<usize> {
     distances
 }
 
-/// By how much what recurs differs from the rest.
 fn size(values: &[f64], period: &RecurringPeriod) -> f64 {
     match period.kind {
         RecurringChange::Wave => {
             let levels = levels(values, period.length);
-            let (low, high) = levels.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &level| {
-                (f64::min(low, level), f64::max(high, level))
-            });
-            high - low
+            let low = levels.iter().copied().fold(f64::INFINITY, f64::min);
+            levels.into_iter().fold(f64::NEG_INFINITY, f64::max) - low
         }
         RecurringChange::Peak | RecurringChange::Trough => {
             let (mut recurring, mut others) = (Vec::new(), Vec::new());
@@ -295,14 +281,11 @@ fn size(values: &[f64], period: &RecurringPeriod) -> f64 {
     }
 }
 
-/// The median of the values at each place of a period.
 fn levels(values: &[f64], length: usize) -> Vec<f64> {
-    (0..length)
-        .map(|first| typical_of(&values.iter().skip(first).step_by(length).copied().collect::<Vec<f64>>()))
-        .collect()
+    let places = (0..length).map(|first| values.iter().skip(first).step_by(length).copied().collect::<Vec<f64>>());
+    places.map(|values| typical_of(&values)).collect()
 }
 
-/// Takes what recurs out of `values`.
 fn flatten(values: &mut [f64], period: &RecurringPeriod) {
     let levels = match period.kind {
         RecurringChange::Wave => levels(values, period.length),

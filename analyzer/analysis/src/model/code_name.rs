@@ -26,7 +26,6 @@ pub struct CodeName {
 }
 
 impl CodeName {
-    /// The name of a loop, without the line at which it is.
     pub(crate) fn of_loop(shown: &str) -> CodeName {
         let calls = shown.split_once(" (").map_or(shown, |(name, _)| name).to_owned();
         CodeName { function: String::new(), calls, ordinal: 1 }

@@ -1,4 +1,4 @@
-//! Sums over ranks by iteration, where those of single ranks are joined in blocks.
+//! Sums over ranks by iteration, where the iterations of single ranks are joined in blocks.
 
 use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
@@ -11,23 +11,18 @@ use super::series::IterationSeries;
 pub struct JoinedIterations {
     /// Binary logarithm of the iterations of a block.
     pub power: u8,
-    /// The iterations, ascending by number.
     pub sums: Vec<IterationSum>,
 }
 
-/// An iteration on all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct IterationSum {
-    /// Its number.
     pub number: u32,
     /// Number of ranks of which its begin and end are known.
     pub ranks: u32,
-    /// Computation of all ranks.
     pub computation: ExactNs,
 }
 
 impl JoinedIterations {
-    /// Number of iterations of a block.
     pub fn per_block(&self) -> u64 {
         1 << self.power
     }
@@ -53,32 +48,20 @@ impl JoinedIterations {
         series.join(self.power);
     }
 
-    /// Adds the sums of other ranks.
     pub(crate) fn add(&mut self, others: &[IterationSum]) {
-        if self.sums.is_empty() {
-            self.sums = others.to_vec();
-            return;
-        }
-        let mut known = 0;
-        let mut new: Vec<IterationSum> = Vec::new();
-        for other in others {
-            known += self.sums[known..].iter().take_while(|own| own.number < other.number).count();
-            match self.sums.get_mut(known).filter(|own| own.number == other.number) {
-                Some(own) => {
-                    own.ranks += other.ranks;
-                    own.computation += other.computation;
-                }
-                None => new.push(*other),
+        self.sums.extend_from_slice(others);
+        self.sums.sort_by_key(|one| one.number);
+        self.sums.dedup_by(|next, kept| {
+            let is_same = next.number == kept.number;
+            if is_same {
+                kept.ranks += next.ranks;
+                kept.computation += next.computation;
             }
-        }
-        if !new.is_empty() {
-            self.sums.extend(new);
-            self.sums.sort_by_key(|one| one.number);
-        }
+            is_same
+        });
     }
 }
 
-/// The iterations of a rank.
 fn sums(series: &IterationSeries) -> Vec<IterationSum> {
     let times = series.begin_s.iter().zip(&series.end_s);
     let each = series.numbers.iter().zip(times).enumerate().map(|(at, (&number, (begin_s, end_s)))| IterationSum {

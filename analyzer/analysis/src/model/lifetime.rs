@@ -7,7 +7,7 @@
 
 use bincode::{Decode, Encode};
 
-/// Seconds of a process by what it did outside of its window. `None`: the log does not say, as those of older versions, or the process was
+/// Seconds of a process by what it did outside of its window. `None`: the log does not say, as in older versions, or the process was
 /// killed before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct ProcessLifetime {

@@ -54,9 +54,13 @@ pub struct Loop {
 }
 
 impl Loop {
+    fn class(&self, token: u32) -> TokenClass {
+        self.classes.get(token as usize).copied().unwrap_or_default()
+    }
+
     /// Returns whether calls of this kind are polls, and none of its own.
     pub fn polls(&self, token: u32) -> bool {
-        matches!(self.classes.get(token as usize), Some(TokenClass::Neutral))
+        self.class(token) == TokenClass::Neutral
     }
 
     /// Returns the number of kinds of calls that belong to the loop.
@@ -71,18 +75,17 @@ impl Loop {
 
     /// Returns whether calls of this kind end its iterations.
     pub fn ends_with(&self, token: u32) -> bool {
-        self.classes.get(token as usize) == Some(&TokenClass::Anchor)
+        self.class(token) == TokenClass::Anchor
     }
 
     /// Returns whether calls of this kind belong to it, in each iteration or in some.
     pub fn has(&self, token: u32) -> bool {
-        let class = self.classes.get(token as usize);
-        class.is_some_and(|class| class.is_of_loop() || *class == TokenClass::Occasional)
+        self.class(token).is_of_loop() || self.class(token) == TokenClass::Occasional
     }
 
-    /// Returns whether calls of this kind can come between those of the loop: its own, and polls.
+    /// Returns whether calls of this kind can come between calls of the loop: its own, and polls.
     pub fn can_contain(&self, token: u32) -> bool {
-        self.has(token) || self.classes.get(token as usize) == Some(&TokenClass::Neutral)
+        self.has(token) || self.polls(token)
     }
 }
 
@@ -116,7 +119,6 @@ pub struct IterationAnchors {
 }
 
 impl Default for IterationAnchors {
-    /// Each of them.
     fn default() -> Self {
         IterationAnchors { run: false, every: NonZeroU32::MIN }
     }
@@ -128,7 +130,7 @@ pub enum TokenClass {
     /// Not of the loop.
     #[default]
     Foreign,
-    /// Of the loop, within an iteration.
+    /// Belongs to the loop, within an iteration.
     Inside,
     /// Ends an iteration of the loop.
     Anchor,

@@ -4,17 +4,17 @@
 //! unified across ranks by their paths, call sites by module and offset, communicators by their uids.
 
 mod code_name;
-pub mod exact_sum;
+pub(crate) mod exact_sum;
 mod facts;
 pub mod interval;
-pub mod joined_iterations;
+pub(crate) mod joined_iterations;
 pub mod lifetime;
 pub mod loops;
 pub mod moment;
-pub mod own_loops;
-pub mod program_list;
+mod own_loops;
+pub(crate) mod program_list;
 mod rank;
-pub mod recorder_time;
+pub(crate) mod recorder_time;
 mod region;
 pub mod region_state;
 pub mod replay_results;
@@ -36,6 +36,7 @@ pub use own_loops::OwnLoops;
 pub use rank::{
     CallTotals, FileWaits, PendingCall, PollTimes, RankModel, RegionCounters, ResourceUsage, Seconds, SiteTotalsKey,
 };
+pub(crate) use region::find_by_path;
 pub use region::{CodeEnds, Region, RegionIdx};
 pub use region::{chain, code_name};
 pub(crate) use series::first_of_block;
@@ -86,7 +87,7 @@ pub struct Model {
     pub loops: Vec<Loop>,
     /// Why there are none.
     pub without_loop: NoLoopReason,
-    /// Regions whose time is known by iteration while that of the region around them is not.
+    /// The outermost regions whose time is known by iteration.
     pub outermost_iterated: Vec<RegionIdx>,
     /// The time in which one rank alone computes; `None` where that is not known: calls were not recorded one by one, or the clocks
     /// of hosts cannot be compared.
@@ -101,7 +102,7 @@ pub struct Model {
     pub statistics: Option<RunStatistics>,
     /// Missing or doubtful data.
     pub problems: Vec<Problem>,
-    /// Findings beyond the problems; of a part of the time or of the regions, what those of all show.
+    /// Findings beyond the problems, always by all of the time and all regions.
     pub found: Vec<Problem>,
 }
 
@@ -160,11 +161,10 @@ impl Model {
     /// The sums of the ranks with these numbers, as if there were no others, without their iterations.
     pub fn sums_of(&self, ranks: &[u32]) -> Model {
         let chosen = self.ranks.iter().filter(|rank| ranks.binary_search(&rank.rank).is_ok());
+        let chosen = chosen.map(|rank| RankModel { iterations: Vec::new(), in_iterations: Vec::new(), ..rank.clone() });
         Model {
             facts: self.facts.clone(),
-            ranks: chosen
-                .map(|rank| RankModel { iterations: Vec::new(), in_iterations: Vec::new(), ..rank.clone() })
-                .collect(),
+            ranks: chosen.collect(),
             regions: self.regions.clone(),
             sites: self.sites.clone(),
             slowest: vec![Vec::new(); self.regions.len()],
@@ -182,7 +182,7 @@ impl Model {
         self.ranks.iter().filter_map(|rank| rank.series(region)).flat_map(|series| &series.entering).copied().collect()
     }
 
-    /// Binary logarithm of the iterations of the blocks in which ranks have those of `region`; 0: they have each.
+    /// Returns the binary logarithm of the number of iterations in a block of `region`; 0: each iteration is kept.
     pub fn joined_power(&self, region: RegionIdx) -> u8 {
         self.joined.get(&region).map_or(0, |joined| joined.power)
     }
@@ -211,7 +211,6 @@ fn most_computed<'a>(ranks: impl Iterator<Item = &'a RankModel> + Clone, regions
     most.map(|(_, idx)| idx)
 }
 
-/// First window begin and last window end of `ranks`.
 fn window_s<'a>(ranks: impl Iterator<Item = &'a RankModel> + Clone) -> (f64, f64) {
     let begin = ranks.clone().map(|rank| rank.begin_s).reduce(f64::min);
     let end = ranks.map(|rank| rank.end_s).reduce(f64::max);

@@ -1,6 +1,6 @@
 //! Loops that some ranks have by themselves, as ranks that serve others, hand out their work or write their output do.
 //!
-//! What these compute there is no part of the others' work: in such a loop they are compared with each other alone, and bringing one of them
+//! Their computation there is no part of the others' work: in such a loop they are compared with each other alone, and bringing one of them
 //! to the mean of all ranks is no gain.
 
 use crate::model::{Model, RegionIdx};
@@ -30,7 +30,7 @@ impl OwnLoops {
                 None => loops.push((one.name.clone(), places.collect())),
             }
         }
-        for (_, places) in loops.iter_mut() {
+        for (_, places) in &mut loops {
             places.sort_unstable();
         }
         loops.retain(|(_, places)| !places.is_empty() && places.len() < model.ranks.len());
@@ -45,10 +45,8 @@ impl OwnLoops {
     /// The ranks of the loop that a region is, or lies in, as places in [`Model::ranks`]; `None` where all ranks may come there.
     pub fn ranks_in(&self, model: &Model, region: RegionIdx) -> Option<&[usize]> {
         let chain = model.chain(region);
-        let main = chain
-            .iter()
-            .filter_map(|&at| model.regions.get(at as usize))
-            .find(|one| one.found && one.iterated && one.parent == 0)?;
+        let mut around = chain.iter().filter_map(|&at| model.regions.get(at as usize));
+        let main = around.find(|one| one.found && one.iterated && one.parent == 0)?;
         self.loops.iter().find(|(name, _)| *name == main.name).map(|(_, places)| places.as_slice())
     }
 }

@@ -8,21 +8,16 @@ use crate::partial_result::PartialResult;
 /// Most programs that are listed: ranks may have arguments of their own.
 const MAX_PROGRAMS: usize = 100;
 
-/// A command line, and the ranks that have it.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct RankProgram {
-    /// The program and its arguments.
     pub command: Vec<String>,
-    /// Its ranks.
     pub ranks: RankList,
 }
 
-/// Programs in the order of their lowest ranks.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct ProgramList {
     /// The first [`MAX_PROGRAMS`] of them.
     pub programs: Vec<RankProgram>,
-    /// Ranks of further programs.
     pub n_unlisted_ranks: u64,
 }
 

@@ -41,7 +41,7 @@ pub struct RankModel {
     pub lifetime: ProcessLifetime,
     /// The call in which it was when its log ended, where it ended in one.
     pub pending: Option<PendingCall>,
-    /// Time, calls and bytes, exclusive, by (region, activity); sorted. Of the thread that called MPI_Init.
+    /// Time, calls and bytes, exclusive, by (region, activity); sorted. The thread that called MPI_Init alone.
     pub cells: Vec<((RegionIdx, Activity), CallTotals)>,
     /// Seconds by region, inner regions included; sorted. Every region that the rank entered is here, the first always.
     pub inclusive: Vec<(RegionIdx, Seconds)>,
@@ -95,8 +95,7 @@ pub struct RankModel {
 impl RankModel {
     /// Seconds by activity in `region`, inner regions included; zeros where the rank never entered it.
     pub fn inclusive(&self, region: RegionIdx) -> Seconds {
-        let found = self.inclusive.binary_search_by_key(&region, |&(idx, _)| idx);
-        found.map(|at| self.inclusive[at].1).unwrap_or_default()
+        find_region_entry(&self.inclusive, region).copied().unwrap_or_default()
     }
 
     /// Seconds by activity in `region` alone; zeros where the rank never entered it.
@@ -111,20 +110,17 @@ impl RankModel {
 
     /// Seconds of the computation in `region`, inner regions included, that belong to an iteration.
     pub fn in_iterations_s(&self, region: RegionIdx) -> f64 {
-        let found = self.in_iterations.binary_search_by_key(&region, |&(idx, _)| idx);
-        found.map(|at| self.in_iterations[at].1).unwrap_or_default()
+        find_region_entry(&self.in_iterations, region).copied().unwrap_or_default()
     }
 
     /// Totals of `region`; zeros where there are none.
     pub fn totals(&self, region: RegionIdx) -> RegionCounters {
-        let found = self.totals.binary_search_by_key(&region, |&(idx, _)| idx);
-        found.map(|at| self.totals[at].1).unwrap_or_default()
+        find_region_entry(&self.totals, region).copied().unwrap_or_default()
     }
 
     /// The rank's iterations of `region`, where it has any.
     pub fn series(&self, region: RegionIdx) -> Option<&IterationSeries> {
-        let found = self.iterations.binary_search_by_key(&region, |&(idx, _)| idx);
-        found.ok().map(|at| &self.iterations[at].1)
+        find_region_entry(&self.iterations, region)
     }
 
     /// Seconds on the run's clock at `ns` nanoseconds of the clock of `begin_ns`.
@@ -151,6 +147,10 @@ impl RankModel {
     pub fn idle_s(&self, run_window_s: (f64, f64)) -> f64 {
         (self.begin_s - run_window_s.0).max(0.0) + (run_window_s.1 - self.end_s).max(0.0)
     }
+}
+
+fn find_region_entry<T>(list: &[(RegionIdx, T)], region: RegionIdx) -> Option<&T> {
+    list.binary_search_by_key(&region, |&(idx, _)| idx).ok().map(|at| &list[at].1)
 }
 
 /// Time, calls and bytes.
@@ -224,7 +224,7 @@ pub struct PendingCall {
     pub peer: Option<u32>,
 }
 
-/// Polls that found nothing, and the time between them; see [`lbprof_collector::polling`]. Of a whole rank, whatever time was selected.
+/// Polls that found nothing, and the time between them; see [`lbprof_collector::polling`]. A whole rank counts, whatever time was selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PollTimes {
@@ -248,7 +248,7 @@ pub struct PollTimes {
 }
 
 impl PollTimes {
-    /// Adds those of another rank.
+    /// Adds the polls of another rank.
     pub fn add(&mut self, other: &PollTimes) {
         self.polls = self.polls.saturating_add(other.polls);
         self.decided = self.decided.saturating_add(other.decided);

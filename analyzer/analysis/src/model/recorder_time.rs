@@ -8,9 +8,9 @@ use lbprof_thresholds::metrics::{MIN_DISTURBANCE, MIN_STANDARD_ERRORS};
 use super::samples::CpuTime;
 use super::{IterationSeries, Model, RankModel, RegionIdx};
 
-/// Returns the cost of the recorder for a rank's first thread: the time of writing the log, and that of its code in calls, by samples.
+/// Returns the cost of the recorder for a rank's first thread: the time of writing the log, and of its code in calls, by samples.
 ///
-/// So it is the cost in this program, with the caches as they are there. The time in the kernel is part of writing the log; that of taking samples is not included.
+/// This is the cost in this program, with its caches. Time in the kernel is part of writing the log; taking samples is not included.
 pub fn recorder_cost(rank: &RankModel) -> CpuTime {
     let mut cost = rank.samples.recorder;
     cost.seconds += rank.inclusive(0)[Activity::Recorder as usize];

@@ -1,5 +1,7 @@
 //! Regions: paths of nested phases.
 
+use std::collections::HashMap;
+
 use bincode::{Decode, Encode};
 use lbprof_collector::definition::RegionKind;
 
@@ -18,7 +20,7 @@ pub struct CodeEnds {
 }
 
 /// A region: a path of nested phases.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Region {
     /// Its own name.
     pub name: String,
@@ -39,31 +41,17 @@ pub struct Region {
     /// The call of the function that is it, or whose code it is, as a node of the run's call tree; `None` for loops and marked regions, and
     /// where it is not known.
     pub call: Option<u32>,
-    /// Of code between calls: these calls.
+    /// The calls around code between calls.
     pub ends: Option<CodeEnds>,
     /// Its name without lines, and without the regions around it; `None` for a marked region.
     pub code: Option<CodeName>,
-    /// Of code between calls of one function, these calls in words: "from the call of forces (h.c:9) to the call of fields (h.c:10)".
+    /// The calls around code in one function, in words: "from the call of forces (h.c:9) to the call of fields (h.c:10)".
     pub between: Option<String>,
 }
 
 impl Region {
-    /// A marked region of useful time in no other one but the first.
     pub(crate) fn marked(name: &str) -> Region {
-        Region {
-            name: name.to_owned(),
-            path: name.to_owned(),
-            parent: 0,
-            kind: RegionKind::Useful,
-            iterated: false,
-            found: false,
-            is_code: false,
-            is_function: false,
-            call: None,
-            ends: None,
-            code: None,
-            between: None,
-        }
+        Region { name: name.to_owned(), path: name.to_owned(), ..Region::default() }
     }
 }
 
@@ -74,6 +62,11 @@ pub fn chain(regions: &[Region], region: RegionIdx) -> Vec<RegionIdx> {
         chain.push(regions[last as usize].parent);
     }
     chain
+}
+
+pub(crate) fn find_by_path(regions: &[Region], table: &[Region]) -> Vec<Option<RegionIdx>> {
+    let by_path: HashMap<&str, RegionIdx> = table.iter().map(|one| one.path.as_str()).zip(0..).collect();
+    regions.iter().map(|one| by_path.get(one.path.as_str()).copied()).collect()
 }
 
 /// Returns the name of a region's code with the functions and marked regions around it, or `None` for a marked region.

@@ -15,7 +15,6 @@ pub type Ns = i64;
 pub struct RegionState(pub u32);
 
 impl RegionState {
-    /// Bits of what was done.
     const BITS: u32 = 5;
 
     /// Time that a message took from its send to its arrival, of who waited for it.
@@ -82,7 +81,6 @@ impl RegionState {
         self.activity() == Some(Activity::Computation)
     }
 
-    /// The number of what was done.
     fn number(self) -> u32 {
         self.0 & ((1 << Self::BITS) - 1)
     }

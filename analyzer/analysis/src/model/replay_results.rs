@@ -26,7 +26,7 @@ pub struct ReplayCounts {
     pub steps: u64,
     /// Messages of which both sides are known.
     pub messages: u64,
-    /// Of these, those whose receiver got another number of bytes than was sent.
+    /// Messages whose receiver got another number of bytes than was sent.
     pub sizes_differ: u64,
     /// Sends of which no receive is known.
     pub unmatched_sends: u64,
@@ -65,7 +65,6 @@ pub struct ReplayCounts {
     pub hands_out_work: bool,
 }
 
-/// Nanoseconds, written as seconds.
 fn seconds<S: Serializer>(ns: &Ns, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(*ns as f64 * 1e-9)
 }

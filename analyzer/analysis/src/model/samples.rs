@@ -44,7 +44,7 @@ impl HardwareCounters {
 }
 
 impl CpuTime {
-    /// A sample that stands for so many seconds.
+    /// Creates a sample that stands for `seconds`.
     pub fn sample(seconds: f64) -> CpuTime {
         CpuTime { samples: 1, seconds, squares: seconds * seconds, counted: HardwareCounters::default() }
     }
@@ -79,7 +79,7 @@ pub struct SampledAt {
 pub struct CalledBackAt {
     /// The operation of the program's call, within which MPI called the function.
     pub operation: u16,
-    /// The function, an index of those of the run's sampled code.
+    /// The function, as an index in the run's sampled code.
     pub function: u32,
 }
 
@@ -179,7 +179,7 @@ impl RankSamples {
 pub struct CpuTimeOverRanks {
     /// Number of ranks.
     pub ranks: u32,
-    /// Of all of them.
+    /// The sum over all of them.
     pub sum: CpuTime,
     /// The least of them, in seconds.
     pub min_s: f64,
@@ -195,7 +195,7 @@ impl CpuTimeOverRanks {
         CpuTimeOverRanks { ranks: 1, sum: *time, min_s: time.seconds, max_s: time.seconds, max_rank: rank }
     }
 
-    /// Adds that of higher ranks.
+    /// Adds the time of higher ranks.
     pub fn add(&mut self, other: &CpuTimeOverRanks) {
         if self.ranks == 0 {
             *self = *other;

@@ -5,12 +5,12 @@ use std::ops::AddAssign;
 use bincode::{Decode, Encode};
 use lbprof_collector::{Activity, CoreState};
 
-use super::RegionIdx;
+use super::{RegionIdx, Seconds};
 
 /// A rank's iterations of one iterated region, by columns; all columns but the absent ones are equally long.
 ///
-/// Of long runs on many ranks an entry is a block of 2^`joined` iterations, of which the rank may have passed fewer: its number is a multiple of that, its
-/// begin that of the first, its end that of the last, its times the sums.
+/// In long runs on many ranks an entry is a block of 2^`joined` iterations, of which the rank may have passed fewer: its number is a multiple of that. It begins with the
+/// first of them, ends with the last, and has the sums of their times.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct IterationSeries {
     /// Numbers of the iterations, ascending.
@@ -25,7 +25,7 @@ pub struct IterationSeries {
     /// Numbers of the iterations with which the rank enters a loop that was found in its calls, ascending: what it computes before
     /// their first call is left outside of the loop, so that their computation is not known.
     pub entering: Vec<u32>,
-    /// Of an iterated region that lies in no other: seconds of computation in each iteration of the regions in it, inner ones excluded, where they are
+    /// For an iterated region that lies in no other, seconds of computation in each iteration of the regions in it, inner ones excluded, where they are
     /// several, with at most [`IterationSeries::MAX_PARTS`] of them; columns as long as `numbers`.
     pub parts: Vec<(RegionIdx, Vec<f32>)>,
     /// Seconds of computation for which the rank's first thread was off its core, by state, as the kernel noted; columns as long as `numbers`.
@@ -126,18 +126,16 @@ impl IterationSeries {
         self.seconds[activity as usize].get(at).copied().unwrap_or(0.0)
     }
 
-    /// Each iteration, as if `rank` were the slowest in it.
     pub(crate) fn slowest(&self, rank: u32) -> Vec<SlowestInIteration> {
         SlowestInIteration::from_rank(rank, &self.numbers, &self.seconds)
     }
 
     /// The iteration with this number, as if `rank` were the slowest in it; without any time where the rank has none.
     pub(crate) fn slowest_in(&self, rank: u32, number: u32) -> SlowestInIteration {
-        let at = self.numbers.partition_point(|&one| one < number);
-        let is_there = self.numbers.get(at) == Some(&number);
-        let own = Activity::ALL.map(|activity| if is_there { vec![self.seconds_at(activity, at)] } else { Vec::new() });
-        let one = SlowestInIteration::from_rank(rank, &[number], &own).pop();
-        one.unwrap_or_default()
+        let found = self.numbers.binary_search(&number);
+        let seconds =
+            found.map_or(Seconds::default(), |at| Activity::ALL.map(|activity| self.seconds_at(activity, at)));
+        SlowestInIteration::from_seconds(rank, number, seconds)
     }
 }
 
@@ -171,27 +169,24 @@ pub struct SlowestInIteration {
 }
 
 impl SlowestInIteration {
-    /// From the seconds by activity that `rank` spends in each of the iterations of these numbers; columns as those of [`IterationSeries`].
+    /// From the seconds by activity that `rank` spends in each of the iterations of these numbers; columns as in [`IterationSeries`].
     pub(crate) fn from_rank(
         rank: u32,
         numbers: &[u32],
         seconds: &[Vec<f64>; Activity::COUNT],
     ) -> Vec<SlowestInIteration> {
-        let mut all_s = vec![0.0; numbers.len()];
-        for column in seconds {
-            for (sum, seconds) in all_s.iter_mut().zip(column) {
-                *sum += seconds;
-            }
-        }
-        let mut slowest = Vec::with_capacity(numbers.len());
-        for (place, (&iteration, all_s)) in numbers.iter().zip(all_s).enumerate() {
-            let [computation_s, point_to_point_s, recorder_s] =
-                [Activity::Computation, Activity::PointToPoint, Activity::Recorder]
-                    .map(|activity| seconds[activity as usize].get(place).copied().unwrap_or(0.0));
-            let mpi_s = all_s - computation_s - recorder_s;
-            slowest.push(SlowestInIteration { iteration, rank, computation_s, point_to_point_s, mpi_s });
-        }
-        slowest
+        let each = numbers.iter().enumerate().map(|(place, &iteration)| {
+            let own = seconds.each_ref().map(|column| column.get(place).copied().unwrap_or(0.0));
+            SlowestInIteration::from_seconds(rank, iteration, own)
+        });
+        each.collect()
+    }
+
+    fn from_seconds(rank: u32, iteration: u32, seconds: Seconds) -> SlowestInIteration {
+        let computation_s = seconds[Activity::Computation as usize];
+        let mpi_s = seconds.iter().sum::<f64>() - computation_s - seconds[Activity::Recorder as usize];
+        let point_to_point_s = seconds[Activity::PointToPoint as usize];
+        SlowestInIteration { iteration, rank, computation_s, point_to_point_s, mpi_s }
     }
 
     /// For each iteration of either list, sorted by iteration, the slower; of equals the one of `lower`.
@@ -207,24 +202,16 @@ impl SlowestInIteration {
             }
             return lower;
         }
-        let mut all = Vec::with_capacity(lower.len().max(higher.len()));
-        let (mut lower, mut higher) = (lower.into_iter().peekable(), higher.into_iter().peekable());
-        loop {
-            let order = match (lower.peek(), higher.peek()) {
-                (Some(a), Some(b)) => a.iteration.cmp(&b.iteration),
-                (Some(_), None) => std::cmp::Ordering::Less,
-                (None, Some(_)) => std::cmp::Ordering::Greater,
-                (None, None) => return all,
-            };
-            let one = match order {
-                std::cmp::Ordering::Less => lower.next(),
-                std::cmp::Ordering::Greater => higher.next(),
-                std::cmp::Ordering::Equal => {
-                    lower.next().zip(higher.next()).map(|(a, b)| if b.computation_s > a.computation_s { b } else { a })
-                }
-            };
-            all.extend(one);
-        }
+        lower.extend(higher);
+        lower.sort_by_key(|one| one.iteration);
+        lower.dedup_by(|next, kept| {
+            let is_same = next.iteration == kept.iteration;
+            if is_same && next.computation_s > kept.computation_s {
+                *kept = *next;
+            }
+            is_same
+        });
+        lower
     }
 }
 

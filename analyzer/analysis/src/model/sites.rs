@@ -78,11 +78,10 @@ fn renumbered(address: &SiteAddress, modules: &[u32]) -> SiteAddress {
 /// Most addresses of samples that are distinguished, those that come first; of the others only the file is known. Programs have some ten thousand.
 pub const MOST_ADDRESSES: usize = 1 << 18;
 
-/// Most call sites of a path: more than the recorder has. Of a longer one the site is not known.
+/// Most call sites of a path: more than the recorder has. The site of a longer one is not known.
 const MAX_DEPTH: usize = 1024;
 
 impl CallSiteTable {
-    /// The index of a module, entered where it is new.
     fn module(&mut self, path: &str, build_id: &[u8]) -> u32 {
         *self.modules_by_key.entry(key(path, build_id).to_vec()).or_insert_with(|| {
             self.modules.push(Module { path: path.to_owned(), build_id: build_id.to_vec() });
@@ -90,7 +89,6 @@ impl CallSiteTable {
         })
     }
 
-    /// The index of a function, entered where it is new.
     fn function(&mut self, function: &ScriptFunction) -> u32 {
         *self.functions_by_key.entry(function.clone()).or_insert_with(|| {
             self.functions.push(function.clone());
@@ -98,7 +96,6 @@ impl CallSiteTable {
         })
     }
 
-    /// The index of a call site, entered where it is new.
     fn site(&mut self, site: CallSite) -> u32 {
         *self.sites_by_key.entry(site).or_insert_with(|| {
             self.call_sites.push(site);
@@ -116,8 +113,7 @@ impl CallSiteTable {
             let Some(depth) = depth.filter(|&depth| depth < MAX_DEPTH) else { continue };
             depths.insert(id, depth);
             let parent = parent.and_then(|parent| indices.get(&parent).copied());
-            let module =
-                definitions.modules.get(&site.module).map(|module| self.module(&module.path, &module.build_id));
+            let module = self.enter_module(definitions, site.module);
             let function = definitions.functions.get(&site.function).map(|function| self.function(&function.into()));
             indices.insert(id, self.site(CallSite::new(module, function, site, parent)));
         }
@@ -133,26 +129,16 @@ impl CallSiteTable {
         let mut modules: HashMap<u32, Option<u32>> = HashMap::new();
         let mut chains: HashMap<u32, u32> = HashMap::new();
         for &(CodeAddress { module, offset }, call_path) in samples {
-            let module = *modules.entry(module).or_insert_with(|| {
-                definitions.modules.get(&module).map(|module| self.module(&module.path, &module.build_id))
-            });
+            let module = *modules.entry(module).or_insert_with(|| self.enter_module(definitions, module));
             self.sampled.insert((module, offset));
             if call_path != NONE {
                 let chain = *chains.entry(call_path).or_insert_with(|| {
                     let (callers, is_cut) = definitions.sample_chain(call_path);
-                    let callers = callers
-                        .into_iter()
-                        .map(|caller| match definitions.functions.get(&caller.function) {
-                            Some(function) => {
-                                ChainCall::InScript(self.function(&function.into()), caller.offset as u32)
-                            }
-                            None => {
-                                let module = definitions.modules.get(&caller.module);
-                                let module = module.map(|module| self.module(&module.path, &module.build_id));
-                                ChainCall::To((module, caller.offset))
-                            }
-                        })
-                        .collect();
+                    let calls = callers.into_iter().map(|caller| match definitions.functions.get(&caller.function) {
+                        Some(function) => ChainCall::InScript(self.function(&function.into()), caller.offset as u32),
+                        None => ChainCall::To((self.enter_module(definitions, caller.module), caller.offset)),
+                    });
+                    let callers = calls.collect();
                     self.chain(SampleChain { callers, is_cut })
                 });
                 self.sampled_by.insert(((module, offset), chain));
@@ -161,7 +147,6 @@ impl CallSiteTable {
         self.limit_sampled();
     }
 
-    /// The index of a chain of calls, entered where it is new.
     fn chain(&mut self, chain: SampleChain) -> u32 {
         *self.chains_by_key.entry(chain).or_insert_with_key(|chain| {
             self.chains.push(chain.clone());
@@ -197,6 +182,10 @@ impl CallSiteTable {
         self.modules_by_key.get(key(&module.path, &module.build_id)).copied()
     }
 
+    fn enter_module(&mut self, definitions: &RankDefinitions, id: u32) -> Option<u32> {
+        definitions.modules.get(&id).map(|module| self.module(&module.path, &module.build_id))
+    }
+
     /// The index of the call site that a rank's log defines as `id`; `None` where it is not here.
     pub fn find(&self, definitions: &RankDefinitions, id: u32) -> Option<u32> {
         let mut path = Vec::new();
@@ -221,7 +210,7 @@ impl CallSiteTable {
         })?
     }
 
-    /// Enters those of `other`: their indices here.
+    /// Enters the call sites of `other`, and returns their indices here.
     pub fn merge(&mut self, other: &CallSiteTable) -> Vec<u32> {
         let modules: Vec<u32> =
             other.modules.iter().map(|module| self.module(&module.path, &module.build_id)).collect();
@@ -242,7 +231,7 @@ impl CallSiteTable {
         indices
     }
 
-    /// Returns the table in an order that does not depend on that of entering, and the new index of each old entry.
+    /// Returns the table in an order that does not depend on the order of entering, and the new index of each old entry.
     pub fn sorted(mut self) -> (CallSiteTable, Vec<u32>) {
         let mut modules = self.modules.clone();
         modules.sort_by(|a, b| (&a.path, &a.build_id).cmp(&(&b.path, &b.build_id)));
@@ -256,13 +245,11 @@ impl CallSiteTable {
             all.function(function);
         }
         let functions: Vec<u32> = self.functions.iter().map(|function| all.function(function)).collect();
+        let modules: Vec<u32> = self.modules.iter().map(|module| all.module(&module.path, &module.build_id)).collect();
         for site in &mut self.call_sites {
-            let module = site.module.map(|module| &self.modules[module as usize]);
-            site.module = module.map(|module| all.module(&module.path, &module.build_id));
+            site.module = site.module.map(|module| modules[module as usize]);
             site.function = site.function.map(|function| functions[function as usize]);
         }
-        // All modules are in the new table by now.
-        let modules: Vec<u32> = self.modules.iter().map(|module| all.module(&module.path, &module.build_id)).collect();
         all.sampled = self.sampled.iter().map(|at| renumbered(at, &modules)).collect();
         let chains: Vec<SampleChain> = self.chains.iter().map(|chain| chain.renumbered(&modules, &functions)).collect();
         let sampled_by: Vec<(SiteAddress, u32)> =
@@ -319,7 +306,6 @@ impl CallSiteTable {
     }
 }
 
-/// The lists of a [`CallSiteTable`], without the tables by key.
 type ListedTables = (
     Vec<Module>,
     Vec<ScriptFunction>,
@@ -339,12 +325,9 @@ impl Encode for CallSiteTable {
 impl<Context> Decode<Context> for CallSiteTable {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<CallSiteTable, DecodeError> {
         let (modules, functions, call_sites, sampled, chains, sampled_by) = ListedTables::decode(decoder)?;
+        let module_keys = modules.iter().map(|module| key(&module.path, &module.build_id).to_vec());
         Ok(CallSiteTable {
-            modules_by_key: modules
-                .iter()
-                .zip(0..)
-                .map(|(module, at)| (key(&module.path, &module.build_id).to_vec(), at))
-                .collect(),
+            modules_by_key: module_keys.zip(0..).collect(),
             functions_by_key: functions.iter().cloned().zip(0..).collect(),
             sites_by_key: call_sites.iter().copied().zip(0..).collect(),
             chains_by_key: chains.iter().cloned().zip(0..).collect(),
@@ -360,7 +343,6 @@ impl<Context> Decode<Context> for CallSiteTable {
 
 bincode::impl_borrow_decode!(CallSiteTable);
 
-/// Returns the key that distinguishes a module from others.
 fn key<'a>(path: &'a str, build_id: &'a [u8]) -> &'a [u8] {
     if build_id.is_empty() { path.as_bytes() } else { build_id }
 }
@@ -414,7 +396,6 @@ impl CallSite {
         CallSite { module, function, offset: site.offset, column, parent, cut }
     }
 
-    /// The order of sites by what they are themselves.
     fn own_order(&self) -> (bool, Option<u32>, Option<u32>, u64, Option<u32>) {
         (self.module.is_none(), self.module, self.function, self.offset, self.column)
     }

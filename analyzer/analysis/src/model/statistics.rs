@@ -11,7 +11,7 @@ use super::interval::TimeInterval;
 use super::region_state::{Ns, RegionState};
 use super::waits::WaitCall;
 
-/// Statistics of a run, or of a part of one, of all threads; what ranks do when is that of their first threads.
+/// Statistics of a run, or of a part of one, of all threads; activities over time are of first threads.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct RunStatistics {
     /// Messages by world ranks of sender and receiver.
@@ -42,7 +42,7 @@ pub struct MessageVolume {
 }
 
 impl MessageVolume {
-    /// Adds so many messages and bytes.
+    /// Adds messages and bytes.
     pub fn add(&mut self, messages: u64, bytes: u64) {
         self.messages = self.messages.saturating_add(messages);
         self.bytes = self.bytes.saturating_add(bytes);
@@ -114,10 +114,11 @@ impl CallDurations {
 
     /// Adds other calls.
     pub fn add(&mut self, other: &CallDurations) {
-        if self.calls == 0 || other.calls == 0 {
-            if self.calls == 0 {
-                *self = *other;
-            }
+        if self.calls == 0 {
+            *self = *other;
+            return;
+        }
+        if other.calls == 0 {
             return;
         }
         self.calls += other.calls;
@@ -134,7 +135,7 @@ impl CallDurations {
         (self.calls > 0).then(|| self.sum as f64 * 1e-9 / self.calls as f64)
     }
 
-    /// Their standard deviation in seconds, as that of all calls there are; `None` where there is none.
+    /// Returns their population standard deviation in seconds, or `None` if there are no calls.
     pub fn deviation_s(&self) -> Option<f64> {
         (self.calls > 0).then(|| {
             let calls = u128::from(self.calls);
@@ -169,7 +170,8 @@ impl TransferTimes {
         self.all_ns += u128::from(ns.unsigned_abs());
         if ns >= MIN_LISTED_NS {
             let bits = (Ns::BITS - ns.leading_zeros()) as u8;
-            let one = LongCalls::new(time, rank, bytes);
+            let (ns, first, ranks) = (u128::from(ns.unsigned_abs()), time.begin, BTreeSet::from([rank]));
+            let one = LongCalls { calls: 1, ns, bytes, first, last: first, ranks };
             self.long.entry(call).or_default().entry(bits).or_default().add(&one);
         }
     }
@@ -204,17 +206,6 @@ pub struct LongCalls {
 }
 
 impl LongCalls {
-    fn new(time: TimeInterval, rank: u32, bytes: u64) -> LongCalls {
-        LongCalls {
-            calls: 1,
-            ns: u128::from(time.ns().unsigned_abs()),
-            bytes,
-            first: time.begin,
-            last: time.begin,
-            ranks: BTreeSet::from([rank]),
-        }
-    }
-
     /// Adds other calls.
     pub fn add(&mut self, other: &LongCalls) {
         if self.calls == 0 {
@@ -243,7 +234,7 @@ pub struct CommunicatorCalls {
     pub calls: u64,
     /// Nanoseconds in them, of all ranks.
     pub time: i128,
-    /// Of these waiting.
+    /// The part that is waiting.
     pub waiting: i128,
     /// Bytes sent, written or contributed.
     pub sent: u64,

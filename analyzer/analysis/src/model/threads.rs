@@ -4,7 +4,7 @@ use bincode::{Decode, Encode};
 use lbprof_collector::parallel::MutexKind;
 use serde::Serialize;
 
-/// Parts of thread time, in seconds; those of a region's instances add up to elapsed time × threads.
+/// Parts of thread time, in seconds. In a region they add up to elapsed time × threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TeamSeconds {
@@ -27,28 +27,22 @@ pub struct TeamSeconds {
 }
 
 impl TeamSeconds {
-    /// Returns the times for `factor` times the threads.
-    pub fn scaled(self, factor: f64) -> TeamSeconds {
-        self.zip(TeamSeconds::default(), |own, _| own * factor)
-    }
-
-    fn zip(self, other: TeamSeconds, join: impl Fn(f64, f64) -> f64) -> TeamSeconds {
-        TeamSeconds {
-            useful_s: join(self.useful_s, other.useful_s),
-            mpi_s: join(self.mpi_s, other.mpi_s),
-            idle_for_mpi_s: join(self.idle_for_mpi_s, other.idle_for_mpi_s),
-            imbalance_s: join(self.imbalance_s, other.imbalance_s),
-            mutex_s: join(self.mutex_s, other.mutex_s),
-            ordered_s: join(self.ordered_s, other.ordered_s),
-            tasks_s: join(self.tasks_s, other.tasks_s),
-            fork_join_s: join(self.fork_join_s, other.fork_join_s),
-        }
+    /// Adds `factor` times the times of other threads.
+    pub fn add_scaled(&mut self, other: &TeamSeconds, factor: f64) {
+        self.useful_s += factor * other.useful_s;
+        self.mpi_s += factor * other.mpi_s;
+        self.idle_for_mpi_s += factor * other.idle_for_mpi_s;
+        self.imbalance_s += factor * other.imbalance_s;
+        self.mutex_s += factor * other.mutex_s;
+        self.ordered_s += factor * other.ordered_s;
+        self.tasks_s += factor * other.tasks_s;
+        self.fork_join_s += factor * other.fork_join_s;
     }
 }
 
 impl std::ops::AddAssign for TeamSeconds {
     fn add_assign(&mut self, other: TeamSeconds) {
-        *self = self.zip(other, |own, other| own + other);
+        self.add_scaled(&other, 1.0);
     }
 }
 

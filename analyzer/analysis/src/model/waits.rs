@@ -23,13 +23,6 @@ pub struct BlockingTimes {
     pub causes_in_any_region: BTreeMap<(u32, RegionState), f64>,
 }
 
-impl BlockingTimes {
-    /// Nanoseconds of all waits together.
-    pub fn total(&self) -> f64 {
-        self.waits.values().map(|sums| (sums.waiting + sums.delay) as f64).sum()
-    }
-}
-
 /// Why a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -49,7 +42,7 @@ pub enum WaitState {
     /// In a collective before its root entered, or another rank that evidently passes its data on.
     #[serde(rename = "late broadcast")]
     LateBroadcast,
-    /// Of a collective's root before the last of the others entered, or of another rank before one entered whose data it evidently passes on.
+    /// In a collective's root before the last of the others entered, or of another rank before one entered whose data it evidently passes on.
     #[serde(rename = "early reduce")]
     EarlyReduce,
     /// In a scan before the last rank before it entered.
@@ -82,7 +75,7 @@ pub enum WaitState {
 }
 
 impl WaitState {
-    /// The list of all wait states. Their order is that of their numbers in Paraver's files.
+    /// The wait states, in the order of their numbers in Paraver's files.
     pub const ALL: [WaitState; 15] = [
         WaitState::LateSender,
         WaitState::LateReceiver,

@@ -27,7 +27,7 @@ pub enum WhatIfScenario {
     RegionsBalanced,
     /// With a rank that computes no more than the mean of the ranks, its place in the model.
     RankAsMean(u32),
-    /// With a region that is computed so many times as fast, inner regions included.
+    /// With a region that is computed faster by a factor, inner regions included.
     Faster(RegionIdx, f64),
     /// With a rank, by its place in the model, that computes several times as fast; infinite: its computation takes no time.
     RankFaster(u32, f64),
@@ -50,21 +50,9 @@ impl WhatIfScenario {
         matches!(self, WhatIfScenario::ThreadsBalanced(_) | WhatIfScenario::Spread(_))
     }
 
-    /// Returns whether ranks would do other parts of the work.
+    /// Returns whether other ranks would do parts of the work.
     pub fn is_redistribution(self) -> bool {
-        match self {
-            WhatIfScenario::Balanced(_) | WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach => true,
-            WhatIfScenario::RegionsBalanced | WhatIfScenario::RankAsMean(_) => true,
-            WhatIfScenario::Ideal
-            | WhatIfScenario::IdealAsRecorded
-            | WhatIfScenario::WithoutRecorder
-            | WhatIfScenario::Measured
-            | WhatIfScenario::Network(..)
-            | WhatIfScenario::Faster(..)
-            | WhatIfScenario::RankFaster(..)
-            | WhatIfScenario::FunctionFaster(..) => false,
-            // Other threads of the same rank would.
-            WhatIfScenario::ThreadsBalanced(_) | WhatIfScenario::Spread(_) => false,
-        }
+        use WhatIfScenario::{Balanced, BalancedEach, RankAsMean, RegionsBalanced, RunBalancedEach};
+        matches!(self, Balanced(_) | BalancedEach(_) | RunBalancedEach | RegionsBalanced | RankAsMean(_))
     }
 }

@@ -11,7 +11,6 @@ use crate::metrics::outliers::outliers;
 use crate::model::{IterationSeries, Model, RegionIdx, SlowestInIteration, first_of_block};
 use lbprof_collector::words::GroupedNumber;
 
-/// Most columns of a matrix.
 const MOST_COLUMNS: usize = 2048;
 
 /// Most numbers of all matrices together: 2.1 bytes each in the file.
@@ -47,12 +46,11 @@ pub struct IterationView {
     pub mean: Vec<f32>,
     /// Load balance: `mean` / `max`; NaN where one of them is, or nothing is computed.
     pub load_balance: Vec<f32>,
-    /// Micro load balance of all iterations up to and with those of the column: the longest computation of a rank in them over
+    /// Micro load balance of all iterations up to the end of the column: the longest computation of a rank in them over
     /// the sum of the longest in each (docs/metrics.md §1, by phase profile); NaN where nothing is computed.
     pub micro_load_balance: Vec<f32>,
 }
 
-/// Most outliers that are named.
 const MOST_OUTLIERS: usize = 1000;
 
 /// Ranks that compute far longer than the others ([`crate::metrics::outliers`]).
@@ -105,7 +103,6 @@ impl IterationColumns {
         IterationColumns::with_blocks(numbers, power, blocks.div_ceil(most).max(1))
     }
 
-    /// Columns of so many blocks.
     fn with_blocks(numbers: Vec<u32>, power: u8, per_column: usize) -> IterationColumns {
         let starts = blocks(&numbers, power).step_by(per_column).collect();
         IterationColumns { numbers, per_column: per_column << power, power, starts }
@@ -136,7 +133,7 @@ impl IterationColumns {
         self.starts.iter().map(|&start| self.numbers[start]).collect()
     }
 
-    /// The column of the iteration, or of the block, with this number; `near` is that of one that mostly is the one before.
+    /// The column of the iteration, or of the block, with this number; `near` is the column of another one, mostly of the one before.
     pub fn column_of(&self, number: u32, near: usize) -> Option<usize> {
         let first = self.starts.get(near).copied().unwrap_or(self.numbers.len());
         let here = self.numbers.get(first..).unwrap_or_default();
@@ -150,14 +147,12 @@ impl IterationColumns {
         }
     }
 
-    /// The place of an iteration, or of the first of a block.
     fn place_of(&self, number: u32) -> Option<usize> {
         let at = self.numbers.partition_point(|&one| one < number);
         let is_there = self.numbers.get(at).is_some_and(|&one| first_of_block(one, self.power) == number);
         is_there.then_some(at)
     }
 
-    /// The indices of the iterations in each column.
     fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         let ends = self.starts.iter().skip(1).copied().chain([self.numbers.len()]);
         self.starts.iter().zip(ends).map(|(&start, end)| start..end)
@@ -167,13 +162,6 @@ impl IterationColumns {
     fn is_among(&self, some: &BTreeSet<u32>, number: u32) -> bool {
         some.contains(&first_of_block(number, self.power))
     }
-
-    /// Iterations in each column, but for some.
-    fn sizes_without(&self, some: &BTreeSet<u32>) -> Vec<f64> {
-        self.ranges()
-            .map(|range| self.numbers[range].iter().filter(|number| !self.is_among(some, **number)).count() as f64)
-            .collect()
-    }
 }
 
 /// Returns the places in `numbers` at which blocks of 2^`power` iterations begin.
@@ -182,7 +170,6 @@ fn blocks(numbers: &[u32], power: u8) -> impl Iterator<Item = usize> {
     chunks.scan(0, |next, chunk| Some(std::mem::replace(next, *next + chunk.len())))
 }
 
-/// The loop that is shown, and its columns.
 pub(super) struct ViewPlan {
     /// The iterated region.
     pub(super) idx: RegionIdx,
@@ -206,8 +193,8 @@ impl ViewPlan {
 }
 
 impl IterationView {
-    /// The iterations of [`Model::main_loop`], in which ranks waited for so many seconds by row and column; `None` where no loop is
-    /// known.
+    /// Creates the view of [`Model::main_loop`], or returns `None` if no loop is known. `blocked` has the seconds of waiting by row and
+    /// column.
     pub fn new(model: &Model, rows: &RankRows, blocked: Option<Matrix>) -> Option<IterationView> {
         let ViewPlan { idx, columns, shown } = ViewPlan::new(model, rows)?;
         let slowest = model.slowest.get(idx as usize)?;
@@ -218,12 +205,11 @@ impl IterationView {
             }
         }
         let mut view = sums.finish(model, idx, slowest);
-        view.blocking = blocked
-            .filter(|matrix| matrix.columns == columns.len() && matrix.values.len() == view.counts.len())
-            .map(|mut seconds| {
-                seconds.divide(&view.counts);
-                seconds
-            });
+        view.blocking =
+            blocked.filter(|matrix| matrix.columns == columns.len() && matrix.values.len() == view.counts.len());
+        if let Some(seconds) = &mut view.blocking {
+            seconds.divide(&view.counts);
+        }
         Some(view)
     }
 
@@ -254,7 +240,6 @@ fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
     shown
 }
 
-/// The sums by column, added up rank by rank.
 struct ColumnSums<'a> {
     columns: &'a IterationColumns,
     /// Iterations, or blocks, whose computation is not known of all ranks.
@@ -295,7 +280,6 @@ impl<'a> ColumnSums<'a> {
         }
     }
 
-    /// Adds the rank at a place in the model, whose row is `row`.
     fn add(&mut self, row: usize, place: usize, series: &IterationSeries) {
         let n = self.columns.len();
         let mut own_s = vec![0.0; n];
@@ -342,15 +326,16 @@ impl<'a> ColumnSums<'a> {
         for (of, matrix) in &mut self.activities {
             matrix.divide(if *of == Activity::Computation { &self.known } else { &self.counts });
         }
-        let longest_s: Vec<f64> = columns
-            .ranges()
-            .map(|range| {
-                let known = slowest[range].iter().filter(|one| !columns.is_among(&self.entering, one.iteration));
-                known.map(|one| one.computation_s).sum()
-            })
-            .collect();
+        let longest_s = columns.ranges().map(|range| {
+            let known = slowest[range].iter().filter(|one| !columns.is_among(&self.entering, one.iteration));
+            known.map(|one| one.computation_s).sum()
+        });
+        let longest_s: Vec<f64> = longest_s.collect();
         // 0 of 0, where nothing is known, is no number.
-        let sizes = columns.sizes_without(&self.entering);
+        let sizes = columns.ranges().map(|range| {
+            columns.numbers[range].iter().filter(|number| !columns.is_among(&self.entering, **number)).count() as f64
+        });
+        let sizes: Vec<f64> = sizes.collect();
         let max: Vec<f32> = longest_s.iter().zip(&sizes).map(|(sum, size)| (sum / size) as f32).collect();
         let ranks = model.ranks.len().max(1) as f64;
         let mean = self.computation_s.iter().zip(&sizes).map(|(sum, size)| (sum / ranks / size) as f32);

@@ -8,13 +8,13 @@
 //! ```
 //!
 //! All are pure reductions: what several ranks or iterations share a place, their mean stands for, and of computation the longest
-//! of a rank beside it. What was reduced is reported.
+//! of a rank beside it. Reductions are reported.
 
-pub mod iterations;
-pub mod matrix;
-pub mod pairs;
+mod iterations;
+mod matrix;
+mod pairs;
 pub mod regions;
-pub mod rows;
+mod rows;
 pub mod timeline;
 
 pub use iterations::{IterationView, SlowRanks};

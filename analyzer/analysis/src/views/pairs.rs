@@ -14,7 +14,7 @@ pub struct PairView {
     pub per_block: usize,
     /// Number of blocks.
     pub blocks: usize,
-    /// The pairs of blocks with an amount: place of the first × `blocks` + that of the second, ascending.
+    /// The pairs of blocks with an amount: place of the first × `blocks` + place of the second, ascending.
     pub cells: Vec<u32>,
     /// By cell the sum.
     pub sums: Vec<f64>,
@@ -23,7 +23,7 @@ pub struct PairView {
 }
 
 impl PairView {
-    /// Of the ranks of `rows`, and of amounts by two ranks; others are left out.
+    /// Sums up amounts by two ranks of `rows`; others are left out.
     pub fn new(rows: &RankRows, pairs: impl Iterator<Item = (u32, u32, f64)>) -> PairView {
         PairView::at_most(MOST_BLOCKS, rows, pairs)
     }

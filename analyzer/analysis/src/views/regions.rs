@@ -61,19 +61,14 @@ fn view(model: &Model, rows: &RankRows, idx: RegionIdx) -> RegionView {
             }
         }
     }
+    let occurring = Activity::ALL.into_iter().zip(seconds).filter(|(_, sums)| sums.iter().any(|&sum| sum > 0.0));
     RegionView {
         path: model.regions[idx as usize].path.clone(),
-        seconds: Activity::ALL
-            .into_iter()
-            .zip(seconds)
-            .filter(|(_, sums)| sums.iter().any(|&sum| sum > 0.0))
-            .map(|(of, sums)| (of, means(&sums, rows)))
-            .collect(),
+        seconds: occurring.map(|(activity, sums)| (activity, means(&sums, rows))).collect(),
         calls: means(&calls, rows),
     }
 }
 
-/// Divides sums over the ranks of each row by their number.
 fn means(sums: &[f64], rows: &RankRows) -> Vec<f32> {
     sums.iter().zip(rows.sizes()).map(|(sum, size)| (sum / size as f64) as f32).collect()
 }

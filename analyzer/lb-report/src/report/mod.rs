@@ -117,8 +117,8 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
         // Readers without scripts get the text at the width of a file.
         let again = ReportArguments::again();
         let options = text::TextOptions { columns: IN_A_FILE, ..text_options(arguments, &again) };
-        replace(path, |out| html::write(&report, &model, &names.places, watched, &options, out))
-            .with_context(|| path.display().to_string())?;
+        let views = html::page_views(&report, &model, &names.places, watched)?;
+        replace(path, |out| html::write(&report, &views, &options, out)).with_context(|| path.display().to_string())?;
         if !common.quiet {
             announce(path, A_BROWSER);
         }

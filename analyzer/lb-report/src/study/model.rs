@@ -59,7 +59,7 @@ pub fn run(arguments: &ModelArguments) -> anyhow::Result<ReportExit> {
     let ModelArguments { input, region, against } = arguments;
     let (models, exit) = input.fit_models()?;
     if let Some(path) = &input.json {
-        let document = json::models(&models)?;
+        let document = json::document(&models)?;
         write_file(path, |out| out.write_all(document.as_bytes()))?;
         return Ok(exit);
     }
@@ -73,7 +73,7 @@ pub fn show_graph(input: &ModelInput) -> anyhow::Result<ReportExit> {
     let (models, exit) = input.fit_models()?;
     let graph = CausalGraph::from_models(&models);
     if let Some(path) = &input.json {
-        let document = json::graph(&graph)?;
+        let document = json::document(&graph)?;
         write_file(path, |out| out.write_all(document.as_bytes()))?;
         return Ok(exit);
     }

@@ -3,7 +3,7 @@
 use super::SampledFunctions;
 use super::data::HardwareRow;
 use lbprof_analysis::metrics::functions::computing;
-use lbprof_analysis::metrics::hardware::{HardwareTimes, frequency_hz, ipc};
+use lbprof_analysis::metrics::hardware::{frequency_hz, ipc, split_excess};
 use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::model::samples::HardwareCounters;
 
@@ -32,8 +32,7 @@ impl SampledFunctions<'_> {
         for (_, counted) in &ranks {
             all.add(counted);
         }
-        let times = HardwareTimes { all, ranks: ranks.len(), own };
-        let split = times.split().filter(|_| own.instructions > 0)?;
+        let split = split_excess(&all, ranks.len(), &own).filter(|_| own.instructions > 0)?;
         let (min_ipc, min_frequency) = (smallest(&ranks, ipc), smallest(&ranks, frequency_hz));
         Some(HardwareRow {
             ranks: ranks.len(),

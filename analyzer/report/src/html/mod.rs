@@ -8,19 +8,18 @@ mod views;
 
 #[cfg(feature = "schema")]
 pub(crate) use views::ViewsData;
+pub use views::page_views;
 
 use std::io::{self, Write};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::Report;
 use super::bounds::ListBounds;
 use super::json::{self, GENERATOR};
 use super::text;
 use super::words::clean;
-use lbprof_analysis::model::Model;
-use lbprof_analysis::structure::symbols::CodePlace;
-use lbprof_analysis::views::TimelineView;
 
 /// A page of `analyzer/page` and its data.
 pub struct HtmlPage {
@@ -67,23 +66,13 @@ fn escape(text: &str) -> String {
     escapes.into_iter().fold(text.to_owned(), |text, (char, escape)| text.replace(char, escape))
 }
 
-/// Writes the report as one HTML document, with the timeline `seen` during the replay. `options` apply to the text in it.
-pub fn write(
-    report: &Report,
-    model: &Model,
-    places: &[CodePlace],
-    seen: Option<TimelineView>,
-    options: &text::TextOptions,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// Writes the report as one HTML document, with its [`page_views`]. `options` apply to the text in it.
+pub fn write(report: &Report, views: &Value, options: &text::TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let title = format!("lbprof: {}", clean(&report.facts.command.join(" ")));
     let (style, script) = (include_str!("../../../page/dist/page.css"), include_str!("../../../page/dist/page.js"));
     let page = HtmlPage {
         text: anstream::adapter::strip_str(&text::render(report, options)).to_string(),
-        data: vec![
-            ("report", inert(&json::document(report, &ListBounds::SMALL))?),
-            ("views", inert(&views::document(report, model, places, seen)?)?),
-        ],
+        data: vec![("report", inert(&json::document(report, &ListBounds::SMALL))?), ("views", inert(views)?)],
         ..HtmlPage::new(title, style, script)
     };
     page.write(out)

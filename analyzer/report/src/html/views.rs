@@ -151,7 +151,7 @@ struct RegionData<'a> {
 }
 
 /// Converts the data to JSON. `seen` is the timeline recorded during the replay.
-pub(super) fn document(
+pub fn page_views(
     report: &Report,
     model: &Model,
     places: &[CodePlace],

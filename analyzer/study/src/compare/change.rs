@@ -6,9 +6,9 @@ use super::sides::ComparisonSides;
 /// A figure on both sides: one value a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FigureChange {
-    /// Of each base run.
+    /// The value in each base run.
     pub base: Vec<f64>,
-    /// Of each new run.
+    /// The value in each new run.
     pub new: Vec<f64>,
     /// True if the difference is beyond noise.
     pub beyond_noise: bool,
@@ -36,7 +36,6 @@ impl FigureChange {
     }
 }
 
-/// Judges changes by the noise of the sides.
 pub(super) struct ChangeJudge {
     known: bool,
     /// Seconds from which on a change counts at all.
@@ -50,24 +49,18 @@ impl ChangeJudge {
         ChangeJudge { known, least_s: if known { limits.relevant_s(elapsed_s) } else { limits.assumed_s(elapsed_s) } }
     }
 
-    /// Judges changes that are reported together. What takes hardly any time on either side is not tested: each test makes the others
+    /// Judges changes that are reported together. Figures that are small on both sides are not tested, because each test makes the others
     /// stricter.
     pub(super) fn judge(&self, changes: &mut [&mut FigureChange]) {
-        let mut tested: Vec<&mut FigureChange> = changes
+        let relevant = changes
             .iter_mut()
-            .map(|change| &mut **change)
-            .filter(|change| !self.known || self.is_relevant(change))
-            .collect();
+            .filter(|change| !self.known || change.base_mean().abs() + change.new_mean().abs() >= 2.0 * self.least_s);
+        let mut tested: Vec<&mut &mut FigureChange> = relevant.collect();
         let probabilities: Vec<f64> =
             tested.iter().map(|change| noise::probability(&change.base, &change.new).unwrap_or(0.0)).collect();
         let certain = noise::rejected(&probabilities);
         for (change, certain) in tested.iter_mut().zip(certain) {
             change.beyond_noise = change.difference().abs() >= self.least_s && (certain || !self.known);
         }
-    }
-
-    /// True for what takes some time on either side.
-    pub(super) fn is_relevant(&self, change: &FigureChange) -> bool {
-        change.base_mean().abs() + change.new_mean().abs() >= 2.0 * self.least_s
     }
 }

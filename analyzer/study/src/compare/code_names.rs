@@ -3,7 +3,7 @@
 //! A function that only the base runs have, and one that only the new runs have, are the same if their names differ in template arguments alone, or in the
 //! class, module or function around them. Else they are the same if code runs in both between the same calls and takes a like share of the time, and no other
 //! function is like them. Code that moved into another function, as an inlined one does, is found likewise. Where a function has other calls in some runs, or
-//! its work moved past a call, the whole function is compared. What is not sure is said.
+//! its work moved past a call, the whole function is compared. Remarks tell what is not sure.
 //!
 //! ```text
 //!   base                            new                              compared
@@ -22,7 +22,6 @@ use lbprof_thresholds::study::{
     MAX_RATIO_OF_SAME_CODE, MIN_CANCELLED_DIFFERENCE, MIN_SHARE_OF_CHANGED_FUNCTION, MIN_SHIFTED_WORK,
 };
 
-/// The code of all compared runs.
 pub(super) struct ComparedNames {
     runs: Vec<ComparedCode>,
     /// Number of base runs, which come first.
@@ -49,7 +48,6 @@ impl ComparedCode {
         }
     }
 
-    /// Its named code, each with its share.
     fn code(&self) -> impl Iterator<Item = (&CodeName, f64)> {
         self.names.iter().zip(&self.shares).filter_map(|(name, &share)| Some((name.as_ref()?, share)))
     }
@@ -65,7 +63,6 @@ struct CodeFacts {
 }
 
 impl CodeFacts {
-    /// Returns whether both may be the same code.
     fn is_like(&self, other: &CodeFacts) -> bool {
         let (less, more) = (self.share.min(other.share), self.share.max(other.share));
         self.calls == other.calls && more <= MAX_RATIO_OF_SAME_CODE * less
@@ -224,7 +221,6 @@ impl ComparedNames {
         [base, new]
     }
 
-    /// The names of all code of the new runs.
     fn new_names(&mut self) -> impl Iterator<Item = &mut CodeName> {
         self.runs.iter_mut().skip(self.n_base).flat_map(|run| run.names.iter_mut().flatten())
     }
@@ -267,7 +263,6 @@ pub(super) fn plain_name(function: &str) -> &str {
     function.get(from..to).filter(|name| !name.is_empty()).unwrap_or(function)
 }
 
-/// Returns names of calls, each changed by `change`.
 fn map_calls(calls: &str, change: impl Fn(&str) -> String) -> String {
     let ends = calls.split(" → ").map(|end| end.split(", ").map(&change).collect::<Vec<_>>().join(", "));
     ends.collect::<Vec<_>>().join(" → ")

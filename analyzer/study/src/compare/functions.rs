@@ -1,13 +1,13 @@
 //! In which functions the runs compute longer or shorter, by samples.
 //!
-//! Times are CPU time of computation, means over ranks. The error of a side's mean over n runs is that of counting samples, √(Σ eᵢ²) / n, or what the runs scatter by,
+//! Times are CPU time of computation, means over ranks. The error of a side's mean over n runs is the error of counting samples, √(Σ eᵢ²) / n, or what the runs scatter by,
 //! s / √n, whichever is larger. A change is reported from two standard errors on, and where it is larger than what counts at all.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::noise::mean;
+use super::noise::{mean, squares};
 use super::regions::RegionList;
 use super::{ComparisonSide, ComparisonSides};
 use crate::run::{FunctionFigures, FunctionSums};
@@ -28,14 +28,6 @@ pub struct TimeChange {
     pub change_s: f64,
     /// Standard error of `change_s`.
     pub error_s: f64,
-}
-
-impl TimeChange {
-    /// True for a change of at least `least_s` that its error does not explain.
-    fn is_sure(&self, least_s: f64) -> bool {
-        let change_s = self.change_s.abs();
-        change_s >= MIN_STANDARD_ERRORS * self.error_s && change_s >= least_s && change_s > 0.0
-    }
 }
 
 /// A function whose CPU time changed.
@@ -67,9 +59,10 @@ pub struct RegionChange {
 pub(super) fn changes(sides: &ComparisonSides, regions: &RegionList, least_s: f64) -> Option<Vec<FunctionChange>> {
     let both = [figures(&sides.base)?, figures(&sides.new)?];
     let [base, new] = both.each_ref().map(|runs| runs.iter().map(|run| &run.program).collect::<Vec<_>>());
-    let mut changes: Vec<FunctionChange> = sure(&means(&base), &means(&new), least_s)
-        .map(|(function, time)| FunctionChange { function, time, regions: Vec::new() })
-        .collect();
+    let (base, new) = (means(&base), means(&new));
+    let changes =
+        sure(&base, &new, least_s).map(|(function, time)| FunctionChange { function, time, regions: Vec::new() });
+    let mut changes: Vec<FunctionChange> = changes.collect();
     changes.sort_by(|a, b| b.time.change_s.abs().total_cmp(&a.time.change_s.abs()));
     changes.truncate(MOST.0);
     for (idx, path) in regions.paths.iter().enumerate() {
@@ -88,14 +81,13 @@ pub(super) fn changes(sides: &ComparisonSides, regions: &RegionList, least_s: f6
     Some(changes)
 }
 
-/// The functions of all runs of a side.
 fn figures(side: &ComparisonSide) -> Option<Vec<&FunctionFigures>> {
     let runs: Option<Vec<&FunctionFigures>> = side.runs.iter().map(|named| named.run.functions.as_ref()).collect();
     runs.filter(|runs| !runs.is_empty())
 }
 
 /// The mean times of the functions in region `idx` over `runs`, the first of which is run `first_run` of `regions`.
-fn region_means(runs: &[&FunctionFigures], regions: &RegionList, first_run: usize, idx: usize) -> FunctionMeans {
+fn region_means(runs: &[&FunctionFigures], regions: &RegionList, first_run: usize, idx: usize) -> FunctionSums {
     let mut sums = Vec::new();
     for (at, run) in runs.iter().enumerate() {
         let mut of_run = FunctionSums::default();
@@ -113,48 +105,30 @@ fn unlisted(run: &FunctionFigures) -> FunctionSums {
     FunctionSums { others_s: (run.program.total_s() - listed_s).max(0.0), ..FunctionSums::default() }
 }
 
-/// The functions whose time changed for sure.
-fn sure<'a>(
-    base: &'a FunctionMeans,
-    new: &'a FunctionMeans,
-    least_s: f64,
-) -> impl Iterator<Item = (String, TimeChange)> {
-    let mut names: Vec<&String> = base.functions.keys().chain(new.functions.keys()).collect();
+fn sure<'a>(base: &'a FunctionSums, new: &'a FunctionSums, least_s: f64) -> impl Iterator<Item = (String, TimeChange)> {
+    let mut names: Vec<&String> = base.times.keys().chain(new.times.keys()).collect();
     names.sort();
     names.dedup();
     let changes = names.into_iter().map(|name| {
-        let ((base_s, base_error), (new_s, new_error)) = (base.mean_times(name), new.mean_times(name));
+        let ((base_s, base_error), (new_s, new_error)) = (base.time(name), new.time(name));
         (name.clone(), TimeChange { base_s, new_s, change_s: new_s - base_s, error_s: base_error.hypot(new_error) })
     });
-    changes.filter(move |(_, time)| time.is_sure(least_s))
+    changes.filter(move |(_, time)| {
+        let change_s = time.change_s.abs();
+        change_s >= MIN_STANDARD_ERRORS * time.error_s && change_s >= least_s && change_s > 0.0
+    })
 }
 
-/// The functions of a side.
-struct FunctionMeans {
-    /// CPU time and its standard error.
-    functions: BTreeMap<String, (f64, f64)>,
-    /// CPU time of all functions that are not listed: so long at most is one of them.
-    others_s: f64,
-}
-
-impl FunctionMeans {
-    fn mean_times(&self, name: &str) -> (f64, f64) {
-        self.functions.get(name).copied().unwrap_or((0.0, self.others_s))
-    }
-}
-
-fn means(runs: &[&FunctionSums]) -> FunctionMeans {
+fn means(runs: &[&FunctionSums]) -> FunctionSums {
     let n = runs.len() as f64;
     let mut functions = BTreeMap::new();
     for name in runs.iter().flat_map(|run| run.times.keys()) {
         let seconds: Vec<f64> = runs.iter().map(|run| run.time(name).0).collect();
         let counting = runs.iter().map(|run| run.time(name).1.powi(2)).sum::<f64>().sqrt() / n;
-        let mean_s = mean(&seconds);
-        let squares: f64 = seconds.iter().map(|one| (one - mean_s).powi(2)).sum();
-        let scatter = if runs.len() > 1 { (squares / (n - 1.0) / n).sqrt() } else { 0.0 };
-        functions.insert(name.clone(), (mean_s, counting.max(scatter)));
+        let scatter = if runs.len() > 1 { (squares(&seconds) / (n - 1.0) / n).sqrt() } else { 0.0 };
+        functions.insert(name.clone(), (mean(&seconds), counting.max(scatter)));
     }
-    FunctionMeans { functions, others_s: runs.iter().map(|run| run.others_s).fold(0.0, f64::max) }
+    FunctionSums { times: functions, others_s: runs.iter().map(|run| run.others_s).fold(0.0, f64::max) }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::condition::JudgedCondition;
 use super::functions::FunctionChange;
-use super::{AffectedRanks, ComparisonSide, FigureChange, RunComparison, RunRatio, TimeContribution, words};
+use super::{AffectedRanks, ComparisonSide, RunComparison, RunRatio, TimeContribution, words};
 use lbprof_analysis::metrics::median::median;
 use lbprof_report::json::{GENERATOR, write_pretty};
 
@@ -182,7 +182,13 @@ pub fn document<'a>(comparison: &'a RunComparison, conditions: &'a [JudgedCondit
         verdict: words::headline(comparison),
         base: side(&comparison.sides.base),
         new: side(&comparison.sides.new),
-        elapsed: elapsed_change(&comparison.elapsed),
+        elapsed: ElapsedChange {
+            base_s: comparison.elapsed.base_mean(),
+            new_s: comparison.elapsed.new_mean(),
+            change_s: comparison.elapsed.difference(),
+            relative: comparison.elapsed.relative(),
+            beyond_noise: comparison.elapsed.beyond_noise,
+        },
         noise: noise_row(comparison),
         by_cause: comparison.by_cause,
         reasons: comparison.reasons.iter().map(|one| reason(comparison, one)).collect(),
@@ -213,16 +219,6 @@ fn side(side: &ComparisonSide) -> SideRow<'_> {
     }
 }
 
-fn elapsed_change(change: &FigureChange) -> ElapsedChange {
-    ElapsedChange {
-        base_s: change.base_mean(),
-        new_s: change.new_mean(),
-        change_s: change.difference(),
-        relative: change.relative(),
-        beyond_noise: change.beyond_noise,
-    }
-}
-
 fn noise_row(comparison: &RunComparison) -> NoiseRow {
     let elapsed_s = comparison.elapsed.base_mean();
     let known = comparison.noise_is_known();
@@ -237,16 +233,14 @@ fn noise_row(comparison: &RunComparison) -> NoiseRow {
 
 fn reason<'a>(comparison: &RunComparison, part: &'a TimeContribution) -> ReasonRow<'a> {
     let whole_s = comparison.elapsed.difference();
-    let ranks = match &part.whose {
-        AffectedRanks::Ranks(ranks) => ranks.as_slice(),
-        _ => &[],
-    };
-    let longest = match part.whose {
-        AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s } => {
-            Some(LongestRankChange { rank, over_mean_s, base_over_mean_s })
+    let (mut ranks, mut longest): (&[(u32, f64)], Option<LongestRankChange>) = (&[], None);
+    match &part.whose {
+        AffectedRanks::Ranks(changed) => ranks = changed,
+        &AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s } => {
+            longest = Some(LongestRankChange { rank, over_mean_s, base_over_mean_s });
         }
-        _ => None,
-    };
+        AffectedRanks::All(_) | AffectedRanks::Nobody => {}
+    }
     ReasonRow {
         what: part.what.name(),
         region: part.region.as_deref(),

@@ -7,7 +7,6 @@ use super::condition::{ConditionOutcome, JudgedCondition};
 use super::{RunComparison, TimeContribution, words};
 use lbprof_report::words::{TimeUnit, percent, percent_or_dash, signed_percent};
 
-/// Most rows of a table.
 const MOST_ROWS: usize = 8;
 
 /// The comparison as Markdown.
@@ -19,7 +18,11 @@ pub fn render(comparison: &RunComparison, conditions: &[JudgedCondition]) -> Str
     let lines: String = answers.chain(remarks).map(|line| format!("- {}\n", escaped(&line))).collect();
     text.push_str(&lines);
     text.push_str(if lines.is_empty() { "" } else { "\n" });
-    text + &self::conditions(conditions) + &reasons(comparison) + &efficiencies(comparison) + &noise(comparison)
+    text + &self::conditions(conditions)
+        + &reasons(comparison)
+        + &efficiencies(comparison)
+        + &escaped(&words::noise(comparison))
+        + "\n"
 }
 
 fn conditions(conditions: &[JudgedCondition]) -> String {
@@ -61,29 +64,20 @@ fn reasons(comparison: &RunComparison) -> String {
 fn efficiencies(comparison: &RunComparison) -> String {
     let mut text = "| efficiency | base | new | change |\n|---|--:|--:|--:|\n".to_owned();
     for ratio in &comparison.ratios {
-        let change = ratio.change.map(signed_percent);
-        let change = change.map_or_else(|| "–".to_owned(), |change| change.replace(" %", " points"));
+        let change =
+            ratio.change.map_or_else(|| "–".to_owned(), |change| signed_percent(change).replace(" %", " points"));
         let (base, new) = (percent_or_dash(ratio.base), percent_or_dash(ratio.new));
         writeln!(text, "| {} | {base} | {new} | {change} |", ratio.name).ok();
     }
     text + "\n"
 }
 
-fn noise(comparison: &RunComparison) -> String {
-    escaped(&words::noise(comparison)) + "\n"
-}
-
-/// Punctuation that means nothing within a line.
 const PLAIN: &str = "/.,-%;:()+='\"";
 
-/// A text in which Markdown and HTML see nothing but text.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {
-        let is_plain = !char.is_ascii_punctuation() || PLAIN.contains(char);
-        if !is_plain {
-            escaped.push('\\');
-        }
+        escaped.extend((char.is_ascii_punctuation() && !PLAIN.contains(char)).then_some('\\'));
         escaped.push(char);
     }
     escaped

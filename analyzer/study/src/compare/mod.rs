@@ -7,7 +7,7 @@ mod change;
 mod code_names;
 pub mod condition;
 mod findings;
-pub mod functions;
+mod functions;
 pub mod html;
 pub mod json;
 pub mod junit;
@@ -15,7 +15,7 @@ pub mod markdown;
 pub mod noise;
 mod parts;
 pub mod reasons;
-pub mod regions;
+mod regions;
 mod remarks;
 mod sides;
 pub mod text;
@@ -73,7 +73,7 @@ pub struct RunComparison {
     pub findings: Vec<FindingChange>,
     /// Efficiencies.
     pub ratios: Vec<RunRatio>,
-    /// Other differences.
+    /// Remarks on other differences.
     pub remarks: Vec<String>,
 }
 
@@ -102,9 +102,18 @@ impl RunComparison {
         remarks.extend(regions.remarks.iter().cloned());
         remarks.extend(one_sided);
         remarks.extend((!by_cause).then(|| remarks::NOT_FOLLOWED.to_owned()));
-        let (ratios, functions) = (ratios(&sides), functions::changes(&sides, &regions, judge.least_s));
-        let findings = findings::changes(&sides, &judge);
-        RunComparison { functions, findings, sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
+        RunComparison {
+            functions: functions::changes(&sides, &regions, judge.least_s),
+            findings: findings::changes(&sides, &judge),
+            ratios: ratios(&sides),
+            sides,
+            limits,
+            elapsed,
+            reasons,
+            by_cause,
+            places,
+            remarks,
+        }
     }
 
     /// True if neither the elapsed time nor a reason nor an efficiency differs beyond noise.
@@ -125,7 +134,6 @@ impl RunComparison {
     }
 }
 
-/// Names of the ratios, and how they follow.
 const RATIOS: [(&str, RatioOfRun); 5] = [
     ("parallel efficiency", |run| run.times.parallel()),
     ("load balance", |run| run.times.load_balance()),
@@ -168,16 +176,16 @@ fn ratio_probability(sides: &ComparisonSides, of: RatioOfRun) -> Option<f64> {
     Some(if (mean(&new) - mean(&base)).abs() < MIN_DIFFERENCE_OF_EFFICIENCIES { 1.0 } else { probability })
 }
 
-/// Marked and found regions that none of the other side's runs has.
 fn only_on_one_side(regions: &RegionList, sides: &ComparisonSides) -> Vec<String> {
     let n = sides.base.runs.len();
     let (base, new) = (0..n, n..n + sides.new.runs.len());
     let (mut in_base, mut in_new) = (Vec::new(), Vec::new());
     for (idx, path) in regions.paths.iter().enumerate() {
-        let [in_base_run, in_new_run] = [&base, &new].map(|runs| runs.clone().any(|run| regions.has(run, idx)));
+        let [in_base_run, in_new_run] =
+            [&base, &new].map(|runs| runs.clone().any(|run| !regions.paths_in(run, idx).is_empty()));
         match (in_base_run, in_new_run) {
-            (true, false) => in_base.push(path.as_str()),
-            (false, true) => in_new.push(path.as_str()),
+            (true, false) => in_base.push(path.clone()),
+            (false, true) => in_new.push(path.clone()),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Where the runs show their noise, that is with at least three in all and two on a side, a difference of means is beyond it if the
 //! two-sided t-test says so at [`MAX_CHANCE_OF_DIFFERENCE`]: Welch's where both sides have two runs or more, else Student's, which takes the single
-//! run to scatter as the others do. Of several figures tested together the probabilities are corrected by Holm's method, so that
+//! run to scatter as the others do. If several figures are tested together, the probabilities are corrected by Holm's method, so that
 //! among many parts of equal runs still none is taken for a change in 95 of 100 cases; parts that hardly take time are left out. Differences too small to matter
 //! ([`NoiseLimits::relevant_s`]) are never reported.
 //!
@@ -39,14 +39,14 @@ impl NoiseLimits {
     }
 }
 
-/// True if so many runs on each side are enough to measure their noise.
+/// Returns whether these numbers of runs are enough to measure the noise.
 pub fn is_known(n_base: usize, n_new: usize) -> bool {
     n_base > 0 && n_new > 0 && n_base + n_new > 2
 }
 
 /// The probability that means of samples from one distribution differ as much as these: of a two-sided t-test, 0..=1.
 ///
-/// `None` where the noise is not known ([`is_known`]). Of samples without any scatter 1 where they are equal, else 0.
+/// `None` where the noise is not known ([`is_known`]). Without any scatter, 1 if all samples are equal, else 0.
 pub fn probability(base: &[f64], new: &[f64]) -> Option<f64> {
     if !is_known(base.len(), new.len()) {
         return None;
@@ -82,8 +82,7 @@ pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Sum of squared distances from the mean.
-fn squares(values: &[f64]) -> f64 {
+pub(super) fn squares(values: &[f64]) -> f64 {
     let mean = mean(values);
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }

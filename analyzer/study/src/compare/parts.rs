@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::reasons::{ComponentCost, Parts, TimeComponent};
 use super::regions::RegionList;
 use super::{ChangeJudge, ComparisonSide, ComparisonSides, FigureChange};
-use crate::RunMetrics;
 use lbprof_thresholds::study::MIN_PART_OF_SECOND_RANK;
 
 /// A part of the change of the elapsed time.
@@ -46,7 +45,7 @@ pub enum AffectedRanks {
     Nobody,
 }
 
-/// The parts of the change, the largest first. `of_runs`: those of each run, first the base's.
+/// The parts of the change, the largest first. `of_runs` has the parts of each run, the base runs first.
 pub(super) fn rows(
     of_runs: &[Parts],
     sides: &ComparisonSides,
@@ -55,32 +54,32 @@ pub(super) fn rows(
 ) -> Vec<TimeContribution> {
     let (base, new) = of_runs.split_at(sides.base.runs.len().min(of_runs.len()));
     let all: BTreeSet<TimeComponent> = of_runs.iter().flat_map(|parts| parts.keys().copied()).collect();
-    let mut rows: Vec<(f64, TimeContribution)> =
-        all.into_iter().map(|what| part(what, base, new, sides, regions)).collect();
-    judge.judge(&mut rows.iter_mut().map(|(_, part)| &mut part.total).collect::<Vec<_>>());
-    rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.what.cmp(&b.1.what)));
-    rows.into_iter().map(|(_, part)| part).collect()
+    let mut rows: Vec<TimeContribution> = all.into_iter().map(|what| part(what, base, new, sides, regions)).collect();
+    judge.judge(&mut rows.iter_mut().map(|part| &mut part.total).collect::<Vec<_>>());
+    rows.sort_by(|a, b| {
+        let [a_s, b_s] = [a, b].map(|part| part.total.difference().abs());
+        b_s.total_cmp(&a_s).then(a.what.cmp(&b.what))
+    });
+    rows
 }
 
-/// A part, and its weight.
 fn part(
     what: TimeComponent,
     base: &[Parts],
     new: &[Parts],
     sides: &ComparisonSides,
     regions: &RegionList,
-) -> (f64, TimeContribution) {
+) -> TimeContribution {
     let total = cost_change(what, base, new, ComponentCost::total_s);
     let whose = whose(what, base, new, sides, total.difference());
-    let part = TimeContribution {
+    TimeContribution {
         what,
         region: what.region().and_then(|idx| regions.paths.get(idx).cloned()),
         own_s: cost_change(what, base, new, |cost| cost.own_s).difference(),
         caused_s: cost_change(what, base, new, |cost| cost.caused_s).difference(),
         total,
         whose,
-    };
-    (part.total.difference().abs(), part)
+    }
 }
 
 /// A figure of a component in all runs; 0 in those that do not have the component.
@@ -101,12 +100,13 @@ fn whose(
     if parts.iter().all(BTreeMap::is_empty) {
         return AffectedRanks::Nobody;
     }
-    let [base_ranks, new_ranks] =
-        [&sides.base, &sides.new].map(|side| side.runs.first().map(|named| rank_numbers(&named.run)));
-    if base_ranks != new_ranks {
+    let [base_numbers, numbers] = [&sides.base, &sides.new].map(|side| {
+        let ranks = side.runs.first().into_iter().flat_map(|named| &named.run.ranks);
+        ranks.map(|rank| rank.rank).collect::<Vec<u32>>()
+    });
+    if base_numbers != numbers {
         return longest(&own, sides);
     }
-    let numbers = new_ranks.unwrap_or_default();
     let mut changed: Vec<(u32, f64)> =
         numbers.iter().map(|&rank| (rank, rank_change(&parts, rank) * difference.signum())).collect();
     changed.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -119,7 +119,6 @@ fn whose(
     AffectedRanks::Ranks(changed.into_iter().map(|(rank, _)| (rank, rank_change(&own, rank))).collect())
 }
 
-/// Seconds by rank in a component, means over the runs of a side.
 fn means_by_rank(
     runs: &[Parts],
     what: TimeComponent,
@@ -137,19 +136,11 @@ fn rank_change([base, new]: &[BTreeMap<u32, f64>; 2], rank: u32) -> f64 {
     new.get(&rank).copied().unwrap_or(0.0) - base.get(&rank).copied().unwrap_or(0.0)
 }
 
-fn rank_numbers(run: &RunMetrics) -> Vec<u32> {
-    run.ranks.iter().map(|rank| rank.rank).collect()
-}
-
 /// The rank that spends most time in something, where ranks cannot be compared by their numbers.
 fn longest([base, new]: &[BTreeMap<u32, f64>; 2], sides: &ComparisonSides) -> AffectedRanks {
-    match longest_over_mean(new, &sides.new) {
-        Some((rank, over_mean_s)) => {
-            let base_over_mean_s = longest_over_mean(base, &sides.base).map_or(0.0, |(_, seconds)| seconds);
-            AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s }
-        }
-        None => AffectedRanks::Nobody,
-    }
+    let Some((rank, over_mean_s)) = longest_over_mean(new, &sides.new) else { return AffectedRanks::Nobody };
+    let base_over_mean_s = longest_over_mean(base, &sides.base).map_or(0.0, |(_, seconds)| seconds);
+    AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s }
 }
 
 /// The rank with most of the seconds in `own`, and by how much that is more than the mean over the ranks of `side`.

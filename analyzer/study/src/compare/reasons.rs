@@ -12,8 +12,8 @@
 //! ```
 //!
 //! There T grows by 6. By place force takes 3 more and waiting 3 more; by reason, force on rank 1 costs 6 more: 3 are its own mean
-//! time, and 3 the waiting that it causes (docs/metrics.md §4: own time + blocking it causes). What ranks wait is taken out of the calls, or
-//! the idle time, in which they wait and given to what they wait for. What is left of calls is their own work.
+//! time, and 3 the waiting that it causes (docs/metrics.md §4: own time + blocking it causes). Waiting is moved from the calls, or
+//! the idle time, in which it is spent to its causes. The remainder of calls is their own work.
 
 use std::collections::BTreeMap;
 
@@ -47,12 +47,8 @@ pub enum TimeComponent {
 impl TimeComponent {
     /// The region, where it is one.
     pub fn region(self) -> Option<usize> {
-        match self {
-            TimeComponent::In(region, _) | TimeComponent::WaitingForCalls(region) | TimeComponent::Calls(region) => {
-                Some(region)
-            }
-            _ => None,
-        }
+        use TimeComponent::{Calls, In, WaitingForCalls};
+        if let In(region, _) | WaitingForCalls(region) | Calls(region) = self { Some(region) } else { None }
     }
 
     /// The name in reports and JSON.
@@ -99,19 +95,7 @@ impl ComponentCost {
         *self.by_rank.entry(rank).or_default() += mean_s;
     }
 
-    /// Adds the cost of the same code under another name.
-    pub fn add(&mut self, other: &ComponentCost) {
-        self.own_s += other.own_s;
-        self.caused_s += other.caused_s;
-        for (&rank, &seconds) in &other.own_by_rank {
-            *self.own_by_rank.entry(rank).or_default() += seconds;
-        }
-        for (&rank, &seconds) in &other.by_rank {
-            *self.by_rank.entry(rank).or_default() += seconds;
-        }
-    }
-
-    /// Takes waiting out of its own time. Of it only the sum over ranks is kept, so nothing is known by rank any more.
+    /// Takes waiting out of its own time. Only its sum over ranks is known, so the figures by rank are dropped.
     fn take_waiting(&mut self, mean_s: f64) {
         *self = ComponentCost { own_s: self.own_s - mean_s, caused_s: self.caused_s, ..ComponentCost::default() };
     }
@@ -164,7 +148,7 @@ pub fn by_reason(run: &RunMetrics, at: usize, regions: &RegionList) -> Option<Pa
             whole.add_own(rank, seconds, n);
         }
     }
-    // What ranks wait outside of calls, before their first and after their last, is idle time.
+    // Waiting outside of calls, before the first and after the last, is idle time.
     let mut idle_s: f64 = causes.iter().map(|cause| cause.caused_s).sum();
     for region in &run.regions {
         let blocked_s = region.blocked_s?;

@@ -7,7 +7,6 @@ use crate::RunMetrics;
 use crate::run::RegionFigures;
 use lbprof_analysis::model::CodeName;
 
-/// The regions of several runs.
 #[derive(Clone, Debug, Default)]
 pub struct RegionList {
     /// Path of each in the last run that has it; the path of the function for one that is compared as a whole.
@@ -16,19 +15,10 @@ pub struct RegionList {
     pub remarks: Vec<String>,
     /// The name of each without lines; `None` for marked ones.
     codes: Vec<Option<CodeName>>,
-    /// For each run, by path: which of these it is.
     of: Vec<HashMap<String, usize>>,
-    /// For each run: the paths of those of them that it has.
     paths_of: Vec<HashMap<usize, Vec<String>>>,
     /// Number of base runs, which come first.
     n_base: usize,
-}
-
-/// The key by which regions are the same.
-#[derive(PartialEq, Eq, Hash)]
-enum RegionKey {
-    Marked(String),
-    Code(CodeName),
 }
 
 impl RegionList {
@@ -36,12 +26,13 @@ impl RegionList {
     pub fn new(runs: &[&RunMetrics], n_base: usize) -> RegionList {
         let mut names = ComparedNames::new(runs, n_base);
         let mut regions = RegionList { remarks: names.unify(), n_base, ..RegionList::default() };
-        let mut known: HashMap<RegionKey, usize> = HashMap::new();
+        // By code, or by the path of a marked region.
+        let mut known: HashMap<(Option<CodeName>, &str), usize> = HashMap::new();
         for (at, run) in runs.iter().enumerate() {
             let (mut own, mut paths): (HashMap<String, usize>, HashMap<usize, Vec<String>>) = Default::default();
             for (region, code) in run.regions.iter().zip(names.of_run(at)) {
-                let key = code.clone().map_or_else(|| RegionKey::Marked(region.path.clone()), RegionKey::Code);
-                let idx = *known.entry(key).or_insert(regions.paths.len());
+                let path = if code.is_none() { region.path.as_str() } else { "" };
+                let idx = *known.entry((code.clone(), path)).or_insert(regions.paths.len());
                 if idx == regions.paths.len() {
                     regions.paths.push(String::new());
                     regions.codes.push(code.clone());
@@ -61,11 +52,6 @@ impl RegionList {
         self.of.get(run)?.get(path).copied()
     }
 
-    /// True if a run has a region.
-    pub fn has(&self, run: usize, idx: usize) -> bool {
-        !self.paths_in(run, idx).is_empty()
-    }
-
     /// The paths of a region in a run; none where the run has no such region.
     pub fn paths_in(&self, run: usize, idx: usize) -> &[String] {
         self.paths_of.get(run).and_then(|paths| paths.get(&idx)).map_or(&[], Vec::as_slice)
@@ -82,7 +68,6 @@ impl RegionList {
         })
     }
 
-    /// The region whose code fits, if there is exactly one.
     fn only_code(&self, fits: impl Fn(&CodeName) -> bool) -> Option<usize> {
         let mut fitting = (0..).zip(&self.codes).filter(|(_, code)| code.as_ref().is_some_and(&fits));
         fitting.next().map(|(idx, _)| idx).filter(|_| fitting.next().is_none())
@@ -143,7 +128,7 @@ mod tests {
             "main/loop/f (a.c:10 → 20)",
             "shown as in the last run"
         );
-        assert!(!regions.has(1, of(0, "main/step:1")) && regions.remarks.is_empty());
+        assert!(regions.paths_in(1, of(0, "main/step:1")).is_empty() && regions.remarks.is_empty());
     }
 
     #[test]

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use lbprof_collector::ProblemKind;
 
-use super::{ComparisonSide, ComparisonSides};
+use super::{ComparisonSide, ComparisonSides, NamedRun};
 use crate::RunMetrics;
-use lbprof_report::words::mpi_name;
-use lbprof_report::words::{plural, quantity};
+use lbprof_report::words::{mpi_name, plural, quantity};
 
-/// Most names in a sentence.
 const MOST: usize = 6;
+
+type FigureText = fn(&RunMetrics) -> String;
+type PairTest = fn(&RunMetrics, &RunMetrics) -> bool;
 
 /// Returns all remarks, the most important first. Names in them are as recorded: the caller escapes them.
 pub fn remarks(sides: &ComparisonSides) -> Vec<String> {
@@ -24,39 +25,23 @@ pub fn remarks(sides: &ComparisonSides) -> Vec<String> {
     let Some((first, second)) = base.runs.first().zip(new.runs.first()) else { return remarks };
     let (first, second) = (&first.run, &second.run);
     remarks.extend(params(first, second));
-    remarks.extend(describe_difference(
-        "The number of ranks differs",
-        first,
-        second,
-        |run| run.n_ranks.to_string(),
-        RANKS,
-    ));
-    remarks.extend(describe_difference(
-        "The MPI library differs",
-        first,
-        second,
-        |run| mpi_name(&run.mpi).to_owned(),
-        "",
-    ));
-    remarks.extend(describe_difference(
-        "The number of hosts differs",
-        first,
-        second,
-        |run| run.hosts.len().to_string(),
-        "",
-    ));
+    let differences: [(&str, FigureText, &str); 3] = [
+        ("The number of ranks differs", |run| run.n_ranks.to_string(), ": times are means over ranks"),
+        ("The MPI library differs", |run| mpi_name(&run.mpi).to_owned(), ""),
+        ("The number of hosts differs", |run| run.hosts.len().to_string(), ""),
+    ];
+    for (what, figure, note) in differences {
+        let (base, new) = (figure(first), figure(second));
+        if base != new {
+            remarks.push(format!("{what}: {base} → {new}{note}."));
+        }
+    }
     if first.ideal_by_replay != second.ideal_by_replay {
         let text = "The ideal time is by replay on one side and estimated on the other: micro load balance and transfer \
                     do not compare well.";
         remarks.push(text.to_owned());
     }
     remarks
-}
-
-const RANKS: &str = ": times are means over ranks";
-
-fn runs_of_both<'a>(base: &'a ComparisonSide, new: &'a ComparisonSide) -> impl Iterator<Item = &'a RunMetrics> {
-    base.runs.iter().chain(&new.runs).map(|named| &named.run)
 }
 
 fn same_run(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
@@ -66,22 +51,22 @@ fn same_run(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
 }
 
 fn programs(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
-    let names: BTreeSet<&str> =
-        runs_of_both(base, new).map(RunMetrics::program).filter(|name| !name.is_empty()).collect();
-    (names.len() > 1).then(|| {
-        format!(
-            "The programs differ: {}. What matches by name is compared.",
-            some(names.into_iter().map(str::to_owned))
-        )
-    })
+    let runs = base.runs.iter().chain(&new.runs);
+    let names: BTreeSet<&str> = runs.map(|named| named.run.program()).filter(|name| !name.is_empty()).collect();
+    let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+    (names.len() > 1).then(|| format!("The programs differ: {}. What matches by name is compared.", some(&names)))
 }
 
-/// Warns that runs of a side are no repetitions of each other.
 fn mixed(name: &str, side: &ComparisonSide) -> Option<String> {
-    let mut what = Vec::new();
-    what.extend(differ(side, |run| format!("{:?}", run.params)).then_some("parameters"));
-    what.extend(differ(side, |run| run.n_ranks).then_some("number of ranks"));
-    what.extend(differ(side, |run| run.command.clone()).then_some("command"));
+    let Some(NamedRun { run: first, .. }) = side.runs.first() else { return None };
+    let properties: [(&str, PairTest); 3] = [
+        ("parameters", |first, other| format!("{:?}", first.params) != format!("{:?}", other.params)),
+        ("number of ranks", |first, other| first.n_ranks != other.n_ranks),
+        ("command", |first, other| first.command != other.command),
+    ];
+    let differing =
+        properties.into_iter().filter(|(_, differ)| side.runs.iter().any(|named| differ(first, &named.run)));
+    let what: Vec<&str> = differing.map(|(what, _)| what).collect();
     (!what.is_empty()).then(|| {
         format!(
             "The {name} runs differ in {}: they are no repetitions, and how they scatter is no noise.",
@@ -90,29 +75,21 @@ fn mixed(name: &str, side: &ComparisonSide) -> Option<String> {
     })
 }
 
-/// True if the runs of a side differ in a property.
-fn differ<T: PartialEq>(side: &ComparisonSide, property: impl Fn(&RunMetrics) -> T) -> bool {
-    let mut values = side.runs.iter().map(|named| property(&named.run));
-    values.next().is_some_and(|first| values.any(|value| value != first))
-}
-
 fn incomplete(side: &ComparisonSide) -> Vec<String> {
     let mut remarks = Vec::new();
     for named in side.runs.iter().filter(|named| !named.run.complete) {
-        let problems = some(named.run.problems.iter().cloned());
+        let problems = some(&named.run.problems);
         remarks.push(format!("Data of {} are incomplete ({problems}): lb-report on it says more.", named.name));
     }
     remarks
 }
 
-/// Warns that times scatter because ranks shared cores.
 fn without_core(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
     let of_cores = [ProblemKind::NoCore, ProblemKind::Preempted].map(|kind| kind.name());
-    let all = base.runs.iter().chain(&new.runs);
-    let waited = all.filter(|named| named.run.problems.iter().any(|problem| of_cores.contains(&problem.as_str())));
+    let runs = base.runs.iter().chain(&new.runs);
+    let waited = runs.filter(|named| named.run.problems.iter().any(|problem| of_cores.contains(&problem.as_str())));
     let names: Vec<String> = waited.map(|named| named.name.clone()).collect();
-    (!names.is_empty())
-        .then(|| format!("Ranks had to wait for a core in {}: times scatter more.", some(names.into_iter())))
+    (!names.is_empty()).then(|| format!("Ranks had to wait for a core in {}: times scatter more.", some(&names)))
 }
 
 fn params(base: &RunMetrics, new: &RunMetrics) -> Option<String> {
@@ -125,32 +102,18 @@ fn params(base: &RunMetrics, new: &RunMetrics) -> Option<String> {
             changed.push(format!("{name} {base} → {new}"));
         }
     }
-    (!changed.is_empty()).then(|| format!("Parameters differ: {}.", some(changed.into_iter())))
+    (!changed.is_empty()).then(|| format!("Parameters differ: {}.", some(&changed)))
 }
 
-fn describe_difference(
-    what: &str,
-    base: &RunMetrics,
-    new: &RunMetrics,
-    of: impl Fn(&RunMetrics) -> String,
-    so: &str,
-) -> Option<String> {
-    let (base, new) = (of(base), of(new));
-    (base != new).then(|| format!("{what}: {base} → {new}{so}."))
-}
-
-/// The first of several, and how many more there are.
-fn some(names: impl Iterator<Item = String>) -> String {
-    let names: Vec<String> = names.collect();
+fn some(names: &[String]) -> String {
     let more = names.len().saturating_sub(MOST);
-    let shown = names.into_iter().take(MOST).collect::<Vec<_>>().join(", ");
+    let shown = names[..names.len() - more].join(", ");
     if more == 0 { shown } else { format!("{shown} and {}", plural(more as u64, "more").trim_end_matches('s')) }
 }
 
 /// The remark on regions that only one side has, or `None` if there are none.
-pub fn unmatched(name: &str, paths: &[&str]) -> Option<String> {
-    (!paths.is_empty())
-        .then(|| format!("Only in the {name} runs: {}.", some(paths.iter().map(|path| (*path).to_owned()))))
+pub fn unmatched(name: &str, paths: &[String]) -> Option<String> {
+    (!paths.is_empty()).then(|| format!("Only in the {name} runs: {}.", some(paths)))
 }
 
 /// Remark on figures that are missing because runs were not replayed.

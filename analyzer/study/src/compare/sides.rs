@@ -34,12 +34,10 @@ impl ComparisonSide {
 
     /// The median of a figure over the runs, or `None` unless all have it.
     pub fn median(&self, of: impl Fn(&RunMetrics) -> Option<f64>) -> Option<f64> {
-        let values: Option<Vec<f64>> = self.runs.iter().map(|named| of(&named.run)).collect();
-        median(&values?)
+        median(&self.known_values(of)?)
     }
 
-    /// A ratio of each run, or `None` unless all have it.
-    pub(super) fn known_values(&self, of: RatioOfRun) -> Option<Vec<f64>> {
+    pub(super) fn known_values(&self, of: impl Fn(&RunMetrics) -> Option<f64>) -> Option<Vec<f64>> {
         self.runs.iter().map(|named| of(&named.run)).collect()
     }
 }
@@ -53,5 +51,4 @@ pub struct ComparisonSides {
     pub new: ComparisonSide,
 }
 
-/// The formula of a ratio of a run.
 pub(super) type RatioOfRun = fn(&RunMetrics) -> Option<f64>;

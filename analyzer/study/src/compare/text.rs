@@ -10,7 +10,7 @@ use super::{ComparisonSide, RunComparison, TimeContribution, words};
 use lbprof_analysis::metrics::median::median;
 use lbprof_report::table::TextTable;
 use lbprof_report::words::{
-    TimeUnit, clean, percent, percent_or_dash, plural, seconds_like, short_path, shorten, wrap,
+    TimeUnit, clean, percent, percent_or_dash, plural, seconds_like, short_path, shorten, signed_percent, wrap,
 };
 use lbprof_thresholds::study::MIN_CHANGE_IN_ONE_REGION;
 
@@ -64,7 +64,7 @@ fn head(side: &ComparisonSide) -> String {
         plural(u64::from(first.run.n_ranks), "rank"),
         format!("{} elapsed{}", seconds_like(elapsed_s, elapsed_s), if side.runs.len() > 1 { " (median)" } else { "" }),
     ];
-    parts.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" · ")
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
 fn verdict(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
@@ -97,13 +97,9 @@ fn reasons(comparison: &RunComparison, options: &ComparisonTextOptions) -> Strin
         |part| [part.own_s, part.caused_s].map(|seconds| words::signed(unit, seconds)),
         options,
     );
-    let how = match comparison.by_cause {
-        true => {
-            "own time and the waiting that it causes, means over ranks; ~ is within noise; rank: by how much its own changed"
-        }
-        false => "means over ranks; ~ is within noise; rank: by how much its own changed",
-    };
-    section("Why", how, table, options)
+    let what = if comparison.by_cause { "own time and the waiting that it causes, " } else { "" };
+    let how = format!("{what}means over ranks; ~ is within noise; rank: by how much its own changed");
+    section("Why", &how, table, options)
 }
 
 fn places(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
@@ -119,7 +115,6 @@ fn places(comparison: &RunComparison, options: &ComparisonTextOptions) -> String
     section("Where the time goes", "means over ranks, waiting where it is spent", table, options)
 }
 
-/// In which functions the ranks compute longer or shorter.
 fn functions(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let changes = comparison.functions.as_deref().unwrap_or_default();
     if changes.is_empty() {
@@ -143,7 +138,7 @@ fn functions(comparison: &RunComparison, options: &ComparisonTextOptions) -> Str
     section("Functions", "CPU time of computation by samples, means over ranks; ± is a standard error", table, options)
 }
 
-/// The contributions of `parts` to the change, and that of all others; `two` columns of each part stand before its change.
+/// Makes a table of the contributions of `parts` to the change, and of all others together; `two` columns of each part stand before its change.
 fn changes(
     comparison: &RunComparison,
     parts: &[TimeContribution],
@@ -154,23 +149,28 @@ fn changes(
     let unit = unit(comparison);
     let of = format!("change\n[{}]", unit.symbol);
     let mut table = TextTable::new(&["<region", "<what", first, second, &of, "share", "rank"], 0);
-    let shown = shown(parts, unit, options);
+    // Parts that do not round to nothing.
+    let visible = parts.iter().filter(|part| words::signed(unit, part.total.difference()).starts_with(['+', '−']));
+    let shown: Vec<&TimeContribution> = visible.take(options.top).collect();
     for (part, name) in shown.iter().zip(words::regions(&shown)) {
         let [first, second] = two(part);
+        let mark = if part.total.beyond_noise { "" } else { "~" };
         table.row(vec![
             name,
             part.what.name().to_owned(),
             first,
             second,
-            change(part, unit),
+            format!("{mark}{}", words::signed(unit, part.total.difference())),
             share(comparison, part.total.difference()),
             words::whose_cell(part, unit),
         ]);
     }
-    let blank = String::new;
-    for (name, seconds) in sums(comparison, parts, &shown, unit) {
-        let change = words::signed(unit, seconds);
-        table.row(vec![name, blank(), blank(), blank(), change, share(comparison, seconds), blank()]);
+    let sum_s: f64 = parts.iter().map(|part| part.total.difference()).sum();
+    let shown_s: f64 = shown.iter().map(|part| part.total.difference()).sum();
+    let rest = (!words::signed(unit, sum_s - shown_s).starts_with('0')).then_some(("the rest", sum_s - shown_s));
+    for (name, seconds) in rest.into_iter().chain([("elapsed time", comparison.elapsed.difference())]) {
+        let (change, share) = (words::signed(unit, seconds), share(comparison, seconds));
+        table.row([name, "", "", "", &change, &share, ""].map(str::to_owned).to_vec());
     }
     table
 }
@@ -187,34 +187,6 @@ fn unit(comparison: &RunComparison) -> TimeUnit {
     TimeUnit::for_max(comparison.elapsed.base_mean().max(comparison.elapsed.new_mean()))
 }
 
-/// The parts that are reported: those that do not round to nothing, the largest first.
-fn shown<'a>(
-    parts: &'a [TimeContribution],
-    unit: TimeUnit,
-    options: &ComparisonTextOptions,
-) -> Vec<&'a TimeContribution> {
-    let visible = parts.iter().filter(|part| words::signed(unit, part.total.difference()).starts_with(['+', '−']));
-    visible.take(options.top).collect()
-}
-
-/// The sum of the parts that are not shown, unless it rounds to nothing, and the sum of all.
-fn sums(
-    comparison: &RunComparison,
-    all: &[TimeContribution],
-    shown: &[&TimeContribution],
-    unit: TimeUnit,
-) -> Vec<(String, f64)> {
-    let listed: f64 = shown.iter().map(|part| part.total.difference()).sum();
-    let sum: f64 = all.iter().map(|part| part.total.difference()).sum();
-    let rest = (!words::signed(unit, sum - listed).starts_with(['0'])).then(|| ("the rest".to_owned(), sum - listed));
-    rest.into_iter().chain([("elapsed time".to_owned(), comparison.elapsed.difference())]).collect()
-}
-
-fn change(part: &TimeContribution, unit: TimeUnit) -> String {
-    let mark = if part.total.beyond_noise { "" } else { "~" };
-    format!("{mark}{}", words::signed(unit, part.total.difference()))
-}
-
 /// Share of the change of the elapsed time; a dash where that is noise.
 fn share(comparison: &RunComparison, seconds: f64) -> String {
     let whole = comparison.elapsed.difference();
@@ -224,16 +196,13 @@ fn share(comparison: &RunComparison, seconds: f64) -> String {
 fn efficiencies(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let mut table = TextTable::new(&["<efficiency", "base", "new", "change\n[points]"], 0);
     for ratio in &comparison.ratios {
-        let change = ratio.change.map_or_else(
-            || "–".to_owned(),
-            |change| lbprof_report::words::signed_percent(change).trim_end_matches(" %").to_owned(),
-        );
-        table.row(vec![ratio.name.to_owned(), percent_or_dash(ratio.base), percent_or_dash(ratio.new), change]);
+        let change = ratio.change.map_or_else(|| "–".to_owned(), signed_percent);
+        let [base, new] = [ratio.base, ratio.new].map(percent_or_dash);
+        table.row(vec![ratio.name.to_owned(), base, new, change.trim_end_matches(" %").to_owned()]);
     }
     format!("{BOLD}Efficiencies{BOLD:#}\n{}\n", table.render(options.columns, DIM))
 }
 
-/// The scatter of the runs of a side.
 fn elapsed(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     if !comparison.noise_is_known() {
         return String::new();

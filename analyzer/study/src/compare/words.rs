@@ -6,17 +6,15 @@ use lbprof_collector::Activity;
 use lbprof_thresholds::study::{MIN_SHARE_OF_WAITING, MIN_WHOLE_CHANGE};
 
 use super::reasons::TimeComponent;
-use super::{AffectedRanks, FigureChange, RunComparison, RunRatio, TimeContribution};
+use super::{AffectedRanks, RunComparison, RunRatio, TimeContribution};
 use lbprof_analysis::read::open::ranges;
 use lbprof_report::words::{TimeUnit, clean, percent, seconds_like, separators, short_path, shorten, signed_percent};
 
 /// Most columns that a name takes within a sentence.
 const LONGEST_NAME: usize = 160;
 
-/// Most ranks in a sentence or a cell.
 const MOST_RANKS: usize = 3;
 
-/// Most findings in a sentence.
 const MOST_FINDINGS: usize = 3;
 
 /// The verdict: how much longer or shorter, beyond noise or not, and why most of it.
@@ -24,7 +22,8 @@ pub fn headline(comparison: &RunComparison) -> String {
     let elapsed = &comparison.elapsed;
     let (base_s, new_s) = (elapsed.base_mean(), elapsed.new_mean());
     let relative = elapsed.relative().map_or_else(String::new, |share| format!(" ({})", signed_percent(share)));
-    let times = format!("{} instead of {}{relative}", seconds_like(new_s, new_s.max(base_s)), base(elapsed));
+    let [new, base] = [new_s, base_s].map(|seconds| seconds_like(seconds, new_s.max(base_s)));
+    let times = format!("{new} instead of {base}{relative}");
     let means = if elapsed.base.len().max(elapsed.new.len()) > 1 { " in the mean" } else { "" };
     if comparison.is_noise() {
         let is_large = elapsed.relative().is_some_and(|share| share.abs() >= comparison.limits.share);
@@ -38,11 +37,8 @@ pub fn headline(comparison: &RunComparison) -> String {
     let leading = certain.find(|part| !sure || part.total.difference() * sign > 0.0);
     let reason = leading.map_or_else(String::new, |part| {
         let share = part.total.difference() / elapsed.difference();
-        let of_change = if sure && share < MIN_WHOLE_CHANGE {
-            format!(" ({} of the change)", percent(share))
-        } else {
-            String::new()
-        };
+        let is_part = sure && share < MIN_WHOLE_CHANGE;
+        let of_change = if is_part { format!(" ({} of the change)", percent(share)) } else { String::new() };
         format!(": {}{of_change}", reason_in_words(part, new_s.max(base_s)))
     });
     let by_samples = leading.map_or_else(String::new, |part| function(comparison, part));
@@ -56,7 +52,6 @@ pub fn headline(comparison: &RunComparison) -> String {
     }
 }
 
-/// Names the findings that changed beyond noise, in their words.
 fn changed_findings(comparison: &RunComparison) -> String {
     let whole_s = comparison.elapsed.base_mean().max(comparison.elapsed.new_mean());
     let certain = comparison.findings.iter().filter(|finding| finding.seconds.beyond_noise);
@@ -78,10 +73,6 @@ fn efficiencies(comparison: &RunComparison) -> String {
         }
     }
     if changes.is_empty() { String::new() } else { format!(" Beyond noise did change: {}.", changes.join(", ")) }
-}
-
-fn base(elapsed: &FigureChange) -> String {
-    seconds_like(elapsed.base_mean(), elapsed.base_mean().max(elapsed.new_mean()))
 }
 
 /// The reason of most of the change, `rank 2 computes 30.0 ms longer in step/force, and others wait for it`, with times as precise as beside `whole_s`.
@@ -116,7 +107,6 @@ fn reason_in_words(part: &TimeContribution, whole_s: f64) -> String {
     format!("{subject} {by} {more}{average}{place}{waits}")
 }
 
-/// `rank 2`, or `ranks 2, 3`.
 fn ranks_in_words(ranks: &[(u32, f64)]) -> String {
     format!("{} {}", if ranks.len() == 1 { "rank" } else { "ranks" }, some_ranks(ranks))
 }
@@ -167,15 +157,9 @@ fn unique<'a>(path: &'a str, paths: &BTreeSet<&str>) -> &'a str {
     }
     let ends: Vec<&str> = separators(path).filter_map(|at| path.get(at + 1..)).collect();
     let mut long_enough = ends.into_iter().rev().filter(|end| end.len() >= name.len());
-    long_enough.find(|end| !alike.iter().any(|other| is_end_of_path(end, other))).unwrap_or(path)
+    long_enough.find(|end| !alike.iter().any(|other| other.ends_with(&format!("/{end}")))).unwrap_or(path)
 }
 
-/// True if `end` is made of the last segments of `path`.
-fn is_end_of_path(end: &str, path: &str) -> bool {
-    path.strip_suffix(end).is_some_and(|outer| outer.ends_with('/'))
-}
-
-/// Seconds without their sign, as precise as beside `whole_s`.
 fn size_of(seconds: f64, whole_s: f64) -> String {
     seconds_like(seconds.abs(), whole_s)
 }
@@ -242,6 +226,7 @@ pub fn noise(comparison: &RunComparison) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::FigureChange;
 
     #[test]
     fn regions_of_one_name_are_distinguished() {

@@ -9,7 +9,6 @@ use crate::models::relations::{QuantityRelation, StudyModels};
 use crate::models::validation::DegreeError;
 use lbprof_report::words::clean;
 
-/// Points of a curve.
 const STEPS: usize = 80;
 
 /// A dependence between quantities, in a region or in the whole run.
@@ -62,7 +61,7 @@ struct PointRow {
     residual: Option<f64>,
 }
 
-/// The relations of all phases, then those of the whole run. `numbers`: those of the runs in the study.
+/// Returns the relations of all phases, then of the whole run. `numbers` has the number of each run in the study.
 pub(super) fn relations(models: &StudyModels, numbers: &[u32]) -> Vec<RelationRow> {
     let phases = models.phases.iter().flat_map(|phase| phase.relations.iter().map(|one| (phase.region.as_str(), one)));
     let whole = models.whole.iter().map(|one| ("", one));

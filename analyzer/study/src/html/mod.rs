@@ -21,7 +21,6 @@ use super::text;
 use lbprof_report::html::{HtmlPage, inert};
 use lbprof_report::words::clean;
 
-/// Columns of the text for readers without scripts.
 const COLUMNS: usize = 100;
 
 /// Writes the page of a study of this name.
@@ -63,13 +62,13 @@ pub struct StudyData<'a> {
 struct ProgramModels {
     /// The program.
     program: String,
-    /// Dependences: those of all phases, then those of the whole run.
+    /// Dependences of all phases, then of the whole run.
     relations: Vec<RelationRow>,
     /// The causal model.
     graph: CausalGraph,
 }
 
-/// A run. Its times and efficiencies are those of its report.
+/// A run, with the times and efficiencies of its report.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct StudyRunRow<'a> {
@@ -113,7 +112,11 @@ struct StudyRunRow<'a> {
 pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
     let mut problems = Vec::new();
     let mut programs = Vec::new();
-    for (program, own) in by_program(runs) {
+    let mut by_program: BTreeMap<&str, Vec<&StoredRun>> = BTreeMap::new();
+    for kept in runs {
+        by_program.entry(kept.run.program()).or_default().push(kept);
+    }
+    for (program, own) in by_program {
         let figures: Vec<_> = own.iter().map(|kept| kept.run.clone()).collect();
         match StudyModels::from_runs(&figures) {
             Ok(models) => {
@@ -136,15 +139,6 @@ pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
         programs,
         problems,
     }
-}
-
-/// The runs of each program, in the order of their names.
-fn by_program(runs: &[StoredRun]) -> Vec<(&str, Vec<&StoredRun>)> {
-    let mut programs: BTreeMap<&str, Vec<&StoredRun>> = BTreeMap::new();
-    for kept in runs {
-        programs.entry(kept.run.program()).or_default().push(kept);
-    }
-    programs.into_iter().collect()
 }
 
 fn run(kept: &StoredRun) -> StudyRunRow<'_> {
@@ -176,10 +170,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::models::matrix_multiplication;
+    use crate::models::multiplication_tests;
 
     fn study() -> Vec<StoredRun> {
-        (1..).zip(matrix_multiplication::study()).map(|(number, run)| StoredRun { number, run }).collect()
+        (1..).zip(multiplication_tests::study()).map(|(number, run)| StoredRun { number, run }).collect()
     }
 
     fn value(name: &str, runs: &[StoredRun]) -> Value {

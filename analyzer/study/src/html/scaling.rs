@@ -92,7 +92,7 @@ fn scaling_table(table: &FigureTable, by: &str) -> Option<ScalingTable> {
         x: columns.iter().map(|(_, x)| *x).collect(),
         ideal_speedup: first.map(|first| columns.iter().map(|(_, x)| x / first).collect()),
         sections: table.sections.iter().map(|one| section(one, &columns)).collect(),
-        remarks: text::sentences(table),
+        remarks: table.remarks.iter().map(|remark| remark.text.clone()).collect(),
     })
 }
 

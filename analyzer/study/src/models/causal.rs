@@ -101,7 +101,6 @@ pub struct CausalGraph {
     pub remarks: Vec<String>,
 }
 
-/// The definition of T_par.
 const PARALLEL_TIME: &str = "T_par = (Σ T) / P";
 
 /// True if `relation` is the one that explains its time: by work if any does, because P and parameters act through the work.
@@ -138,7 +137,6 @@ impl CausalGraph {
         graph
     }
 
-    /// Adds the quantities that follow by definition from T_par.
     fn results(&mut self, models: &StudyModels) {
         let n_ranks = CausalQuantity::Variable(super::variables::RANKS.to_owned());
         self.defined(n_ranks, CausalQuantity::ParallelTime, PARALLEL_TIME);
@@ -172,10 +170,8 @@ impl CausalGraph {
         let of_edges = self.edges.iter().flat_map(|edge| [&edge.from, &edge.to]);
         let of_pairs = self.independent.iter().flat_map(|(from, to)| [from, to]);
         let all: BTreeSet<&CausalQuantity> = of_edges.chain(of_pairs).collect();
-        self.nodes = all
-            .into_iter()
-            .map(|id| CausalNode { id: id.clone(), label: clean(&id.label()), kind: kind(id) })
-            .collect();
+        let nodes = all.into_iter();
+        self.nodes = nodes.map(|id| CausalNode { id: id.clone(), label: clean(&id.label()), kind: kind(id) }).collect();
         self.nodes.sort_by_cached_key(|node| (node.kind, node.id.symbol() != super::variables::RANKS, node.id.clone()));
         let places: BTreeMap<&CausalQuantity, usize> =
             self.nodes.iter().enumerate().map(|(place, node)| (&node.id, place)).collect();
@@ -184,19 +180,17 @@ impl CausalGraph {
 }
 
 fn kind(id: &CausalQuantity) -> CausalNodeKind {
+    use CausalQuantity::{Operations, Other, ParallelTime, Quanta, SequentialTime, Speedup, Time, Total, Variable};
     match id {
-        CausalQuantity::Variable(_) => CausalNodeKind::Variable,
-        CausalQuantity::Operations(_) | CausalQuantity::Quanta(_) => CausalNodeKind::Work,
-        CausalQuantity::Time(..) => CausalNodeKind::Phase,
-        CausalQuantity::Total(_) | CausalQuantity::Other => CausalNodeKind::Total,
-        CausalQuantity::ParallelTime | CausalQuantity::SequentialTime | CausalQuantity::Speedup => {
-            CausalNodeKind::Result
-        }
+        Variable(_) => CausalNodeKind::Variable,
+        Operations(_) | Quanta(_) => CausalNodeKind::Work,
+        Time(..) => CausalNodeKind::Phase,
+        Total(_) | Other => CausalNodeKind::Total,
+        ParallelTime | SequentialTime | Speedup => CausalNodeKind::Result,
     }
 }
 
 impl CausalEdge {
-    /// An edge that nothing was fitted for.
     fn new(from: CausalQuantity, to: CausalQuantity, kind: EdgeEvidence, text: String) -> CausalEdge {
         CausalEdge { from, to, kind, text, relative_error: None, r_squared: None, n_runs: None, note: None }
     }
@@ -223,14 +217,13 @@ impl CausalEdge {
                 ..edge
             },
             (None, None) => {
-                let reason = relation.no_polynomial.as_ref().map_or_else(String::new, ToString::to_string);
-                CausalEdge { kind: EdgeEvidence::Unknown, text: reason, ..edge }
+                let text = relation.no_polynomial.as_ref().map_or_else(String::new, ToString::to_string);
+                CausalEdge { kind: EdgeEvidence::Unknown, text, ..edge }
             }
         }
     }
 }
 
-/// Doubts a law.
 fn law_note(relation: &QuantityRelation, law: &LinearLaw) -> Option<&'static str> {
     match law.relative_error() {
         _ if relation.has_few_sizes() => Some("too few sizes to see whether it holds"),
@@ -241,7 +234,7 @@ fn law_note(relation: &QuantityRelation, law: &LinearLaw) -> Option<&'static str
 
 #[cfg(test)]
 mod tests {
-    use super::super::matrix_multiplication::study;
+    use super::super::multiplication_tests::study;
     use super::*;
 
     fn graph() -> CausalGraph {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{FitError, Point, r_squared};
+use super::{FitError, Point, r_squared, sum_of_squares};
 
 /// A law y = δ·x.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -20,7 +20,6 @@ pub struct LinearLaw {
     /// R²: 1 − Σ residual² / Σ (y − mean)²; negative where the mean of all y predicts better than the law. `None` where y is the same
     /// everywhere.
     pub r_squared: Option<f64>,
-    /// Number of points.
     pub n_points: usize,
 }
 
@@ -31,24 +30,24 @@ pub fn law(points: &[Point]) -> Result<LinearLaw, FitError> {
     }
     let found = points.iter().filter(|(x, _)| *x > 0.0).count();
     if found < 2 {
-        return Err(FitError::TooFewRuns { found });
+        return Err(FitError::TooFewRuns(found));
     }
     let n = points.len() as f64;
-    let squares: f64 = points.iter().map(|(x, _)| x * x).sum();
+    let squares = sum_of_squares(points.iter().map(|(x, _)| *x));
     let delta = points.iter().map(|(x, y)| x * y).sum::<f64>() / squares;
     let residuals: Vec<f64> = points.iter().map(|(x, y)| y - delta * x).collect();
     // The leverage of a point is x² / Σ x².
     let left_out = points.iter().zip(&residuals).map(|((x, _), residual)| residual / (1.0 - x * x / squares));
-    let error = (left_out.map(|residual| residual * residual).sum::<f64>() / n).sqrt();
+    let error = (sum_of_squares(left_out) / n).sqrt();
     if !(delta.is_finite() && error.is_finite()) {
         return Err(FitError::NotFinite);
     }
-    let deviation = (residuals.iter().map(|residual| residual * residual).sum::<f64>() / (n - 1.0)).sqrt();
+    let deviation = (sum_of_squares(residuals.iter().copied()) / (n - 1.0)).sqrt();
     Ok(LinearLaw {
         delta,
         delta_error: deviation / squares.sqrt(),
         error,
-        size: (points.iter().map(|(_, y)| y * y).sum::<f64>() / n).sqrt(),
+        size: (sum_of_squares(points.iter().map(|(_, y)| *y)) / n).sqrt(),
         deviation,
         r_squared: r_squared(points, &residuals),
         n_points: points.len(),
@@ -56,7 +55,6 @@ pub fn law(points: &[Point]) -> Result<LinearLaw, FitError> {
 }
 
 impl LinearLaw {
-    /// The law at x.
     pub fn value_at(&self, x: f64) -> f64 {
         self.delta * x
     }
@@ -88,8 +86,8 @@ mod tests {
 
     #[test]
     fn runs_without_operations_give_no_law() {
-        assert_eq!(law(&[(0.0, 1.0), (1.0, 1.0)]).unwrap_err(), FitError::TooFewRuns { found: 1 });
-        assert_eq!(law(&[]).unwrap_err(), FitError::TooFewRuns { found: 0 });
+        assert_eq!(law(&[(0.0, 1.0), (1.0, 1.0)]).unwrap_err(), FitError::TooFewRuns(1));
+        assert_eq!(law(&[]).unwrap_err(), FitError::TooFewRuns(0));
         assert_eq!(law(&[(1.0, f64::INFINITY), (2.0, 1.0)]).unwrap_err(), FitError::NotFinite);
         assert_eq!(law(&[(1e300, 1.0), (1e300, 1.0)]).unwrap_err(), FitError::NotFinite, "no overflow");
         // #q of a run on one rank is 0: it has no part in δ.

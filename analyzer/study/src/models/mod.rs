@@ -2,35 +2,35 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`polynomial`] | least squares |
-//! | [`validation`] | leave-one-out cross validation, and the degree that it chooses |
-//! | [`linear`] | the law T = δ·#op |
-//! | [`phases`] | a run's figures by phase |
+//! | `polynomial` | least squares |
+//! | `validation` | leave-one-out cross validation, and the degree that it chooses |
+//! | `linear` | the law T = δ·#op |
+//! | `phases` | a run's figures by phase |
 //! | [`variables`] | what differs between runs |
-//! | [`quantity`] | what relations are between |
-//! | [`totals`] | overhead ratios, efficiency and speedup |
-//! | [`relations`] | all relations of a study's runs |
-//! | [`remarks`] | what a reader has to know of the runs |
-//! | [`equation`] | equations as readers write them |
+//! | `quantity` | what relations are between |
+//! | `totals` | overhead ratios, efficiency and speedup |
+//! | `relations` | all relations of a study's runs |
+//! | `remarks` | what a reader has to know of the runs |
+//! | `equation` | equations as readers write them |
 //! | [`causal`] | the graph of all relations |
 //! | [`text`], [`json`] | all of it for a terminal and for scripts |
 //!
 //! The first three work on points (x, y), whatever they mean.
 
 pub mod causal;
-pub mod equation;
+mod equation;
 pub mod json;
-pub mod linear;
+mod linear;
 #[cfg(test)]
-pub(crate) mod matrix_multiplication;
-pub mod phases;
-pub mod polynomial;
-pub mod quantity;
-pub mod relations;
+pub(crate) mod multiplication_tests;
+mod phases;
+mod polynomial;
+mod quantity;
+pub(crate) mod relations;
 mod remarks;
 pub mod text;
-pub mod totals;
-pub mod validation;
+mod totals;
+pub(crate) mod validation;
 pub mod variables;
 
 pub use relations::{ModelError, StudyModels};
@@ -39,41 +39,28 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 use lbprof_report::words::plural;
-use lbprof_thresholds::study::ROUNDING_OF_VALUES;
+use lbprof_thresholds::study::{MIN_SIZES_OF_RELATION, ROUNDING_OF_VALUES};
 
 /// Why there is no model.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum FitError {
     /// A polynomial through almost as few points as it has coefficients says nothing of others.
-    #[error("too few points: degree {degree} needs {needed} different values, there {}", are(*found))]
+    #[error("too few points: degree {degree} needs {} different values, there {}", degree + 2, are(*found))]
     TooFewPoints {
         /// The degree.
         degree: usize,
-        /// Required number of different values of x.
-        needed: usize,
-        /// Existing number of them.
+        /// Existing number of different values of x.
         found: usize,
     },
     /// Values of x so close to each other that a point's residual cannot be distinguished from rounding.
-    #[error("values too close to each other for degree {degree}")]
-    TooClose {
-        /// The degree.
-        degree: usize,
-    },
+    #[error("values too close to each other for degree {0}")]
+    TooClose(usize),
     /// The law through the origin needs runs with operations.
-    #[error("too few points: a law needs 2 runs with operations or quanta, there {}", are(*found))]
-    TooFewRuns {
-        /// Existing number.
-        found: usize,
-    },
-    /// Of two sizes neither a law nor a polynomial fits well: of more it would show whether another does.
-    #[error("{}: too few for a law, {needed} or more are needed", plural(*found as u64, "size"))]
-    TooFewSizes {
-        /// Required number.
-        needed: usize,
-        /// Existing number.
-        found: usize,
-    },
+    #[error("too few points: a law needs 2 runs with operations or quanta, there {}", are(*.0))]
+    TooFewRuns(usize),
+    /// Neither a law nor a polynomial fits two sizes well; more sizes would show whether another does.
+    #[error("{}: too few for a law, {} or more are needed", plural(*.0 as u64, "size"), MIN_SIZES_OF_RELATION)]
+    TooFewSizes(usize),
     /// A value that is no finite number.
     #[error("a value is not a number")]
     NotFinite,
@@ -97,11 +84,16 @@ pub type Point = (f64, f64);
 pub(crate) fn r_squared(points: &[Point], residuals: &[f64]) -> Option<f64> {
     let mean = points.iter().map(|point| point.1).sum::<f64>() / points.len().max(1) as f64;
     let spread: f64 = points.iter().map(|point| (point.1 - mean).powi(2)).sum();
-    let left: f64 = residuals.iter().map(|residual| residual * residual).sum();
+    let left = sum_of_squares(residuals.iter().copied());
     let size: f64 = points.iter().map(|point| point.1.powi(2)).sum();
     (spread > ROUNDING_OF_VALUES * ROUNDING_OF_VALUES * size)
         .then(|| 1.0 - left / spread)
         .filter(|share| share.is_finite())
+}
+
+/// Adds up the squares of values.
+pub(crate) fn sum_of_squares(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum()
 }
 
 /// The values of x, ascending, without those that differ from the one before by less than a billionth of their range.

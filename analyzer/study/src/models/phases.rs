@@ -10,11 +10,9 @@ use crate::run::RegionFigures;
 use lbprof_analysis::metrics::overhead::TimeCategory;
 use lbprof_report::words::separators;
 
-/// The use of a region's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeClass {
-    /// Computation.
     Computation,
     /// MPI calls, less the waiting in them; with it where that is not known.
     Communication,
@@ -23,10 +21,8 @@ pub enum TimeClass {
 }
 
 impl TimeClass {
-    /// The classes, in the order of the report.
     pub const ALL: [TimeClass; 3] = [TimeClass::Computation, TimeClass::Communication, TimeClass::Idle];
 
-    /// The paper's symbol of its time.
     pub fn symbol(self) -> &'static str {
         match self {
             TimeClass::Computation => "T_comp",
@@ -36,7 +32,6 @@ impl TimeClass {
     }
 }
 
-/// A region, all ranks together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseFigures {
     /// #op.
@@ -47,7 +42,6 @@ pub struct PhaseFigures {
     pub seconds: [Option<f64>; 3],
 }
 
-/// A run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhasesOfRun {
     /// Its regions by path, each alone. Found regions are part of the marked one around them where the user has marked any: what is found may
@@ -59,20 +53,12 @@ pub struct PhasesOfRun {
     pub other_s: f64,
     /// P·T: seconds of all ranks.
     pub all_s: f64,
-    /// Number of ranks in the sums.
     pub n_read: u32,
-    /// True if logs of other ranks are missing.
     pub is_partial: bool,
-    /// True if waiting in MPI calls is known.
     pub is_followed: bool,
 }
 
 impl PhaseFigures {
-    /// Seconds of a part; `None` where not known.
-    pub fn part_s(&self, part: TimeClass) -> Option<f64> {
-        self.seconds[part as usize]
-    }
-
     fn add(&mut self, region: &RegionFigures) {
         let mpi_s: f64 = communication().map(|activity| region.sum_s(activity)).sum();
         // Waiting is measured on another clock than calls.
@@ -84,14 +70,9 @@ impl PhaseFigures {
     }
 }
 
-/// Adds by part what is known.
 fn add(sums: &mut [Option<f64>; 3], seconds: &[Option<f64>; 3]) {
     for (sum, seconds) in sums.iter_mut().zip(seconds) {
-        *sum = match (*sum, seconds) {
-            (Some(sum), Some(seconds)) => Some(sum + seconds),
-            (known, None) => known,
-            (None, known) => *known,
-        };
+        *sum = sum.zip(*seconds).map(|(sum, seconds)| sum + seconds).or(*sum).or(*seconds);
     }
 }
 
@@ -127,26 +108,17 @@ impl PhasesOfRun {
         for figures in result.regions.values() {
             add(&mut result.seconds, &figures.seconds);
         }
-        result.add_rest(run);
-        result
-    }
-
-    /// Adds what is in no region.
-    fn add_rest(&mut self, run: &RunMetrics) {
+        // Time in no region.
         for phase in &run.phases {
             let seconds = phase.total_s();
-            self.all_s += seconds;
+            result.all_s += seconds;
             match phase.phase {
-                TimeCategory::Idle => add(&mut self.seconds, &[None, None, Some(seconds)]),
-                TimeCategory::NotRecorded | TimeCategory::Activity(Activity::Recorder) => self.other_s += seconds,
+                TimeCategory::Idle => add(&mut result.seconds, &[None, None, Some(seconds)]),
+                TimeCategory::NotRecorded | TimeCategory::Activity(Activity::Recorder) => result.other_s += seconds,
                 _ => {}
             }
         }
-    }
-
-    /// Seconds of a part of the whole run; `None` where not known.
-    pub fn part_s(&self, part: TimeClass) -> Option<f64> {
-        self.seconds[part as usize]
+        result
     }
 }
 
@@ -168,7 +140,6 @@ pub fn forget_unfollowed(runs: &mut [PhasesOfRun]) {
     }
 }
 
-/// The path of the region around that of `path`; `None`: there is none.
 fn outer(path: &str) -> Option<&str> {
     path.get(..separators(path).filter(|&at| at > 0).last()?)
 }
@@ -194,10 +165,10 @@ mod tests {
         ];
         let run = RunMetrics { regions, ..RunMetrics::default() };
         let phases = PhasesOfRun::new(&run);
-        let seconds = |path: &str| phases.regions[path].part_s(TimeClass::Computation);
+        let seconds = |path: &str| phases.regions[path].seconds[TimeClass::Computation as usize];
         assert_eq!(phases.regions.keys().collect::<Vec<_>>(), ["main", "main/a\\/b"]);
         assert_eq!((seconds("main"), seconds("main/a\\/b")), (Some(3.0), Some(12.0)));
-        assert_eq!(phases.part_s(TimeClass::Computation), Some(15.0));
+        assert_eq!(phases.seconds[TimeClass::Computation as usize], Some(15.0));
     }
 
     #[test]

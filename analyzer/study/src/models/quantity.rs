@@ -7,7 +7,6 @@ use serde::{Serialize, Serializer};
 use super::phases::TimeClass;
 use lbprof_report::words::short_path;
 
-/// A variable of the causal model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CausalQuantity {
     /// The number of ranks P, or a parameter of the user's.
@@ -31,25 +30,14 @@ pub enum CausalQuantity {
 }
 
 impl CausalQuantity {
-    /// The region, of those that have one.
     pub fn region(&self) -> Option<&str> {
-        match self {
-            CausalQuantity::Operations(region) | CausalQuantity::Quanta(region) | CausalQuantity::Time(region, _) => {
-                Some(region)
-            }
-            _ => None,
-        }
+        use CausalQuantity::{Operations, Quanta, Time};
+        if let Operations(region) | Quanta(region) | Time(region, _) = self { Some(region) } else { None }
     }
 
-    /// True if its unit is the second.
     pub fn is_time(&self) -> bool {
-        !matches!(
-            self,
-            CausalQuantity::Variable(_)
-                | CausalQuantity::Operations(_)
-                | CausalQuantity::Quanta(_)
-                | CausalQuantity::Speedup
-        )
+        use CausalQuantity::{Operations, Quanta, Speedup, Variable};
+        !matches!(self, Variable(_) | Operations(_) | Quanta(_) | Speedup)
     }
 
     /// The name of one of it in the unit of a law's δ.
@@ -62,7 +50,6 @@ impl CausalQuantity {
         }
     }
 
-    /// The symbol in an equation, without the region.
     pub fn symbol(&self) -> &str {
         match self {
             CausalQuantity::Variable(name) => name,
@@ -78,8 +65,7 @@ impl CausalQuantity {
 
     /// Symbol and short name of the region, for readers: `#op multiply`.
     pub fn label(&self) -> String {
-        self.region()
-            .map_or_else(|| self.symbol().to_owned(), |region| format!("{} {}", self.symbol(), short_path(region)))
+        [Some(self.symbol()), self.region().map(short_path)].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 }
 

@@ -5,8 +5,8 @@
 //!                 fitted       fitted                               defined          defined     defined
 //! ```
 //!
-//! All fits are of one variable. What depends on P or a parameter is taken from runs in which nothing else differs; what depends on #op or
-//! #q from all runs, for the model is that nothing else matters to it.
+//! All fits are of one variable. Dependence on P or a parameter is fitted to runs in which nothing else differs; dependence on #op or
+//! #q to all runs, because the model assumes that nothing else matters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,22 +39,12 @@ pub enum ModelError {
         "these runs have the same P and parameters: models need runs that differ in one, or that count work (LBPROF_WORK)"
     )]
     NothingDiffers,
-    /// No phase has the region.
-    #[error("no model of a region {path}; there are: {}", .known.join(", "))]
-    NoRegion {
-        /// Requested path.
-        path: String,
-        /// Existing paths.
-        known: Vec<String>,
-    },
-    /// Nothing depends on it.
-    #[error("no model against {name}; there are: {}", .known.join(", "))]
-    NoQuantity {
-        /// Requested name.
-        name: String,
-        /// Existing names.
-        known: Vec<String>,
-    },
+    /// No phase has the region. The list has those that exist.
+    #[error("no model of a region {}; there are: {}", .0, .1.join(", "))]
+    NoRegion(String, Vec<String>),
+    /// Nothing depends on the quantity. The list has those that exist.
+    #[error("no model against {}; there are: {}", .0, .1.join(", "))]
+    NoQuantity(String, Vec<String>),
 }
 
 /// The models that follow from the runs of a study.
@@ -121,9 +111,8 @@ pub struct QuantityRelation {
 impl QuantityRelation {
     /// True if the polynomial describes it: its LOOCV error is at most [`MIN_DEPARTURE_FROM_LAW`] of the values. `None` if there is none.
     pub fn is_polynomial(&self) -> Option<bool> {
-        self.polynomial
-            .as_ref()
-            .map(|chosen| chosen.relative_error().is_none_or(|error| error <= MIN_DEPARTURE_FROM_LAW))
+        let polynomial = self.polynomial.as_ref()?;
+        Some(polynomial.relative_error().is_none_or(|error| error <= MIN_DEPARTURE_FROM_LAW))
     }
 
     /// True if `to` does not depend on `from`: degree 0 describes it, and no other predicts it better.
@@ -142,12 +131,12 @@ impl QuantityRelation {
         if !self.has_few_sizes() {
             return;
         }
-        let found = different(&self.points).len();
+        let error = FitError::TooFewSizes(different(&self.points).len());
         if self.linear.take_if(|law| law.relative_error() > Some(MIN_DEPARTURE_FROM_LAW)).is_some() {
-            self.no_law = Some(FitError::TooFewSizes { needed: MIN_SIZES_OF_RELATION, found });
+            self.no_law = Some(error.clone());
         }
         if self.polynomial.take_if(|chosen| chosen.relative_error() > Some(MIN_DEPARTURE_FROM_LAW)).is_some() {
-            self.no_polynomial = Some(FitError::TooFewSizes { needed: MIN_SIZES_OF_RELATION, found });
+            self.no_polynomial = Some(error);
         }
     }
 
@@ -199,47 +188,43 @@ impl StudyModels {
             figures,
         };
         models.variables = varying(&models.runs);
-        models.phases = models.regions().into_iter().filter_map(|region| models.phase(region)).collect();
+        let regions: BTreeSet<&String> = models.figures.iter().flat_map(|run| run.regions.keys()).collect();
+        models.phases = regions.into_iter().filter_map(|region| models.phase(region)).collect();
         models.phases.sort_by(|a, b| b.share.total_cmp(&a.share));
         let totals = TimeClass::ALL.map(CausalQuantity::Total).into_iter().chain([CausalQuantity::ParallelTime]);
         models.whole = totals.flat_map(|to| models.on_variables(&to)).collect();
         Ok(models)
     }
 
-    fn regions(&self) -> BTreeSet<String> {
-        self.figures.iter().flat_map(|run| run.regions.keys().cloned()).collect()
-    }
-
-    /// The largest share of P·T of a region's `parts` in any run.
     fn share(&self, region: &str, parts: &[TimeClass]) -> f64 {
         let shares = self.figures.iter().filter_map(|run| {
             let figures = run.regions.get(region)?;
-            let seconds: f64 = parts.iter().filter_map(|&part| figures.part_s(part)).sum();
+            let seconds: f64 = parts.iter().filter_map(|&part| figures.seconds[part as usize]).sum();
             Some(seconds / run.all_s)
         });
         shares.filter(|share| share.is_finite()).fold(0.0, f64::max)
     }
 
-    fn phase(&self, region: String) -> Option<PhaseModels> {
-        let operations = Some(CausalQuantity::Operations(region.clone())).filter(|work| self.is_counted(work));
-        let quanta = Some(CausalQuantity::Quanta(region.clone())).filter(|work| self.is_counted(work));
+    fn phase(&self, region: &str) -> Option<PhaseModels> {
+        let [operations, quanta] = [CausalQuantity::Operations, CausalQuantity::Quanta]
+            .map(|quantity| Some(quantity(region.to_owned())).filter(|work| self.is_counted(work)));
         let works = operations.iter().chain(&quanta);
         let mut relations: Vec<QuantityRelation> = works.flat_map(|work| self.on_variables(work)).collect();
         for part in TimeClass::ALL {
             // Operations take computation; quanta are what is processed, or sent.
             let operations = operations.as_ref().filter(|_| part == TimeClass::Computation);
             let works: Vec<&CausalQuantity> = operations.into_iter().chain(&quanta).collect();
-            if works.is_empty() && self.share(&region, &[part]) < MIN_PHASE_WITHOUT_COUNTS {
+            if works.is_empty() && self.share(region, &[part]) < MIN_PHASE_WITHOUT_COUNTS {
                 continue;
             }
-            let to = CausalQuantity::Time(region.clone(), part);
+            let to = CausalQuantity::Time(region.to_owned(), part);
             relations.extend(works.into_iter().filter_map(|work| self.on_work(work, &to)));
             relations.extend(self.on_variables(&to));
         }
-        (!relations.is_empty()).then(|| PhaseModels { share: self.share(&region, &TimeClass::ALL), relations, region })
+        let share = self.share(region, &TimeClass::ALL);
+        (!relations.is_empty()).then(|| PhaseModels { region: region.to_owned(), share, relations })
     }
 
-    /// True if any run counted some of `work`.
     fn is_counted(&self, work: &CausalQuantity) -> bool {
         (0..self.n_runs).any(|run| self.value(work, run) > Some(0.0))
     }
@@ -253,8 +238,8 @@ impl StudyModels {
             CausalQuantity::Variable(name) => self.runs.get(run)?.get(name).copied(),
             CausalQuantity::Operations(region) => Some(sums?.regions.get(region)?.operations),
             CausalQuantity::Quanta(region) => Some(sums?.regions.get(region)?.quanta),
-            CausalQuantity::Time(region, part) => sums?.regions.get(region)?.part_s(*part),
-            CausalQuantity::Total(part) => sums?.part_s(*part),
+            CausalQuantity::Time(region, part) => sums?.regions.get(region)?.seconds[*part as usize],
+            CausalQuantity::Total(part) => sums?.seconds[*part as usize],
             CausalQuantity::Other => Some(sums?.other_s),
             CausalQuantity::ParallelTime => Some(totals.t_par_s),
             CausalQuantity::SequentialTime => Some(totals.t_seq_s),
@@ -262,48 +247,31 @@ impl StudyModels {
         }
     }
 
-    /// The sweeps of runs in which only `name` differs.
-    fn sweeps(&self, name: &str) -> Vec<VariableSweep> {
-        sweeps(&self.runs, &self.libraries, name)
-    }
-
     /// `to` against each variable, in the largest sweep of runs in which it differs alone.
     fn on_variables(&self, to: &CausalQuantity) -> Vec<QuantityRelation> {
         let relations = self.variables.iter().filter_map(|name| {
-            let largest = self.sweeps(name).into_iter().next()?;
+            let largest = sweeps(&self.runs, &self.libraries, name).into_iter().next()?;
             self.relation(CausalQuantity::Variable(name.clone()), to.clone(), &largest)
         });
         relations.collect()
     }
 
-    /// `to` against #op or #q, in all runs.
     fn on_work(&self, work: &CausalQuantity, to: &CausalQuantity) -> Option<QuantityRelation> {
         let all = VariableSweep { runs: (0..self.n_runs).collect(), held: BTreeMap::new(), n_different: 0 };
         let mut relation = self.relation(work.clone(), to.clone(), &all)?;
-        match law(&relation.points) {
-            Ok(law) => relation.linear = Some(law),
-            Err(error) => relation.no_law = Some(error),
-        }
+        (relation.linear, relation.no_law) = split_result(law(&relation.points));
         relation.drop_what_too_few_sizes_say();
         Some(relation)
     }
 
-    /// The runs of `sweep` in which `from` and `to` are known, and these.
-    fn points(&self, from: &CausalQuantity, to: &CausalQuantity, sweep: &VariableSweep) -> (Vec<usize>, Vec<Point>) {
-        let runs = sweep.runs.iter();
-        runs.filter_map(|&run| Some((run, (self.value(from, run)?, self.value(to, run)?)))).unzip()
-    }
-
     /// Fits the dependence of `to` on `from` in the runs of `sweep`; `None` if `to` is 0 or unknown in all of them.
     fn relation(&self, from: CausalQuantity, to: CausalQuantity, sweep: &VariableSweep) -> Option<QuantityRelation> {
-        let (runs, points) = self.points(&from, &to, sweep);
+        let known = sweep.runs.iter().filter_map(|&run| Some((run, (self.value(&from, run)?, self.value(&to, run)?))));
+        let (runs, points): (Vec<usize>, Vec<Point>) = known.unzip();
         if points.iter().all(|point| point.1 == 0.0) {
             return None;
         }
-        let (polynomial, no_polynomial) = match choose(&points) {
-            Ok(chosen) => (Some(chosen), None),
-            Err(error) => (None, Some(error)),
-        };
+        let (polynomial, no_polynomial) = split_result(choose(&points));
         let held = sweep.held.iter().filter(|(name, _)| self.variables.contains(name));
         let mut relation = QuantityRelation {
             from,
@@ -316,7 +284,7 @@ impl StudyModels {
             polynomial,
             no_polynomial,
         };
-        // What is against #op or #q may still follow a law.
+        // A relation to #op or #q may still follow a law.
         if matches!(relation.from, CausalQuantity::Variable(_)) {
             relation.drop_what_too_few_sizes_say();
         }
@@ -324,9 +292,16 @@ impl StudyModels {
     }
 }
 
+fn split_result<T>(result: Result<T, FitError>) -> (Option<T>, Option<FitError>) {
+    match result {
+        Ok(value) => (Some(value), None),
+        Err(error) => (None, Some(error)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::matrix_multiplication::{DELTA, DELTA_Q, multiplication, study};
+    use super::super::multiplication_tests::{DELTA, DELTA_Q, multiplication, study};
     use super::super::variables::RANKS;
     use super::*;
 
@@ -407,13 +382,13 @@ mod tests {
         let models = StudyModels::from_runs(&[multiplication(2, 40.0)]).unwrap();
         assert!(models.variables.is_empty());
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
-        assert_eq!(found.no_law, Some(FitError::TooFewRuns { found: 1 }));
+        assert_eq!(found.no_law, Some(FitError::TooFewRuns(1)));
         let two = [40.0, 60.0].map(|n| multiplication(2, n));
         let models = StudyModels::from_runs(&two).unwrap();
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
         assert!(found.law().is_some() && found.has_few_sizes());
         // The time triples from one size to the other: no constant is shown beside the law.
-        let too_few = Some(FitError::TooFewSizes { needed: MIN_SIZES_OF_RELATION, found: 2 });
+        let too_few = Some(FitError::TooFewSizes(2));
         assert_eq!((found.polynomial.is_none(), &found.no_polynomial), (true, &too_few));
     }
 
@@ -427,7 +402,7 @@ mod tests {
         found.linear = Some(law(&found.points).unwrap());
         found.drop_what_too_few_sizes_say();
         assert!(found.linear.is_none() && found.polynomial.is_some(), "{found:?}");
-        assert_eq!(found.no_law, Some(FitError::TooFewSizes { needed: MIN_SIZES_OF_RELATION, found: 2 }));
+        assert_eq!(found.no_law, Some(FitError::TooFewSizes(2)));
     }
 
     #[test]

@@ -54,18 +54,17 @@ pub fn models(models: &StudyModels, shown: &ShownModels, columns: usize) -> Resu
     Ok(head(models, columns) + &sections.join("\n"))
 }
 
-/// Why nothing is shown.
 fn nothing(models: &StudyModels, shown: &ShownModels) -> ModelError {
     let is_there = models.phases.iter().any(|phase| shown.has_region(&phase.region));
     match shown {
         ShownModels { region: Some(path), .. } if !is_there => {
             let known = models.phases.iter().map(|phase| phase.region.clone()).collect();
-            ModelError::NoRegion { path: path.clone(), known }
+            ModelError::NoRegion(path.clone(), known)
         }
         ShownModels { against: Some(name), .. } => {
             let of_phases = models.phases.iter().flat_map(|phase| &phase.relations);
             let known = of_phases.chain(&models.whole).map(|relation| relation.from.symbol().to_owned());
-            ModelError::NoQuantity { name: name.clone(), known: known.collect::<BTreeSet<_>>().into_iter().collect() }
+            ModelError::NoQuantity(name.clone(), known.collect::<BTreeSet<_>>().into_iter().collect())
         }
         _ => ModelError::NothingDiffers,
     }
@@ -105,34 +104,23 @@ fn relation(relation: &QuantityRelation, columns: usize) -> String {
     let runs = format!("{}{at}", plural(relation.runs.len() as u64, "run"));
     let mut text =
         format!("  {} against {}  {DIM}{runs}{DIM:#}\n", clean(relation.to.symbol()), clean(relation.from.symbol()));
-    let mut lines = Vec::new();
-    if let Some(linear) = &relation.linear {
-        lines.push(law(linear, relation));
-    }
-    if let Some(error) = &relation.no_law {
-        lines.push(error.to_string());
-    }
+    let mut lines: Vec<String> = relation.linear.iter().map(|linear| law(linear, relation)).collect();
+    lines.extend(relation.no_law.as_ref().map(ToString::to_string));
     match (&relation.polynomial, &relation.no_polynomial) {
         (Some(chosen), _) => {
             let equation = equation::of_fit(&chosen.fit, &relation.from, &relation.to);
-            lines.push(match relation.is_independent() {
-                true => format!("does not depend on it: {equation}"),
-                false => equation,
-            });
-            lines.push(errors(chosen, relation));
+            let note = if relation.is_independent() { "does not depend on it: " } else { "" };
+            lines.extend([format!("{note}{equation}"), errors(chosen, relation)]);
         }
         // A law has said itself that there are too few sizes.
         (None, Some(FitError::TooFewSizes { .. })) if relation.linear.is_some() => {}
         (None, Some(error)) if relation.no_law.is_none() => lines.push(error.to_string()),
         _ => {}
     }
-    for line in &lines {
-        text.push_str(&indented(line, columns));
-    }
+    text.extend(lines.iter().map(|line| indented(line, columns)));
     text
 }
 
-/// δ with its error, and whether the law holds.
 fn law(law: &LinearLaw, relation: &QuantityRelation) -> String {
     let (from, to) = (&relation.from, &relation.to);
     let delta = equation::delta(law.delta, from, to);
@@ -147,19 +135,17 @@ fn law(law: &LinearLaw, relation: &QuantityRelation) -> String {
     format!("δ = {delta} ± {}, error {error}; {} = δ·{} {holds}", percent(share), to.symbol(), from.symbol())
 }
 
-/// The LOOCV error by degree.
 fn errors(chosen: &SelectedFit, relation: &QuantityRelation) -> String {
-    let mut all = Vec::new();
-    for one in &chosen.errors {
+    let all = chosen.errors.iter().map(|one| {
         let error = if chosen.size > 0.0 { short_percent(one.error / chosen.size) } else { "0 %".to_owned() };
         let mark = if one.degree == chosen.fit.degree { "*" } else { "" };
-        all.push(format!("{}: {error}{mark}", one.degree));
-    }
+        format!("{}: {error}{mark}", one.degree)
+    });
     let squared = chosen.fit.r_squared.filter(|_| chosen.fit.degree > 0);
     let squared = squared.map_or_else(String::new, |share| format!("; R² {share:.4}"));
     let fits =
         if relation.is_polynomial() == Some(false) && chosen.fit.degree > 0 { "; no polynomial fits well" } else { "" };
-    format!("error by degree  {}{squared}{fits}", all.join("  "))
+    format!("error by degree  {}{squared}{fits}", all.collect::<Vec<_>>().join("  "))
 }
 
 /// Two digits of a small share: `0.021 %`.
@@ -173,7 +159,6 @@ fn short_percent(share: f64) -> String {
     }
 }
 
-/// A line of a relation, wrapped.
 fn indented(text: &str, columns: usize) -> String {
     let wrapped = wrap(text, columns.saturating_sub(INDENT), 0).replace('\n', &format!("\n{}", " ".repeat(INDENT + 2)));
     format!("{}{wrapped}\n", " ".repeat(INDENT))
@@ -200,7 +185,7 @@ pub fn graph(graph: &CausalGraph, columns: usize) -> String {
     text
 }
 
-/// Lines for the causes of one quantity. What is defined is one line, whatever its number of causes.
+/// Returns a line for each cause of a quantity, or a single one for all causes by definition.
 fn causes(edges: &[&CausalEdge]) -> Vec<String> {
     let mut defined: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut lines = Vec::new();
@@ -228,16 +213,14 @@ fn graph_remarks(graph: &CausalGraph) -> Vec<String> {
     for (from, to) in &graph.independent {
         by_cause.entry(from).or_default().push(clean(&to.label()));
     }
-    let mut remarks: Vec<String> = by_cause
-        .iter()
-        .map(|(from, to)| format!("{} has no influence on {}.", clean(&from.label()), to.join(", ")))
-        .collect();
+    let mut remarks: Vec<String> = Vec::new();
+    for (from, to) in &by_cause {
+        remarks.push(format!("{} has no influence on {}.", clean(&from.label()), to.join(", ")));
+    }
     remarks.extend(graph.remarks.iter().map(|remark| clean(remark)));
     remarks.extend(graph.difference.map(|difference| match difference {
         difference if difference < 1e-6 => format!("E = 1 / Σ Ovh holds in all runs, to {difference:.0e}."),
-        difference => {
-            format!("E = 1 / Σ Ovh is off by up to {}: not all time of some run is known.", percent(difference))
-        }
+        _ => format!("E = 1 / Σ Ovh is off by up to {}: not all time of some run is known.", percent(difference)),
     }));
     remarks.push("Times are summed over ranks but T_par and T_seq; what has no equation is not known.".to_owned());
     remarks
@@ -245,7 +228,7 @@ fn graph_remarks(graph: &CausalGraph) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::matrix_multiplication::study;
+    use super::super::multiplication_tests::study;
     use super::*;
     use crate::RunMetrics;
     use lbprof_report::words::width;

@@ -1,23 +1,21 @@
-//! What a run's time adds up to: overhead ratios, efficiency and speedup (docs/metrics.md §3; Lemeire et al. 2004, eqs 1–5). These are
+//! The sums of a run's time: overhead ratios, efficiency and speedup (docs/metrics.md §3; Lemeire et al. 2004, eqs 1–5). These are
 //! definitions, so they hold in each run to rounding; that they do is checked from both sides.
 
 use serde::Serialize;
 
-use super::phases::{PhasesOfRun, TimeClass};
+use super::phases::PhasesOfRun;
 use crate::RunMetrics;
 use crate::sequential_time::t_seq_s;
 use lbprof_report::words::mpi_name;
 
-/// A run's sums.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunTotals {
-    /// P: its ranks.
     pub n_ranks: u32,
     /// T_par: seconds that it takes, P·T over P; where logs are missing, both of the ranks that were read.
     pub t_par_s: f64,
     /// T_seq: seconds on one rank.
     pub t_seq_s: f64,
-    /// True if T_seq is that of runs on one rank ([`crate::sequential`]); else it is the run's own useful and serial work.
+    /// True if T_seq was measured on one rank; else it is the run's own useful and serial work.
     pub is_measured: bool,
     /// T_comp, T_comm and T_idle: seconds summed over ranks and regions; `None`: not known, and part of the ones before.
     pub seconds: [Option<f64>; 3],
@@ -51,7 +49,7 @@ fn run_totals(run: &RunMetrics, figures: &PhasesOfRun, measured_s: Option<f64>) 
     let (n, n_read) = (f64::from(run.n_ranks.max(1)), f64::from(figures.n_read.max(1)));
     // Sums are over the ranks that were read. Their own work is so, too; a time on one rank is of all.
     let own_s = if measured_s.is_some() { t_seq_s * (n_read / n) } else { t_seq_s };
-    let [computation, communication, idle] = TimeClass::ALL.map(|part| figures.part_s(part));
+    let [computation, communication, idle] = figures.seconds;
     let times = [computation, communication, idle, Some(figures.other_s)];
     let overheads = times.map(|seconds| seconds.filter(|_| own_s > 0.0).map(|seconds| seconds / own_s));
     let efficiency = (own_s > 0.0 && figures.all_s > 0.0).then(|| own_s / figures.all_s);

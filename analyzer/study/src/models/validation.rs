@@ -58,7 +58,7 @@ impl SelectedFit {
 ///
 /// That with the smallest mean squared residual of points left out; and of those whose mean is within one standard error of the smallest,
 /// the lowest degree, for a difference that small is chance. Errors below a billionth of the values are rounding, and all the same.
-/// Degrees for which there are too few points are not tried: the error is that of degree 0 where there are too few for all.
+/// Degrees for which there are too few points are not tried: if there are too few for all, the result is the error of degree 0.
 ///
 /// Source: docs/metrics.md §5; the one-standard-error rule: Breiman et al., "Classification and Regression Trees" (1984), §3.4.3.
 pub fn choose(points: &[Point]) -> Result<SelectedFit, FitError> {
@@ -143,6 +143,6 @@ mod tests {
 
     #[test]
     fn too_few_points_are_said() {
-        assert_eq!(choose(&[(1.0, 1.0)]).unwrap_err(), FitError::TooFewPoints { degree: 0, needed: 2, found: 1 });
+        assert_eq!(choose(&[(1.0, 1.0)]).unwrap_err(), FitError::TooFewPoints { degree: 0, found: 1 });
     }
 }

@@ -26,20 +26,6 @@ pub struct VariableSweep {
     pub n_different: usize,
 }
 
-impl VariableSweep {
-    /// The sweep of `name`, still without runs, that has the values of the other `variables` in common.
-    fn new(name: &str, variables: &BTreeMap<String, f64>) -> VariableSweep {
-        let mut held = variables.clone();
-        held.remove(name);
-        VariableSweep { runs: Vec::new(), held, n_different: 0 }
-    }
-
-    /// The sum of the held variables: runs at larger values are larger.
-    fn size(&self) -> f64 {
-        self.held.values().sum()
-    }
-}
-
 /// Names of variables that differ between runs, P first.
 pub fn varying(runs: &[BTreeMap<String, f64>]) -> Vec<String> {
     let mut names: Vec<&String> = runs.iter().flat_map(BTreeMap::keys).collect();
@@ -64,9 +50,12 @@ pub fn sweeps(runs: &[BTreeMap<String, f64>], libraries: &[String], name: &str) 
         if !variables.contains_key(name) {
             continue;
         }
-        let held = variables.iter().filter(|(other, _)| *other != name);
-        let key = held.map(|(other, value)| (other.as_str(), value.to_bits())).collect();
-        let sweep = sweeps.entry((libraries.get(at), key)).or_insert_with(|| VariableSweep::new(name, variables));
+        let others = variables.iter().filter(|(other, _)| *other != name);
+        let key = others.clone().map(|(other, value)| (other.as_str(), value.to_bits())).collect();
+        let sweep = sweeps.entry((libraries.get(at), key)).or_insert_with(|| {
+            let held = others.map(|(other, value)| (other.clone(), *value)).collect();
+            VariableSweep { runs: Vec::new(), held, n_different: 0 }
+        });
         sweep.runs.push(at);
     }
     let values: Vec<f64> = runs.iter().map(|run| run.get(name).copied().unwrap_or(f64::NAN)).collect();
@@ -79,7 +68,9 @@ pub fn sweeps(runs: &[BTreeMap<String, f64>], libraries: &[String], name: &str) 
     }
     sweeps.sort_by(|a, b| {
         let most = (b.n_different, b.runs.len()).cmp(&(a.n_different, a.runs.len()));
-        most.then_with(|| b.size().total_cmp(&a.size()))
+        // Runs at larger values of the held variables are larger.
+        let [a_size, b_size] = [a, b].map(|sweep| sweep.held.values().sum::<f64>());
+        most.then(b_size.total_cmp(&a_size))
     });
     sweeps
 }

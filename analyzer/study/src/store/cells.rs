@@ -4,12 +4,10 @@ use lbprof_thresholds::study::ROUNDING_OF_STORED_TIMES_S;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row};
 
-/// SQLite has whole numbers of 63 bits.
 pub(super) fn to_sql_integer(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// Reads the rows of one run that a statement selects.
 pub(super) fn rows<T>(
     connection: &Connection,
     select: &str,
@@ -19,7 +17,6 @@ pub(super) fn rows<T>(
     connection.prepare_cached(select)?.query_map([number], read)?.collect()
 }
 
-/// A time in a column.
 pub(super) fn time(row: &Row, column: &str) -> rusqlite::Result<f64> {
     let seconds = real(row, column)?;
     match seconds.is_finite() && seconds >= -ROUNDING_OF_STORED_TIMES_S {
@@ -33,7 +30,6 @@ pub(super) fn real(row: &Row, column: &str) -> rusqlite::Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }
 
-/// A cell that makes no sense.
 pub(super) fn wrong(what: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what)
 }

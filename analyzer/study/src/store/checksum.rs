@@ -9,7 +9,6 @@ use rusqlite::types::ValueRef;
 
 use super::schema::TABLES;
 
-/// Writes the checksum of a run whose rows are all there.
 pub(super) fn write(connection: &Connection, number: u32) -> rusqlite::Result<()> {
     let crc = sum_rows(connection, i64::from(number))?;
     connection.execute("INSERT OR REPLACE INTO checksums (run, crc) VALUES (?1, ?2)", [i64::from(number), crc])?;
@@ -31,7 +30,6 @@ pub(super) fn find_damaged(connection: &Connection) -> rusqlite::Result<Option<i
     Ok(stated.into_keys().next())
 }
 
-/// Returns the checksum of a run's rows in all tables.
 fn sum_rows(connection: &Connection, number: i64) -> rusqlite::Result<i64> {
     let mut crc = crc32fast::Hasher::new();
     for table in TABLES {

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::ErrorCode;
+use rusqlite::ErrorCode::{
+    CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, NotADatabase, PermissionDenied, ReadOnly, SystemIoFailure,
+};
 
 use super::id_text;
 
@@ -10,17 +12,11 @@ use super::id_text;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no file.
-    #[error("{}: there is no such study; 'lb-report study add {} DIR' begins one", path.display(), path.display())]
-    Missing {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: there is no such study; 'lb-report study add {} DIR' begins one", .0.display(), .0.display())]
+    Missing(PathBuf),
     /// The file is something else.
-    #[error("{}: this is no study of lb-report: name a file that 'lb-report study add' made", path.display())]
-    NotAStudy {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: this is no study of lb-report: name a file that 'lb-report study add' made", .0.display())]
+    NotAStudy(PathBuf),
     /// The study is of another version of the format.
     #[error("{}: study format {found}, this lb-report reads {read}: use the one that wrote it", path.display())]
     Version {
@@ -32,33 +28,17 @@ pub enum StoreError {
         read: i32,
     },
     /// The file is damaged.
-    #[error("{}: the study is damaged ({what}): take a copy of it from before, or add its runs to a new one", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// Description of the error.
-        what: String,
-    },
+    #[error("{}: the study is damaged ({}): take a copy of it from before, or add its runs to a new one", .0.display(), .1)]
+    Damaged(PathBuf, String),
     /// Another writes it, for long.
-    #[error("{}: somebody else has been writing to the study for a minute: try again; nothing was changed", path.display())]
-    Busy {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: somebody else has been writing to the study for a minute: try again; nothing was changed", .0.display())]
+    Busy(PathBuf),
     /// There is no space left.
-    #[error("{}: no space left on its disk: the study is as it was, nothing was added", path.display())]
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: no space left on its disk: the study is as it was, nothing was added", .0.display())]
+    Full(PathBuf),
     /// The file cannot be written.
-    #[error("{}: cannot be written: {what}; the study is as it was", path.display())]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// Error of the system.
-        what: String,
-    },
+    #[error("{}: cannot be written: {}; the study is as it was", .0.display(), .1)]
+    Unwritable(PathBuf, String),
     /// The run is in it already.
     #[error("{}: the run {} is in the study already, as run {number}; --replace puts the new figures in its place", path.display(), id_text(*id))]
     Twice {
@@ -70,26 +50,16 @@ pub enum StoreError {
         number: u32,
     },
     /// The run is not in it.
-    #[error("{}: there is no run {run} in it; 'lb-report study list {}' shows those that are", path.display(), path.display())]
-    NoRun {
-        /// The file.
-        path: PathBuf,
-        /// Its number or id.
-        run: String,
-    },
+    #[error("{}: there is no run {} in it; 'lb-report study list {}' shows those that are", .0.display(), .1, .0.display())]
+    NoRun(PathBuf, String),
     /// Something else.
-    #[error("{}: {what}", path.display())]
-    Failed {
-        /// The file.
-        path: PathBuf,
-        /// Error of the system.
-        what: String,
-    },
+    #[error("{}: {}", .0.display(), .1)]
+    Failed(PathBuf, String),
 }
 
 impl StoreError {
     pub(super) fn damaged(path: &Path, what: &str) -> StoreError {
-        StoreError::Damaged { path: path.to_owned(), what: what.to_owned() }
+        StoreError::Damaged(path.to_owned(), what.to_owned())
     }
 }
 
@@ -109,13 +79,11 @@ fn explain_error(path: &Path, error: rusqlite::Error) -> StoreError {
     let path = path.to_owned();
     let what = error.to_string();
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
-        Some(ErrorCode::DiskFull) => StoreError::Full { path },
-        Some(ErrorCode::NotADatabase) => StoreError::NotAStudy { path },
-        Some(
-            ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen | ErrorCode::SystemIoFailure,
-        ) => StoreError::Unwritable { path, what },
-        // A table or column that is missing, a value of another kind: somebody changed it.
-        _ => StoreError::Damaged { path, what },
+        Some(DatabaseBusy | DatabaseLocked) => StoreError::Busy(path),
+        Some(DiskFull) => StoreError::Full(path),
+        Some(NotADatabase) => StoreError::NotAStudy(path),
+        Some(ReadOnly | PermissionDenied | CannotOpen | SystemIoFailure) => StoreError::Unwritable(path, what),
+        // A table or column that is missing, a value of another kind: the file was changed.
+        _ => StoreError::Damaged(path, what),
     }
 }

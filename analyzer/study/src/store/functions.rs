@@ -10,14 +10,13 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 use super::cells::{rows, time, to_sql_integer, wrong};
 use super::schema::select_of_run;
 use crate::RunMetrics;
 use crate::run::{FunctionFigures, FunctionSums};
 
-/// Writes the functions of a run, if it has any.
 pub(super) fn write(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
     let Some(figures) = &run.functions else { return Ok(()) };
     let mut insert = connection.prepare("INSERT INTO functions VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
@@ -33,32 +32,18 @@ pub(super) fn write(connection: &Connection, run: &RunMetrics, number: u32) -> r
     Ok(())
 }
 
-/// A row of the table.
-struct StoredFunctionRow {
-    region: Option<String>,
-    function: Option<String>,
-    mean_s: f64,
-    /// 0 where the row is of all other functions.
-    error_s: f64,
-}
-
-impl StoredFunctionRow {
-    fn read(row: &Row) -> rusqlite::Result<StoredFunctionRow> {
+pub(super) fn read(connection: &Connection, number: u32) -> rusqlite::Result<Option<FunctionFigures>> {
+    let all = rows(connection, &select_of_run("functions"), number, |row| {
         let function: Option<String> = row.get("function")?;
         let error_s = if function.is_some() { time(row, "error_s")? } else { 0.0 };
-        Ok(StoredFunctionRow { region: row.get("region")?, function, mean_s: time(row, "mean_s")?, error_s })
-    }
-}
-
-/// Reads the functions of a run, or `None` if it has none.
-pub(super) fn read(connection: &Connection, number: u32) -> rusqlite::Result<Option<FunctionFigures>> {
-    let all = rows(connection, &select_of_run("functions"), number, StoredFunctionRow::read)?;
+        Ok((row.get::<_, Option<String>>("region")?, function, time(row, "mean_s")?, error_s))
+    })?;
     if all.is_empty() {
         return Ok(None);
     }
-    // What no row says would count as no time at all: each has one of its other functions.
+    // A missing row would count as no time at all, so each region must have a row of its other functions.
     let mut sums: BTreeMap<Option<String>, (FunctionSums, bool)> = BTreeMap::new();
-    for StoredFunctionRow { region, function, mean_s, error_s } in all {
+    for (region, function, mean_s, error_s) in all {
         let (sums, is_whole) = sums.entry(region).or_default();
         let is_new = match function {
             Some(function) => sums.times.insert(function, (mean_s, error_s)).is_none(),

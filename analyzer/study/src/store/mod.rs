@@ -3,7 +3,7 @@
 //! - The file has a rollback journal, not a write-ahead log, which file systems of clusters do not carry.
 //! - Who writes takes the file's lock before he reads what he decides by, so two that add at once both add.
 //! - A run is added in one transaction: all of it, or nothing of it.
-//! - What the file holds is checked as it is read: it may have been damaged, or be somebody else's.
+//! - What the file holds is checked as it is read: it may have been damaged, or come from another program.
 
 mod cells;
 mod checksum;
@@ -46,18 +46,16 @@ impl StudyFile {
         match fs::metadata(path) {
             // To SQLite a single byte is as good as none.
             Ok(found) if found.is_file() && found.len() != 1 => StudyFile::connect(path, OpenFlags::empty()),
-            Ok(_) => Err(StoreError::NotAStudy { path: path.to_owned() }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Err(StoreError::Missing { path: path.to_owned() })
-            }
-            Err(error) => Err(StoreError::Failed { path: path.to_owned(), what: SystemError(&error).to_string() }),
+            Ok(_) => Err(StoreError::NotAStudy(path.to_owned())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(StoreError::Missing(path.to_owned())),
+            Err(error) => Err(StoreError::Failed(path.to_owned(), SystemError(&error).to_string())),
         }
     }
 
     /// The study in `path`, begun there where there is none.
     pub fn open_or_create(path: &Path) -> Result<StudyFile, StoreError> {
         if path.is_dir() {
-            return Err(StoreError::NotAStudy { path: path.to_owned() });
+            return Err(StoreError::NotAStudy(path.to_owned()));
         }
         StudyFile::connect(path, OpenFlags::SQLITE_OPEN_CREATE)
     }
@@ -79,14 +77,9 @@ impl StudyFile {
 
     /// Refuses a study whose runs are not those that their checksums are of.
     fn check_runs(&self) -> Result<(), StoreError> {
-        let damaged = self.read(|connection| match schema::is_empty(connection)? {
-            true => Ok(Vec::new()),
-            false => Ok(checksum::find_damaged(connection)?.into_iter().collect()),
-        })?;
-        damaged.first().map_or(Ok(()), |number| {
-            let what = format!("the rows of run {number} are not those that its checksum is of");
-            Err(StoreError::Damaged { path: self.path.clone(), what })
-        })
+        let Some(number) = self.read(checksum::find_damaged)? else { return Ok(()) };
+        let what = format!("the rows of run {number} are not those that its checksum is of");
+        Err(StoreError::damaged(&self.path, &what))
     }
 
     /// The path of the file.
@@ -96,8 +89,7 @@ impl StudyFile {
 
     /// The number of the run with `id`, where the study holds it.
     pub fn number_of(&self, id: u64) -> Result<Option<u32>, StoreError> {
-        let found = self.read(|connection| Ok(number_of(connection, id)?.into_iter().collect()))?;
-        Ok(found.first().copied())
+        self.read(|connection| number_of(connection, id))
     }
 
     /// Adds a run, and returns its number. A run that is there already is an error, unless it is to `replace` that.
@@ -125,7 +117,7 @@ impl StudyFile {
             if schema::is_empty(&transaction).explain(&path)?
                 || write::remove(&transaction, number).explain(&path)? == 0
             {
-                return Err(StoreError::NoRun { path, run: number.to_string() });
+                return Err(StoreError::NoRun(path, number.to_string()));
             }
         }
         transaction.commit().explain(&path)
@@ -149,22 +141,21 @@ impl StudyFile {
         })
     }
 
-    /// Reads a list as of one moment, whatever is added meanwhile; of a study in which nothing was ever written it is empty.
-    pub(super) fn read<T>(
+    /// Reads as of one moment, whatever is added meanwhile; of a study in which nothing was ever written the result is the default.
+    pub(super) fn read<T: Default>(
         &self,
-        read: impl FnOnce(&Connection) -> rusqlite::Result<Vec<T>>,
-    ) -> Result<Vec<T>, StoreError> {
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         let transaction = self.connection.unchecked_transaction().explain(&self.path)?;
         match schema::is_empty(&transaction).explain(&self.path)? {
-            true => Ok(Vec::new()),
+            true => Ok(T::default()),
             false => read(&transaction).explain(&self.path),
         }
     }
 
     /// The lock to write, before anything is read.
     fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
-        let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
-        begun.explain(&self.path)
+        self.connection.transaction_with_behavior(TransactionBehavior::Immediate).explain(&self.path)
     }
 }
 

@@ -12,7 +12,6 @@ use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 use lbprof_analysis::model::CodeName;
 
-/// Returns all runs, by number.
 pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>> {
     let mut all = heads(connection)?;
     for StoredRun { number, run } in &mut all {
@@ -34,11 +33,9 @@ pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>>
 
 /// Hosts, problems, label and parameters of a run, what its processors counted, and what its cores do.
 fn lists(connection: &Connection, number: u32, run: &mut RunMetrics) -> rusqlite::Result<()> {
-    let hosts = "SELECT host FROM hosts WHERE run = ?1 ORDER BY position";
-    run.hosts = rows(connection, hosts, number, |row| row.get(0))?;
-    let problems = "SELECT problem FROM problems WHERE run = ?1 ORDER BY position";
-    run.problems = rows(connection, problems, number, |row| row.get(0))?;
-    let params = "SELECT name, value FROM params WHERE run = ?1";
+    run.hosts = rows(connection, &schema::select_of_run("hosts"), number, |row| row.get("host"))?;
+    run.problems = rows(connection, &schema::select_of_run("problems"), number, |row| row.get("problem"))?;
+    let params = &schema::select_of_run("params");
     let params = rows(connection, params, number, |row| Ok((row.get("name")?, real(row, "value")?)))?;
     run.params = params.into_iter().collect();
     let labels = rows(connection, &schema::select_of_run("labels"), number, |row| row.get("label"))?;
@@ -64,10 +61,9 @@ fn fill(connection: &Connection, number: u32, run: &mut RunMetrics) -> rusqlite:
 
 fn counted(row: &Row) -> rusqlite::Result<CountedFigures> {
     let [instructions, cycles, seconds] = ["instructions", "cycles", "seconds"].map(|column| real(row, column));
-    let counted = CountedFigures { instructions: instructions?, cycles: cycles?, seconds: seconds? };
-    let values = [counted.instructions, counted.cycles, counted.seconds];
-    match values.iter().all(|value| value.is_finite() && *value > 0.0) {
-        true => Ok(counted),
+    let (instructions, cycles, seconds) = (instructions?, cycles?, seconds?);
+    match [instructions, cycles, seconds].iter().all(|value| value.is_finite() && *value > 0.0) {
+        true => Ok(CountedFigures { instructions, cycles, seconds }),
         false => Err(wrong("a count is not above 0, or no number".into())),
     }
 }
@@ -77,14 +73,10 @@ fn cores(row: &Row) -> rusqlite::Result<CoreFigures> {
     for (share, name) in shares.iter_mut().zip(CoreFigures::NAMES) {
         *share = row.get(name)?;
     }
-    match shares.iter().flatten().all(|share| share.is_finite() && *share >= 0.0) {
-        true => Ok(CoreFigures {
-            cores: read_unsigned(row, "cores")?,
-            threads_per_rank: row.get("threads_per_rank")?,
-            shares,
-        }),
-        false => Err(wrong("an efficiency is below 0, or no number".into())),
+    if !shares.iter().flatten().all(|share| share.is_finite() && *share >= 0.0) {
+        return Err(wrong("an efficiency is below 0, or no number".into()));
     }
+    Ok(CoreFigures { cores: read_unsigned(row, "cores")?, threads_per_rank: row.get("threads_per_rank")?, shares })
 }
 
 fn head(row: &Row) -> rusqlite::Result<RunMetrics> {
@@ -103,9 +95,6 @@ fn head(row: &Row) -> rusqlite::Result<RunMetrics> {
         ideal_by_replay: row.get("ideal_by_replay")?,
         iterations: whole_or_none(row, "iterations")?,
         causes: followed.then(Vec::new),
-        functions: None,
-        counted: None,
-        cores: None,
         ..RunMetrics::default()
     };
     let counted_for = Some(program).filter(|program| program != run.program());
@@ -204,7 +193,6 @@ fn push(by_rank: &mut Vec<f64>, ranks: &[RankFigures], rank: u32, seconds: f64) 
     Ok(())
 }
 
-/// Refuses a list that lacks ranks.
 fn of_all(by_rank: &[f64], ranks: &[RankFigures]) -> rusqlite::Result<()> {
     match ranks.get(by_rank.len()) {
         None => Ok(()),
@@ -212,7 +200,6 @@ fn of_all(by_rank: &[f64], ranks: &[RankFigures]) -> rusqlite::Result<()> {
     }
 }
 
-/// A time in the column `seconds`.
 fn seconds(row: &Row) -> rusqlite::Result<f64> {
     time(row, "seconds")
 }

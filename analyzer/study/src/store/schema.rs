@@ -63,7 +63,7 @@ pub const TABLES: [StudyTable; 13] = [
     StudyTable { name: "functions", key: "run, position" },
 ];
 
-/// Makes the tables, and that of checksums. The comments are in the file of a study, and docs/study-tables.schema.json is made from them.
+/// Makes the tables, and the one of checksums. The comments are in the file of a study, and docs/study-tables.schema.json is made from them.
 pub const CREATE_TABLES: &str = "
 CREATE TABLE runs (
   run INTEGER PRIMARY KEY AUTOINCREMENT, -- Its number in the study: 1, 2 … in the order of adding; never reused.
@@ -208,11 +208,10 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreErr
         (0, 0) if tables(&moment).explain(path)? == 0 => Ok(()),
         (APPLICATION_ID, VERSION) => intact(&moment, path),
         (APPLICATION_ID, found) => Err(StoreError::Version { path: path.to_owned(), found, read: VERSION }),
-        _ => Err(StoreError::NotAStudy { path: path.to_owned() }),
+        _ => Err(StoreError::NotAStudy(path.to_owned())),
     }
 }
 
-/// Makes the tables where there are none.
 pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), StoreError> {
     if !is_empty(transaction).explain(path)? {
         return Ok(());
@@ -220,11 +219,6 @@ pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), Store
     transaction.execute_batch(CREATE_TABLES).explain(path)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID).explain(path)?;
     transaction.pragma_update(None, "user_version", VERSION).explain(path)
-}
-
-/// True if there is a table of this name; a view would not do, since it computes anything.
-fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
-    Ok(count(connection, "type = 'table' AND rootpage > 0 AND name = ?1", name)? > 0)
 }
 
 /// Reads the head of the file: the program that it is of, and its version.
@@ -242,7 +236,9 @@ fn tables(connection: &Connection) -> rusqlite::Result<i64> {
 /// it likes, for as long as it likes, and so does a trigger.
 fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     for StudyTable { name: table, .. } in TABLES {
-        if !has_table(connection, table).explain(path)? {
+        // A view would not do, since it computes anything.
+        let condition = "type = 'table' AND rootpage > 0 AND name = ?1";
+        if count(connection, condition, table).explain(path)? == 0 {
             return Err(StoreError::damaged(path, &format!("there is no table {table}")));
         }
     }
@@ -256,7 +252,6 @@ fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Counts the objects of the file that meet a condition.
 fn count(connection: &Connection, condition: &str, value: &str) -> rusqlite::Result<i64> {
     connection.query_row(&format!("SELECT count(*) FROM sqlite_master WHERE {condition}"), [value], |row| row.get(0))
 }

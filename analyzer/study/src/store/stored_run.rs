@@ -5,7 +5,7 @@ use crate::RunMetrics;
 /// A run in a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRun {
-    /// Its number: 1, 2 … in the order in which runs were added; that of a run that was removed is not given again.
+    /// Its number: 1, 2 … in the order of adding; numbers of removed runs are not used again.
     pub number: u32,
     /// Its figures.
     pub run: RunMetrics,

@@ -1,6 +1,7 @@
 //! A run's figures → rows.
 
-use rusqlite::{Connection, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params, params_from_iter};
 
 use super::cells::to_sql_integer;
 use super::{functions, id_text};
@@ -27,23 +28,10 @@ pub(super) fn add(connection: &Connection, run: &RunMetrics, number: Option<u32>
         connection.execute("INSERT INTO hardware VALUES (?1, ?2, ?3, ?4)", row)?;
     }
     if let Some(CoreFigures { cores, threads_per_rank, shares }) = run.cores {
-        let [parallel, mpi, load_balance, communication, threads, serial, thread_balance, waits, fork_join] = shares;
+        let mut row = vec![Value::from(number), to_sql_integer(cores).into(), threads_per_rank.into()];
+        row.extend(shares.map(Value::from));
         let insert = "INSERT INTO cores VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-        let row = params![
-            number,
-            to_sql_integer(cores),
-            threads_per_rank,
-            parallel,
-            mpi,
-            load_balance,
-            communication,
-            threads,
-            serial,
-            thread_balance,
-            waits,
-            fork_join
-        ];
-        connection.execute(insert, row)?;
+        connection.execute(insert, params_from_iter(row))?;
     }
     Ok(number)
 }
@@ -151,17 +139,9 @@ fn region(
 fn causes(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
     let mut insert = connection.prepare("INSERT INTO causes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
     for (at, cause) in run.causes.iter().flatten().enumerate() {
-        let activity = cause.activity.map(|activity| activity.name());
+        let (at, activity) = (to_sql_integer(at as u64), cause.activity.map(|activity| activity.name()));
         let class = cause.class.name();
-        insert.execute(params![
-            number,
-            to_sql_integer(at as u64),
-            cause.rank,
-            cause.region,
-            activity,
-            class,
-            cause.caused_s
-        ])?;
+        insert.execute(params![number, at, cause.rank, cause.region, activity, class, cause.caused_s])?;
     }
     Ok(())
 }

@@ -83,8 +83,8 @@ pub enum FigureUnit {
 pub struct FigureLine {
     /// Its name.
     pub name: &'static str,
-    /// True if more of it is better, false if less is, or `None` if neither is.
-    pub more_is_better: Option<bool>,
+    /// True if more of it is better, false if less is.
+    pub more_is_better: bool,
     /// An entry per column, or `None` if the figure is not known.
     pub cells: Vec<Option<TableCell>>,
 }
@@ -92,7 +92,7 @@ pub struct FigureLine {
 /// A figure of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TableCell {
-    /// Of repeated runs the median.
+    /// The median of repeated runs.
     pub value: f64,
     /// The least and the largest of repeated runs.
     pub range: (f64, f64),
@@ -112,11 +112,10 @@ impl FigureLine {
     }
     /// The columns with the best and with the worst figure; `None` where nothing distinguishes them.
     pub fn best_and_worst(&self) -> Option<(usize, usize)> {
-        let more_is_better = self.more_is_better?;
         let mut by_value: Vec<(usize, f64)> =
             self.cells.iter().enumerate().filter_map(|(at, cell)| Some((at, (*cell)?.value))).collect();
         // The first of several that are equal.
-        by_value.sort_by(|(_, a), (_, b)| if more_is_better { b.total_cmp(a) } else { a.total_cmp(b) });
+        by_value.sort_by(|(_, a), (_, b)| if self.more_is_better { b.total_cmp(a) } else { a.total_cmp(b) });
         let (&(best, best_value), &(worst, worst_value)) = (by_value.first()?, by_value.last()?);
         let differ =
             (best_value - worst_value).abs() > MIN_DIFFERENCE_OF_BEST * best_value.abs().max(worst_value.abs());

@@ -4,27 +4,22 @@ use std::collections::BTreeSet;
 
 use super::{FigureLine, FigureUnit, TableCell, TableSection};
 use crate::key::NotInStudy;
-use crate::run::{CoreFigures, CountedFigures, RegionFigures, RunMetrics};
+use crate::run::{CoreFigures, RegionFigures, RunMetrics};
 use crate::sequential_time::{is_on_one_rank, t_seq_s};
 use crate::store::StoredRun;
 use lbprof_analysis::metrics::load_balance::{EfficiencyTimes, is_above_elapsed};
 use lbprof_analysis::metrics::overhead::{OverheadBreakdown, PhaseTime, TimeCategory};
 
-/// Figures of a run, or of one of its regions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunFigures {
-    /// Number of the run.
     pub number: u32,
-    /// True if no data of it are missing.
     pub complete: bool,
     /// Its times; `None` where it does not have the region.
     pub times: Option<EfficiencyTimes>,
-    /// True if the ideal time is that of a replay.
     pub by_replay: bool,
     /// True if an estimate of the ideal time was left out, for it is above the elapsed time: ranks do not wait for each other at the
     /// end of each iteration.
     pub no_ideal: bool,
-    /// Iterations of the main loop, or of the region.
     pub iterations: Option<u64>,
     /// Its overheads; of the whole program alone.
     pub overheads: Option<OverheadBreakdown>,
@@ -48,16 +43,6 @@ pub struct ComputationScaling {
 }
 
 impl ComputationScaling {
-    /// Computes the scaling of `run` against `reference`.
-    fn against_reference(run: &CountedFigures, reference: &CountedFigures) -> Option<ComputationScaling> {
-        let scaling = ComputationScaling {
-            instructions: reference.instructions / run.instructions,
-            ipc: run.ipc() / reference.ipc(),
-            frequency: run.frequency() / reference.frequency(),
-        };
-        scaling.total().is_finite().then_some(scaling)
-    }
-
     /// CPU time of all ranks there over that here: the product.
     pub fn total(&self) -> f64 {
         self.instructions * self.ipc * self.frequency
@@ -68,7 +53,13 @@ impl ComputationScaling {
 fn scaling(run: &RunMetrics, all: &[StoredRun]) -> Option<ComputationScaling> {
     let counting = all.iter().filter(|kept| kept.run.program() == run.program() && kept.run.counted.is_some());
     let reference = counting.min_by_key(|kept| (kept.run.n_ranks, kept.number))?;
-    ComputationScaling::against_reference(run.counted.as_ref()?, reference.run.counted.as_ref()?)
+    let (own, reference) = (run.counted?, reference.run.counted?);
+    let scaling = ComputationScaling {
+        instructions: reference.instructions / own.instructions,
+        ipc: own.ipc() / reference.ipc(),
+        frequency: own.frequency() / reference.frequency(),
+    };
+    scaling.total().is_finite().then_some(scaling)
 }
 
 impl RunFigures {
@@ -81,12 +72,9 @@ impl RunFigures {
             None => (Some(run.times), run.iterations),
         };
         let by_replay = run.ideal_by_replay && region.is_none();
-        let no_ideal = match times {
-            Some(EfficiencyTimes { t_ideal_s: Some(ideal_s), elapsed_s, .. }) if !by_replay => {
-                is_above_elapsed(ideal_s, elapsed_s)
-            }
-            _ => false,
-        };
+        let no_ideal = !by_replay
+            && times
+                .is_some_and(|times| times.t_ideal_s.is_some_and(|ideal_s| is_above_elapsed(ideal_s, times.elapsed_s)));
         let times = times.map(|times| if no_ideal { EfficiencyTimes { t_ideal_s: None, ..times } } else { times });
         let overheads = (region.is_none() && !run.phases.is_empty()).then(|| {
             let t_seq_s = t_seq_s(run, all.iter().map(|kept| &kept.run));
@@ -100,26 +88,22 @@ impl RunFigures {
         RunFigures { number, complete, times, by_replay, no_ideal, iterations, overheads, on_one_rank, scaling, cores }
     }
 
-    /// A share of an iteration of `seconds`.
     fn per_iteration(&self, seconds: f64) -> Option<f64> {
         let iterations = self.iterations.filter(|&iterations| iterations > 0)?;
         Some(seconds / iterations as f64)
     }
 
-    /// True if its ideal time is known.
     pub fn has_ideal(&self) -> bool {
         self.times.is_some_and(|times| times.t_ideal_s.is_some())
     }
 
-    /// Overhead ratio of a phase, 0 for one that does not occur in the run.
+    /// Returns the overhead ratio of a phase, 0 for one that does not occur in the run.
     fn overhead_ratio(&self, phase: TimeCategory) -> Option<f64> {
         let overheads = self.overheads.as_ref()?;
-        let total_s = overheads.phases.iter().find(|one| one.phase == phase).map_or(0.0, PhaseTime::total_s);
-        overheads.ratio_of(total_s)
+        overheads.ratio_of(overheads.phases.iter().find(|one| one.phase == phase).map_or(0.0, PhaseTime::total_s))
     }
 }
 
-/// A region by its path, or the end of it.
 pub fn region_of<'a>(run: &'a RunMetrics, path: &str) -> Option<&'a RegionFigures> {
     run.region(path).or_else(|| {
         let mut regions = run.regions.iter();
@@ -136,7 +120,6 @@ fn region_in_study<'a>(run: &'a RunMetrics, all: &[StoredRun], path: &str) -> Op
     }
 }
 
-/// Refuses a region that no run has.
 pub(super) fn check_region(runs: &[StoredRun], path: &str) -> Result<(), NotInStudy> {
     const MOST: usize = 12;
     if runs.iter().any(|run| region_of(&run.run, path).is_some()) {
@@ -148,13 +131,12 @@ pub(super) fn check_region(runs: &[StoredRun], path: &str) -> Result<(), NotInSt
             known.push(region.path.clone());
         }
     }
-    Err(NotInStudy::NoRegion { path: path.to_owned(), known })
+    Err(NotInStudy::NoRegion(path.to_owned(), known))
 }
 
 /// A figure of a run: its name, whether more of it is better, and how it follows from others.
 type Row = (&'static str, bool, fn(&RunFigures) -> Option<f64>);
 
-/// Times, in seconds.
 const TIMES: &[Row] = &[
     ("elapsed T", false, |run| Some(run.times?.elapsed_s)),
     ("longest computation", false, |run| Some(run.times?.max_computation_s)),
@@ -162,14 +144,12 @@ const TIMES: &[Row] = &[
     ("ideal T", false, |run| run.times?.t_ideal_s),
 ];
 
-/// Times of an iteration, in seconds.
 const ITERATION: &[Row] = &[
     ("elapsed", false, |run| run.per_iteration(run.times?.elapsed_s)),
     ("computing", false, |run| run.per_iteration(run.times?.avg_computation_s)),
     ("communicating", false, |run| run.per_iteration(run.times?.elapsed_s - run.times?.avg_computation_s)),
 ];
 
-/// Efficiencies, as shares.
 const EFFICIENCIES: &[Row] = &[
     ("parallel efficiency η", true, |run| run.times?.parallel()),
     ("load balance LB", true, |run| run.times?.load_balance()),
@@ -178,7 +158,6 @@ const EFFICIENCIES: &[Row] = &[
     ("transfer", true, |run| run.times?.transfer()),
 ];
 
-/// POP's computation scaling, as ratios.
 const SCALING: &[Row] = &[
     ("computation scaling", true, |run| Some(run.scaling?.total())),
     ("instruction scaling", true, |run| Some(run.scaling?.instructions)),
@@ -197,16 +176,13 @@ const CORES: &[Row] = &[
     ("fork and join", true, |run| run.cores?.share("fork_join")),
 ];
 
-/// Name of the section of efficiencies.
 pub const EFFICIENCY: &str = "Efficiency";
 
-/// Name of the section of times.
 pub const TIME: &str = "Time";
 
-/// Name of the section of overheads.
 pub const OVERHEADS: &str = "Overheads";
 
-/// The sections of the figures of each column's runs; those of which nothing is known are left out.
+/// Returns the sections of a table. Sections without any known figure are left out.
 pub fn sections(columns: &[Vec<RunFigures>]) -> Vec<TableSection> {
     let tables = [
         (TIME, FigureUnit::Seconds, TIMES),
@@ -246,12 +222,13 @@ pub(super) fn line(
     of: impl Fn(&RunFigures) -> Option<f64>,
 ) -> FigureLine {
     let cells = columns.iter().map(|runs| TableCell::from_values(runs.iter().filter_map(&of))).collect();
-    FigureLine { name, more_is_better: Some(more_is_better), cells }
+    FigureLine { name, more_is_better, cells }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::CountedFigures;
 
     #[test]
     fn computation_scales_by_instructions_their_number_a_cycle_and_frequency() {

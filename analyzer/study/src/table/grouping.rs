@@ -9,14 +9,10 @@ use crate::key::{BUILT_IN, KeyValue, RANKS, compare, keys};
 use crate::store::StoredRun;
 use lbprof_report::words::mpi_name;
 
-/// Runs of one table.
 #[derive(Clone, Debug)]
 pub struct RunGroup<'a> {
-    /// Name of the program.
     pub program: String,
-    /// Values that all its runs have in common.
     pub fixed: Vec<(String, KeyValue)>,
-    /// Keys that distinguish its columns.
     pub by: Vec<String>,
     /// The runs of each column, at least one, by number; columns in the order of their values.
     pub columns: Vec<Vec<&'a StoredRun>>,
@@ -48,13 +44,12 @@ pub fn groups<'a>(runs: &'a [StoredRun], wanted: &TableRequest) -> Vec<RunGroup<
 /// over all that it has, less that parameter.
 pub fn find_distinguishing_params(runs: &[StoredRun]) -> Vec<String> {
     let keys = keys(runs);
-    let mut sums = Vec::new();
-    for run in runs {
-        let program = hash_value("program", KeyValue::look_up(run, "program").as_ref());
-        let compared = keys.iter().filter(|key| is_compared(key));
+    let sums = runs.iter().map(|run| {
+        let compared = keys.iter().map(String::as_str).filter(|key| is_compared(key)).chain(["program"]);
         let hashes = compared.map(|key| hash_value(key, KeyValue::look_up(run, key).as_ref()));
-        sums.push(hashes.fold(program, u64::wrapping_add));
-    }
+        hashes.fold(0, u64::wrapping_add)
+    });
+    let sums: Vec<u64> = sums.collect();
     let mut first_of_rest: HashMap<u64, Option<KeyValue>> = HashMap::new();
     let params = keys.iter().filter(|key| !BUILT_IN.contains(&key.as_str()));
     let distinguishing = params.filter(|key| {
@@ -86,7 +81,6 @@ fn hash_value(key: &str, value: Option<&KeyValue>) -> u64 {
     hasher.finish()
 }
 
-/// P and parameters that are not the same in all runs.
 fn varying(runs: &[&StoredRun]) -> Vec<String> {
     let mut keys = keys(runs.iter().copied());
     keys.retain(|key| {
@@ -139,7 +133,6 @@ pub fn comparable<'a>(run: &StoredRun, group: &RunGroup, all: &'a [StoredRun]) -
     all.iter().filter(|other| mpi_name(&other.run.mpi) == mpi).cloned().collect()
 }
 
-/// Runs with the same values together, in the order of the values.
 fn apart<'a>(runs: Vec<&'a StoredRun>, by: &[String]) -> Vec<(Values, Vec<&'a StoredRun>)> {
     let mut parts: Vec<(Values, Vec<&StoredRun>)> = Vec::new();
     for run in runs {

@@ -1,16 +1,16 @@
 //! Runs side by side: the tables of `lb-report study show`, as data.
 //!
 //! Runs of a program are cut into tables by all parameters but those that the columns are distinguished by; repeated runs with the
-//! same parameters and ranks are one column, whose figures are medians. [`grouping`] makes the columns, [`figures`] what a run
-//! has, [`scaling`] what it has against a base, [`remarks`] what must be said beside. All ratios come from
+//! same parameters and ranks are one column, whose figures are medians. `grouping` makes the columns, `figures` what a run
+//! has, `scaling` what it has against a base, `remarks` what must be said beside. All ratios come from
 //! [`Times`](lbprof_analysis::metrics::load_balance::EfficiencyTimes) and [`Overheads`](lbprof_analysis::metrics::overhead::OverheadBreakdown).
 
 mod figure_table;
-pub mod figures;
-pub mod grouping;
+pub(crate) mod figures;
+pub(crate) mod grouping;
 mod remark;
-pub mod remarks;
-pub mod scaling;
+mod remarks;
+mod scaling;
 mod scaling_base;
 
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ pub fn tables(runs: &[StoredRun], wanted: &TableRequest) -> Result<Vec<FigureTab
     let selected = key::selected(runs, &wanted.conditions)?;
     let known = key::keys(runs);
     if let Some(unknown) = wanted.by.iter().find(|key| !known.contains(key)) {
-        return Err(NotInStudy::NoParam { name: unknown.clone(), known });
+        return Err(NotInStudy::NoParam(unknown.clone(), known));
     }
     if let Some(path) = &wanted.region {
         figures::check_region(&selected, path)?;

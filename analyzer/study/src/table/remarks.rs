@@ -10,23 +10,22 @@ use super::scaling_base::ScalingBase;
 use super::{FigureLine, FigureTable, TableRequest};
 use crate::key::KeyValue;
 use crate::store::StoredRun;
+use crate::text::{listed, named, runs};
+use lbprof_report::words::{clean, percent, plural, seconds, seconds_like};
 
 /// The figures of a table's columns, and the bases that they are compared with.
 pub(super) struct ColumnFigures {
-    /// Figures of each column's runs.
     pub(super) figures: Vec<Vec<RunFigures>>,
     /// Base of each column, or `None` if it has none.
     pub(super) bases: Vec<Option<ScalingBase>>,
 }
 
 impl ColumnFigures {
-    /// The numbers of the runs that meet `condition`.
     fn numbers(&self, condition: impl Fn(&RunFigures) -> bool) -> Vec<u32> {
         self.figures.iter().flatten().filter(|run| condition(run)).map(|run| run.number).collect()
     }
 }
 
-/// Returns the remarks on `table`.
 pub(super) fn remarks(
     table: &FigureTable,
     group: &RunGroup,
@@ -38,36 +37,34 @@ pub(super) fn remarks(
     let mut remarks = not_shortest(table, group);
     let incomplete = columns.numbers(|run| !run.complete);
     if !incomplete.is_empty() {
-        remarks.push(TableRemark::Incomplete(incomplete));
+        remarks.push(TableRemark::warning(format!("data are incomplete: {}", runs(&incomplete))));
     }
     remarks.extend(params(group, all).iter().filter_map(|key| without(group, key)));
-    remarks.push(TableRemark::Ideal {
-        replayed: columns.numbers(|run| run.has_ideal() && run.by_replay),
-        estimated: columns.numbers(|run| run.has_ideal() && !run.by_replay),
-        left_out: columns.numbers(|run| run.no_ideal),
-    });
+    let replayed = columns.numbers(|run| run.has_ideal() && run.by_replay);
+    let estimated = columns.numbers(|run| run.has_ideal() && !run.by_replay);
+    let left_out = columns.numbers(|run| run.no_ideal);
+    remarks.extend(ideal(&replayed, &estimated, &left_out).map(TableRemark::explanation));
     if figures.iter().flatten().any(|run| run.overheads.is_some()) {
         let assumed = columns.numbers(|run| run.overheads.as_ref().is_some_and(|overheads| !overheads.is_given));
         let given = figures.iter().flatten().filter(|run| run.overheads.as_ref().is_some_and(|one| one.is_given));
-        let mut measured: Vec<u32> = given.flat_map(|run| run.on_one_rank.iter().copied()).collect();
-        measured.sort_unstable();
-        measured.dedup();
-        remarks.push(TableRemark::Sequential { measured, assumed });
+        let measured: BTreeSet<u32> = given.flat_map(|run| run.on_one_rank.iter().copied()).collect();
+        let measured: Vec<u32> = measured.into_iter().collect();
+        remarks.push(TableRemark::explanation(sequential(&measured, &assumed)));
     }
     let iterations: Vec<Option<u64>> = figures.iter().map(|runs| runs.first().and_then(|run| run.iterations)).collect();
     let mut known = iterations.iter().flatten();
     let first = known.next();
     if known.any(|n| Some(n) != first) {
-        remarks.push(TableRemark::Iterations(iterations));
+        remarks.push(TableRemark::warning(self::iterations(table, &iterations)));
     }
-    remarks.push(against(bases, wanted));
+    remarks.extend(against(bases, table, wanted).map(TableRemark::explanation));
     if table.columns.iter().any(|column| column.runs.len() > 1) {
-        remarks.push(TableRemark::Repeated);
+        remarks.push(TableRemark::explanation("of repeated runs the median; --all shows each".to_owned()));
     }
     remarks
 }
 
-/// Of all columns with as many ranks and, where it was counted, as much work: the warning where the shortest is not the best balanced.
+/// Warns where the shortest column is not the best balanced among all with as many ranks and as much counted work.
 fn not_shortest(table: &FigureTable, group: &RunGroup) -> Vec<TableRemark> {
     let (Some(elapsed), Some(efficiency), Some(balance)) =
         (table.line(figures::TIME, 0), table.line(figures::EFFICIENCY, 0), table.line(figures::EFFICIENCY, 1))
@@ -82,11 +79,11 @@ fn not_shortest(table: &FigureTable, group: &RunGroup) -> Vec<TableRemark> {
         let columns: Vec<bool> = sizes.iter().map(|other| *other == size).collect();
         let Some(shortest) = best_of(elapsed, &columns) else { continue };
         let [balance, efficiency] = [balance, efficiency].map(|line| {
-            // Of repeated runs, shown one by one, chance makes one the shortest.
+            // Chance makes one of several repeated runs the shortest.
             best_of(line, &columns).filter(|&best| table.columns[best].values != table.columns[shortest].values)
         });
         if balance.is_some() || efficiency.is_some() {
-            remarks.push(TableRemark::NotShortest { shortest, balance, efficiency });
+            remarks.push(TableRemark::warning(shortest_sentence(table, shortest, balance, efficiency)));
         }
     }
     remarks
@@ -104,29 +101,104 @@ fn size(run: &StoredRun) -> (u32, u64) {
     (run.run.n_ranks, operations.to_bits())
 }
 
-/// Parameters of any run of the program, each once.
-fn params(group: &RunGroup, all: &[StoredRun]) -> Vec<String> {
+fn params<'a>(group: &RunGroup, all: &'a [StoredRun]) -> BTreeSet<&'a String> {
     let of_program = all.iter().filter(|run| run.run.program() == group.program);
-    let mut names: Vec<String> = of_program.flat_map(|run| run.run.params.keys().cloned()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
+    of_program.flat_map(|run| run.run.params.keys()).collect()
 }
 
-/// Runs that do not have a parameter.
 fn without(group: &RunGroup, key: &str) -> Option<TableRemark> {
-    let runs = group.columns.iter().flatten().filter(|run| KeyValue::look_up(run, key).is_none());
-    let runs: Vec<u32> = runs.map(|run| run.number).collect();
-    (!runs.is_empty()).then(|| TableRemark::NoParam { name: key.to_owned(), runs })
+    let without = group.columns.iter().flatten().filter(|run| KeyValue::look_up(run, key).is_none());
+    let numbers: Vec<u32> = without.map(|run| run.number).collect();
+    let (key, again) = (clean(key), "add again with --replace --param");
+    let text = format!("no parameter {key}: {} ({again} {key}=VALUE)", runs(&numbers));
+    (!numbers.is_empty()).then(|| TableRemark::warning(text))
 }
 
-fn against(bases: &[Option<ScalingBase>], wanted: &TableRequest) -> TableRemark {
-    let mut known = bases.iter().flatten();
-    match known.next() {
-        None => TableRemark::NoBase,
-        Some(first) => {
-            let base = known.all(|base| base == first).then(|| first.clone());
-            TableRemark::Against { base, weak: wanted.weak }
+fn shortest_sentence(
+    table: &FigureTable,
+    shortest: usize,
+    balance: Option<usize>,
+    efficiency: Option<usize>,
+) -> String {
+    let best = [
+        ("load balance", balance, table.line(figures::EFFICIENCY, 1)),
+        ("parallel efficiency", efficiency, table.line(figures::EFFICIENCY, 0)),
+    ];
+    let mut others = Vec::new();
+    for (name, at, line) in best {
+        if let Some(at) = at
+            && let Some(cell) = line.and_then(|line| line.cell(at))
+        {
+            let elapsed = seconds_like(elapsed_s(table, at), elapsed_s(table, shortest));
+            let share = percent(cell.value);
+            others.push(format!("{} has the best {name} ({share} in {elapsed})", column(table, at)));
         }
     }
+    format!(
+        "{} is the shortest ({}), though {}: work that is done only to be parallel counts as computation in these figures, so judge \
+         by the elapsed time",
+        column(table, shortest),
+        seconds(elapsed_s(table, shortest)),
+        listed(&others),
+    )
+}
+
+fn elapsed_s(table: &FigureTable, column: usize) -> f64 {
+    table.line(figures::TIME, 0).and_then(|line| line.cell(column)).map_or(0.0, |cell| cell.value)
+}
+
+fn iterations(table: &FigureTable, numbers: &[Option<u64>]) -> String {
+    let known = numbers.iter().enumerate().filter_map(|(at, n)| Some((at, (*n)?)));
+    let each: Vec<String> =
+        known.map(|(at, n)| format!("{} of {}", plural(n, "iteration"), column(table, at))).collect();
+    format!("an iteration is not the same work in all runs: {}", listed(&each))
+}
+
+fn column(table: &FigureTable, at: usize) -> String {
+    let Some(column) = table.columns.get(at) else { return String::new() };
+    let values = table.by.iter().zip(&column.values);
+    let mut words: Vec<String> = values.filter_map(|(key, value)| Some(named(key, value.as_ref()?))).collect();
+    if words.is_empty() || table.columns.iter().filter(|other| other.values == column.values).count() > 1 {
+        words.push(runs(&column.runs));
+    }
+    words.join(" ")
+}
+
+fn ideal(replayed: &[u32], estimated: &[u32], left_out: &[u32]) -> Option<String> {
+    let mut parts = Vec::new();
+    match (replayed, estimated) {
+        ([], []) => {}
+        (_, []) => parts.push("ideal T by replay".to_owned()),
+        ([], _) => parts.push("ideal T estimated from iterations".to_owned()),
+        _ => parts.push(format!("ideal T by replay, of {} estimated from iterations", runs(estimated))),
+    }
+    if !left_out.is_empty() {
+        parts.push(format!("of {} not known: ranks do not wait for each other in each iteration", runs(left_out)));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn sequential(measured: &[u32], assumed: &[u32]) -> String {
+    let own = "the work of all ranks of the same run, assumed to be the time on one rank";
+    match (measured, assumed) {
+        ([], _) => format!("overheads are shares of {own}; a run on one rank with the same parameters would show it"),
+        (_, []) => format!("overheads are shares of the time on one rank, {}", runs(measured)),
+        _ => format!("overheads are shares of the time on one rank, {}; of {} of {own}", runs(measured), runs(assumed)),
+    }
+}
+
+fn against(bases: &[Option<ScalingBase>], table: &FigureTable, wanted: &TableRequest) -> Option<String> {
+    let mut known = bases.iter().flatten();
+    let Some(first) = known.next() else {
+        let why = "no speedup: no two runs with the same parameters and a known time have different numbers of ranks";
+        return (table.columns.len() > 1).then(|| format!("{why}; --base RUN compares with any run"));
+    };
+    let base = match known.all(|base| base == first) {
+        true => format!("against {} ({})", runs(&first.runs), plural(u64::from(first.n_ranks), "rank")),
+        false => "against the run of the same parameters with the fewest ranks".to_owned(),
+    };
+    Some(match wanted.weak {
+        true => format!("scaling {base}, work growing with the ranks: efficiency is T of that / T"),
+        false => format!("scaling {base}: speedup is T of that / T, efficiency speedup · its ranks / ranks"),
+    })
 }

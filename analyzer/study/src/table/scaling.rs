@@ -57,7 +57,6 @@ fn alike<'a>(run: &StoredRun, all: &'a [StoredRun], same_ranks: bool) -> Vec<&'a
     alike.collect()
 }
 
-/// Name of the section.
 pub const SCALING: &str = "Scaling";
 
 /// Speedup and efficiency of each column against its base; `None` where no column has one.
@@ -70,18 +69,14 @@ pub fn section(
     bases.iter().any(Option::is_some).then_some(())?;
     let (mut speedups, mut efficiencies) = (Vec::new(), Vec::new());
     for ((base, column), runs) in bases.iter().zip(columns).zip(figures) {
-        let Some(base) = base else {
-            speedups.push(None);
-            efficiencies.push(None);
-            continue;
-        };
-        let times = runs.iter().filter_map(|run| run.times).map(|times| times.elapsed_s);
-        speedups.push(TableCell::from_values(times.clone().filter_map(|elapsed_s| base.speedup(elapsed_s))));
-        let values = times.filter_map(|elapsed_s| base.efficiency(elapsed_s, column.n_ranks, weak));
+        let bases = base.iter().flat_map(|base| runs.iter().filter_map(move |run| Some((base, run.times?.elapsed_s))));
+        speedups.push(TableCell::from_values(bases.clone().filter_map(|(base, elapsed_s)| base.speedup(elapsed_s))));
+        let values = bases.filter_map(|(base, elapsed_s)| base.efficiency(elapsed_s, column.n_ranks, weak));
         efficiencies.push(TableCell::from_values(values));
     }
-    let speedup = FigureLine { name: "speedup", more_is_better: Some(true), cells: speedups };
-    let efficiency = FigureLine { name: "efficiency", more_is_better: Some(true), cells: efficiencies };
-    let lines = if weak { vec![efficiency] } else { vec![speedup, efficiency] };
+    let mut lines = vec![FigureLine { name: "efficiency", more_is_better: true, cells: efficiencies }];
+    if !weak {
+        lines.insert(0, FigureLine { name: "speedup", more_is_better: true, cells: speedups });
+    }
     Some(TableSection { name: SCALING, unit: FigureUnit::Ratio, lines })
 }

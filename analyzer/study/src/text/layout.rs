@@ -3,7 +3,6 @@
 use anstyle::Style;
 
 use super::{BAD, DASH, DIM, GOOD, value};
-use crate::key::KeyValue;
 use crate::table::{FigureLine, FigureTable, FigureUnit, RunColumn, TableCell, TableSection, figures};
 use lbprof_report::table::TextTable as Layout;
 use lbprof_report::words::{TimeUnit, clean, plural, wrap};
@@ -13,7 +12,6 @@ use lbprof_thresholds::study::MIN_PRINTED_FIGURE;
 const BEST: char = '+';
 const WORST: char = '-';
 
-/// Writes all figures of a table.
 pub(super) fn lines(table: &FigureTable, columns: usize) -> String {
     let side_by_side = as_columns(table);
     let text = match side_by_side.natural_width() <= columns {
@@ -27,7 +25,7 @@ pub(super) fn lines(table: &FigureTable, columns: usize) -> String {
 fn as_columns(table: &FigureTable) -> Layout {
     let key: Vec<String> = table.by.iter().map(|key| clean(key)).collect();
     let mut heads = vec![format!("<{}", key.join("\n"))];
-    heads.extend(table.columns.iter().map(head));
+    heads.extend(table.columns.iter().map(|column| column_values(column).collect::<Vec<_>>().join("\n")));
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let mut layout = Layout::new(&heads, 0);
     let numbers = table.columns.iter().map(|column| format!("{} ", number(column))).collect();
@@ -50,7 +48,6 @@ fn named_row(name: &str, cells: Vec<String>) -> Vec<String> {
     [vec![name.to_owned()], cells].concat()
 }
 
-/// False for a line of shares that all round to 0.0 %.
 fn is_shown(section: &TableSection, line: &FigureLine) -> bool {
     section.unit != FigureUnit::Share || line.cells.iter().flatten().any(|cell| cell.value.abs() >= MIN_PRINTED_FIGURE)
 }
@@ -90,24 +87,16 @@ fn rows(table: &FigureTable, section: &TableSection, lines: &[&FigureLine], form
     let cells: Vec<Vec<String>> = lines.iter().map(|line| cells(line, format)).collect();
     for (at, column) in table.columns.iter().enumerate() {
         let own = cells.iter().filter_map(|line| line.get(at).cloned());
-        let values = column.values.iter().map(|value| format!("{} ", value_or_dash(value.as_ref())));
         let name = if column.runs.len() > 1 { number(column) } else { format!("run {}", number(column)) };
-        layout.row(std::iter::once(name).chain(values).chain(own).collect());
+        layout.row(std::iter::once(name).chain(column_values(column)).chain(own).collect());
     }
     layout
 }
 
-/// The values of a column, one line per key.
-fn head(column: &RunColumn) -> String {
-    let values: Vec<String> = column.values.iter().map(|value| format!("{} ", value_or_dash(value.as_ref()))).collect();
-    values.join("\n")
+fn column_values(column: &RunColumn) -> impl Iterator<Item = String> {
+    column.values.iter().map(|of| format!("{} ", of.as_ref().map_or_else(|| DASH.to_owned(), value)))
 }
 
-fn value_or_dash(of: Option<&KeyValue>) -> String {
-    of.map_or_else(|| DASH.to_owned(), value)
-}
-
-/// The number of a column's run, or how many it has.
 fn number(column: &RunColumn) -> String {
     match column.runs.as_slice() {
         [one] => one.to_string(),
@@ -145,20 +134,18 @@ impl FigureFormat {
     }
 }
 
-/// The figures of a line, the best and the worst with their signs.
 fn cells(line: &FigureLine, format: &FigureFormat) -> Vec<String> {
     let marked = line.best_and_worst();
-    let mut texts = Vec::new();
-    for (at, cell) in line.cells.iter().enumerate() {
+    let texts = line.cells.iter().enumerate().map(|(at, cell)| {
         let sign = match marked {
             Some((best, _)) if best == at => BEST,
             Some((_, worst)) if worst == at => WORST,
             _ => ' ',
         };
         let number = cell.map_or_else(|| DASH.to_owned(), |cell| format.number(cell.value));
-        texts.push(format!("{number}{sign}"));
-    }
-    texts
+        format!("{number}{sign}")
+    });
+    texts.collect()
 }
 
 /// From where to where the first line of a section goes in repeated runs; `None` where there are none.
@@ -174,21 +161,17 @@ fn ranges(line: &FigureLine, section: &TableSection, format: &FigureFormat) -> O
     Some(texts.collect())
 }
 
-/// Colours figures that carry a sign.
 fn coloured(text: &str) -> String {
     text.split_inclusive('\n').map(|line| line.split_inclusive(' ').map(word).collect::<String>()).collect()
 }
 
 fn word(word: &str) -> String {
     let figure = word.trim_end();
-    let style: Option<Style> = match figure.chars().last() {
-        _ if !figure.starts_with(|first: char| first.is_ascii_digit()) => None,
-        Some(BEST) => Some(GOOD),
-        Some(WORST) => Some(BAD),
-        _ => None,
+    let style: Style = match figure.chars().last() {
+        _ if !figure.starts_with(|first: char| first.is_ascii_digit()) => return word.to_owned(),
+        Some(BEST) => GOOD,
+        Some(WORST) => BAD,
+        _ => return word.to_owned(),
     };
-    match style {
-        Some(style) => format!("{style}{figure}{style:#}{}", &word[figure.len()..]),
-        None => word.to_owned(),
-    }
+    format!("{style}{figure}{style:#}{}", &word[figure.len()..])
 }

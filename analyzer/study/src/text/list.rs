@@ -74,7 +74,6 @@ fn params(run: &RunMetrics) -> String {
     if params.is_empty() { DASH.to_owned() } else { params.join(" ") }
 }
 
-/// The first host, and how many more there are.
 fn hosts(run: &RunMetrics) -> String {
     match run.hosts.as_slice() {
         [] => DASH.to_owned(),
@@ -86,10 +85,8 @@ fn hosts(run: &RunMetrics) -> String {
 /// A moment in UTC, to the minute; a dash where it is none.
 fn started(unix_s: u64) -> String {
     let moment = i64::try_from(unix_s).ok().and_then(|unix_s| DateTime::from_timestamp(unix_s, 0));
-    match moment.filter(|_| unix_s > 0) {
-        Some(moment) => moment.format("%Y-%m-%d %H:%M").to_string(),
-        None => DASH.to_owned(),
-    }
+    let text = moment.filter(|_| unix_s > 0).map(|moment| moment.format("%Y-%m-%d %H:%M").to_string());
+    text.unwrap_or_else(|| DASH.to_owned())
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ mod show;
 use anstyle::{AnsiColor, Style};
 
 pub use list::{list, one_line};
-pub use remarks::sentences;
 pub use scaling_sentence::scaling_sentence;
 pub use show::show;
 
@@ -22,15 +21,12 @@ const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 const NOTE: Style = AnsiColor::Yellow.on_default();
 
-/// Nothing is known.
 const DASH: &str = "–";
 
-/// A number as short as it can be without losing digits.
 pub(super) fn format_number(value: f64) -> String {
     if value != 0.0 && !(1e-4..1e7).contains(&value.abs()) { format!("{value:e}") } else { format!("{value}") }
 }
 
-/// A value as short as it can be without losing digits.
 fn value(value: &KeyValue) -> String {
     match value {
         KeyValue::Number(value) => format_number(*value),
@@ -46,7 +42,6 @@ pub(super) fn named(key: &str, of: &KeyValue) -> String {
     }
 }
 
-/// `run 3`, `runs 1, 2 and 5`.
 pub(super) fn runs(numbers: &[u32]) -> String {
     match numbers {
         [one] => format!("run {one}"),
@@ -54,8 +49,7 @@ pub(super) fn runs(numbers: &[u32]) -> String {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
-fn listed(words: &[String]) -> String {
+pub(super) fn listed(words: &[String]) -> String {
     match words {
         [] => String::new(),
         [one] => one.clone(),

@@ -14,22 +14,14 @@ pub fn show(tables: &[FigureTable], columns: usize) -> String {
 
 fn render_table(table: &FigureTable, columns: usize) -> String {
     let program = if table.program.is_empty() { "(program not known)".to_owned() } else { clean(&table.program) };
-    let mut parts = Vec::new();
-    if let Some(region) = &table.region {
-        parts.push(format!("region {}", clean(short_path(region))));
-    }
-    parts.extend(table.fixed.iter().map(|(key, value)| named(key, value)));
-    let facts = parts.join(" · ");
+    let region = table.region.iter().map(|region| format!("region {}", clean(short_path(region))));
+    let facts: Vec<String> = region.chain(table.fixed.iter().map(|(key, value)| named(key, value))).collect();
+    let facts = facts.join(" · ");
     let mut text = format!("{BOLD}{program}{BOLD:#}");
     if !facts.is_empty() {
         write!(text, "  {DIM}{}{DIM:#}", wrap(&facts, columns.saturating_sub(program.len() + 2), 2)).ok();
     }
-    text.push('\n');
     let sentence = scaling_sentence(table);
-    if !sentence.is_empty() {
-        writeln!(text, "\n{}\n", wrap(&sentence, columns, 0)).ok();
-    }
-    text.push_str(&layout::lines(table, columns));
-    text.push_str(&remarks::lines(table, columns));
-    text
+    let sentence = if sentence.is_empty() { sentence } else { format!("\n{}\n\n", wrap(&sentence, columns, 0)) };
+    text + "\n" + &sentence + &layout::lines(table, columns) + &remarks::lines(table, columns)
 }

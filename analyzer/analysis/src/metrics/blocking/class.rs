@@ -104,7 +104,6 @@ pub struct WaitsByClass {
 }
 
 impl WaitsByClass {
-    /// Applies `of` to each part.
     pub(super) fn map(&self, of: impl Fn(f64) -> f64) -> WaitsByClass {
         WaitsByClass {
             communication_s: of(self.communication_s),

@@ -1,7 +1,7 @@
 //! Blocking and its causes, summed up ("Causes of Blocking Overhead in Message-Passing Programs" (2003), §§3–4; docs/metrics.md §4).
 //!
-//! Waits are those of the selected part of a run; their causes may lie outside of it. So ranks are identified by their numbers, and regions are
-//! those of the whole run, [`ReplayResults::regions`].
+//! Waits lie in the selected part of a run; their causes may lie outside of it. So ranks are identified by their numbers, and regions belong to
+//! the whole run, [`ReplayResults::regions`].
 
 mod class;
 mod own;
@@ -34,7 +34,7 @@ pub struct WaitCause {
     /// The activity there; `None`: a message's delay, or time of which nothing is known.
     #[serde(skip)]
     pub activity: Option<Activity>,
-    /// Its name, or that of the state of computation where that was recorded.
+    /// Its name, or the state of computation if that was recorded.
     #[serde(skip)]
     pub state: Option<&'static str>,
     /// The class of the cause.
@@ -43,7 +43,7 @@ pub struct WaitCause {
     pub caused_s: f64,
     /// Own time in the selected part, without waiting; null for a message's delay, and for anything outside of the part.
     pub own_s: Option<f64>,
-    /// Of communication, the call in which the rank spends most of that time: index of the call site, where it is known, and number of the
+    /// The call in which the rank spends most of that time in communication: index of the call site, where it is known, and number of the
     /// operation. `None`: it is no communication, or not in the selected part.
     #[serde(skip)]
     pub call: Option<(Option<u32>, u16)>,
@@ -85,7 +85,6 @@ pub struct WaitPlace {
     pub ranks: BTreeMap<u32, StateTimes>,
 }
 
-/// Call site, operation, region and reason of a wait.
 type WaitSite = (Option<u32>, u16, RegionIdx, WaitState);
 
 /// Waiting of the ranks, and what it is caused by.
@@ -112,7 +111,7 @@ pub struct BlockingSums {
 }
 
 impl BlockingSums {
-    /// A part of all waiting over all of it; 0 where nobody waits.
+    /// Returns a part of all waiting as a share; 0 if no rank waits.
     pub fn share(&self, part_s: f64) -> f64 {
         if self.total_s > 0.0 { part_s / self.total_s } else { 0.0 }
     }
@@ -159,7 +158,6 @@ pub fn pairs(followed: &ReplayResults) -> Vec<(u32, u32, f64)> {
 }
 
 impl BlockingSums {
-    /// Adds who waits where, why and how long.
     fn add_waits(&mut self, followed: &ReplayResults) {
         let mut places: BTreeMap<WaitSite, BTreeMap<u32, StateTimes>> = BTreeMap::new();
         for (key, wait) in &followed.blocking.waits {
@@ -193,7 +191,7 @@ impl StateTimes {
 }
 
 /// Returns the calls in which ranks wait because of the kinds of time that are meant, each with its fraction of that waiting. `place` gives the call
-/// site that stands for all of one place. Empty if nobody waits for them.
+/// site that stands for all of one place. Empty if no rank waits for them.
 pub fn waited_because_of(
     followed: &ReplayResults,
     is_meant: impl Fn(RegionState) -> bool,

@@ -6,9 +6,8 @@ use lbprof_collector::record::NONE;
 
 use crate::model::region_state::RegionState;
 use crate::model::replay_results::ReplayResults;
-use crate::model::{Model, RegionIdx, SiteTotalsKey};
+use crate::model::{Model, SiteTotalsKey, find_by_path};
 
-/// Seconds without waiting.
 pub(super) struct OwnTimes {
     /// By (world rank, kind).
     by_kind: BTreeMap<(u32, RegionState), f64>,
@@ -30,7 +29,7 @@ impl OwnTimes {
             *blocked.entry((rank, key.kind)).or_default() += seconds;
             *blocked_there.entry((rank, key.kind, call)).or_default() += seconds;
         }
-        let regions = regions_in_run(model, followed);
+        let regions = find_by_path(&model.regions, &followed.regions);
         let mut own = OwnTimes { by_kind: BTreeMap::new(), by_call: BTreeMap::new() };
         for rank in &model.ranks {
             for &((region, activity), cell) in &rank.cells {
@@ -48,7 +47,6 @@ impl OwnTimes {
         own
     }
 
-    /// Kinds, each rank's by themselves, and seconds.
     pub(super) fn iter(&self) -> impl Iterator<Item = (RegionState, f64)> {
         self.by_kind.iter().map(|(&(_, kind), &seconds)| (kind, seconds))
     }
@@ -63,10 +61,4 @@ impl OwnTimes {
         let calls = self.by_call.get(&(rank, kind))?;
         calls.iter().max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|&(_, call)| call)
     }
-}
-
-/// By index of the region in `model`: that in the whole run.
-fn regions_in_run(model: &Model, followed: &ReplayResults) -> Vec<Option<RegionIdx>> {
-    let known: BTreeMap<&str, RegionIdx> = followed.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
-    model.regions.iter().map(|one| known.get(one.path.as_str()).copied()).collect()
 }

@@ -46,17 +46,13 @@ pub(super) fn phases(regions: &[Region], own: &OwnTimes, caused: &BTreeMap<(u32,
     for (&(_, kind), &caused_s) in caused {
         phases.entry((kind.region(), CauseClass::classify(regions, kind))).or_default().1 += caused_s;
     }
-    let mut costs: Vec<PhaseCost> = phases
-        .iter()
-        .map(|(&(region, class), &(own_s, caused_s))| {
-            let own_s = if class == CauseClass::MessageDelay {
-                phases.get(&(region, CauseClass::Communication)).map_or(0.0, |phase| phase.0)
-            } else {
-                own_s
-            };
-            PhaseCost { region, class, own_s, caused_s }
-        })
-        .collect();
+    let costs = phases.iter().map(|(&(region, class), &(own_s, caused_s))| {
+        let communication =
+            phases.get(&(region, CauseClass::Communication)).filter(|_| class == CauseClass::MessageDelay);
+        let own_s = communication.map_or(own_s, |phase| phase.0);
+        PhaseCost { region, class, own_s, caused_s }
+    });
+    let mut costs: Vec<PhaseCost> = costs.collect();
     costs.sort_by(|a, b| b.total_s().total_cmp(&a.total_s()).then((a.region, a.class).cmp(&(b.region, b.class))));
     costs
 }

@@ -1,6 +1,6 @@
 //! The code that each rank runs: how often it calls MPI from where, and enters the regions that the program marks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::{Activity, Operation};
 
@@ -66,13 +66,8 @@ pub fn codes(model: &Model, places: &[CodePlace]) -> RunCode {
     let marked = marked_regions(model);
     let found: Vec<bool> = model.regions.iter().map(|region| region.found).collect();
     let by_rank: Vec<OwnCodes> = model.ranks.iter().map(|rank| own_codes(rank, &lines, &marked, &found)).collect();
-    let mut all: BTreeMap<CodePiece, u32> = BTreeMap::new();
-    for &code in by_rank.iter().flat_map(|own| own.keys()) {
-        _ = all.entry(code).or_default();
-    }
-    for (number, piece) in (0_u32..).zip(all.values_mut()) {
-        *piece = number;
-    }
+    let codes: BTreeSet<CodePiece> = by_rank.iter().flat_map(|own| own.keys().copied()).collect();
+    let all: BTreeMap<CodePiece, u32> = codes.into_iter().zip(0..).collect();
     let mut ranks = Vec::with_capacity(model.ranks.len());
     for (own, rank) in by_rank.into_iter().zip(&model.ranks) {
         let mut activities = rank.inclusive(0).map(|seconds| share(rank, seconds));
@@ -169,10 +164,7 @@ fn circles(model: &Model) -> Vec<Vec<u32>> {
         if group.len() <= 1 || group.len() >= u64::from(model.facts.n_ranks) {
             continue;
         }
-        let ranks = group.0.iter().flat_map(|&(first, step, count)| {
-            (0..i64::from(count)).map(move |at| i64::from(first) + i64::from(step) * at)
-        });
-        circles.push(ranks.filter_map(|rank| index.get(&u32::try_from(rank).ok()?).copied()).collect());
+        circles.push(group.iter().filter_map(|rank| index.get(&rank).copied()).collect());
     }
     circles
 }

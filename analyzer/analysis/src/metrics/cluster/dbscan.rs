@@ -34,7 +34,6 @@ pub(super) fn dbscan(distances: &[Vec<f64>], radius: f64, min_points: usize) -> 
     clusters
 }
 
-/// Returns the points whose distance in `row` is below `radius`.
 fn list_neighbours(row: &[f64], radius: f64) -> Vec<usize> {
     row.iter().enumerate().filter(|(_, distance)| **distance < radius).map(|(point, _)| point).collect()
 }

@@ -18,7 +18,6 @@ use lbprof_thresholds::metrics::{MIN_FACTOR_OF_CALLS, MIN_OTHER_OPERATIONS};
 
 use super::{CodePiece, RunCode};
 
-/// Ranks that run nearly the same code, as one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClusterProfile {
     /// The ranks, as indices.
@@ -34,7 +33,6 @@ pub(super) struct ClusterProfile {
 }
 
 impl ClusterProfile {
-    /// Of some ranks.
     pub(super) fn new(codes: &RunCode, ranks: Vec<usize>) -> ClusterProfile {
         let n = ranks.len().max(1) as f64;
         let mut profile = ClusterProfile::default();
@@ -59,7 +57,6 @@ impl ClusterProfile {
     }
 }
 
-/// Sums by key, ascending.
 fn summed(mut counts: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
     counts.sort_by_key(|(key, _)| *key);
     counts.dedup_by(|next, kept| {
@@ -81,7 +78,6 @@ pub(super) fn differences(codes: &RunCode, profiles: &[ClusterProfile]) -> Vec<V
     })
 }
 
-/// Returns the rows of a matrix of `n` rows and columns.
 pub(super) fn square<T>(n: usize, entry: impl Fn(usize, usize) -> T) -> Vec<Vec<T>> {
     (0..n).map(|row| (0..n).map(|column| entry(row, column)).collect()).collect()
 }
@@ -108,11 +104,14 @@ fn fractions_of(calls: &[(u32, f64)], n: f64) -> Vec<(u32, f64)> {
     calls.iter().map(|&(operation, times)| (operation, if n > 0.0 { times / n } else { 0.0 })).collect()
 }
 
-/// Of all in `a` the share that exceeds what is in `b`; both ascend. 0 where `a` is nothing.
+/// Returns the share of `a` in excess of `b`; both ascend. 0 if `a` is empty.
 fn excess(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
-    let (sum, more) = a.iter().fold((0.0, 0.0), |(sum, more), &(key, times)| {
-        (sum + times, more + (times - b.binary_search_by_key(&key, |(key, _)| *key).map_or(0.0, |at| b[at].1)).max(0.0))
-    });
+    let (mut sum, mut more) = (0.0, 0.0);
+    for &(key, times) in a {
+        let others = b.binary_search_by_key(&key, |(key, _)| *key).map_or(0.0, |at| b[at].1);
+        sum += times;
+        more += (times - others).max(0.0);
+    }
     if sum > 0.0 { more / sum } else { 0.0 }
 }
 
@@ -120,7 +119,7 @@ fn excess(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
 fn apart(codes: &RunCode, profiles: &[ClusterProfile]) -> Vec<Vec<bool>> {
     let mut profile_of = vec![usize::MAX; codes.ranks.len()];
     for (number, profile) in profiles.iter().enumerate() {
-        for &at in profile.ranks.iter() {
+        for &at in &profile.ranks {
             profile_of[at] = number;
         }
     }

@@ -13,7 +13,7 @@ pub struct DistinctiveCode {
     pub share: f64,
 }
 
-/// For each part the code that its ranks run at least twice as often as those of any other, on average; the one with most time
+/// For each part the code that its ranks run at least twice as often as the ranks of any other, on average; the one with most time
 /// first.
 pub fn own_code(codes: &RunCode, parts: &[ClusterOrRank]) -> Vec<Vec<DistinctiveCode>> {
     /// Mean runs of a piece in the part that runs it most, that part, its mean share there, and the runs in the next part.

@@ -16,7 +16,7 @@ pub(super) fn k_means(points: &[Vec<f64>], k: usize) -> Vec<Vec<f64>> {
     let mut random = RandomFractions::new(42);
     let attempts = (0..N_ATTEMPTS).map(|_| refine_centres(points, draw_centres(points, k, &mut random)));
     // The first of several that are equal.
-    attempts.min_by(|a, b| a.squares.total_cmp(&b.squares)).map_or_else(Vec::new, |best| best.centres)
+    attempts.min_by(|a, b| a.1.total_cmp(&b.1)).map_or_else(Vec::new, |best| best.0)
 }
 
 /// Returns the index of the centre nearest to `point`, the first of several, or 0 if there is none.
@@ -25,16 +25,8 @@ pub(super) fn nearest_centre(point: &[f64], centres: &[Vec<f64>]) -> usize {
     distances.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(centre, _)| centre)
 }
 
-/// Returns the square of the Euclidean distance between two points.
 pub(super) fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()
-}
-
-/// Centres of groups.
-struct GroupCentres {
-    centres: Vec<Vec<f64>>,
-    /// Sum of the squared distances of all points to the centres of their groups.
-    squares: f64,
 }
 
 /// Draws points as centres: each next one with a probability that is proportional to its squared distance to the nearest centre so far.
@@ -58,8 +50,9 @@ fn draw_centres(points: &[Vec<f64>], k: usize, random: &mut RandomFractions) -> 
     centres
 }
 
-/// Moves each centre to the mean of the points that are nearest to it, until no point changes its group.
-fn refine_centres(points: &[Vec<f64>], mut centres: Vec<Vec<f64>>) -> GroupCentres {
+/// Moves each centre to the mean of the points that are nearest to it, until no point changes its group. Returns them and the sum of the
+/// squared distances of all points to the centres of their groups.
+fn refine_centres(points: &[Vec<f64>], mut centres: Vec<Vec<f64>>) -> (Vec<Vec<f64>>, f64) {
     let mut groups = Vec::new();
     for _ in 0..MAX_ROUNDS {
         let nearest: Vec<usize> = points.iter().map(|point| nearest_centre(point, &centres)).collect();
@@ -76,7 +69,7 @@ fn refine_centres(points: &[Vec<f64>], mut centres: Vec<Vec<f64>>) -> GroupCentr
         }
     }
     let squares = points.iter().zip(&groups).map(|(point, &group)| squared_distance(point, &centres[group])).sum();
-    GroupCentres { centres, squares }
+    (centres, squares)
 }
 
 #[cfg(test)]

@@ -18,7 +18,6 @@ use lbprof_thresholds::metrics::MIN_RANKS_OF_CLUSTER;
 /// Most different profiles of code that are clustered; ranks with others, which are rarer, join the nearest.
 pub const MOST_PROFILES: usize = 500;
 
-/// The range in which the radius is chosen.
 const RADIUS: std::ops::RangeInclusive<f64> = 0.5..=0.75;
 
 /// Clusters of ranks.
@@ -85,17 +84,14 @@ pub fn clusters(codes: &RunCode) -> RankClusters {
         return found;
     }
     let labels = joined(&directed, &distances, separate(&dbscan(&distances, radius, MIN_RANKS_OF_CLUSTER)), radius);
-    let mut label_of: Vec<usize> = vec![usize::MAX; n_ranks];
-    for (profile, &label) in profiles.iter().zip(&labels) {
-        for &at in profile.ranks.iter() {
-            label_of[at] = label;
-        }
-    }
-    for (profile, next) in rest.iter().zip(n_ranks..) {
+    let labels_of_rest = rest.iter().zip(n_ranks..).map(|(profile, next)| {
         let nearest = profiles.iter().zip(&labels).map(|(other, label)| (difference(profile, other, false), *label));
         let nearest = nearest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(distance, _)| *distance < radius);
-        let label = nearest.map_or(next, |(_, label)| label);
-        for &at in profile.ranks.iter() {
+        nearest.map_or(next, |(_, label)| label)
+    });
+    let mut label_of: Vec<usize> = vec![usize::MAX; n_ranks];
+    for (profile, label) in all.iter().zip(labels.iter().copied().chain(labels_of_rest)) {
+        for &at in &profile.ranks {
             label_of[at] = label;
         }
     }
@@ -103,7 +99,7 @@ pub fn clusters(codes: &RunCode) -> RankClusters {
     found
 }
 
-/// Ranks by profile of code, the most frequent profile first. Like ranks have the same profile, so that of many ranks few
+/// Ranks by profile of code, the most frequent profile first. Like ranks have the same profile, so that few
 /// profiles remain: numbers of calls are the same where they lie within a fifth of the same power of √2.
 fn profiles(codes: &RunCode) -> Vec<ClusterProfile> {
     let mut by_key: BTreeMap<Vec<(u32, u32)>, Vec<usize>> = BTreeMap::new();

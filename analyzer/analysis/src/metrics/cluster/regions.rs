@@ -41,11 +41,7 @@ pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
     let points: Vec<Vec<f64>> = heaviest.iter().map(|&region| scaled_times(&vectors[region], &scales)).collect();
     let head = &points[..points.len().min(MOST_REGIONS)];
     let n_different = different(head);
-    let most = match k {
-        Some(k) => k,
-        None => MAX_GROUPS_OF_REGIONS.min(head.len() - 1),
-    }
-    .min(n_different);
+    let most = k.unwrap_or_else(|| MAX_GROUPS_OF_REGIONS.min(head.len() - 1)).min(n_different);
     let least = if k.is_some() { most } else { 2 };
     let tried = (least.max(1)..=most).map(|k| attempt(k, head, &points)).filter(|_| n_different >= 2);
     let best = tried.reduce(|best, next| if next.silhouette > best.silhouette + 1e-9 { next } else { best })?;
@@ -79,7 +75,6 @@ fn total(vector: &[f64]) -> f64 {
     vector.iter().sum()
 }
 
-/// Returns the number of different points.
 fn different(points: &[Vec<f64>]) -> usize {
     let mut bits: Vec<Vec<u64>> =
         points.iter().map(|point| point.iter().map(|value| value.to_bits()).collect()).collect();
@@ -92,16 +87,14 @@ fn different(points: &[Vec<f64>]) -> usize {
 fn attempt(k: usize, head: &[Vec<f64>], points: &[Vec<f64>]) -> RegionGroups {
     let centres = k_means(head, k);
     let mut order: Vec<usize> = Vec::new();
-    let of: Vec<usize> = points
-        .iter()
-        .map(|point| {
-            let raw = nearest_centre(point, &centres);
-            order.iter().position(|&seen| seen == raw).unwrap_or_else(|| {
-                order.push(raw);
-                order.len() - 1
-            })
-        })
-        .collect();
+    let mut of: Vec<usize> = Vec::with_capacity(points.len());
+    for point in points {
+        let centre = nearest_centre(point, &centres);
+        of.push(order.iter().position(|&known| known == centre).unwrap_or(order.len()));
+        if of.last() == Some(&order.len()) {
+            order.push(centre);
+        }
+    }
     let silhouette = silhouette(head, &of, order.len());
     RegionGroups { of, n: order.len(), silhouette }
 }

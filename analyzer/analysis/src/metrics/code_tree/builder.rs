@@ -24,18 +24,12 @@ use super::{CodeNode, CodeNodeKind, NodeName};
 use crate::model::replay_results::ReplayResults;
 use crate::model::samples::{SampledAt, SampledThreads};
 use crate::model::waits::WaitKey;
-use crate::model::{Model, Region, RegionIdx, chain};
+use crate::model::{Model, Region, RegionIdx, chain, find_by_path};
 use crate::profile::operation_name;
 use crate::structure::call_tree::CallTree;
 use crate::structure::code_place::{Caller, CodePlace, base_name};
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::symbols::ResolvedNames;
-
-/// CPU time at a node of the sampled code.
-struct SampledTime {
-    node: u32,
-    seconds: f64,
-}
 
 /// The name of the function that is the program, where nothing else is known.
 const MAIN: &str = "main";
@@ -45,9 +39,9 @@ pub struct CodeTreeBuilder<'a> {
     regions: &'a [Region],
     pub(super) calls: &'a CallTree,
     pub(super) code: &'a SampledCode,
-    /// Of each region the innermost loop or marked phase that it is or lies in; 0: none.
+    /// The innermost loop or marked phase that each region is or lies in; 0: none.
     phase_of: Vec<RegionIdx>,
-    /// Of each region the call of the innermost function around all that is called in it; `None` where they share none.
+    /// The call of the innermost function around all calls in each region; `None` where they share none.
     common: Vec<Option<u32>>,
     /// For each outermost call the first one in the same function.
     start_of: HashMap<u32, u32>,
@@ -191,11 +185,12 @@ impl<'a> CodeTreeBuilder<'a> {
             }
         }
         let mut frames: HashMap<u32, Vec<SampleFrame>> = HashMap::new();
-        let mut by_phase: BTreeMap<RegionIdx, Vec<SampledTime>> = BTreeMap::new();
+        // CPU time by node of the sampled code.
+        let mut by_phase: BTreeMap<RegionIdx, Vec<(u32, f64)>> = BTreeMap::new();
         for ((region, node), seconds) in sampled {
             frames.entry(node).or_insert_with(|| list_frames(self.code, node));
             for around in chain(self.regions, region).into_iter().filter(|&at| at != 0 && self.phase(at) == at) {
-                by_phase.entry(around).or_default().push(SampledTime { node, seconds });
+                by_phase.entry(around).or_default().push((node, seconds));
             }
         }
         // Each after the one around it.
@@ -211,16 +206,16 @@ impl<'a> CodeTreeBuilder<'a> {
     }
 
     /// Returns whether a noteworthy part of computation is outside of the function that a call calls.
-    fn is_beside(&self, call: u32, times: &[SampledTime], frames: &HashMap<u32, Vec<SampleFrame>>) -> bool {
+    fn is_beside(&self, call: u32, times: &[(u32, f64)], frames: &HashMap<u32, Vec<SampleFrame>>) -> bool {
         let functions = self.functions_of_call(call);
         let (mut all_s, mut beside_s) = (0.0, 0.0);
-        for time in times {
-            let frames = frames.get(&time.node).map_or(&[][..], Vec::as_slice);
+        for &(node, seconds) in times {
+            let frames = frames.get(&node).map_or(&[][..], Vec::as_slice);
             // The calls that led to others are not all known.
             if frames.first().is_some_and(|outermost| functions.first() == Some(&outermost.name)) {
                 let is_within = FrameMatch::find(&functions, frames).functions == functions.len();
-                all_s += time.seconds;
-                beside_s += if is_within { 0.0 } else { time.seconds };
+                all_s += seconds;
+                beside_s += if is_within { 0.0 } else { seconds };
             }
         }
         beside_s > MAX_COMPUTATION_OUTSIDE_OF_LOOP * all_s
@@ -261,10 +256,9 @@ impl<'a> CodeTreeBuilder<'a> {
         }
     }
 
-    /// Returns the regions of a replay, as those of the model: of a part of the run it has others.
+    /// Finds the regions of a replay in the model, which has fewer if it is a part of the run.
     pub fn find_regions(&self, followed: &ReplayResults) -> Vec<RegionIdx> {
-        let by_path: HashMap<&str, RegionIdx> = self.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
-        followed.regions.iter().map(|one| by_path.get(one.path.as_str()).copied().unwrap_or(0)).collect()
+        find_by_path(&followed.regions, self.regions).into_iter().map(Option::unwrap_or_default).collect()
     }
 
     fn phase(&self, region: RegionIdx) -> RegionIdx {
@@ -275,7 +269,6 @@ impl<'a> CodeTreeBuilder<'a> {
         self.common.get(phase as usize).copied().flatten()
     }
 
-    /// The loop or phase around one.
     fn outer(&self, phase: RegionIdx) -> RegionIdx {
         self.regions.get(phase as usize).map_or(0, |one| self.phase(one.parent))
     }
@@ -292,7 +285,6 @@ impl<'a> CodeTreeBuilder<'a> {
         self.child(around, CodeNodeKind::Region(phase))
     }
 
-    /// The node of the function that a call calls, in a phase.
     fn function(&mut self, phase: RegionIdx, call: u32) -> usize {
         if let Some(&known) = self.functions.get(&(phase, call)) {
             return known;
@@ -370,7 +362,7 @@ fn find_common(regions: &[Region], calls: &CallTree, seen: &BTreeSet<(RegionIdx,
             });
         }
     }
-    // Where nothing is called, the function is that of the region around it.
+    // A region without calls lies in the same function as the region around it.
     for at in 1..regions.len() {
         if common[at].is_none() {
             common[at] = common[regions[at].parent as usize];

@@ -2,7 +2,6 @@
 
 use crate::structure::sampled_code::{SampledCode, SampledLink};
 
-/// A function on the way to a sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SampleFrame<'a> {
     /// The function, an index of the sampled code's functions.
@@ -34,7 +33,6 @@ pub(super) fn list_frames(code: &SampledCode, node: u32) -> Vec<SampleFrame<'_>>
     frames
 }
 
-/// The common part of two lists of functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FrameMatch {
     /// Number of functions that are among the frames.
@@ -56,8 +54,8 @@ impl FrameMatch {
     }
 }
 
-/// Returns the number of `frames` that lead to the innermost of `functions`. Of frames that begin further in than the program, those that the last
-/// functions have; of such as leave the functions on the way, those up to there.
+/// Returns the number of `frames` that lead to the innermost of `functions`. If frames begin further in than the program, only the last functions count; if they
+/// leave the functions on the way, the frames up to there.
 pub(super) fn count_shared(functions: &[&str], frames: &[SampleFrame]) -> usize {
     let whole = (0..functions.len()).find_map(|from| {
         let found = FrameMatch::find(&functions[from..], frames);

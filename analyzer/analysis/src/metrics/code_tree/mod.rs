@@ -24,7 +24,7 @@ use lbprof_collector::Activity;
 use lbprof_thresholds::metrics::MAX_ESTIMATE_IN_BALANCE;
 
 use crate::metrics::functions::is_sampled;
-use crate::model::{Model, RankModel, RegionIdx};
+use crate::model::{Model, RegionIdx};
 use crate::structure::symbols::ResolvedNames;
 pub use builder::CodeTreeBuilder;
 pub use node::{CodeNode, CodeNodeKind, NodeBalance, NodeName, NodeSums};
@@ -71,12 +71,10 @@ impl<'a> CodeTree<'a> {
 /// Returns the index of the sampled rank that computes longest, the lowest of several.
 fn find_longest(model: &Model) -> Option<usize> {
     let sampled = model.ranks.iter().enumerate().filter(|(_, rank)| is_sampled(rank));
-    let computing =
-        sampled.map(|(at, rank): (usize, &RankModel)| (at, rank.inclusive(0)[Activity::Computation as usize]));
+    let computing = sampled.map(|(at, rank)| (at, rank.inclusive(0)[Activity::Computation as usize]));
     computing.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|(at, _)| at)
 }
 
-/// Adds waiting and its causes.
 fn add_waiting(model: &Model, builder: &mut CodeTreeBuilder) {
     let Some(followed) = &model.followed else { return };
     let regions = builder.find_regions(followed);
@@ -85,7 +83,7 @@ fn add_waiting(model: &Model, builder: &mut CodeTreeBuilder) {
         let region = regions.get(key.kind.region() as usize).copied().unwrap_or(0);
         let at = builder.of_wait(region, key);
         let is_first = followed.threads.get(key.thread as usize).is_some_and(|thread| thread.number == 0);
-        // What is waited in a call is lost where it is caused.
+        // Waiting in a call is lost where it is caused.
         let in_call_s = if is_first && key.operation != 0 { waiting_s } else { 0.0 };
         builder.nodes[at].alone += NodeSums { waiting_s, lost_s: -in_call_s, ..NodeSums::default() };
     }
@@ -138,7 +136,7 @@ mod tests {
     use super::*;
     use crate::model::samples::{CpuTime, OffCoreSums, SampledAt, SampledThreads};
     use crate::model::sites::CallSiteTable;
-    use crate::model::{CallSite, CallTotals, Region, ResourceUsage, SiteTotalsKey};
+    use crate::model::{CallSite, CallTotals, RankModel, Region, ResourceUsage, SiteTotalsKey};
     use crate::structure::call_tree::CallTree;
     use crate::structure::code_place::{CodePlace, SourcePosition};
     use crate::structure::sampled_code::{SampledFunction, SampledLink, SampledNode};

@@ -11,7 +11,7 @@ use crate::structure::code_place::Caller;
 pub enum CodeNodeKind {
     /// A loop that was found, or a marked phase; the first is the whole program.
     Region(RegionIdx),
-    /// A function that no known call calls: that of this call, a node of the call paths.
+    /// A function that no known call calls: the one with this call, a node of the call paths.
     Start(u32),
     /// The function that this call calls, a node of the call paths.
     Function(u32),
@@ -77,9 +77,9 @@ impl NodeName {
 pub struct NodeSums {
     /// Time.
     pub time_s: f64,
-    /// Of it computation.
+    /// Computation.
     pub computation_s: f64,
-    /// Of it in calls of MPI.
+    /// Time in calls of MPI.
     pub mpi_s: f64,
     /// Computation by state, of ranks of which it is known; at the index of the state's number.
     pub states: [f64; CoreState::COUNT],

@@ -12,16 +12,7 @@ use crate::metrics::functions::{CpuTime, CpuTimeComparison, computing};
 use crate::model::samples::{SampledAt, SampledThreads};
 use crate::model::{RankModel, RegionIdx};
 
-/// Computation of a rank, by node, the nodes within left out.
 pub(super) type ComputedTimes = BTreeMap<usize, f64>;
-
-/// Computation of a rank in a region.
-struct RegionTime {
-    region: RegionIdx,
-    seconds: f64,
-    /// By state, if that is known.
-    states: Option<[f64; CoreState::COUNT]>,
-}
 
 impl CodeTreeBuilder<'_> {
     /// Adds the time of a rank's first thread.
@@ -32,7 +23,9 @@ impl CodeTreeBuilder<'_> {
     /// Adds the time of a rank's first thread, and returns its computation. `is_compared` is true for the rank that is compared with the mean.
     pub(super) fn place_rank(&mut self, rank: &RankModel, is_compared: bool) -> ComputedTimes {
         let by_state = RankCoreTimes::new(rank);
-        let mut computation: BTreeMap<RegionIdx, f64> = BTreeMap::new();
+        let sampled = rank.samples.times(SampledThreads::First).iter();
+        let sampled = sampled.filter(|(sample, _)| sample.activity == Activity::Computation);
+        let mut computation: BTreeMap<RegionIdx, f64> = sampled.map(|(sample, _)| (sample.region, 0.0)).collect();
         for &((region, activity), cell) in &rank.cells {
             if activity == Activity::Computation {
                 *computation.entry(region).or_default() += cell.seconds;
@@ -42,23 +35,17 @@ impl CodeTreeBuilder<'_> {
                 self.nodes[at].alone += NodeSums { time_s: cell.seconds, lost_s: cell.seconds, ..NodeSums::default() };
             }
         }
-        for (sample, _) in rank.samples.times(SampledThreads::First) {
-            if sample.activity == Activity::Computation {
-                computation.entry(sample.region).or_default();
-            }
-        }
         let mut computed = ComputedTimes::new();
         for (region, seconds) in computation {
             let states = by_state.as_ref().map(|times| times.in_region(Some(region)).seconds);
-            self.add_computation(rank, &RegionTime { region, seconds, states }, is_compared, &mut computed);
+            self.add_computation(rank, region, seconds, states, is_compared, &mut computed);
         }
         // The recorder's own time is above.
         for &(key, cell) in rank.sites.iter().filter(|(key, _)| key.activity != Activity::Recorder) {
             let leaf = key.site.and_then(|site| self.calls.node_of(site));
             let at = self.of_call(key.region, leaf, key.operation);
-            let seconds = cell.seconds;
             let bytes = cell.sent.saturating_add(cell.received);
-            let (time_s, mpi_s, lost_s) = (seconds, seconds, seconds);
+            let [time_s, mpi_s, lost_s] = [cell.seconds; 3];
             self.nodes[at].alone += NodeSums { time_s, mpi_s, lost_s, calls: cell.calls, bytes, ..NodeSums::default() };
         }
         computed
@@ -68,18 +55,20 @@ impl CodeTreeBuilder<'_> {
     fn add_computation(
         &mut self,
         rank: &RankModel,
-        time: &RegionTime,
+        region: RegionIdx,
+        seconds: f64,
+        states: Option<[f64; CoreState::COUNT]>,
         is_compared: bool,
         computed: &mut ComputedTimes,
     ) {
-        let around = self.of_region(time.region);
-        let useful_s = time.states.map_or(time.seconds, |states| states[CoreState::Useful as usize]);
-        let sampled_s: f64 = computing(rank, Some(time.region)).map(|(_, sampled)| sampled.seconds).sum();
+        let around = self.of_region(region);
+        let useful_s = states.map_or(seconds, |states| states[CoreState::Useful as usize]);
+        let sampled_s: f64 = computing(rank, Some(region)).map(|(_, sampled)| sampled.seconds).sum();
         // Samples count CPU time, with an error: where they have more than the calls leave for computation, all are reduced.
         let reduction = if sampled_s > 0.0 { (useful_s / sampled_s).clamp(0.0, 1.0) } else { 0.0 };
-        let state = time.states.map(|_| CoreState::Useful);
-        for (node, sampled) in computing(rank, Some(time.region)) {
-            let at = self.of_sample(SampledAt { region: time.region, activity: Activity::Computation, node });
+        let state = states.map(|_| CoreState::Useful);
+        for (node, sampled) in computing(rank, Some(region)) {
+            let at = self.of_sample(SampledAt { region, activity: Activity::Computation, node });
             let own = if is_compared { *sampled } else { CpuTime::default() };
             let sums = NodeSums::computing(reduction * sampled.seconds, state);
             self.nodes[at].alone += NodeSums { cpu: CpuTimeComparison { all: *sampled, own }, ..sums };
@@ -90,19 +79,19 @@ impl CodeTreeBuilder<'_> {
                 next = self.nodes[at].parent;
             }
         }
-        let mut left_s = time.seconds - reduction * sampled_s;
+        let mut left_s = seconds - reduction * sampled_s;
         for state in CoreState::ALL.into_iter().filter(|state| state.phrase().is_some()) {
-            let seconds = time.states.map_or(0.0, |states| states[state as usize]);
-            if seconds > 0.0 {
+            let in_state_s = states.map_or(0.0, |states| states[state as usize]);
+            if in_state_s > 0.0 {
                 let at = self.child(around, CodeNodeKind::State(state));
-                self.nodes[at].alone += NodeSums::computing(seconds, Some(state));
-                *computed.entry(at).or_default() += seconds;
-                left_s -= seconds;
+                self.nodes[at].alone += NodeSums::computing(in_state_s, Some(state));
+                *computed.entry(at).or_default() += in_state_s;
+                left_s -= in_state_s;
             }
         }
         let left_s = left_s.max(0.0);
-        let unknown_s = time.states.map_or(left_s, |states| states[CoreState::NotKnown as usize].min(left_s));
-        self.nodes[around].alone += NodeSums::computing(unknown_s, time.states.map(|_| CoreState::NotKnown));
+        let unknown_s = states.map_or(left_s, |states| states[CoreState::NotKnown as usize].min(left_s));
+        self.nodes[around].alone += NodeSums::computing(unknown_s, states.map(|_| CoreState::NotKnown));
         self.nodes[around].alone += NodeSums::computing(left_s - unknown_s, state);
         *computed.entry(around).or_default() += left_s;
     }

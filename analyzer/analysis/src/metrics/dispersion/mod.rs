@@ -14,7 +14,6 @@
 //! activity of the program and is left out. Means are over all ranks, those that never enter a region included, with time 0.
 
 mod patterns;
-mod ranking;
 mod ranks;
 mod views;
 
@@ -22,11 +21,10 @@ use lbprof_collector::Activity;
 
 use crate::model::{Model, RegionIdx};
 pub use patterns::{TimeLevel, pattern};
-pub use ranking::SeverityCriterion;
 pub use ranks::{MostImbalanced, RankView, deviations, most_imbalanced};
 pub use views::{
     ActivityBreakdown, DispersionIndex, RegionExtremes, activity_view, breakdown, dominant, extremes, heaviest,
-    region_s, region_view,
+    region_s, region_view, severe_indices,
 };
 
 /// Something for each activity, at the index of its number; `None` where the activity is not performed.
@@ -52,18 +50,7 @@ pub struct RegionTimes {
 }
 
 impl RegionTimes {
-    /// Of activities with one entry a rank each, all equally many.
-    pub fn new(times: impl IntoIterator<Item = (Activity, Vec<f64>)>) -> RegionTimes {
-        let mut seconds: [Vec<f64>; Activity::COUNT] = Default::default();
-        for (activity, ranks) in times {
-            if activity != Activity::Recorder && ranks.iter().any(|&seconds| seconds > 0.0) {
-                seconds[activity as usize] = ranks;
-            }
-        }
-        RegionTimes { seconds }
-    }
-
-    /// Of a region of a run; one entry a rank of the model.
+    /// Collects the times of a region; one entry per rank of the model.
     pub fn from_model(model: &Model, region: RegionIdx) -> RegionTimes {
         let mut seconds: [Vec<f64>; Activity::COUNT] = Default::default();
         for (at, rank) in model.ranks.iter().enumerate() {
@@ -133,14 +120,14 @@ pub struct Dispersion {
 }
 
 impl Dispersion {
-    /// Of a run. T is the run's elapsed time: t_ij are means over ranks, so all of them, with the ranks' idle and unrecorded
+    /// Computes the dispersion of a run. T is its elapsed time: t_ij are means over ranks, so all of them, with the ranks' idle and unrecorded
     /// time, sum to it, and SID is ID times the share of the elapsed time that reports print.
     pub fn from_model(model: &Model) -> Dispersion {
         let regions = (0..model.regions.len() as RegionIdx).map(|region| RegionTimes::from_model(model, region));
         Dispersion::new(regions, model.ranks.len(), model.elapsed_s())
     }
 
-    /// Of regions given one after the other, each with the times of all `n_ranks` ranks; of a program that takes `elapsed_s`
+    /// Computes the dispersion of regions, each with the times of all `n_ranks` ranks, in a program that takes `elapsed_s`
     /// on the scale of means over ranks.
     pub fn new(regions: impl Iterator<Item = RegionTimes>, n_ranks: usize, elapsed_s: f64) -> Dispersion {
         let mut found = Dispersion { elapsed_s, ranks: RankView::new(n_ranks), ..Dispersion::default() };

@@ -22,15 +22,13 @@ pub fn pattern(times: &[f64]) -> Vec<TimeLevel> {
     let least = times.iter().copied().fold(f64::INFINITY, f64::min);
     let most = times.iter().copied().fold(0.0, f64::max);
     let margin = MARGIN_OF_PATTERN * (most - least);
-    times
-        .iter()
-        .map(|&time| match time {
-            _ if margin <= 0.0 => TimeLevel::Middle,
-            time if time == least => TimeLevel::Minimum,
-            time if time == most => TimeLevel::Maximum,
-            time if time <= least + margin => TimeLevel::Lower,
-            time if time >= most - margin => TimeLevel::Upper,
-            _ => TimeLevel::Middle,
-        })
-        .collect()
+    let levels = times.iter().map(|&time| match time {
+        _ if margin <= 0.0 => TimeLevel::Middle,
+        time if time == least => TimeLevel::Minimum,
+        time if time == most => TimeLevel::Maximum,
+        time if time <= least + margin => TimeLevel::Lower,
+        time if time >= most - margin => TimeLevel::Upper,
+        _ => TimeLevel::Middle,
+    });
+    levels.collect()
 }

@@ -21,13 +21,12 @@ pub struct MostImbalanced {
 /// mean of t̃_ijp over the ranks that enter it. `None` for ranks that do not, which have no shares. One entry a rank; each in
 /// 0..=√2 · (1 − 1/P).
 pub fn deviations(times: &RegionTimes) -> Vec<Option<f64>> {
-    let shares: Vec<Option<[f64; Activity::COUNT]>> = (0..times.n_ranks())
-        .map(|at| {
-            let seconds = times.rank(at);
-            let sum: f64 = seconds.iter().sum();
-            (sum > 0.0).then(|| seconds.map(|part| part / sum))
-        })
-        .collect();
+    let shares = (0..times.n_ranks()).map(|at| {
+        let seconds = times.rank(at);
+        let sum: f64 = seconds.iter().sum();
+        (sum > 0.0).then(|| seconds.map(|part| part / sum))
+    });
+    let shares: Vec<Option<[f64; Activity::COUNT]>> = shares.collect();
     let n = shares.iter().flatten().count() as f64;
     let mut means = [0.0; Activity::COUNT];
     for share in shares.iter().flatten() {
@@ -35,14 +34,11 @@ pub fn deviations(times: &RegionTimes) -> Vec<Option<f64>> {
             *mean += share / n;
         }
     }
-    shares
-        .iter()
-        .map(|share| {
-            share
-                .as_ref()
-                .map(|share| share.iter().zip(&means).map(|(share, mean)| (share - mean).powi(2)).sum::<f64>().sqrt())
-        })
-        .collect()
+    let distances = shares.iter().map(|share| {
+        let squares = share.as_ref()?.iter().zip(&means).map(|(share, mean)| (share - mean).powi(2));
+        Some(squares.sum::<f64>().sqrt())
+    });
+    distances.collect()
 }
 
 /// The rank with the largest ID_P_ip of a region; `None` where all are 0 or no single rank has the largest, as always with
@@ -73,7 +69,7 @@ pub struct RankView {
 }
 
 impl RankView {
-    /// Of so many ranks, before any region.
+    /// Creates the view of `n_ranks` ranks, before any region.
     pub fn new(n_ranks: usize) -> RankView {
         RankView { regions: vec![0; n_ranks], seconds: vec![0.0; n_ranks] }
     }

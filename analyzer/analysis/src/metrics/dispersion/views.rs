@@ -2,8 +2,9 @@
 //! 3.3). They take no ranks, so that a printed table is enough.
 
 use lbprof_collector::Activity;
+use lbprof_thresholds::metrics::ROUNDING_OF_INDEX;
 
-use super::{DispersionRow, PerActivity};
+use super::{ActivityCell, DispersionRow, PerActivity};
 
 /// T_j: seconds by activity, means over ranks, all regions together.
 pub type ActivityBreakdown = PerActivity<f64>;
@@ -75,9 +76,16 @@ pub fn region_view(row: &DispersionRow, elapsed_s: f64) -> Option<DispersionInde
     weighted(row.iter().flatten().copied(), elapsed_s)
 }
 
-fn weighted(cells: impl Iterator<Item = super::ActivityCell>, elapsed_s: f64) -> Option<DispersionIndex> {
+fn weighted(cells: impl Iterator<Item = ActivityCell>, elapsed_s: f64) -> Option<DispersionIndex> {
     let (time_s, spread_s) =
         cells.fold((0.0, 0.0), |(time, spread), cell| (time + cell.mean_s, spread + cell.mean_s * cell.id));
     let sid = (elapsed_s > 0.0).then(|| spread_s / elapsed_s);
     (time_s > 0.0).then(|| DispersionIndex { time_s, id: spread_s / time_s, sid })
+}
+
+/// Returns for each of `indices` whether it is the largest. One that is 0, or absent, never is; indices that differ by rounding alone are
+/// equally large.
+pub fn severe_indices(indices: &[Option<f64>]) -> Vec<bool> {
+    let least = indices.iter().flatten().copied().reduce(f64::max).map(|largest| (1.0 - ROUNDING_OF_INDEX) * largest);
+    indices.iter().map(|index| index.zip(least).is_some_and(|(index, least)| index > 0.0 && index >= least)).collect()
 }

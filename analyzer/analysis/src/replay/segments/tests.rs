@@ -302,7 +302,7 @@ fn watchers_of_segments_together_see_what_one_of_the_whole_sees() {
             (TimelineObserver::new(&known.model).unwrap(), StatisticsObserver::new(&known.model).unwrap());
         let segments = known.follow(steps, Some(&mut watch)).segments;
         assert_eq!(known.follow(steps, Some(&mut statistics)).segments, segments);
-        (segments, watch.finish(), statistics.finish())
+        (segments, watch.finish(), statistics.into_observations())
     };
     let ((one, whole, all), (several, joined, sums)) = (watched(1 << 40), watched(40));
     assert!(one == 1 && several > 5, "{several}");

@@ -6,7 +6,6 @@ use super::cells::CellTimes;
 use crate::model::region_state::Ns;
 use crate::model::{IterationSeries, Model};
 
-/// Finds the iterations in which ranks wait, by their times.
 pub(super) struct BlockedIterations<'a> {
     columns: IterationColumns,
     rows: usize,
@@ -16,7 +15,6 @@ pub(super) struct BlockedIterations<'a> {
     ranks: Vec<IterationCursor<'a>>,
 }
 
-/// The position of a rank in its iterations.
 struct IterationCursor<'a> {
     row: usize,
     series: Option<&'a IterationSeries>,
@@ -26,26 +24,17 @@ struct IterationCursor<'a> {
 }
 
 impl<'a> BlockedIterations<'a> {
-    /// Of the main loop of `model`; `None` where none is known.
+    /// Starts with the main loop of `model`, or returns `None` if none is known.
     pub(super) fn new(model: &'a Model, rows: &RankRows) -> Option<Self> {
         let ViewPlan { idx, columns, .. } = ViewPlan::new(model, rows)?;
+        let ranks = model.ranks.iter().enumerate().map(|(place, rank)| IterationCursor {
+            row: rows.row_of(place),
+            series: rank.series(idx),
+            at: 0,
+            column: 0,
+        });
         let ns = vec![0; rows.len() * columns.len()];
-        Some(BlockedIterations {
-            columns,
-            rows: rows.len(),
-            ns,
-            ranks: model
-                .ranks
-                .iter()
-                .enumerate()
-                .map(|(place, rank)| IterationCursor {
-                    row: rows.row_of(place),
-                    series: rank.series(idx),
-                    at: 0,
-                    column: 0,
-                })
-                .collect(),
-        })
+        Some(BlockedIterations { columns, rows: rows.len(), ns, ranks: ranks.collect() })
     }
 
     /// A rank waited; waits of a rank come in the order of time.
@@ -70,24 +59,20 @@ impl<'a> BlockedIterations<'a> {
         }
         if let Some(column) = self.columns.column_of(number, cursor.column) {
             cursor.column = column;
-            let cell = self.ns.get_mut(cursor.row * self.columns.len() + column);
-            if let Some(ns) = cell {
+            if let Some(ns) = self.ns.get_mut(cursor.row * self.columns.len() + column) {
                 *ns += (end - begin).max(0) as u64;
             }
         }
     }
 
-    /// Returns the waiting time by cell.
     pub(super) fn cells(&self) -> CellTimes {
         CellTimes::from_dense(&self.ns)
     }
 
-    /// Adds what another one has found of other waits.
     pub(super) fn join(&mut self, cells: &CellTimes) {
         cells.add_to(&mut self.ns);
     }
 
-    /// Seconds by row and column.
     pub(super) fn finish(self) -> Matrix {
         let seconds = self.ns.iter().map(|&ns| (ns as f64 * 1e-9) as f32).collect();
         Matrix { values: seconds, ..Matrix::zeros(self.rows, self.columns.len()) }

@@ -2,22 +2,18 @@
 
 use bincode::{Decode, Encode};
 
-/// Nanoseconds by number of the cell.
 #[derive(Encode, Decode)]
 pub(super) struct CellTimes(Vec<(u32, u64)>);
 
 impl CellTimes {
-    /// Returns the non-empty cells of `all`, row by row.
     pub(super) fn from_dense(all: &[u64]) -> CellTimes {
         CellTimes((0..).zip(all.iter().copied()).filter(|&(_, ns)| ns > 0).collect())
     }
 
-    /// Returns whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds them to those of the whole matrix.
     pub(super) fn add_to(&self, all: &mut [u64]) {
         for &(at, ns) in &self.0 {
             if let Some(sum) = all.get_mut(at as usize) {

@@ -87,7 +87,7 @@ pub struct WaitSeen {
     pub region: RegionIdx,
     /// Index of the call site; NONE where there is none.
     pub site: u32,
-    /// Number of the rank that ended it last; NONE: nobody did.
+    /// Number of the rank that ended it last; NONE: none did.
     pub delay_source: u32,
 }
 
@@ -134,19 +134,21 @@ impl TimelineView {
     /// Describes what was reduced, a sentence each.
     pub fn reduced(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let n_waits = self.waits.len() as u64;
-        if n_waits < self.all_waits {
-            notes.push(format!("{} of {} waits, the longest", GroupedNumber(n_waits), GroupedNumber(self.all_waits)));
-        }
-        let n_messages = self.messages.len() as u64;
-        if n_messages < self.all_messages {
-            let (shown, all) = (GroupedNumber(n_messages), GroupedNumber(self.all_messages));
-            notes.push(format!("{shown} of {all} messages, those that ended waits and were longest in transit first"));
-        }
-        let n_teams = self.teams.len() as u64;
-        if n_teams < self.all_teams {
-            let (shown, all) = (GroupedNumber(n_teams), GroupedNumber(self.all_teams));
-            notes.push(format!("{shown} of {all} instances of parallel regions and of their threads, the longest"));
+        let bounded = [
+            (self.waits.len() as u64, self.all_waits, "waits, the longest"),
+            (
+                self.messages.len() as u64,
+                self.all_messages,
+                "messages, those that ended waits and were longest in transit first",
+            ),
+            (
+                self.teams.len() as u64,
+                self.all_teams,
+                "instances of parallel regions and of their threads, the longest",
+            ),
+        ];
+        for (shown, all, what) in bounded.into_iter().filter(|(shown, all, _)| shown < all) {
+            notes.push(format!("{} of {} {what}", GroupedNumber(shown), GroupedNumber(all)));
         }
         if self.spans.is_none() {
             let bin_s = self.end as f64 * 1e-9 / self.bins.max(1) as f64;

@@ -51,7 +51,7 @@ pub struct TimelineObserver<'a> {
 }
 
 impl<'a> TimelineObserver<'a> {
-    /// Of the ranks of `model`; `None` where there is no time to show.
+    /// Creates an observer of the ranks of `model`, or returns `None` if there is no time to show.
     pub fn new(model: &'a Model) -> Option<Self> {
         let end = (model.window_s().1 * 1e9).round() as Ns;
         (end > 0 && !model.ranks.is_empty()).then(|| TimelineObserver::up_to(model, end))
@@ -103,25 +103,10 @@ impl<'a> TimelineObserver<'a> {
         }
     }
 
-    /// The number of a rank by its place in the model.
     fn number(&self, place: u32) -> u32 {
         self.model.ranks.get(place as usize).map_or(NONE, |rank| rank.rank)
     }
 
-    fn waits(&mut self, spent: &StateInterval, wait: &InitialWait) {
-        let seen = WaitSeen {
-            rank: self.number(spent.thread.rank_idx),
-            begin: spent.interval.begin,
-            end: wait.until,
-            state: wait.state,
-            region: spent.kind.region(),
-            site: spent.site,
-            delay_source: wait.by.unwrap_or(NONE),
-        };
-        self.waits.add(wait.until - spent.interval.begin, seen);
-    }
-
-    /// A rank's first thread was in a state.
     fn is_in(&mut self, state: u8, spent: &StateInterval, time: TimeInterval) {
         let TimeInterval { begin, end } = time;
         if time.is_empty() {
@@ -141,10 +126,13 @@ impl<'a> TimelineObserver<'a> {
 impl ReplayObserver for TimelineObserver<'_> {
     fn on_interval(&mut self, spent: &StateInterval) {
         self.wait = spent.wait;
-        if let Some(wait) = &spent.wait {
-            self.waits(spent, wait);
+        if let Some(InitialWait { until, state, by, .. }) = spent.wait {
+            let (rank, begin) = (self.number(spent.thread.rank_idx), spent.interval.begin);
+            let (region, delay_source) = (spent.kind.region(), by.unwrap_or(NONE));
+            let seen = WaitSeen { rank, begin, end: until, state, region, site: spent.site, delay_source };
+            self.waits.add(until - begin, seen);
         }
-        // A rank's time is that of its first thread.
+        // Only first threads are shown.
         if spent.thread.number != 0 {
             return;
         }

@@ -15,7 +15,6 @@ const MOST_REGIONS: usize = 24;
 /// The only state of its [`StateShares`]: being there.
 const PRESENT: u8 = 0;
 
-/// Adds up time by region and bin.
 pub(super) struct RegionShares {
     /// The regions in which most time is spent, by number.
     regions: Vec<RegionIdx>,
@@ -38,24 +37,20 @@ impl RegionShares {
         }
     }
 
-    /// Adds the time of a rank in a region.
     pub(super) fn add(&mut self, region: RegionIdx, time: TimeInterval) {
         let row = self.regions.binary_search(&region).unwrap_or(self.regions.len());
         self.shares.add(row, PRESENT, time.begin, time.end);
     }
 
-    /// Returns the sums of a segment of the run.
     pub(super) fn cells(&self) -> CellTimes {
         let [present, ..] = self.shares.cells();
         present
     }
 
-    /// Adds the sums of another segment.
     pub(super) fn join(&mut self, other: &CellTimes) {
         self.shares.join_state(PRESENT, other);
     }
 
-    /// Returns the shares.
     pub(super) fn finish(self) -> RegionCourse {
         let sizes = vec![self.n_ranks; self.regions.len() + 1];
         let share = self.shares.finish(&sizes).into_iter().map(|(_, share)| share).next().unwrap_or_default();

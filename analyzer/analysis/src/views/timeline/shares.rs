@@ -14,13 +14,11 @@ pub(super) struct StateShares {
     ns: [Vec<u64>; STATES],
 }
 
-/// Returns the start of a bin, rounded to a nanosecond.
 fn bin_edge(bin: usize, bin_ns: f64) -> Ns {
     (bin as f64 * bin_ns).round() as Ns
 }
 
 impl StateShares {
-    /// Bins of equal length up to `end`, which is more than 0.
     pub(super) fn new(rows: usize, bins: usize, end: Ns) -> StateShares {
         StateShares { rows, bins, end, bin_ns: end as f64 / bins as f64, ns: Default::default() }
     }
@@ -45,19 +43,16 @@ impl StateShares {
         }
     }
 
-    /// Returns the non-empty cells by state.
     pub(super) fn cells(&self) -> [CellTimes; STATES] {
         self.ns.each_ref().map(|all| CellTimes::from_dense(all))
     }
 
-    /// Adds that of other time.
     pub(super) fn join(&mut self, other: &[CellTimes; STATES]) {
         for (state, more) in (0..).zip(other) {
             self.join_state(state, more);
         }
     }
 
-    /// Adds other time in a state.
     pub(super) fn join_state(&mut self, state: u8, other: &CellTimes) {
         let Some(all) = self.ns.get_mut(usize::from(state)) else { return };
         if all.is_empty() && !other.is_empty() {
@@ -66,8 +61,8 @@ impl StateShares {
         other.add_to(all);
     }
 
-    /// The shares in 255ths, of rows that have so many ranks. What is rounded off in a bin counts in the next, so that the sum of a row
-    /// is right.
+    /// Returns the shares in 255ths. `sizes` has the number of ranks by row. Rounding errors of a bin are carried to the next, so that the sum of a
+    /// row is right.
     pub(super) fn finish(self, sizes: &[usize]) -> Vec<(u8, Vec<u8>)> {
         let mut by_state = Vec::new();
         for (state, all) in (0..).zip(&self.ns).filter(|(_, all)| !all.is_empty()) {

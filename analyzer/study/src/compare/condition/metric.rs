@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use MetricFormula::{Cores, Region, Run, Times};
+
 use crate::RunMetrics;
 use crate::run::RegionFigures;
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
@@ -15,67 +17,66 @@ pub struct ConditionMetric {
     pub name: String,
 }
 
-type OfTimes = fn(&EfficiencyTimes) -> Option<f64>;
-type OfRun = fn(&RunMetrics) -> Option<f64>;
-type OfRegion = fn(&RegionFigures) -> Option<f64>;
+/// The formula of a metric.
+enum MetricFormula {
+    /// A figure of runs and of regions.
+    Times(fn(&EfficiencyTimes) -> Option<f64>),
+    /// A figure of runs alone.
+    Run(fn(&RunMetrics) -> Option<f64>),
+    /// An efficiency of runs whose ranks have several threads, by its name in [`CoreFigures::NAMES`].
+    Cores(&'static str),
+    /// A figure of regions alone.
+    Region(fn(&RegionFigures) -> Option<f64>),
+}
 
-/// Of runs and of regions.
-const TIMES: &[(&str, OfTimes)] = &[
-    ("elapsed_s", |times| Some(times.elapsed_s)),
-    ("max_computation_s", |times| Some(times.max_computation_s)),
-    ("avg_computation_s", |times| Some(times.avg_computation_s)),
-    ("t_ideal_s", |times| times.t_ideal_s),
-    ("parallel_efficiency", EfficiencyTimes::parallel),
-    ("parallel", EfficiencyTimes::parallel),
-    ("load_balance", EfficiencyTimes::load_balance),
-    ("micro_load_balance", EfficiencyTimes::micro_load_balance),
-    ("transfer", EfficiencyTimes::transfer),
-    ("communication_efficiency", EfficiencyTimes::communication),
-    ("communication", EfficiencyTimes::communication),
+const METRICS: &[(&str, MetricFormula)] = &[
+    ("elapsed_s", Times(|times| Some(times.elapsed_s))),
+    ("max_computation_s", Times(|times| Some(times.max_computation_s))),
+    ("avg_computation_s", Times(|times| Some(times.avg_computation_s))),
+    ("t_ideal_s", Times(|times| times.t_ideal_s)),
+    ("parallel_efficiency", Times(EfficiencyTimes::parallel)),
+    ("parallel", Times(EfficiencyTimes::parallel)),
+    ("load_balance", Times(EfficiencyTimes::load_balance)),
+    ("micro_load_balance", Times(EfficiencyTimes::micro_load_balance)),
+    ("transfer", Times(EfficiencyTimes::transfer)),
+    ("communication_efficiency", Times(EfficiencyTimes::communication)),
+    ("communication", Times(EfficiencyTimes::communication)),
+    ("blocked_s", Run(blocked_s)),
+    ("ranks", Run(|run| Some(f64::from(run.n_ranks)))),
+    ("cores", Run(|run| Some(run.cores.map_or_else(|| f64::from(run.n_ranks), |of| of.cores as f64)))),
+    ("iterations", Run(|run| run.iterations.map(|n| n as f64))),
+    ("time_per_iteration_s", Run(|run| Some(run.times.elapsed_s / run.iterations.filter(|&n| n > 0)? as f64))),
+    ("max_resident_bytes", Run(max_resident_bytes)),
+    ("cores_parallel_efficiency", Cores("parallel")),
+    ("cores_mpi", Cores("mpi")),
+    ("cores_load_balance", Cores("load_balance")),
+    ("cores_communication", Cores("communication")),
+    ("cores_threads", Cores("threads")),
+    ("cores_serial", Cores("serial")),
+    ("cores_thread_balance", Cores("thread_balance")),
+    ("cores_waits", Cores("waits")),
+    ("cores_fork_join", Cores("fork_join")),
+    ("time_s", Region(|region| Some(region.activities.values().flatten().sum()))),
+    ("blocked_s", Region(|region| region.blocked_s)),
+    ("iterations", Region(|region| region.iterations.map(|n| n as f64))),
+    ("invocations", Region(|region| Some(region.invocations as f64))),
+    ("operations", Region(|region| Some(region.operations))),
+    ("quanta", Region(|region| Some(region.quanta))),
 ];
 
-/// Of runs alone.
-const RUN: &[(&str, OfRun)] = &[
-    ("blocked_s", |run| {
-        run.ranks.iter().map(|rank| rank.blocked_s).sum::<Option<f64>>().filter(|_| !run.ranks.is_empty())
-    }),
-    ("ranks", |run| Some(f64::from(run.n_ranks))),
-    ("cores", |run| Some(run.cores.map_or_else(|| f64::from(run.n_ranks), |of| of.cores as f64))),
-    ("iterations", |run| run.iterations.map(|n| n as f64)),
-    ("time_per_iteration_s", |run| run.iterations.filter(|&n| n > 0).map(|n| run.times.elapsed_s / n as f64)),
-    ("max_resident_bytes", |run| {
-        run.ranks.iter().map(|rank| rank.max_resident_bytes).max().filter(|&bytes| bytes > 0).map(|bytes| bytes as f64)
-    }),
-];
+fn blocked_s(run: &RunMetrics) -> Option<f64> {
+    run.ranks.iter().map(|rank| rank.blocked_s).sum::<Option<f64>>().filter(|_| !run.ranks.is_empty())
+}
 
-/// Of runs whose ranks have several threads, of which [`CoreFigures::NAMES`] has the names after this.
-const CORES: &[(&str, &str)] = &[
-    ("cores_parallel_efficiency", "parallel"),
-    ("cores_mpi", "mpi"),
-    ("cores_load_balance", "load_balance"),
-    ("cores_communication", "communication"),
-    ("cores_threads", "threads"),
-    ("cores_serial", "serial"),
-    ("cores_thread_balance", "thread_balance"),
-    ("cores_waits", "waits"),
-    ("cores_fork_join", "fork_join"),
-];
-
-/// Of regions alone.
-const REGION: &[(&str, OfRegion)] = &[
-    ("time_s", |region| Some(region.activities.values().flatten().sum())),
-    ("blocked_s", |region| region.blocked_s),
-    ("iterations", |region| region.iterations.map(|n| n as f64)),
-    ("invocations", |region| Some(region.invocations as f64)),
-    ("operations", |region| Some(region.operations)),
-    ("quanta", |region| Some(region.quanta)),
-];
+fn max_resident_bytes(run: &RunMetrics) -> Option<f64> {
+    let largest = run.ranks.iter().map(|rank| rank.max_resident_bytes).max();
+    largest.filter(|&bytes| bytes > 0).map(|bytes| bytes as f64)
+}
 
 impl ConditionMetric {
     /// The metric of a run, or of a region, of this name; else the name that is most like it.
     pub(super) fn new(region: Option<String>, name: &str) -> Result<ConditionMetric, &'static str> {
-        let mut known = metric_names(region.is_some());
-        if known.any(|one| one == name) {
+        if list_metrics(region.is_some()).any(|(known, _)| *known == name) {
             return Ok(ConditionMetric { region, name: name.to_owned() });
         }
         Err(most_similar(metric_names(region.is_some()), name).unwrap_or_default())
@@ -87,23 +88,18 @@ impl ConditionMetric {
             Some(_) => Some(joined(paths.iter().filter_map(|path| run.region(path)))?),
             None => None,
         };
-        let region = region.as_ref();
-        let times = region.map_or(&run.times, |region| &region.times);
-        let of_times = TIMES.iter().find(|(name, _)| *name == self.name);
-        if let Some((_, of)) = of_times {
-            return of(times);
-        }
-        match region {
-            Some(region) => REGION.iter().find(|(name, _)| *name == self.name).and_then(|(_, of)| of(region)),
-            None => match CORES.iter().find(|(name, _)| *name == self.name) {
-                Some((_, share)) => run.cores.and_then(|cores| cores.share(share)),
-                None => RUN.iter().find(|(name, _)| *name == self.name).and_then(|(_, of)| of(run)),
-            },
+        let (_, formula) = list_metrics(region.is_some()).find(|(name, _)| *name == self.name)?;
+        match (formula, &region) {
+            (Times(formula), Some(region)) => formula(&region.times),
+            (Times(formula), None) => formula(&run.times),
+            (Run(formula), _) => formula(run),
+            (Cores(name), _) => run.cores?.share(name),
+            (Region(formula), _) => formula(region.as_ref()?),
         }
     }
 }
 
-/// Joins the parts of a region, which a run may enter outside of its loop and in it. Its efficiencies are those of the part that computes longest.
+/// Joins the parts of a region, which a run may enter outside of its loop and in it. The efficiencies are taken from the part that computes longest.
 fn joined<'a>(parts: impl Iterator<Item = &'a RegionFigures>) -> Option<RegionFigures> {
     parts.cloned().reduce(|one, other| {
         let (mut long, short) = match one.times.avg_computation_s < other.times.avg_computation_s {
@@ -133,13 +129,16 @@ impl fmt::Display for ConditionMetric {
     }
 }
 
-/// Names of all metrics, of regions or of runs.
+fn list_metrics(of_region: bool) -> impl Iterator<Item = &'static (&'static str, MetricFormula)> {
+    METRICS.iter().filter(move |(_, formula)| match formula {
+        Times(_) => true,
+        Run(_) | Cores(_) => !of_region,
+        Region(_) => of_region,
+    })
+}
+
 fn metric_names(of_region: bool) -> impl Iterator<Item = &'static str> {
-    let times = TIMES.iter().map(|(name, _)| *name);
-    let of_run = RUN.iter().map(|(name, _)| *name).filter(move |_| !of_region);
-    let of_cores = CORES.iter().map(|(name, _)| *name).filter(move |_| !of_region);
-    let of_region = REGION.iter().map(|(name, _)| *name).filter(move |_| of_region);
-    times.chain(of_run).chain(of_cores).chain(of_region)
+    list_metrics(of_region).map(|(name, _)| *name)
 }
 
 /// Lists all names, for messages.
@@ -148,7 +147,6 @@ pub fn names() -> String {
     format!("{of_runs}; of regions, as in regions[\"main/force\"].time_s: {of_regions}")
 }
 
-/// Returns the one of `names` that is most like `wanted`.
 pub(super) fn most_similar<'a>(names: impl Iterator<Item = &'a str>, wanted: &str) -> Option<&'a str> {
     names.max_by(|a, b| strsim::jaro_winkler(a, wanted).total_cmp(&strsim::jaro_winkler(b, wanted)))
 }

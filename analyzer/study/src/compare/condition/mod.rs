@@ -9,8 +9,8 @@
 //! metric      = name | 'regions["' path '"].' name
 //! ```
 //!
-//! A condition names one metric, mostly once; `base` is the same metric of the base runs. Of several runs a value is their median. What
-//! is not known makes the condition unknown, which is never taken for a pass.
+//! A condition names one metric, mostly once; `base` is the same metric of the base runs. The value of several runs is their median. An
+//! unknown value makes the condition unknown, which is never taken for a pass.
 
 mod metric;
 mod parse;
@@ -21,71 +21,46 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+use super::ComparisonSide;
 use super::regions::RegionList;
-use super::{ComparisonSide, ComparisonSides};
 use crate::RunMetrics;
 use lbprof_analysis::metrics::median::median;
 use lbprof_report::words::clean;
 pub use metric::{ConditionMetric, names};
-use term::{ComparisonOperator, ConditionTerm};
+use term::ConditionTerm;
 
 /// An error in a condition itself, whatever the runs are.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionError {
     /// The condition cannot be read.
-    #[error("{text}: {problem}")]
-    Syntax {
-        /// The condition.
-        text: String,
-        /// Description of the error.
-        problem: String,
-    },
+    #[error("{0}: {1}")]
+    Syntax(String, String),
     /// The condition needs a base, and there is none.
     #[error("{0}: there is no base without lb-report compare")]
     NoBase(String),
-    /// The condition names a region that no run has.
-    #[error("{text}: no run has a region {region}{instead}")]
-    NoRegion {
-        /// The condition.
-        text: String,
-        /// The region's path.
-        region: String,
-        /// Existing regions: empty, or a sentence's end.
-        instead: String,
-    },
+    /// The condition (first) names a region that no run has. The last text names a similar one, or is empty.
+    #[error("{0}: no run has a region {1}{2}")]
+    NoRegion(String, String, String),
 }
 
-impl ConditionError {
-    fn syntax(text: &str, problem: impl Into<String>) -> ConditionError {
-        ConditionError::Syntax { text: text.to_owned(), problem: problem.into() }
-    }
-}
+type ComparisonOperator = fn(&f64, &f64) -> bool;
 
 /// A condition; parsed by [`FromStr`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct FailCondition {
     text: String,
     left: ConditionTerm,
-    comparison: ComparisonOperator,
+    holds: ComparisonOperator,
     right: ConditionTerm,
     metric: ConditionMetric,
+    has_base: bool,
 }
 
 impl FromStr for FailCondition {
     type Err = ConditionError;
 
     fn from_str(text: &str) -> Result<FailCondition, ConditionError> {
-        let parsed = parse::condition(text).map_err(|problem| ConditionError::syntax(text, problem));
-        let (left, comparison, right) = parsed?;
-        let mut metrics = Vec::new();
-        left.metrics(&mut metrics);
-        right.metrics(&mut metrics);
-        let metric = match metrics.split_first() {
-            None => return Err(ConditionError::syntax(text, format!("it names no metric: {}", names()))),
-            Some((first, more)) if more.iter().all(|other| other == first) => first.clone(),
-            Some(_) => return Err(ConditionError::syntax(text, "it names two metrics, where base is of one")),
-        };
-        Ok(FailCondition { text: text.to_owned(), left, comparison, right, metric })
+        parse::condition(text).map_err(|problem| ConditionError::Syntax(text.to_owned(), problem))
     }
 }
 
@@ -100,17 +75,6 @@ pub enum ConditionOutcome {
     Fails,
     /// A figure in it is not known: as bad as if it held.
     Unknown,
-}
-
-impl ConditionOutcome {
-    /// The name in reports and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            ConditionOutcome::Passes => "passes",
-            ConditionOutcome::Fails => "fails",
-            ConditionOutcome::Unknown => "unknown",
-        }
-    }
 }
 
 /// A condition, evaluated.
@@ -154,15 +118,14 @@ impl FailCondition {
         new: &ComparisonSide,
         base: Option<&ComparisonSide>,
     ) -> Result<JudgedCondition, ConditionError> {
-        let has_base = self.left.has_base() || self.right.has_base();
-        if base.is_none() && has_base {
+        if base.is_none() && self.has_base {
             return Err(ConditionError::NoBase(self.text.clone()));
         }
         let [value, base] = self.values(new, base)?;
         let sides = self.left.value(value, base).zip(self.right.value(value, base));
         let outcome = match sides {
             None => ConditionOutcome::Unknown,
-            Some((left, right)) if self.comparison.holds(left, right) => ConditionOutcome::Fails,
+            Some((left, right)) if (self.holds)(&left, &right) => ConditionOutcome::Fails,
             Some(_) => ConditionOutcome::Passes,
         };
         Ok(JudgedCondition {
@@ -170,53 +133,37 @@ impl FailCondition {
             outcome,
             metric: self.metric.to_string(),
             value,
-            has_base,
+            has_base: self.has_base,
             base,
             left: sides.map(|(left, _)| left),
             right: sides.map(|(_, right)| right),
         })
     }
 
-    /// Judges the new side by each of `conditions`, against the base.
-    pub fn judge_all(
-        conditions: &[FailCondition],
-        sides: &ComparisonSides,
-    ) -> Result<Vec<JudgedCondition>, ConditionError> {
-        conditions.iter().map(|condition| condition.judge(&sides.new, Some(&sides.base))).collect()
-    }
-
-    /// The medians of the metric for the new runs and for the base's.
     fn values(&self, new: &ComparisonSide, base: Option<&ComparisonSide>) -> Result<[Option<f64>; 2], ConditionError> {
         let base_runs: Vec<&RunMetrics> = base.iter().flat_map(|base| &base.runs).map(|named| &named.run).collect();
         let all: Vec<&RunMetrics> = base_runs.iter().copied().chain(new.runs.iter().map(|named| &named.run)).collect();
-        let found = match &self.metric.region {
-            Some(name) => {
-                let regions = RegionList::new(&all, base_runs.len());
-                let idx = regions.find(name).ok_or_else(|| self.no_region(name, &all))?;
-                Some((regions, idx))
-            }
-            None => None,
-        };
+        let mut found = None;
+        if let Some(name) = &self.metric.region {
+            let regions = RegionList::new(&all, base_runs.len());
+            let idx = regions.find(name).ok_or_else(|| self.no_region(name, &all))?;
+            found = Some((regions, idx));
+        }
         let values = all.iter().enumerate().map(|(at, run)| {
             let paths = found.as_ref().map_or(&[][..], |(regions, idx)| regions.paths_in(at, *idx));
             self.metric.value_in(run, paths)
         });
         let values: Vec<Option<f64>> = values.collect();
         let (base, new) = values.split_at(base_runs.len());
-        Ok([new, base].map(median_of_known))
+        // A median is known only if all values are.
+        Ok([new, base].map(|values| median(&values.iter().copied().collect::<Option<Vec<f64>>>()?)))
     }
 
     fn no_region(&self, name: &str, runs: &[&RunMetrics]) -> ConditionError {
         let paths = runs.iter().flat_map(|run| &run.regions).map(|region| region.path.as_str());
         let instead = metric::most_similar(paths, name).map_or_else(String::new, |like| format!("; there is {like}"));
-        ConditionError::NoRegion { text: self.text.clone(), region: name.to_owned(), instead }
+        ConditionError::NoRegion(self.text.clone(), name.to_owned(), instead)
     }
-}
-
-/// Returns the median, or `None` unless all values are known.
-fn median_of_known(values: &[Option<f64>]) -> Option<f64> {
-    let known: Option<Vec<f64>> = values.iter().copied().collect();
-    median(&known?)
 }
 
 #[cfg(test)]

@@ -1,37 +1,40 @@
 //! Reading a condition.
 
-use super::{ComparisonOperator, ConditionMetric, ConditionTerm};
+use super::{ComparisonOperator, ConditionMetric, ConditionTerm, FailCondition, names};
 
-/// Most parentheses and signs within each other.
 const DEEPEST: usize = 64;
 
-/// The sides of a condition, and how they are compared; else what is wrong.
-pub(super) fn condition(text: &str) -> Result<(ConditionTerm, ComparisonOperator, ConditionTerm), String> {
-    let mut reader = ConditionParser { rest: text.trim(), depth: 0 };
-    let left = reader.sum()?;
-    let comparison = reader.comparison()?;
-    let right = reader.sum()?;
-    match reader.rest {
-        "" => Ok((left, comparison, right)),
-        rest => Err(format!("it goes on after its end: {rest}")),
+pub(super) fn condition(text: &str) -> Result<FailCondition, String> {
+    let mut parser = ConditionParser { rest: text.trim(), depth: 0, metrics: Vec::new(), has_base: false };
+    let left = parser.sum()?;
+    let holds = parser.comparison()?;
+    let right = parser.sum()?;
+    if !parser.rest.is_empty() {
+        return Err(format!("it goes on after its end: {}", parser.rest));
     }
+    let mut metrics = parser.metrics.into_iter();
+    let metric = metrics.next().ok_or_else(|| format!("it names no metric: {}", names()))?;
+    if metrics.any(|other| other != metric) {
+        return Err("it names two metrics, where base is of one".to_owned());
+    }
+    Ok(FailCondition { text: text.to_owned(), left, holds, right, metric, has_base: parser.has_base })
 }
 
 struct ConditionParser<'a> {
     /// The remaining text, without spaces before it.
     rest: &'a str,
     depth: usize,
+    metrics: Vec<ConditionMetric>,
+    has_base: bool,
 }
 
 impl<'a> ConditionParser<'a> {
-    /// Reads `token` if it comes next, and returns whether it did.
     fn has(&mut self, token: &str) -> bool {
         let found = self.rest.strip_prefix(token);
         self.rest = found.map_or(self.rest, str::trim_start);
         found.is_some()
     }
 
-    /// The characters that come next for which `is` holds.
     fn take(&mut self, is: impl Fn(char) -> bool) -> &'a str {
         let end = self.rest.find(|char| !is(char)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
@@ -41,16 +44,10 @@ impl<'a> ConditionParser<'a> {
 
     fn comparison(&mut self) -> Result<ComparisonOperator, String> {
         // The longer ones first.
-        const ALL: [(&str, ComparisonOperator); 6] = [
-            ("<=", ComparisonOperator::LessOrEqual),
-            (">=", ComparisonOperator::MoreOrEqual),
-            ("==", ComparisonOperator::Equal),
-            ("!=", ComparisonOperator::NotEqual),
-            ("<", ComparisonOperator::Less),
-            (">", ComparisonOperator::More),
-        ];
+        const ALL: [(&str, ComparisonOperator); 6] =
+            [("<=", f64::le), (">=", f64::ge), ("==", f64::eq), ("!=", f64::ne), ("<", f64::lt), (">", f64::gt)];
         let found = ALL.into_iter().find(|(token, _)| self.has(token));
-        found.map(|(_, comparison)| comparison).ok_or_else(|| match self.rest {
+        found.map(|(_, holds)| holds).ok_or_else(|| match self.rest {
             "" => "it has no comparison, as < or >".to_owned(),
             rest => format!("a comparison is expected (< <= > >= == !=), not {rest}"),
         })
@@ -114,38 +111,37 @@ impl<'a> ConditionParser<'a> {
         match word {
             "" if self.rest.is_empty() => Err("it ends too early".to_owned()),
             "" => Err(format!("a number, base or a metric is expected, not {}", self.rest)),
-            "base" => Ok(ConditionTerm::Base),
+            "base" => {
+                self.has_base = true;
+                Ok(ConditionTerm::Base)
+            }
             "regions" => {
                 let region = self.region()?;
                 let name = self.take(is_of_name);
-                metric(Some(region), name)
+                self.metric(Some(region), name)
             }
-            name => metric(None, name),
+            name => self.metric(None, name),
         }
     }
 
-    /// `["main/force"].`, with either kind of quotes.
+    fn metric(&mut self, region: Option<String>, name: &str) -> Result<ConditionTerm, String> {
+        let metric = ConditionMetric::new(region, name);
+        self.metrics.push(metric.map_err(|like| format!("there is no metric {name}; there is {like}"))?);
+        Ok(ConditionTerm::Metric)
+    }
+
     fn region(&mut self) -> Result<String, String> {
+        const SYNTAX: &str = "a region is written regions[\"main/force\"].time_s";
         let open = self.has("[");
         let quote = ['"', '\''].into_iter().find(|&quote| self.rest.starts_with(quote));
-        let Some(quote) = quote.filter(|_| open) else {
-            return Err("a region is written regions[\"main/force\"].time_s".to_owned());
-        };
+        let quote = quote.filter(|_| open).ok_or(SYNTAX)?;
         let inner = self.rest.strip_prefix(quote).unwrap_or_default();
         let (path, rest) = inner.split_once(quote).ok_or("a quote is missing")?;
         self.rest = rest.trim_start();
-        match self.has("]") && self.has(".") {
-            true => Ok(path.to_owned()),
-            false => Err("a region is written regions[\"main/force\"].time_s".to_owned()),
-        }
+        if self.has("]") && self.has(".") { Ok(path.to_owned()) } else { Err(SYNTAX.to_owned()) }
     }
 }
 
 fn is_of_name(char: char) -> bool {
     char.is_ascii_alphanumeric() || char == '_'
-}
-
-fn metric(region: Option<String>, name: &str) -> Result<ConditionTerm, String> {
-    let metric = ConditionMetric::new(region, name);
-    metric.map(ConditionTerm::Metric).map_err(|like| format!("there is no metric {name}; there is {like}"))
 }

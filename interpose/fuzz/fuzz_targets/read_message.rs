@@ -14,12 +14,14 @@ mod system {
     }
 }
 
-use messages::{Measuring, Offer, Peer, framed, receive};
+use messages::{
+    RankIntroduction, decode_measurers, decode_offer, encode_measurers, encode_offer, framed, receive,
+};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Some(bytes) = bytes.first_chunk() {
-        let peer = Peer::decoded(*bytes);
-        assert_eq!(Peer::decoded(peer.encoded()), peer);
+        let peer = RankIntroduction::decoded(*bytes);
+        assert_eq!(RankIntroduction::decoded(peer.encoded()), peer);
     }
     if let Ok(message) = receive(&mut &*bytes) {
         assert!(message.len() + 4 <= bytes.len());
@@ -30,8 +32,8 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn understand(message: &[u8]) {
-    let offer = Offer::decoded(message);
-    assert_eq!(Offer::decoded(&offer.encoded()), offer);
-    let measuring = Measuring::decoded(message);
-    assert_eq!(Measuring::decoded(&measuring.encoded()), measuring);
+    let offer = decode_offer(message);
+    assert_eq!(decode_offer(&encode_offer(offer.as_ref())), offer);
+    let measuring = decode_measurers(message);
+    assert_eq!(decode_measurers(&encode_measurers(measuring.as_deref())), measuring);
 }

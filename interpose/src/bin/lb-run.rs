@@ -6,14 +6,14 @@
 //! | module | what it does |
 //! |---|---|
 //! | `options` | the command line |
-//! | `job` | what names the job that the rank is of |
+//! | `job` | the key of the rank's job |
 //! | `library` | where liblbprof.so lies; LD_PRELOAD |
 //! | `inspect` | why a program could not be recorded |
-//! | `warm_up` | what the kernel needs for samples |
+//! | `warm_up` | preparing the kernel for samples |
 //! | `replace` | becoming the program |
 //! | `report_after` | staying as the program's parent, and the report at its end |
 //! | `shell` | completions, the manual |
-//! | `launch_exit`, `messages`, `launcher_variables` | exit codes, what is said, what launchers say |
+//! | `launch_exit`, `messages`, `launcher_variables` | exit codes, messages, variables of launchers |
 
 // Without Rust's start-up, which would change what the program inherits: it ignores SIGPIPE and opens closed descriptors.
 #![cfg_attr(not(test), no_main)]
@@ -51,22 +51,11 @@ use crate::inspect::RecordingObstacle;
 use crate::launch_exit::LaunchExit;
 use crate::launcher_variables::is_zero;
 use crate::messages::say;
-use crate::report_after::ForkRole;
+use crate::replace::become_program;
 
-/// Returns whether this is the first rank, as far as the launcher says: what holds for all ranks is said once.
+/// Returns whether this is the first rank, as far as the launcher says. It alone prints messages that concern all ranks.
 fn is_first_rank() -> bool {
-    const RANK: [&str; 9] = [
-        "OMPI_COMM_WORLD_RANK",
-        "PMIX_RANK",
-        "PMI_RANK",
-        "MV2_COMM_WORLD_RANK",
-        "PALS_RANKID",
-        "ALPS_APP_PE",
-        "FLUX_TASK_RANK",
-        "SLURM_PROCID",
-        "JSM_NAMESPACE_RANK",
-    ];
-    is_zero(&RANK)
+    is_zero(&job::RANK_VARIABLES)
 }
 
 fn run() -> LaunchExit {
@@ -99,7 +88,7 @@ fn run() -> LaunchExit {
         settings.push(("LD_PRELOAD".into(), library::preload(&library, std::env::var_os("LD_PRELOAD"))));
     }
     settings.push(("ASAN_OPTIONS".into(), library::asan_options(std::env::var_os("ASAN_OPTIONS"))));
-    // One that lb-run has inherited is not of this job.
+    // An inherited key does not belong to this job.
     settings.push((job::VARIABLE.into(), job::key().unwrap_or_default().into()));
     if options.reports && is_first_rank() {
         settings.push(fork_for_report());
@@ -109,26 +98,18 @@ fn run() -> LaunchExit {
 }
 
 /// Starts another process that returns from here, to become the program; this one prints the report at its end. Returns the variable by which the recorder
-/// finds where to write the run's folder: none where the report cannot be printed.
+/// finds where to write the run's folder; empty if the report cannot be printed.
 fn fork_for_report() -> (OsString, OsString) {
-    let forked =
-        report_after::make_folder_file().and_then(|file| report_after::fork(file.clone()).map(|role| (file, role)));
+    let forked = report_after::make_folder_file().and_then(|file| Ok((report_after::fork(file.clone())?, file)));
     let file = match forked {
-        Ok((_, ForkRole::Parent(parent))) => parent.report_and_end(),
-        Ok((file, ForkRole::Program)) => file.into_os_string(),
+        Ok((Some(parent), _)) => parent.report_and_end(),
+        Ok((None, file)) => file.into_os_string(),
         Err(error) => {
             say(format_args!("no report will be printed: {}", SystemError(&error)));
             OsString::new()
         }
     };
     (job::FOLDER_VARIABLE.into(), file)
-}
-
-/// Becomes the program; returns only if that fails, after saying why.
-fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -> LaunchExit {
-    let error = replace::become_program(command, settings);
-    say(format_args!("{}", error.message));
-    error.exit
 }
 
 /// # Safety

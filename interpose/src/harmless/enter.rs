@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{Ordering::SeqCst, fence};
 
 use crate::harmless::guard;
+use crate::harmless::signals::critical;
 use crate::mpi::nesting;
 use crate::state::stage::{self, RecordingState, state};
 use crate::state::thread::{Canary, CancelState, RecorderThread};
@@ -35,7 +36,7 @@ pub unsafe fn quiet<T>(thread: *mut RecorderThread, work: impl FnOnce() -> T) ->
         } else {
             &raw mut nested_cancellation
         };
-        // From here on a handler that leaves by siglongjmp leaves a mark by which the thread finds that out, and restores its cancellation.
+        // From here on a handler that leaves by siglongjmp leaves a mark by which the thread notices that, and restores its cancellation.
         let outer = std::mem::replace(&mut (*thread).at_work, frame as usize);
         put_off_cancellation(cancellation);
         (*thread).busy += 1;
@@ -70,7 +71,7 @@ pub unsafe fn recording(thread: *mut RecorderThread, work: impl FnOnce()) {
     // SAFETY: the caller's promise.
     unsafe {
         cold(thread, || {
-            // Either we see here that recording has ended, or who ended it sees that we are busy, and waits.
+            // Either we see here that recording has ended, or the thread that ended it sees that we are busy, and waits.
             fence(SeqCst);
             if state() == RecordingState::Recording {
                 work();
@@ -79,7 +80,16 @@ pub unsafe fn recording(thread: *mut RecorderThread, work: impl FnOnce()) {
     }
 }
 
-/// The number of nested entries of the recorder on a thread, which may be another one than the caller.
+/// Runs `work` as [`recording`] does, as a critical section.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn run_critical(thread: *mut RecorderThread, work: impl FnOnce()) {
+    // SAFETY: the caller's promise.
+    unsafe { recording(thread, || critical(work)) };
+}
+
+/// Returns the number of nested entries of the recorder on a thread, which may be another one than the caller.
 ///
 /// # Safety
 /// The thread's state is there.
@@ -89,7 +99,7 @@ pub unsafe fn busy(thread: *mut RecorderThread) -> u32 {
 }
 
 /// Returns whether the recorder's last frame on this thread is there still, so that a handler has interrupted it. If not, a handler has left it by
-/// siglongjmp, and what it would have restored is restored.
+/// siglongjmp, and this restores the state that it would have restored.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, whose `at_work` is not 0.
@@ -111,7 +121,7 @@ pub unsafe fn is_interrupted(thread: *mut RecorderThread) -> bool {
     }
 }
 
-/// Recording ends because the recorder was left by siglongjmp while it was at work on this thread, which may be cancelled again as before.
+/// Ends recording because the recorder was left by siglongjmp while it was at work on this thread, which may be cancelled again as before.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -124,7 +134,7 @@ pub unsafe fn was_left(thread: *mut RecorderThread) {
     }
 }
 
-/// The frames of the recorder are gone: what they would have restored is restored.
+/// Restores what the recorder's frames, which are gone, would have restored.
 unsafe fn forget_frames(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state and cancellation.
     unsafe {
@@ -133,7 +143,7 @@ unsafe fn forget_frames(thread: *mut RecorderThread) {
     }
 }
 
-/// The thread is not cancelled from here on. `before` gets how it could be before, each part just before it is changed (glibc and musl both
+/// Puts off the thread's cancellation. `before` gets its state, each part just before it is changed (glibc and musl both
 /// store the old value first), so that it can be restored from any instant on.
 unsafe fn put_off_cancellation(before: *mut CancelState) {
     // SAFETY: live arguments.
@@ -146,7 +156,7 @@ unsafe fn put_off_cancellation(before: *mut CancelState) {
     }
 }
 
-/// The thread may be cancelled as before. A part that is not known stays as it is, for the C library refuses its number.
+/// Restores the thread's cancellation. A part that is not known stays as it is, because the C library refuses its number.
 unsafe fn restore_cancellation(before: CancelState) {
     let mut ours = 0;
     // SAFETY: live arguments. The type comes last: that ends a thread that was cancelled meanwhile.
@@ -168,7 +178,7 @@ unsafe fn receive_cancellation() {
     unsafe { write(-1, std::ptr::null(), 0) };
 }
 
-// Of pthread.h; the same in glibc and musl.
+// From pthread.h; the same in glibc and musl.
 const PTHREAD_CANCEL_DISABLE: c_int = 1;
 const PTHREAD_CANCEL_DEFERRED: c_int = 0;
 const PTHREAD_CANCEL_ASYNCHRONOUS: c_int = 1;

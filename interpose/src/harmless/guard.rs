@@ -1,8 +1,9 @@
-//! No panic leaves the library; what goes wrong is reported once on stderr and counted.
+//! Catches panics; reports problems once on stderr and counts them.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use lbprof_collector::problem::ProblemKind;
@@ -12,8 +13,8 @@ use crate::harmless::memory;
 use crate::harmless::signals::{self, InVain};
 use crate::mpi::nesting;
 use crate::state::stage::{self, disabled};
-use crate::state::thread::{self, RecorderThread};
-use crate::system::descriptors;
+use crate::state::thread;
+use crate::system::descriptors::{self, Identity};
 
 /// Number of occurrences of each kind of problem, by its number.
 static COUNTS: [AtomicU64; MAX_PROBLEMS] = [const { AtomicU64::new(0) }; MAX_PROBLEMS];
@@ -22,9 +23,9 @@ static COUNTS: [AtomicU64; MAX_PROBLEMS] = [const { AtomicU64::new(0) }; MAX_PRO
 static REPORTED: AtomicU64 = AtomicU64::new(0);
 
 /// The rank for messages; `u32::MAX` before it is known.
-static RANK: AtomicU32 = AtomicU32::new(u32::MAX);
+pub static RANK: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// Runs what is rare and not trivial. A panic in it ends recording, never the program.
+/// Runs rare, non-trivial work. A panic in it ends recording, never the program.
 #[cold]
 #[inline(never)]
 pub fn guarded<T: Default>(work: impl FnOnce() -> T) -> T {
@@ -37,15 +38,19 @@ pub fn guarded<T: Default>(work: impl FnOnce() -> T) -> T {
 pub fn caught<T: Default>(work: impl FnOnce() -> T) -> T {
     let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| {
         let what = cause.downcast_ref::<&str>().copied().or_else(|| cause.downcast_ref::<String>().map(String::as_str));
-        disable(format_args!("internal error: {}", what.unwrap_or("no message")));
-        // What a panic carries may itself panic when dropped.
+        stage::disable();
+        let what = what.unwrap_or("no message");
+        report(ProblemKind::InternalError, format_args!("internal error: {what}"));
+        // A panic's payload may itself panic when dropped.
         std::mem::forget(cause);
         T::default()
     });
     report_waits();
-    if memory::exhausted() && !stage::disable() {
-        // SAFETY: the calling thread's state.
-        if memory::was_interrupted() && !unsafe { is_still_at_work(thread::current()) } {
+    if memory::EXHAUSTED.load(Relaxed) && !stage::disable() {
+        let thread = thread::current();
+        // SAFETY: the calling thread's state. Its outermost frame in the recorder is on its stack unless a handler has left it.
+        let is_at_work = unsafe { nesting::frame_is_there((*thread).first_at_work, thread as usize) };
+        if memory::INTERRUPTED.load(Relaxed) && !is_at_work {
             give_up_after_jump();
             return result;
         }
@@ -54,43 +59,24 @@ pub fn caught<T: Default>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Reports that a thread has waited for another one in vain, where that is not reported yet.
+/// Reports that a thread has waited for another one in vain, unless that is reported already.
 pub fn report_waits() {
-    match signals::waited_in_vain() {
-        Some(InVain::Silent) => report(
+    let (kind, reason) = match signals::waited_in_vain() {
+        Some(InVain::Silent) => (
             ProblemKind::LeftByJump,
-            format_args!(
-                "a thread has kept others waiting for 2 s without doing anything, probably because a signal handler left the recorder by \
-                 siglongjmp; recording stops, the program goes on"
-            ),
+            "a thread has kept others waiting for 2 s without doing anything, probably because a signal handler left the recorder by siglongjmp",
         ),
-        Some(InVain::NoAnswer) => report(
-            ProblemKind::DiskSilent,
-            format_args!("the disk of the log has not answered for 60 s; recording stops, the program goes on"),
-        ),
-        None => {}
-    }
+        Some(InVain::NoAnswer) => (ProblemKind::DiskSilent, "the disk of the log has not answered for 60 s"),
+        None => return,
+    };
+    report(kind, format_args!("{reason}; recording stops, the program goes on"));
 }
 
-/// Returns whether the outermost frame of the recorder that is at work on the thread is on its stack.
-unsafe fn is_still_at_work(thread: *mut RecorderThread) -> bool {
-    // SAFETY: the caller's: the calling thread's own state.
-    unsafe { nesting::frame_is_there((*thread).first_at_work, thread as usize) }
-}
-
-/// Gives up: nothing is recorded from here on. Reported once.
-pub fn disable(why: fmt::Arguments) {
-    stage::disable();
-    report(ProblemKind::InternalError, why);
-}
-
-/// A signal's handler has left the recorder by siglongjmp: recording ends, reported once.
+/// Gives up recording because a signal's handler has left the recorder by siglongjmp, and reports that once.
 pub fn give_up_after_jump() {
     stage::disable();
-    report(
-        ProblemKind::LeftByJump,
-        format_args!("a signal handler left the recorder by siglongjmp; recording stops, the program goes on"),
-    );
+    let what = format_args!("a signal handler left the recorder by siglongjmp; recording stops, the program goes on");
+    report(ProblemKind::LeftByJump, what);
 }
 
 /// The head of the first ring, once there is one: counts are kept there, too, so that they outlive the process.
@@ -98,15 +84,12 @@ static MIRROR: AtomicPtr<RingHead> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Keeps the counts in a ring's head from here on. The ring is never unmapped.
 pub fn mirror(head: &RingHead) {
-    for (kind, times) in counts() {
-        if let Some(counter) = head.problems.get(kind as usize) {
-            counter.store(times, Relaxed);
-        }
+    for (counter, count) in head.problems.iter().zip(&COUNTS) {
+        counter.store(count.load(Relaxed), Relaxed);
     }
     MIRROR.store(std::ptr::from_ref(head).cast_mut(), Relaxed);
 }
 
-/// The head that [`mirror`] was given.
 pub fn mirrored() -> Option<&'static RingHead> {
     // SAFETY: the first ring's mapping lasts as long as the process.
     unsafe { MIRROR.load(Relaxed).as_ref() }
@@ -117,7 +100,6 @@ pub fn unmirror() {
     MIRROR.store(std::ptr::null_mut(), Relaxed);
 }
 
-/// Counts a problem.
 pub fn count(kind: ProblemKind, times: u64) {
     if let Some(counter) = COUNTS.get(kind as usize) {
         counter.fetch_add(times, Relaxed);
@@ -127,7 +109,7 @@ pub fn count(kind: ProblemKind, times: u64) {
     }
 }
 
-/// The kinds of problems that were met so far, and how often.
+/// Returns the kinds of problems met so far, and how often.
 pub fn counts() -> impl Iterator<Item = (ProblemKind, u64)> {
     ProblemKind::ALL.iter().filter_map(|&kind| {
         let n = COUNTS.get(kind as usize)?.load(Relaxed);
@@ -144,7 +126,7 @@ pub fn report(kind: ProblemKind, what: fmt::Arguments) {
     }
 }
 
-/// Reports, once, that the log was removed while it was written.
+/// Reports once that the log was removed while it was written.
 pub fn report_removed(path: &Path) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if !REPORTED.swap(true, Relaxed) {
@@ -152,32 +134,15 @@ pub fn report_removed(path: &Path) {
     }
 }
 
-/// Makes the rank known for messages.
-pub fn set_rank(rank: u32) {
-    RANK.store(rank, Relaxed);
-}
-
-/// True if the process began with a stderr.
-static HAS_STDERR: AtomicBool = AtomicBool::new(false);
-/// Device and number of the file of stderr. If the program has closed it, 2 is the number of a file that it has opened for something else.
-static STDERR: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+/// Device and number of the file with which the process began as stderr, if it had any. If the program has closed it, 2 may be another file.
+static STDERR: OnceLock<Identity> = OnceLock::new();
 
 /// Runs when the dynamic loader has loaded the recorder, before the program.
 #[ctor::ctor(unsafe)]
 fn at_load() {
-    if let Ok(((device, inode), _)) = descriptors::identify(2) {
-        for (word, value) in STDERR.iter().zip([device, inode]) {
-            word.store(value, Relaxed);
-        }
-        HAS_STDERR.store(true, Relaxed);
+    if let Ok((identity, _)) = descriptors::identify(2) {
+        let _ = STDERR.set(identity);
     }
-}
-
-/// Returns whether what is open as stderr is what the process began with.
-fn stderr_is_there() -> bool {
-    let [device, inode] = &STDERR;
-    HAS_STDERR.load(Relaxed)
-        && descriptors::identify(2).is_ok_and(|(now, _)| now == (device.load(Relaxed), inode.load(Relaxed)))
 }
 
 /// Writes one line to stderr in one write, because ranks share a terminal.
@@ -189,10 +154,11 @@ pub fn say(what: fmt::Arguments) {
     write_line(&line);
 }
 
-/// The line itself, without any allocation.
+/// Writes a line without any allocation.
 pub fn write_line(line: &str) {
-    if stderr_is_there() {
-        // Nobody may be listening: that is no reason not to go on.
+    let is_stderr = STDERR.get().is_some_and(|known| descriptors::identify(2).is_ok_and(|(now, _)| now == *known));
+    if is_stderr {
+        // A failure does not matter: there may be no reader.
         // SAFETY: stderr is there.
         let _ = unsafe { descriptors::write_quietly(2, line.as_bytes()) };
     }

@@ -1,18 +1,16 @@
 //! The recorder's memory: a heap of its own, and a reserve for the moment when the process has none left.
 //!
-//! The heap is not the C library's, for what runs in a signal handler (exit, MPI_Abort, an MPI call) may have interrupted malloc,
+//! The heap is not the C library's, because code that runs in a signal handler (exit, MPI_Abort, an MPI call) may have interrupted malloc,
 //! whose lock the thread then holds; nor does a program that damages its heap damage ours. A handler that has
-//! interrupted our own heap gets from the reserve what it needs.
+//! interrupted our own heap gets memory from the reserve.
 //!
-//! Rust ends a process whose allocation fails, and a program near its limit (ulimit -v) would die of us. So what the system
+//! Rust ends a process whose allocation fails, and a program near its limit (ulimit -v) would die of us. So memory that the system
 //! refuses comes from a reserve, which takes address space, but no memory until then; it lets the work at hand end. Recording
 //! stops there, see [`crate::harmless::guard`].
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{
-    AtomicBool, AtomicUsize,
-    Ordering::{Relaxed, SeqCst},
-};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use dlmalloc::Dlmalloc;
 
@@ -25,24 +23,19 @@ static BEGIN: AtomicUsize = AtomicUsize::new(0);
 static END: AtomicUsize = AtomicUsize::new(0);
 /// Start of the part of the reserve that is not given away yet.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
-static EXHAUSTED: AtomicBool = AtomicBool::new(false);
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// True if the reserve was touched.
+pub static EXHAUSTED: AtomicBool = AtomicBool::new(false);
+/// True if that was because the thread that needed memory was in the heap already: a handler has interrupted it there, or left it.
+pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Sets the reserve aside, once, for rings of `buffer` bytes; false where there is no room for it.
+/// Sets the reserve aside, once, for rings of `buffer` bytes. Returns false if there is no room for it.
 pub fn reserve(buffer: usize) -> bool {
     // Encoding and compressing a ring take about three times its size.
     let bytes = (1 << 20) + 4 * buffer;
-    // SAFETY: a new private mapping that nobody else knows.
-    let address = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            bytes,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            -1,
-            0,
-        )
-    };
+    let (access, kind) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+    // SAFETY: a new private mapping, ours alone.
+    let address = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0) };
     if address == libc::MAP_FAILED {
         return false;
     }
@@ -52,19 +45,9 @@ pub fn reserve(buffer: usize) -> bool {
     true
 }
 
-/// Returns whether the reserve was touched.
-pub fn exhausted() -> bool {
-    EXHAUSTED.load(Relaxed)
-}
-
-/// Returns whether that was because the thread that needed memory was in the heap already: a handler has interrupted it there, or left it.
-pub fn was_interrupted() -> bool {
-    INTERRUPTED.load(Relaxed)
-}
-
 struct RecorderAllocator;
 
-/// A part of the reserve, never given back; null where it does not suffice. Its pages are fresh: all zero.
+/// Returns a part of the reserve, never given back, or null if it does not suffice. Its pages are fresh: all zero.
 fn from_reserve(layout: Layout) -> *mut u8 {
     let end = END.load(Relaxed);
     let part = NEXT.fetch_update(SeqCst, SeqCst, |next| {
@@ -84,53 +67,42 @@ fn is_reserve(pointer: *mut u8) -> bool {
     (BEGIN.load(Relaxed)..END.load(Relaxed)).contains(&(pointer as usize))
 }
 
-fn or_reserve(pointer: *mut u8, layout: Layout) -> *mut u8 {
-    if pointer.is_null() { from_reserve(layout) } else { pointer }
-}
-
-/// The heap.
 static HEAP: HandlerLock<Dlmalloc> = HandlerLock::new(Dlmalloc::new());
 
 /// True if the process is a fork: another thread may have been in the heap when it was made.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// The process is a fork: it leaves the heap as it is, and takes the little that it needs from the C library.
+/// Leaves the heap as it is in a fork, which takes the little memory that it needs from the C library.
 pub fn abandon() {
     FORKED.store(true, Relaxed);
 }
 
-/// Memory of the heap; null where there is none.
+/// Returns memory of the heap, or null if there is none.
 fn from_heap(layout: Layout) -> *mut u8 {
     if FORKED.load(Relaxed) {
-        // SAFETY: the caller's: a layout that is not empty.
+        // SAFETY: the caller's promise: a layout that is not empty.
         return unsafe { System.alloc(layout) };
     }
+    let Some(mut heap) = HEAP.lock() else {
+        INTERRUPTED.store(true, Relaxed);
+        return std::ptr::null_mut();
+    };
     // SAFETY: sizes and alignments of a layout are what the heap expects.
-    unsafe {
-        match HEAP.lock() {
-            Some(mut heap) => heap.malloc(layout.size(), layout.align()),
-            None => {
-                INTERRUPTED.store(true, Relaxed);
-                std::ptr::null_mut()
-            }
-        }
-    }
+    unsafe { heap.malloc(layout.size(), layout.align()) }
 }
 
 // SAFETY: blocks are the heap's, or disjoint parts of a mapping that is never unmapped.
 unsafe impl GlobalAlloc for RecorderAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        or_reserve(from_heap(layout), layout)
+        let block = from_heap(layout);
+        if block.is_null() { from_reserve(layout) } else { block }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if !is_reserve(pointer) && !FORKED.load(Relaxed) {
+            let Some(mut heap) = HEAP.lock() else { return };
             // SAFETY: the caller's promise; the block is the heap's.
-            unsafe {
-                if let Some(mut heap) = HEAP.lock() {
-                    heap.free(pointer, layout.size(), layout.align());
-                }
-            }
+            unsafe { heap.free(pointer, layout.size(), layout.align()) };
         }
     }
 

@@ -1,27 +1,25 @@
-//! Locks and critical sections that withstand signal handlers: a handler may exit, call MPI or MPI_Abort, or leave by siglongjmp, whatever
-//! the thread was doing.
+//! Locks and critical sections that withstand signal handlers: a handler may exit, call MPI or MPI_Abort, or leave by siglongjmp, at any instant.
 //!
-//! Sections of the recorder that hold a lock, use its heap or change a thread's log are marked ([`critical`]). What comes in a
-//! handler looks at the mark ([`in_critical`]) and keeps away from all three where it finds the thread in such a section: the
+//! Sections of the recorder that hold a lock, use its heap or change a thread's log are marked ([`critical`]). Code in a
+//! handler looks at the mark ([`in_critical`]) and keeps away from all three if it finds the thread in such a section: the
 //! ring and the log are whole at each instant, so the process may end there, and a call of MPI is passed on unrecorded.
 //!
-//! A section that is left by siglongjmp keeps its locks for ever, and recording ends. The thread itself finds that out at its next call. Others
-//! that wait for it wait for a limited time ([`HolderPatience`]), without an attempt to find out what the holder does: only what shows that it
-//! is at work prolongs the wait. Then recording ends, and whoever waits does without what the lock guards.
+//! A section that is left by siglongjmp keeps its locks for ever, and recording ends. The thread itself notices that at its next call. Other
+//! threads wait for a limited time ([`HolderPatience`]), which is prolonged only by signs that the holder is at work. Then recording ends, and they go on
+//! without the data that the lock guards.
 //!
-//! A thread that waits sleeps (futex(2)), and who leaves a section wakes one that waits, in the order in which they came. Each also wakes by itself now and then, for the one
-//! that was woken may never come. Where a section was long, because the disk is slow, the lock is kept for who was woken: a thread that leaves one would be back in the
-//! next before the other one runs. Where sections are short, whoever comes takes it: hundreds of threads would do nothing but wait for the one to run.
+//! A thread that waits sleeps (futex(2)), and a thread that leaves a section wakes one, in the order in which they came. Each also wakes by itself now
+//! and then, because the one that was woken may never come. After a long section, because the disk is slow, the lock is kept for the woken thread: else
+//! the thread that leaves would be back in the next section before the other one runs. After short sections any thread takes it: hundreds of threads would
+//! do nothing but wait for the one to run.
 //!
 //! Blocking the signals would be simpler, and wrong: while one thread holds a signal off, the system gives it to another one, be
 //! it a helper of MPI, and a handler that leaves by siglongjmp would do so on a stack that is not its own.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release},
-};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
 
 use crate::state::stage;
 use crate::state::thread::{self, RecorderThread};
@@ -35,7 +33,7 @@ const PATIENCE_NS: u64 = 1_000_000_000;
 /// Time for which a thread waits while nothing shows that the holder is at work.
 const SILENCE_NS: u64 = 2_000_000_000;
 
-/// Time for which a thread waits for one holder, whatever that does: a disk that does not answer may never do.
+/// Time for which a thread waits for one holder in any case: a disk that does not answer may never do.
 const LONGEST_NS: u64 = 60_000_000_000;
 
 /// Interval at which a waiting thread looks at the holder.
@@ -84,7 +82,7 @@ pub enum InVain {
     NoAnswer = 2,
 }
 
-/// Why a thread waited in vain, until that is reported; 0: none did. What it waited for may be the heap.
+/// Why a thread waited in vain, maybe for the heap, until that is reported; 0: none did.
 static IN_VAIN: AtomicU8 = AtomicU8::new(0);
 
 /// Returns whether a thread has waited in vain since this was last asked. Recording has ended then.
@@ -123,7 +121,7 @@ pub unsafe fn in_critical(thread: *mut RecorderThread) -> bool {
 /// # Safety
 /// `thread` is the calling thread's state.
 unsafe fn enter(thread: *mut RecorderThread) {
-    // SAFETY: the caller's: the thread's own state. A handler in between leaves the count as it found it.
+    // SAFETY: the thread's own state. A handler in between leaves the count as it found it.
     unsafe {
         let count = &raw mut (*thread).critical;
         count.write_volatile(count.read_volatile() + 1);
@@ -143,10 +141,14 @@ unsafe fn leave(thread: *mut RecorderThread) {
 /// A lock whose holder is in a critical section. Waiting for it neither allocates nor parks: it may be the C library's malloc that
 /// a handler has interrupted.
 pub struct HandlerLock<T> {
-    /// Address of the state of the thread that has it, 0: nobody; with [`AWAITED`] where somebody may wait for it.
+    /// Address of the state of the thread that has it; 0: it is free. With [`AWAITED`] if a thread may wait for it.
     holder: AtomicUsize,
     used: LastHolder,
-    turn: LockTurn,
+    /// True if a thread has seen that the section under way takes long.
+    is_section_long: AtomicBool,
+    /// Time until which threads that have just come leave the free lock to those that have slept, in nanoseconds; 0: they do not. A hint: the thread that
+    /// was woken may have given up, or been left by siglongjmp, or have no core.
+    kept_until: AtomicU64,
     value: UnsafeCell<T>,
 }
 
@@ -163,7 +165,7 @@ pub struct LockGuard<'a, T> {
 }
 
 impl<T> HandlerLock<T> {
-    /// Nobody has it.
+    /// Creates a free lock.
     pub const fn new(value: T) -> Self {
         HandlerLock {
             holder: AtomicUsize::new(0),
@@ -173,13 +175,14 @@ impl<T> HandlerLock<T> {
                 taken: AtomicU32::new(0),
                 tries: AtomicU32::new(0),
             },
-            turn: LockTurn { is_section_long: AtomicBool::new(false), kept_until: AtomicU64::new(0) },
+            is_section_long: AtomicBool::new(false),
+            kept_until: AtomicU64::new(0),
             value: UnsafeCell::new(value),
         }
     }
 
-    /// Waits for it. `None`: this very thread has it, in a section that a handler has interrupted or left by siglongjmp; or
-    /// recording was given up, also because the holder was waited for in vain.
+    /// Waits for the lock. Returns `None` if this very thread has it, in a section that a handler has interrupted or left by siglongjmp, or
+    /// if recording was given up, maybe because waiting for the holder was in vain.
     pub fn lock(&self) -> Option<LockGuard<'_, T>> {
         let mut patience = HolderPatience::default();
         self.wait(|| {
@@ -200,7 +203,7 @@ impl<T> HandlerLock<T> {
         self.wait(|| monotonic_ns() > end)
     }
 
-    /// Waits, without the lock, while `goes_on` says that its holder is not done yet. A holder that was left by siglongjmp never is: then
+    /// Waits, without the lock, while `goes_on` says that its holder is not done yet. For a holder that was left by siglongjmp
     /// the wait ends as in [`HandlerLock::lock`].
     pub fn wait_while(&self, goes_on: impl Fn() -> bool) {
         let (mut patience, mut tries) = (HolderPatience::default(), 0u32);
@@ -219,11 +222,13 @@ impl<T> HandlerLock<T> {
             // SAFETY: the calling thread's state.
             unsafe { enter(thread) };
             let word = self.holder.load(Relaxed);
-            let may_take = word & !AWAITED == 0 && (has_slept || self.turn.is_anyones());
+            let may_take = word & !AWAITED == 0 && (has_slept || !self.is_kept());
             // Where this thread has slept others may sleep still.
             let awaited = if has_slept { AWAITED } else { word & AWAITED };
             if may_take && self.take_from(word, thread as usize | awaited) {
-                self.turn.forget();
+                if self.kept_until.load(Relaxed) != 0 {
+                    self.kept_until.store(0, Relaxed);
+                }
                 // SAFETY: as above.
                 unsafe {
                     if let Some(free) = (*thread).held.iter_mut().find(|held| held.is_null()) {
@@ -238,7 +243,7 @@ impl<T> HandlerLock<T> {
             // SAFETY: as above.
             unsafe {
                 leave(thread);
-                // Who waits for what this thread holds sees that it is at work.
+                // Threads that wait for a lock of this thread see that it is at work.
                 for tries in (*thread).held.iter().filter_map(|held| held.as_ref()) {
                     tries.fetch_add(1, Relaxed);
                 }
@@ -256,7 +261,13 @@ impl<T> HandlerLock<T> {
         }
     }
 
-    /// Changes the word from what it was.
+    /// Returns whether the lock is kept for threads that have slept.
+    fn is_kept(&self) -> bool {
+        let until = self.kept_until.load(Relaxed);
+        until != 0 && until >= monotonic_ns()
+    }
+
+    /// Changes the word from an old value.
     fn take_from(&self, word: usize, new: usize) -> bool {
         self.holder.compare_exchange(word, new, Acquire, Relaxed).is_ok()
     }
@@ -266,14 +277,15 @@ impl<T> HandlerLock<T> {
         let taken = self.used.taken.load(Relaxed);
         let is_over = futex_wait(&self.holder, word, most_ns);
         if is_over && word & !AWAITED != 0 && self.used.taken.load(Relaxed) == taken {
-            self.turn.is_section_long.store(true, Relaxed);
+            self.is_section_long.store(true, Relaxed);
         }
     }
 
-    /// Nobody has it from here on; one of those who wait comes.
+    /// Frees the lock, and wakes one of the threads that wait.
     fn release(&self) {
-        if self.turn.is_section_long.load(Relaxed) {
-            self.turn.keep();
+        if self.is_section_long.load(Relaxed) {
+            self.is_section_long.store(false, Relaxed);
+            self.kept_until.store(monotonic_ns() + TURN_NS, Relaxed);
         }
         if self.holder.swap(0, Release) & AWAITED != 0 {
             futex_wake(&self.holder);
@@ -281,40 +293,17 @@ impl<T> HandlerLock<T> {
     }
 }
 
-/// The thread that may take a lock that is free. A hint: the thread that was woken may have given up, or been left by siglongjmp, or have
-/// no core.
-struct LockTurn {
-    /// True if somebody has seen that the section under way takes long.
-    is_section_long: AtomicBool,
-    /// Until when threads that have just come leave the lock to those that have slept, in nanoseconds; 0: they do not.
-    kept_until: AtomicU64,
-}
-
-impl LockTurn {
-    /// Returns whether a thread may take the lock that has just come.
-    fn is_anyones(&self) -> bool {
-        let until = self.kept_until.load(Relaxed);
-        until == 0 || until < monotonic_ns()
-    }
-
-    /// The lock is taken.
-    fn forget(&self) {
-        if self.kept_until.load(Relaxed) != 0 {
-            self.kept_until.store(0, Relaxed);
-        }
-    }
-
-    /// A long section ends.
-    fn keep(&self) {
-        self.is_section_long.store(false, Relaxed);
-        self.kept_until.store(monotonic_ns() + TURN_NS, Relaxed);
+impl<T> HandlerLock<Option<T>> {
+    /// Does `work` with the value under the lock, or returns `None` if there is none or the lock cannot be had.
+    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+        self.lock()?.as_mut().map(work)
     }
 }
 
-/// Sleeps while the lower half of `place` is that of `word`, until it is woken or so many nanoseconds have passed; whether they have.
+/// Sleeps while the lower half of `place` is the lower half of `word`, until it is woken or `most_ns` have passed. Returns whether they have.
 fn futex_wait(place: &AtomicUsize, word: usize, most_ns: u64) -> bool {
     let most = libc::timespec { tv_sec: 0, tv_nsec: most_ns as libc::c_long };
-    // SAFETY: the lower half of a live word comes first; a live duration. errno is kept by who enters the recorder.
+    // SAFETY: the lower half of a live word comes first; a live duration. The entry of the recorder keeps errno.
     let code = unsafe {
         let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
         libc::syscall(libc::SYS_futex, place.as_ptr(), operation, word as u32, &raw const most)
@@ -344,7 +333,7 @@ struct HolderPatience {
 }
 
 impl HolderPatience {
-    /// Asked again and again while a thread waits for a lock: whether that is in vain, and why.
+    /// Returns why waiting is in vain, if it is. Asked again and again while a thread waits for a lock.
     fn end(&mut self, lock: &LastHolder) -> Option<InVain> {
         let (now, taken) = (monotonic_ns(), lock.taken.load(Relaxed));
         if self.asked == 0 || taken != self.taken {
@@ -395,7 +384,7 @@ impl LastHolder {
             return false;
         }
         if sandbox::is_filtered() || !process::is_proc_of_own_namespace() {
-            // What the system says of the holder is in files that may not be opened now, or that have names which are not known.
+            // The system's facts about the holder are in files that may not be opened now, or whose names are not known.
             return WRITING.load(Relaxed) == id;
         }
         process::doing(id).is_some_and(|doing| match doing {
@@ -407,11 +396,10 @@ impl LastHolder {
     }
 }
 
-/// Number in the system of the thread that writes to the disk; 0: none. Only who holds a lock does, and one thread at a time. It stays where
-/// a handler leaves the write by siglongjmp.
+/// Number in the system of the thread that writes to the disk, which holds a lock; 0: none. It stays if a handler leaves the write by siglongjmp.
 static WRITING: AtomicI32 = AtomicI32::new(0);
 
-/// Runs `write`, which may take long, so that others can see under a system call filter, too, that the thread is at work.
+/// Runs `write`, which may take long, so that other threads see even under a system call filter that this one is at work.
 pub fn writing<T>(write: impl FnOnce() -> T) -> T {
     // SAFETY: the calling thread's state.
     WRITING.store(unsafe { (*thread::current()).id }, Relaxed);

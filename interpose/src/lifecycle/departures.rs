@@ -1,7 +1,7 @@
-//! The ways in which a program without MPI leaves that run no function at exit: `_exit`, by which some shells end, and becoming another program.
+//! The ends of a program without MPI that run no function at exit: `_exit`, by which some shells end, and becoming another program.
 //!
-//! Both functions go on to the next one of their name, or to the system. Before that they do something only in the process that `lb-run` became, while MPI was not
-//! started. Neither allocates nor locks: they may be called in a signal handler, or in a child that shares its parent's memory.
+//! The functions go on to the next one of their name, or to the system. Before that they report something only in the process that `lb-run` became, while
+//! MPI was not started. They neither allocate nor lock: they may be called in a signal handler, or in a child that shares its parent's memory.
 
 use std::ffi::{c_char, c_int};
 
@@ -71,7 +71,7 @@ unsafe extern "C" fn execute_from_path(file: *const c_char, argv: *const *const 
 /// Goes on to `next`, which executes a file with the process's own environment.
 ///
 /// # Safety
-/// The arguments are those of such a function.
+/// The arguments fit such a function.
 unsafe fn execute_as_is(next: &NextFunction, file: *const c_char, argv: *const *const c_char) -> c_int {
     unsafe extern "C" {
         static environ: *const *const c_char;

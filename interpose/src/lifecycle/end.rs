@@ -19,18 +19,18 @@ use lbprof_collector::definition::{Definition, EndReason};
 use lbprof_collector::operation::Operation;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// Records of a rank that makes no call: the start of recording, and MPI_Finalize.
 const RECORDS_WITHOUT_CALLS: u64 = 2;
 
-/// MPI_Finalize was entered, or the last session's end: recording stops. Collective as MPI_Finalize is.
+/// Stops recording at the entry of MPI_Finalize, or at the last session's end. Collective as MPI_Finalize is.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
 pub unsafe fn finalising(thread: *mut RecorderThread) {
-    let last = MODELS.fetch_sub(1, SeqCst) <= 1;
-    if !last {
+    if MODELS.fetch_sub(1, SeqCst) > 1 {
         return;
     }
     // SAFETY: the caller's promise.
@@ -58,7 +58,7 @@ pub unsafe fn finalising(thread: *mut RecorderThread) {
                 })
             }
         };
-        // Whatever became of our own recording, the other ranks wait for us here.
+        // Even if this rank records nothing, the others wait for it here.
         let offset = enter::quiet(thread, || guard::caught(|| offsets::measure_last()));
         if recorded {
             enter::cold(thread, || {
@@ -77,12 +77,8 @@ pub unsafe fn finalising(thread: *mut RecorderThread) {
 
 /// Says on the first rank that no call was seen in a long window, which ends at `end` in ticks.
 fn report_silence(end: u64) {
-    let is_long = LOG
-        .lock()
-        .as_deref()
-        .and_then(Option::as_ref)
-        .is_some_and(|log| log.rank() == 0 && log.second_has_passed(LEFT_INIT.load(Relaxed), end));
-    if is_long && flush::RECORDED.load(Relaxed) <= RECORDS_WITHOUT_CALLS {
+    let is_long = LOG.with(|log| log.rank == 0 && log.second_has_passed(LEFT_INIT.load(Relaxed), end));
+    if is_long == Some(true) && flush::RECORDED.load(Relaxed) <= RECORDS_WITHOUT_CALLS {
         guard::say(format_args!(
             "no MPI call was seen between MPI_Init and MPI_Finalize; if the program makes any, it looks them up in the MPI library itself (dlsym): \
              such calls cannot be recorded (docs/supported.md)"
@@ -90,7 +86,7 @@ fn report_silence(end: u64) {
     }
 }
 
-/// MPI_Abort was entered.
+/// Ends recording at the entry of MPI_Abort.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -118,8 +114,8 @@ extern "C" fn at_exit() {
 #[unsafe(link_section = ".fini_array")]
 static AT_EXIT: extern "C" fn() = at_exit;
 
-/// The process ends without MPI_Finalize. It may do so in a signal handler, whatever the thread and the others were doing: in
-/// malloc, in MPI, in the recorder itself. So what is to be known goes into the rings, which stay as they are.
+/// Ends recording because the process ends without MPI_Finalize. It may do so in a signal handler, while this thread and others are in malloc, in MPI, or
+/// in the recorder itself. So the end is noted in the rings, which stay as they are.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -140,7 +136,7 @@ unsafe fn end_early(thread: *mut RecorderThread, reason: EndReason) {
 unsafe fn end_in_ring(thread: *mut RecorderThread, reason: EndReason, last: Record) {
     // SAFETY: the caller's promise.
     unsafe {
-        // Where a handler has interrupted a critical section, the thread's log and the locks are in its hands.
+        // A critical section that a handler has interrupted has the thread's log and the locks.
         let whole = !signals::in_critical(thread);
         if whole && state() == RecordingState::Recording {
             close::last_record(thread, last);
@@ -169,13 +165,9 @@ fn stamp(reason: EndReason, end: u64) {
     };
     let instant = clock::instant();
     head.end_ticks.store(end, Relaxed);
-    for (word, value) in head.end_instant.iter().zip([instant.ticks, instant.monotonic_ns]) {
-        word.store(value, Relaxed);
-    }
+    store_words(&head.end_instant, [instant.ticks, instant.monotonic_ns]);
     if let Some((usage, _)) = process::usage() {
-        for (word, value) in head.end_usage.iter().zip(usage.to_words()) {
-            word.store(value, Relaxed);
-        }
+        store_words(&head.end_usage, usage.to_words());
     }
     if let Some(status) = exit_status::exit_status() {
         head.exit_status.store(status, Relaxed);
@@ -185,30 +177,28 @@ fn stamp(reason: EndReason, end: u64) {
     head.end_reason.store(number, SeqCst);
 }
 
+fn store_words(words: &[AtomicU64], values: impl IntoIterator<Item = u64>) {
+    for (word, value) in words.iter().zip(values) {
+        word.store(value, Relaxed);
+    }
+}
+
 /// Writes the log's last definitions and closes it.
 fn close_log(reason: EndReason) {
     let end = ticks();
     stamp(reason, end);
     let mut last = log::usage_facts();
     last.push(Definition::Instant(clock::instant()));
-    last.extend(
-        guard::counts()
-            // These are in the log since they were met.
-            .filter(|&(kind, _)| {
-                !matches!(
-                    kind,
-                    ProblemKind::LimitReached | ProblemKind::Dropped | ProblemKind::ThreadLost | ProblemKind::RingLost
-                )
-            })
-            .map(|(kind, times)| Definition::Problem(kind as u16, times, String::new())),
-    );
+    use ProblemKind::{Dropped, LimitReached, RingLost, ThreadLost};
+    // These are in the log since they were met.
+    let unwritten = guard::counts().filter(|(kind, _)| ![LimitReached, Dropped, ThreadLost, RingLost].contains(kind));
+    last.extend(unwritten.map(|(kind, times)| Definition::Problem(kind as u16, times, String::new())));
     let dropped = DROPPED.load(Relaxed);
     if dropped != 0 {
         last.push(Definition::Problem(ProblemKind::Dropped as u16, dropped, String::new()));
     }
     last.push(Definition::End(reason, end));
-    let log = LOG.lock().and_then(|mut log| log.take());
-    if let Some(mut log) = log {
+    if let Some(mut log) = LOG.lock().and_then(|mut log| log.take()) {
         log.end(&last);
         closed_log::closed(log.file().path());
         end_line::report(Some(&log), end);

@@ -12,24 +12,24 @@ use crate::recording::flush::DROPPED;
 use crate::run::launcher;
 use crate::system::{descriptors, sandbox};
 
-/// Says on the first rank what was recorded, unless LBPROF_VERBOSE is 0; `end` in ticks. Says nothing where that could harm: a system call filter may forbid it,
-/// a pipe that nobody reads may be full, and under a launcher of another MPI each process is a first rank.
+/// Says on the first rank what was recorded until `end`, in ticks, unless LBPROF_VERBOSE is 0. Says nothing if that could harm: a system call filter may
+/// forbid it, a pipe without a reader may be full, and under a launcher of another MPI each process is a first rank.
 pub fn report(log: Option<&OpenLog>, end: u64) {
-    let Some(log) = log.filter(|log| log.rank() == 0) else { return };
+    let Some(log) = log.filter(|log| log.rank == 0) else { return };
     let settings = SETTINGS.lock_at_end();
     let Some(settings) = settings.as_deref().and_then(Option::as_ref).filter(|settings| settings.verbose) else {
         return;
     };
-    let is_one_of_many = log.n_ranks() == 1 && launcher::is_foreign();
+    let is_one_of_many = log.n_ranks == 1 && launcher::is_foreign();
     if is_one_of_many || sandbox::is_filtered() || !descriptors::can_take_line(2) {
         return;
     }
-    let name = log.dir().file_name().map(Path::new).filter(|_| !settings.dir_given);
-    let dir = name.unwrap_or(log.dir()).display();
+    let name = log.dir.file_name().map(Path::new).filter(|_| !settings.dir_given);
+    let dir = name.unwrap_or(&log.dir).display();
     // The first thread has no ring.
     if guard::mirrored().is_none() {
         let reason = write_error::last().map_or(String::new(), |error| format!(": {}", SystemError(&error)));
-        let of_rank = if log.n_ranks() > 1 { " of rank 0" } else { "" };
+        let of_rank = if log.n_ranks > 1 { " of rank 0" } else { "" };
         guard::write_line(&format!("lbprof: nothing{of_rank} was recorded in {dir}{reason}\n"));
         return;
     }
@@ -42,7 +42,7 @@ pub fn report(log: Option<&OpenLog>, end: u64) {
     let folder = if settings.dir_given { format!(" {dir}") } else { String::new() };
     guard::write_line(&format!(
         "lbprof: {}, {},{dropped} {} of rank 0 {arrow} {dir}; read it with: lb-report{folder}\n",
-        CountedNoun(u64::from(log.n_ranks()), "rank"),
+        CountedNoun(u64::from(log.n_ranks), "rank"),
         seconds(log.seconds_between(LEFT_INIT.load(Relaxed), end)),
         bytes(log.bytes()),
     ));

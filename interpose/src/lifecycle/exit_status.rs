@@ -1,18 +1,15 @@
-//! The status with which the process ends: what the program gave to exit(), or returned from main.
+//! The status with which the process ends: the argument of exit(), or the result of main.
 //!
 //! exit() hands it to the functions that were registered by on_exit(), then runs `.fini_array`, where the log is ended
 //! ([`crate::lifecycle::end`]). A log that MPI_Finalize has closed gets it as one more block, and only where it says something: a
 //! status other than 0.
 //!
-//! Programs call exit() from signal handlers, too. So what runs then stores a number, or makes system calls that POSIX allows
+//! Programs call exit() from signal handlers, too. So these functions only store a number, or make system calls that POSIX allows
 //! there: nothing is allocated, no lock is taken.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
-use lbprof_collector::definition::Definition;
-
-use crate::log::closed_log;
 use crate::mpi::symbols::symbol;
 
 /// Value of [`STATUS`] before the process begins to exit.
@@ -21,12 +18,9 @@ const UNKNOWN: i64 = i64::MAX;
 /// The status, once exit() was called.
 static STATUS: AtomicI64 = AtomicI64::new(UNKNOWN);
 
-/// From now on exit() passes on its status. Without on_exit(), as in musl, it is never known.
+/// Has exit() pass on its status from now on. Without on_exit(), as in musl, the status is never known.
 pub fn watch() {
-    static WATCHED: AtomicBool = AtomicBool::new(false);
-    if !WATCHED.swap(true, Relaxed) {
-        call_at_exit(note);
-    }
+    call_at_exit(note);
 }
 
 /// Has exit() call `function` with the status, before the functions that were registered so far. Returns whether it will.
@@ -41,14 +35,7 @@ extern "C" fn note(status: c_int, _: *mut c_void) {
     STATUS.store(i64::from(status), Relaxed);
 }
 
-/// The status with which the process is ending; `None` where it does not end by exit().
+/// Returns the status with which the process is ending, or `None` if it does not end by exit().
 pub fn exit_status() -> Option<i32> {
     i32::try_from(STATUS.load(Relaxed)).ok()
-}
-
-/// The process exits: appends a status other than 0 to the log that MPI_Finalize has closed.
-pub fn append() {
-    if let Some(status) = exit_status().filter(|&status| status != 0) {
-        closed_log::append(&Definition::ExitStatus(status));
-    }
 }

@@ -1,4 +1,4 @@
-//! The end of MPI_Finalize, and of the process after it: what the log gets after it was closed.
+//! Definitions that the log gets after it was closed: the end of MPI_Finalize, and of the process.
 //!
 //! A program may exit in a function that MPI_Finalize calls, also from a signal handler: nothing is allocated, no lock is taken.
 
@@ -10,7 +10,7 @@ use crate::log::closed_log;
 use crate::recording::in_finalize;
 use crate::system::clock::ticks;
 
-/// Adds that MPI_Finalize has returned, and how many calls were made in it.
+/// Adds the return of MPI_Finalize, and the number of calls in it.
 pub fn note_return() {
     let now = ticks();
     if note_calls() {
@@ -18,15 +18,17 @@ pub fn note_return() {
     }
 }
 
-/// Adds that the process exits, with which status, and where that happens in MPI_Finalize how many calls were made in it.
+/// Adds the exit of the process with its status, unless that is 0, and, if it exits in MPI_Finalize, the number of calls in it.
 pub fn note_exit() {
     let now = ticks();
     note_calls();
-    exit_status::append();
+    if let Some(status) = exit_status::exit_status().filter(|&status| status != 0) {
+        closed_log::append(&Definition::ExitStatus(status));
+    }
     closed_log::append(&Definition::Lifetime(LifetimePoint::Ended, now));
 }
 
-/// Adds how many calls were made in MPI_Finalize. Returns whether it was under way.
+/// Adds the number of calls in MPI_Finalize. Returns whether it was under way.
 fn note_calls() -> bool {
     let calls = in_finalize::end();
     if let Some(calls) = calls.filter(|&calls| calls != 0) {

@@ -9,12 +9,11 @@ use crate::state::thread;
 use crate::system::faults;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Before the process forks.
 pub unsafe extern "C" fn before_fork() {
-    sampling::before_fork();
+    sampling::end_reader_before_fork();
 }
 
-/// In the child of a fork: the log, the rings and the rank are its parent's.
+/// Runs in the child of a fork: the log, the rings and the rank are its parent's.
 pub unsafe extern "C" fn in_child() {
     set_state(RecordingState::Done);
     OPEN.store(false, Relaxed);

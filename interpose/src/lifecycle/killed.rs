@@ -1,8 +1,8 @@
-//! A process that a signal ends from outside: the first ring's head gets the time.
+//! Notes in the first ring's head the time at which a signal ends the process from outside.
 //!
-//! A launcher whose time is over, or that the user interrupts, ends the ranks by SIGTERM or SIGINT. Without that time a job that hung would end for the report with its last
-//! call. Where the program leaves such a signal to the system, which ends the process, a handler notes the time and then has the system do
-//! so. A program's own handlers, and signals that it ignores, are left alone.
+//! A launcher whose time is over, or that the user interrupts, ends the ranks by SIGTERM or SIGINT. Without the time of that signal, the report of a job
+//! that hung would end with its last call. If the program leaves such a signal to the system, which ends the process, a handler notes the time and then
+//! has the system do so. A program's own handlers, and signals that it ignores, are left alone.
 //!
 //! The program does not find the handler: it is withdrawn before the program asks for the action or sets one, and before the program gives up
 //! rights that the handler needs ([`super::withdrawal`]).
@@ -23,9 +23,9 @@ const SIGNALS: [c_int; 2] = [libc::SIGTERM, libc::SIGINT];
 /// True if handlers were ever installed: a child of a fork, which has memory of its own or its parent's, inherits them.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// From now on the time of such a signal is noted.
+/// Installs the handlers.
 pub fn watch() {
-    // The first process of a namespace is not ended by a signal that it leaves to the system, and would notice a handler: what it waits for is interrupted.
+    // The system does not end the first process of a namespace by a signal that is left to it, and a handler would interrupt its waits.
     if std::process::id() == 1 {
         return;
     }
@@ -38,14 +38,14 @@ pub fn watch() {
     }
 }
 
-/// The signals are the system's again, unless the program has taken them meanwhile.
+/// Leaves the signals to the system again, unless the program has taken them meanwhile.
 pub fn unwatch() {
     for signal in SIGNALS {
         withdraw(signal);
     }
 }
 
-/// The signal is the system's again, where it is one of those watched and the program has not taken it meanwhile.
+/// Leaves a signal to the system again if it is watched and the program has not taken it meanwhile.
 pub fn withdraw(signal: c_int) {
     if WATCHED.load(Relaxed) && SIGNALS.contains(&signal) {
         actions::replace(signal, handler(), &SignalAction::DEFAULT);
@@ -69,7 +69,7 @@ extern "C" fn caught(signal: c_int) {
     end_by(signal);
 }
 
-/// Ends the process as the system does where the action is its own. Returns in the first process of a namespace, which the system does not end.
+/// Ends the process as the system would. Returns in the first process of a namespace, which the system does not end.
 fn end_by(signal: c_int) {
     // A program that has found the handler by a system call of its own may have put it back without our flags, or call it.
     actions::exchange(signal, Some(&SignalAction::DEFAULT));

@@ -1,7 +1,7 @@
-//! A program that ends without having started MPI: one line on stderr says so, because there is no folder that could.
+//! Reports a program that ends without having started MPI by one line on stderr, because it has no folder.
 //!
-//! Only the process that `lb-run` became says it, on the first rank, and at its exit. It may be a script whose programs were recorded: then the run's folder is new.
-//! All that the line needs is made when the library is loaded. At exit, which may be in a signal handler, nothing is allocated.
+//! Only the process that `lb-run` became prints the line, on the first rank, and at its exit. It may be a script whose programs were recorded: then the
+//! run's folder is new. The texts are made when the library is loaded. At exit, which may be in a signal handler, nothing is allocated.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::io::Write;
@@ -18,6 +18,7 @@ use crate::run::settings::RecorderSettings;
 use crate::run::{job, launcher};
 use crate::state::stage::{RecordingState, state};
 use crate::state::thread;
+use crate::system::clock::clock_ns;
 use crate::system::process;
 
 /// Longest command that the line repeats whole, in characters.
@@ -28,7 +29,6 @@ const MAX_FOLDERS: u32 = 100_000;
 
 /// The line that is due if this process ends without MPI.
 struct UnstartedProgram {
-    /// This process.
     pid: u32,
     /// The line if it started no other process.
     line: EndLine,
@@ -42,7 +42,6 @@ struct UnstartedProgram {
     loaded_unix_s: i64,
 }
 
-/// A line on the end of a program.
 struct EndLine {
     /// For one that loaded MPI, or ended with an error: MPI is not what it lacks.
     plain: String,
@@ -87,7 +86,7 @@ fn prepare() {
     }
     let command = shorten(process::command().join(" "));
     let folder = settings.folder();
-    // A folder with the program's name is not known of the programs that a script starts.
+    // The folders of programs that a script starts are not known if they have the programs' names.
     let is_known = !settings.dir.to_string_lossy().contains("%x");
     let absolute = std::path::absolute(&folder).unwrap_or_else(|_| folder.clone());
     let line = EndLine::new(
@@ -104,7 +103,7 @@ fn prepare() {
         "lbprof: {command}: executes a program without LD_PRELOAD: nothing of it is recorded. Scripts must keep LD_PRELOAD\n"
     );
     let folders = [absolute, folder];
-    let loaded_unix_s = unix_s();
+    let loaded_unix_s = (clock_ns(libc::CLOCK_REALTIME) / 1_000_000_000) as i64;
     let program = UnstartedProgram { pid, line, line_with_children, line_of_execution, folders, loaded_unix_s };
     UNSTARTED.set(program).ok();
     KNOWS_STATUS.store(exit_status::call_at_exit(at_last), Relaxed);
@@ -118,25 +117,18 @@ fn shorten(command: String) -> String {
     }
 }
 
-fn unix_s() -> i64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes to `now` alone; this clock exists on every Linux.
-    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &mut now) };
-    now.tv_sec
-}
-
-/// Returns whether the process has not started MPI, as far as that was seen.
+/// Returns whether the process has not started MPI, as far as is known.
 pub fn is_unstarted() -> bool {
     state() == RecordingState::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0)
 }
 
-/// The line of this process, unless it has started MPI.
+/// Returns the line of this process, unless it has started MPI.
 fn due() -> Option<&'static UnstartedProgram> {
     UNSTARTED.get().filter(|program| program.pid == std::process::id() && is_unstarted())
 }
 
-/// Says that the process becomes another program without the recorder, if its environment does not have LD_PRELOAD any more. Says nothing of a file that cannot be
-/// executed: shells try one after the other. Allocates nothing.
+/// Says that the process becomes another program without the recorder, if its environment does not have LD_PRELOAD any more. Does not report files that
+/// cannot be executed, because shells try one after the other. Allocates nothing.
 ///
 /// # Safety
 /// `path` is a string, and `envp` null or a list of strings that ends with null.
@@ -170,7 +162,7 @@ unsafe fn is_preloaded(envp: *const *const c_char) -> bool {
     false
 }
 
-/// The process exits without having started MPI, as far as that was seen: says so once its status is known.
+/// Reports an exit without MPI once the status is known.
 pub fn note_exit() {
     match KNOWS_STATUS.load(Relaxed) {
         true => EXITS.store(true, Relaxed),
@@ -185,7 +177,7 @@ extern "C" fn at_last(status: c_int, _: *mut c_void) {
     }
 }
 
-/// Says that the process, which ends with `status` if that is known, has not started MPI. Allocates nothing.
+/// Says that the process, which ends with `status`, if known, has not started MPI. Allocates nothing.
 pub fn report(status: Option<c_int>) {
     let Some(program) = due() else { return };
     if !has_children() {
@@ -221,7 +213,6 @@ fn is_recorded_in(folder: &Path, since_unix_s: i64) -> bool {
     false
 }
 
-/// Returns the folder's path for the run of this number, or `None` if it is too long.
 fn numbered<'a>(memory: &'a mut [u8], folder: &Path, number: u32) -> Option<&'a CStr> {
     let mut rest = &mut memory[..];
     rest.write_all(folder.as_os_str().as_bytes()).ok()?;
@@ -232,7 +223,7 @@ fn numbered<'a>(memory: &'a mut [u8], folder: &Path, number: u32) -> Option<&'a 
     CStr::from_bytes_until_nul(memory).ok()
 }
 
-/// The time at which the file at `path` was last written, or `None` if there is none.
+/// Returns the time at which the file at `path` was last written, or `None` if there is none.
 fn modified_unix_s(path: &CStr) -> Option<i64> {
     // SAFETY: the path ends with zero; the structure is filled where the call succeeds.
     unsafe {

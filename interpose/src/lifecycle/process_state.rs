@@ -17,18 +17,16 @@ pub static LEFT_INIT: AtomicU64 = AtomicU64::new(0);
 /// Initialisations under way or done, less finalisations: MPI_Init counts one, each session one.
 pub static MODELS: AtomicI32 = AtomicI32::new(0);
 
-/// The settings, once read.
 pub static SETTINGS: HandlerLock<Option<RecorderSettings>> = HandlerLock::new(None);
 
 /// Returns whether MPI_Pcontrol's second argument is a label.
 pub fn pcontrol_labels() -> bool {
-    SETTINGS.lock().as_deref().and_then(Option::as_ref).is_some_and(|settings| settings.pcontrol_labels)
+    SETTINGS.with(|settings| settings.pcontrol_labels) == Some(true)
 }
 
 /// True if the log is open: recording may have ended already, while MPI_Finalize is under way.
 pub static OPEN: AtomicBool = AtomicBool::new(false);
 
-/// Returns whether this process records.
 pub fn at_work() -> bool {
     state() == RecordingState::Recording && PID.load(Relaxed) == std::process::id()
 }

@@ -34,13 +34,13 @@ use std::path::Path;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Before MPI_Init or MPI_Session_init: the clock is chosen and read, and other ranks may find this one from here on.
+/// Prepares for MPI_Init or MPI_Session_init: chooses and reads the clock. Other ranks may find this one from here on.
 pub fn before_init() {
     weak::look();
     if state() != RecordingState::Idle || BEFORE.iter().any(|known| known.load(Relaxed) != 0) {
         return;
     }
-    // Our panics are reported by guard.rs in one line.
+    // guard.rs reports our panics in one line.
     std::panic::set_hook(Box::new(|_| {}));
     let settings = RecorderSettings::from_env();
     clock::choose(settings.clock);
@@ -56,7 +56,7 @@ pub fn before_init() {
     ns.store(instant.monotonic_ns, Relaxed);
 }
 
-/// MPI_Init or MPI_Init_thread has returned: recording starts. `level`: thread level, 0 single … 3 multiple.
+/// Starts recording after MPI_Init or MPI_Init_thread. `level`: thread level, 0 single … 3 multiple.
 ///
 /// # Safety
 /// MPI is initialised; `thread` is the calling thread's state.
@@ -68,14 +68,12 @@ pub unsafe fn initialised(thread: *mut RecorderThread, level: u8) {
         requests::set_concurrent(false);
     }
     // SAFETY: the caller's promise.
-    unsafe {
-        start(thread, level, |own| agreement::agree(own));
-    }
-    // Whatever became of it, nobody is to wait for this rank.
+    unsafe { start(thread, level, |own| agreement::agree(own)) };
+    // In any case no rank is to wait for this one.
     drop(peers::registered());
 }
 
-/// A session was initialised: recording starts, unless it has. The ranks agree without a message, for only some of them may
+/// Starts recording after MPI_Session_init, unless it has started. The ranks agree without a message, because only some of them may
 /// have sessions.
 ///
 /// # Safety
@@ -86,13 +84,11 @@ pub unsafe fn session_initialised(thread: *mut RecorderThread, session: Word) {
     requests::set_concurrent(true);
     world::set_session(session);
     // SAFETY: the caller's promise.
-    unsafe {
-        start(thread, 0, agreement::of_session);
-    }
+    unsafe { start(thread, 0, agreement::of_session) };
     drop(peers::registered());
 }
 
-/// Makes the run's folder where it is not there yet, and looks whose it is.
+/// Makes the run's folder unless it exists, and checks that it is this user's.
 fn make_folder(dir: &Path) -> io::Result<()> {
     if let Some(parent) = dir.parent() {
         std::fs::create_dir_all(parent)?;
@@ -110,7 +106,7 @@ unsafe fn start(thread: *mut RecorderThread, level: u8, agree: impl FnOnce(Start
         }
         let Some(settings) = SETTINGS.lock().and_then(|settings| settings.clone()) else { return };
         let Some((rank, size)) = world::rank_and_size() else { return };
-        guard::set_rank(rank as u32);
+        guard::RANK.store(rank as u32, Relaxed);
         let among = settings.ranks.as_ref().is_none_or(|ranks| ranks.iter().any(|r| r == rank as u32));
         let mode = settings.mode.filter(|_| among);
         let reserved = mode.is_some() && memory::reserve(settings.buffer);
@@ -122,13 +118,10 @@ unsafe fn start(thread: *mut RecorderThread, level: u8, agree: impl FnOnce(Start
         if mode.is_some() && size == 1 {
             launcher::look_for_foreign();
         }
-        // Also where this rank records nothing, because the others do not know that.
+        // Even if this rank records nothing, because the others do not know that.
         let own = StartingRank { settings: &settings, rank, size, wanted: reserved };
         let (place, offset) = agree(own);
-        let (Some(mode), Some(place)) = (mode, place) else {
-            set_state(RecordingState::Done);
-            return;
-        };
+        let (Some(mode), Some(place)) = (mode, place) else { return set_state(RecordingState::Done) };
         if !reserved {
             set_state(RecordingState::Done);
             guard::say(format_args!("no memory is left; nothing is recorded"));
@@ -171,41 +164,25 @@ unsafe fn open(
         call_path::configure(settings.depth, settings.check_paths);
         let unknown_python = call_path::look_for_python();
         let header = header(settings, mode, place, rank, size);
-        let log = match make_folder(&place.dir).and_then(|()| OpenLog::create(&place.dir, &header, settings)) {
-            Ok(log) => log,
-            Err(error) => {
-                set_state(RecordingState::Done);
-                guard::say(format_args!(
-                    "cannot write to {}: {}; nothing is recorded",
-                    place.dir.display(),
-                    SystemError(&error)
-                ));
-                return;
-            }
+        let created = make_folder(&place.dir).and_then(|()| OpenLog::create(&place.dir, &header, settings));
+        let Ok(log) = created.inspect_err(|error| {
+            let (dir, error) = (place.dir.display(), SystemError(error));
+            guard::say(format_args!("cannot write to {dir}: {error}; nothing is recorded"));
+        }) else {
+            return set_state(RecordingState::Done);
         };
-        let Some(mut guard) = LOG.lock() else { return };
-        *guard = Some(log);
-        drop(guard);
+        let Some(mut place_of_log) = LOG.lock() else { return };
+        *place_of_log = Some(log);
+        drop(place_of_log);
         if rank == 0 {
             report_request::note_folder(&place.dir);
         }
         PID.store(std::process::id(), Relaxed);
         OPEN.store(true, Relaxed);
-        if !settings.complaints.is_empty() {
-            guard::count(ProblemKind::BadSetting, settings.complaints.len() as u64);
-        }
-        if header.clock == ClockSource::Monotonic && settings.clock.is_none() {
-            guard::count(ProblemKind::SlowClock, 1);
-        }
         if let Some(version) = unknown_python {
             log::define(Definition::Problem(ProblemKind::PythonUnknown as u16, 1, format!("Python {version}")));
         }
-        match offset {
-            Some(offset) => log::define(Definition::ClockOffset(offset)),
-            None => guard::count(ProblemKind::ClocksUnknown, 1),
-        }
-        log::define(Definition::ThreadLevel(level));
-        note_beginning(&header.instants);
+        note_beginning(settings, &header, offset, level);
         if world::world_model() {
             creation::define_predefined();
         }
@@ -214,6 +191,17 @@ unsafe fn open(
         for fact in log::usage_facts() {
             log::define(fact);
         }
+        begin_recording(thread, settings, rank);
+    }
+}
+
+/// Installs what watches the process, and starts to record its calls.
+///
+/// # Safety
+/// As [`start`]; the log is open.
+unsafe fn begin_recording(thread: *mut RecorderThread, settings: &RecorderSettings, rank: i32) {
+    // SAFETY: the caller's promise: MPI is initialised.
+    unsafe {
         libc::pthread_atfork(Some(before_fork), None, Some(in_child));
         exit_status::watch();
         killed::watch();
@@ -223,8 +211,7 @@ unsafe fn open(
         registry::at_thread_ends(thread_end::end);
         registry::attach(thread);
         if (*thread).log.is_null() {
-            set_state(RecordingState::Done);
-            return;
+            return set_state(RecordingState::Done);
         }
         set_state(RecordingState::Recording);
         close::begin_window(thread);
@@ -232,9 +219,19 @@ unsafe fn open(
     }
 }
 
-/// Notes when the process began, as far as the system says, and when MPI's own MPI_Init returned.
-fn note_beginning(instants: &[ClockPair; 2]) {
-    let [before, now] = instants;
+/// Notes problems met so far, the offset of the rank's clock, the thread level, the start of the process, if the system says, and the return of MPI's own
+/// MPI_Init.
+fn note_beginning(settings: &RecorderSettings, header: &LogHeader, offset: Option<ClockOffset>, level: u8) {
+    guard::count(ProblemKind::BadSetting, settings.complaints.len() as u64);
+    if header.clock == ClockSource::Monotonic && settings.clock.is_none() {
+        guard::count(ProblemKind::SlowClock, 1);
+    }
+    match offset {
+        Some(offset) => log::define(Definition::ClockOffset(offset)),
+        None => guard::count(ProblemKind::ClocksUnknown, 1),
+    }
+    log::define(Definition::ThreadLevel(level));
+    let [before, now] = &header.instants;
     let age_ns =
         process::age_ns().zip(now.monotonic_ns.checked_sub(before.monotonic_ns).filter(|&span_ns| span_ns > 0));
     if let Some((age_ns, span_ns)) = age_ns {
@@ -246,8 +243,7 @@ fn note_beginning(instants: &[ClockPair; 2]) {
 }
 
 fn header(settings: &RecorderSettings, mode: RecordingMode, place: &RunDirectory, rank: i32, size: i32) -> LogHeader {
-    let [before_ticks, before_ns] = &BEFORE;
-    let clock = clock::source();
+    let [ticks, monotonic_ns] = BEFORE.each_ref().map(|word| word.load(Relaxed));
     LogHeader {
         run_id: place.run_id,
         rank: rank as u32,
@@ -258,19 +254,16 @@ fn header(settings: &RecorderSettings, mode: RecordingMode, place: &RunDirectory
         mpi: library_version(),
         abi: abi::abi().name.into(),
         recorder: env!("CARGO_PKG_VERSION").into(),
-        clock,
+        clock: clock::source(),
         started_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
         recorded_ranks: settings.ranks.clone().unwrap_or_else(|| RankList(Vec::new())),
         mode,
-        instants: [
-            ClockPair { ticks: before_ticks.load(Relaxed), monotonic_ns: before_ns.load(Relaxed) },
-            clock::instant(),
-        ],
+        instants: [ClockPair { ticks, monotonic_ns }, clock::instant()],
         settings: settings.given.clone(),
     }
 }
 
-/// The MPI library's own description of itself, its first line.
+/// Returns the first line of the MPI library's description of itself.
 fn library_version() -> String {
     let mut text = vec![0u8; 8192 + 1];
     let mut length = 0i32;
@@ -282,7 +275,7 @@ fn library_version() -> String {
     line.split('\t').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The thread level by its order in the standard; interfaces number it differently.
+/// Returns the thread level by its order in the standard; interfaces number it differently.
 pub fn thread_level(provided: c_int) -> u8 {
     match abi::abi().kind {
         abi::AbiFamily::Standard => match provided {

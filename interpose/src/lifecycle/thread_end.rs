@@ -14,13 +14,13 @@ use crate::state::stage::{RecordingState, state};
 use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 
-/// The calling thread ends: its ring is another one's from now on.
+/// Runs at the end of the calling thread. Another thread may have its ring from now on.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
 pub unsafe extern "C" fn end(thread: *mut c_void) {
     let thread = thread.cast::<RecorderThread>();
-    // SAFETY: the thread's own state, still there while its destructors run. What it calls afterwards attaches it anew.
+    // SAFETY: the thread's own state, still there while its destructors run. Calls that it makes afterwards attach it anew.
     unsafe {
         (*thread).ends = (*thread).ends.saturating_add(1);
         if (*thread).busy != 0 {
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn end(thread: *mut c_void) {
     }
 }
 
-/// The thread writes no more records. Whether another one may go on in its ring, where they stay; else the log has them.
+/// Ends the thread's records. Returns whether another thread may go on in its ring, where they stay; else the log has them.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -46,8 +46,8 @@ unsafe fn end_records(thread: *mut RecorderThread) -> bool {
     // SAFETY: the thread's own state.
     unsafe {
         let Some(log) = (*thread).log.as_mut() else { return false };
-        // The first thread's records make the rank's time, and its ring's head is the process's. Where recording has just ended
-        // the ring may be open still.
+        // The first thread's records are the rank's time, and its ring's head belongs to the process. If recording has just ended
+        // the ring may still be open.
         if log.number == 0 || log.paused.is_some() || state() != RecordingState::Recording {
             if !log.closed {
                 close_ring(thread, log);

@@ -1,7 +1,7 @@
-//! The functions by which a program finds out or sets what is done about a signal, or prepares a system call filter.
+//! The functions by which a program reads or sets the action for a signal, or prepares a system call filter.
 //!
-//! Before either, the handlers of [`killed`] are withdrawn: what the program finds is the system's action, and a filter that forbids to send signals
-//! does not keep such a handler from ending the process. Each function then goes on to the next one of its name. None allocates or locks: they may be called in a signal
+//! They first withdraw the handlers of [`killed`], so that the program finds the system's action, and no filter that forbids to send signals keeps such
+//! a handler from ending the process. Each function then goes on to the next one of its name. None allocates or locks: they may be called in a signal
 //! handler, or in a child that shares its parent's memory.
 
 use std::ffi::c_int;
@@ -10,13 +10,13 @@ use crate::lifecycle::killed;
 use crate::system::foreign::NextFunction;
 use crate::word::Word;
 
-/// Arguments as registers hold them. None of these functions has as many, but a library may have another one of the same name.
+/// Arguments as registers hold them. These functions have fewer, but a library may have another one of the same name.
 type Next = unsafe extern "C" fn(Word, Word, Word, Word, Word, Word) -> Word;
 
 /// Calls the next function of a name.
 ///
 /// # Safety
-/// The arguments are those of such a function.
+/// The arguments fit such a function.
 unsafe fn call_next(function: &NextFunction, arguments: [Word; 6]) -> Word {
     let [a, b, c, d, e, f] = arguments;
     match function.address() {
@@ -44,7 +44,7 @@ macro_rules! of_signals {
             }
         )*
 
-        /// The functions, with that for processes.
+        /// Functions above, and `prctl`.
         static ALL: &[&NextFunction] = &[$(&$constant,)* &PRCTL];
     };
 }

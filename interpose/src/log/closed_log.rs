@@ -15,10 +15,8 @@ use lbprof_collector::writer::block_of;
 use crate::system::descriptors::write_quietly;
 use crate::system::sandbox;
 
-/// The log that MPI_Finalize has closed.
 struct ClosedLog {
     path: CString,
-    /// The process that recorded it.
     process: u32,
 }
 

@@ -1,7 +1,7 @@
 //! The file of a rank's log.
 //!
-//! A program may close all descriptors and open files of its own under the same numbers: before each write we look whose file it is, and
-//! open our own again.
+//! A program may close all descriptors and open files of its own under the same numbers. So each write first checks which file is open, and
+//! opens ours again if need be.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -15,7 +15,6 @@ use crate::system::descriptors::{self, Identity, identify, out_of_the_way};
 use crate::system::owned_files::open_owned;
 use crate::system::sandbox;
 
-/// The log's file.
 pub struct LogFile {
     /// Not dropped as it is: its number may be another file's.
     file: ManuallyDrop<File>,
@@ -24,23 +23,17 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Makes the file, which must not exist.
-    ///
-    /// Errors: what the system says.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = out_of_the_way(open_owned(path, libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT)?)?;
         let (identity, _) = identify(file.as_raw_fd())?;
         Ok(LogFile { file: ManuallyDrop::new(file), path: path.to_owned(), identity })
     }
 
-    /// Sets its length.
-    ///
-    /// Errors: what the system says.
     pub fn set_len(&mut self, length: u64) -> io::Result<()> {
         ours(&mut self.file, &self.path, self.identity)?.set_len(length)
     }
@@ -53,10 +46,8 @@ fn ours<'a>(file: &'a mut ManuallyDrop<File>, path: &Path, identity: Identity) -
         Some((_, names)) => names,
         // Opening a file may be what the filter ends the process for.
         None if sandbox::is_filtered() => {
-            return Err(io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                "the program closed it, and has a system call filter",
-            ));
+            let reason = "the program closed it, and has a system call filter";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
         }
         None => {
             // The program may have another user by now: what counts is that it is the same file.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use lbprof_collector::Definition;
-use lbprof_collector::definition::ClockPair;
+
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::{BatchHead, LogHeader, RecordingMode, log_name};
 use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
@@ -38,7 +38,7 @@ pub const FIRST_THREAD: u32 = 0;
 /// The log of this rank, while it records.
 pub static LOG: HandlerLock<Option<OpenLog>> = HandlerLock::new(None);
 
-/// The resources that the process, and the calling thread, have used so far, as definitions; none where a system call filter may not allow to ask.
+/// Returns the resources that the process and the calling thread have used so far; none where a system call filter may not allow to ask.
 pub fn usage_facts() -> Vec<Definition> {
     let Some((process, thread)) = process::usage() else { return Vec::new() };
     vec![Definition::Usage(process), Definition::ThreadUsage(thread)]
@@ -46,24 +46,16 @@ pub fn usage_facts() -> Vec<Definition> {
 
 /// Writes a definition to the rank's log, now: what the ring holds may refer to it if the process is killed.
 pub fn define(definition: Definition) {
-    if let Some(mut guard) = LOG.lock()
-        && let Some(log) = guard.as_mut()
-    {
-        log.define(&[definition]);
-    }
+    LOG.with(|log| log.define(&[definition]));
 }
 
-/// Writes a definition of what programs make again and again with the log's next block. Until then it is in the head of the first ring, so that
-/// it outlives the process; where there is none, it is written now.
+/// Writes a definition with the log's next block, for objects that programs make again and again. Until then it is in the head of the first ring, so
+/// that it outlives the process; where there is none, it is written now.
 pub fn define_later(definition: Definition) {
-    if let Some(mut guard) = LOG.lock()
-        && let Some(log) = guard.as_mut()
-    {
-        log.define_later(&[definition]);
-    }
+    LOG.with(|log| log.define_later(&[definition]));
 }
 
-/// True if the log gets records, not only their sums: then what they name is to be defined.
+/// True if the log gets records, not only their sums.
 static WRITES_RECORDS: AtomicBool = AtomicBool::new(true);
 
 /// Returns whether the log gets records, not only their sums.
@@ -71,31 +63,28 @@ pub fn is_writing_records() -> bool {
     WRITES_RECORDS.load(Relaxed)
 }
 
-/// An open log.
 pub struct OpenLog {
     writer: LogWriter<LogFile>,
     sites: CallSiteTable,
-    new: Vec<Definition>,
-    dir: PathBuf,
-    rank: u32,
-    n_ranks: u32,
-    run_id: u64,
+    pub dir: PathBuf,
+    pub rank: u32,
+    pub n_ranks: u32,
+    pub run_id: u64,
     mode: RecordingMode,
     limit: u64,
-    buffer: usize,
+    pub buffer: usize,
     /// Ticks of one second, as measured so far.
     second: u64,
     sampled_at: u64,
     /// Limits that separate waiting from computation between polls.
     lengths: PollGapLimits,
-    /// Rings that hold nothing that the log does not have.
-    emptied: u32,
+    /// Rings that hold nothing that the log lacks.
+    pub emptied: u32,
     /// Memory for records that are about to be folded.
     copy: Vec<Record>,
-    summaries: EndedThreads,
+    pub summaries: EndedThreads,
 }
 
-/// The outcome of writing a batch of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchOutcome {
     /// The log has it, or its sums do.
@@ -120,8 +109,7 @@ impl OpenLog {
         })?;
         let mut log = OpenLog {
             writer,
-            sites: CallSiteTable::new(),
-            new: Vec::new(),
+            sites: CallSiteTable::default(),
             dir: dir.to_owned(),
             rank,
             n_ranks: header.n_ranks,
@@ -142,39 +130,13 @@ impl OpenLog {
         Ok(log)
     }
 
-    /// The run's folder.
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// The log's file.
     pub fn file(&mut self) -> &LogFile {
         self.writer.sink_mut()
     }
 
-    /// This rank.
-    pub fn rank(&self) -> u32 {
-        self.rank
-    }
-
-    /// The run's id.
-    pub fn run_id(&self) -> u64 {
-        self.run_id
-    }
-
-    /// Bytes of log written so far.
+    /// Returns the bytes of log written so far.
     pub fn bytes(&self) -> u64 {
         self.writer.bytes()
-    }
-
-    /// Number of ranks.
-    pub fn n_ranks(&self) -> u32 {
-        self.n_ranks
-    }
-
-    /// Bytes of a ring.
-    pub fn buffer(&self) -> usize {
-        self.buffer
     }
 
     /// Returns whether records are written, not only their sums.
@@ -182,12 +144,6 @@ impl OpenLog {
         self.mode == RecordingMode::Events
     }
 
-    /// The summaries that the log will end with.
-    pub fn summaries(&mut self) -> &mut EndedThreads {
-        &mut self.summaries
-    }
-
-    /// Returns the seconds between two instants.
     pub fn seconds_between(&self, since: u64, now: u64) -> f64 {
         now.saturating_sub(since) as f64 / self.second as f64
     }
@@ -197,7 +153,7 @@ impl OpenLog {
         now.saturating_sub(since) > self.second
     }
 
-    /// Writes definitions. What cannot be written leaves ids in records without a meaning: reported as dropped data.
+    /// Writes definitions. If that fails, ids in records have no meaning, which is reported as dropped data.
     pub fn define(&mut self, definitions: &[Definition]) -> bool {
         let result = self.writer.definitions(definitions);
         self.took(result)
@@ -212,13 +168,8 @@ impl OpenLog {
         self.took(result)
     }
 
-    /// The log has all that one more ring held.
-    pub fn has_all_of_a_ring(&mut self) {
-        self.emptied += 1;
-    }
-
-    /// Writes how the run ended; then the rings are needed no more. Whoever kills the process in between leaves them, and so does a process
-    /// under a system call filter. At last the summaries and the index: a log is whole without them.
+    /// Writes how the run ended; then the rings are needed no more. They stay if the process is killed in between, or is
+    /// under a system call filter. The summaries and the index come last: a log is whole without them.
     pub fn end(&mut self, last: &[Definition]) {
         if !self.define(last) {
             return;
@@ -235,46 +186,41 @@ impl OpenLog {
     }
 
     fn define_new(&mut self) {
-        if !self.new.is_empty() {
-            let mut new = std::mem::take(&mut self.new);
+        if !self.sites.new.is_empty() {
+            let mut new = std::mem::take(&mut self.sites.new);
             self.define_later(&new);
             new.clear();
-            self.new = new;
+            self.sites.new = new;
         }
     }
 
-    /// The id of a path's innermost call site, which the log defines from here on; `None`: there are too many. The calls come innermost
+    /// Defines a path, and returns the id of its innermost call site, or `None` if there are too many. The calls come innermost
     /// first; `is_cut`: there may be more around them.
     pub fn call_path(&mut self, calls: &[PathCall], is_cut: bool) -> Option<u32> {
-        let OpenLog { sites, new, .. } = self;
-        let id = sites.path(calls, is_cut, new);
+        let id = self.sites.path(calls, is_cut);
         self.define_new();
         id
     }
 
-    /// Defines the call path to a sample, like [`OpenLog::call_path`]: its calls return to these addresses.
     pub fn sample_chain(&mut self, callers: &[PathCall], is_cut: bool) -> Option<u32> {
-        let OpenLog { sites, new, .. } = self;
-        let id = sites.chain(callers, is_cut, new);
+        let id = self.sites.chain(callers, is_cut);
         self.define_new();
         id
     }
 
     /// Defines the path of one more call within the path with the id `parent`, like [`OpenLog::call_path`].
     pub fn call_within(&mut self, parent: u32, call: &PathCall) -> Option<u32> {
-        let OpenLog { sites, new, .. } = self;
-        let id = sites.within(parent, call, new);
+        let id = self.sites.within(parent, call);
         self.define_new();
         id
     }
 
-    /// A fold of the records that follow `head`.
     pub fn new_fold(&self, head: &BatchHead) -> ProfileFold {
         let polls = PollGapClassifier::new(PollGapRule::Auto, self.lengths, head.previous_end);
         ProfileFold::new(head.clone()).deciding(polls)
     }
 
-    /// Folds records into sums. `whole`: whether `records` have not changed until now, asked when they were read.
+    /// Folds records into sums. `whole` returns whether `records` have not changed until now; it is called when they have been read.
     pub fn fold(
         &mut self,
         fold: &mut ProfileFold,
@@ -282,9 +228,9 @@ impl OpenLog {
         n: usize,
         whole: impl FnOnce() -> bool,
     ) -> BatchOutcome {
-        // What is folded once cannot be taken out again.
+        // Folded records cannot be taken out again.
         self.copy.clear();
-        // In pieces: memcpy copies more than 2 KiB by `rep movsb`, which is no faster, and which valgrind counts as an instruction a byte.
+        // In chunks: memcpy copies more than 2 KiB by `rep movsb`, which is no faster, and which valgrind counts as one instruction per byte.
         for records in records.chunks(16) {
             self.copy.extend_from_slice(records);
         }
@@ -303,18 +249,15 @@ impl OpenLog {
         n: usize,
         whole: impl FnOnce() -> bool,
     ) -> BatchOutcome {
-        let batch = match self.writer.records_if(head, records, n, site_of, whole) {
-            Ok(true) => {
-                self.note_facts();
+        let result = self.writer.records_if(head, records, n, site_of, whole);
+        let is_whole = matches!(result, Ok(true));
+        let batch = match self.took(result.map(|_| ())) {
+            true if is_whole => {
                 self.summaries.wrote(head);
                 BatchOutcome::Taken
             }
-            Ok(false) => {
-                self.note_facts();
-                BatchOutcome::Changed
-            }
-            Err(error) => {
-                self.took(Err(error));
+            true => BatchOutcome::Changed,
+            false => {
                 self.summaries.give_up();
                 BatchOutcome::Dropped
             }
@@ -328,21 +271,20 @@ impl OpenLog {
         batch
     }
 
-    /// Ticks of a nanosecond, as measured so far.
+    /// Returns the ticks of a nanosecond, as measured so far.
     pub fn ticks_of_ns(&self) -> f64 {
         self.second as f64 * 1e-9
     }
 
     /// Writes samples of a thread, whose locations are addresses still; false where that failed.
     pub fn samples(&mut self, head: &SampleHead, samples: &mut [Sample]) -> bool {
-        let OpenLog { sites, new, .. } = self;
-        sites.locate(samples, new);
+        self.sites.locate(samples);
         self.define_new();
         let result = self.writer.samples(head, samples);
         self.took(result)
     }
 
-    /// Writes sums; true where that failed.
+    /// Writes sums, and returns whether that succeeded.
     pub fn profile(&mut self, batch: &ProfileBatch) -> bool {
         let result = self.writer.profile(batch);
         let is_written = self.took(result);
@@ -350,21 +292,21 @@ impl OpenLog {
             true => self.summaries.wrote(&batch.head),
             false => self.summaries.give_up(),
         }
-        !is_written
+        is_written
     }
 
-    /// Notes, at most once a second, both clocks and the resources used; `thread`, the calling one's number in the log: they are those of the first thread.
+    /// Notes both clocks, at most once a second, and the resources used if `thread`, the calling thread's number in the log, is the first one.
     pub fn sample_usage(&mut self, now: u64, thread: u32) {
         if self.second_has_passed(self.sampled_at, now) {
             self.sampled_at = now;
-            let ClockPair { ticks, monotonic_ns } = clock::instant();
+            let instant = clock::instant();
             let mut facts = if thread == FIRST_THREAD { usage_facts() } else { Vec::new() };
-            facts.push(Definition::Instant(ClockPair { ticks, monotonic_ns }));
+            facts.push(Definition::Instant(instant));
             self.define(&facts);
         }
     }
 
-    /// Keeps in the first ring's head how far the log goes that no ring holds, so that a cut is noticed, and the definitions that it lacks.
+    /// Keeps in the first ring's head how far the log goes beyond the records in rings, so that a cut is noticed, and the definitions that it lacks.
     fn note_facts(&self) {
         if let Some(head) = guard::mirrored() {
             head.facts_end.store(self.writer.facts_end(), Relaxed);
@@ -372,26 +314,21 @@ impl OpenLog {
         }
     }
 
-    /// After a failed write the file ends with its last whole block again.
+    /// Returns whether a write succeeded. If it failed, reports that and cuts the file after its last whole block.
     fn took(&mut self, result: io::Result<()>) -> bool {
         self.note_facts();
         let Err(error) = result else { return true };
         write_error::note(&error);
         let whole = self.writer.bytes();
         let _ = self.writer.sink_mut().set_len(whole);
-        guard::report(
-            ProblemKind::Dropped,
-            format_args!(
-                "cannot write to {}: {}; records are lost, the program goes on",
-                self.dir.display(),
-                SystemError(&error)
-            ),
-        );
+        let (dir, error) = (self.dir.display(), SystemError(&error));
+        let what = format_args!("cannot write to {dir}: {error}; records are lost, the program goes on");
+        guard::report(ProblemKind::Dropped, what);
         false
     }
 }
 
-/// The id of a record's call site: a ring has one more, as [`crate::recording::call_path`] has stored it.
+/// Returns the id of a record's call site: in a ring it is one more ([`crate::recording::call_path`]).
 fn site_of(record: &Record) -> u64 {
     record.call_site.wrapping_sub(1)
 }

@@ -1,6 +1,6 @@
-//! Places the rings of this process's threads: each in its piece of one file.
+//! Places the rings of this process's threads in one file.
 //!
-//! Making a file takes longer than all else that a new thread needs, and hundreds that make theirs at once wait for one another. So the file is
+//! Making a file takes longer than all else that a new thread needs, and hundreds of threads that do so at once wait for one another. So the file is
 //! made with the first ring, and stays open.
 
 use std::io;
@@ -18,7 +18,6 @@ use crate::system::descriptors::{Identity, identify, quietly};
 use crate::system::kept_file::KeptFile;
 use crate::system::owned_files::open_owned;
 
-/// The file of this process's rings.
 struct RingsFile {
     path: PathBuf,
     identity: Identity,
@@ -30,25 +29,21 @@ static FILE: OnceLock<RingsFile> = OnceLock::new();
 /// Rings in the file of which the log does not have everything.
 static IN_USE: AtomicU32 = AtomicU32::new(0);
 
-/// Makes a ring for thread `thread` of `rank`: `bytes` of slots.
-///
-/// Errors: what the system says.
 pub fn make(dir: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
+    let path = dir.join(rings_name(rank));
     let made = quietly(|| match FILE.get() {
         // Threads make theirs side by side.
         Some(rings) => rings.make_ring(bytes, rank, thread, run_id),
-        None => make_first(&dir.join(rings_name(rank)), bytes, rank, thread, run_id),
+        None => make_first(&path, bytes, rank, thread, run_id),
     });
     let ring = made.map_err(|error| {
         write_error::note(&error);
-        let path = dir.join(rings_name(rank));
         io::Error::new(error.kind(), format!("cannot make {}: {}", path.display(), SystemError(&error)))
     })?;
     IN_USE.fetch_add(1, SeqCst);
     Ok(ring)
 }
 
-/// Makes the file with its first ring.
 fn make_first(path: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
     let file = open_owned(path, libc::O_RDWR | libc::O_CREAT)?;
     let kept = KeptFile::new();
@@ -69,7 +64,7 @@ pub fn path() -> &'static Path {
     FILE.get().map_or(Path::new(""), |rings| &rings.path)
 }
 
-/// The log has all that so many rings held: the file goes with the last one.
+/// Gives back a number of rings whose content the log has. The file goes with the last one.
 pub fn give_back(rings: u32) {
     if let Some(file) = FILE.get()
         && IN_USE.fetch_sub(rings, SeqCst) == rings

@@ -6,16 +6,15 @@ use lbprof_collector::summary::{SummarySums, ThreadSummary, most_iterations};
 
 use crate::run::settings::SummaryPolicy as Wanted;
 
-/// Records that are folded at the end, where none were before: some 100 µs.
+/// Records that are folded at the end if none were before, which takes some 100 µs.
 const CHEAP: usize = 4096;
 
-/// The summaries of the threads that have ended.
 pub struct EndedThreads {
     wanted: Wanted,
     run_id: u64,
     rank: u32,
     most_iterations: usize,
-    /// Threads that have written records or sums, and those of them whose summary is here.
+    /// Threads that have written records or sums, and the summaries of those that have ended.
     begun: usize,
     ended: Vec<ThreadSummary>,
     /// True if records could not be written: the log has fewer than were folded, or others.
@@ -35,17 +34,17 @@ impl EndedThreads {
         self.wanted == Wanted::On
     }
 
-    /// Returns whether so many records, which are all of a thread, are folded when they are written at its end.
+    /// Returns whether `n` records, which are all of a thread, are folded when they are written at its end.
     pub fn is_folding_last(&self, n: usize) -> bool {
         self.wanted == Wanted::Auto && n <= CHEAP
     }
 
-    /// The log has what follows `head`.
+    /// Notes that the log has the records that follow `head`.
     pub fn wrote(&mut self, head: &BatchHead) {
         self.begun += usize::from(head.first == 0);
     }
 
-    /// Something could not be written, or was not folded.
+    /// Notes that records could not be written, or were not folded.
     pub fn give_up(&mut self) {
         self.is_partial = true;
     }
@@ -53,17 +52,15 @@ impl EndedThreads {
     /// Adds what was folded of a thread to its summary so far.
     pub fn add(&self, sums: &mut Option<SummarySums>, batch: ProfileBatch) {
         if self.wanted != Wanted::Off {
-            let sums = sums.get_or_insert_with(|| SummarySums::new(self.run_id, self.rank, self.most_iterations));
-            sums.add(batch);
+            sums.get_or_insert_with(|| SummarySums::new(self.run_id, self.rank, self.most_iterations)).add(batch);
         }
     }
 
-    /// A thread has ended, with these sums of it.
     pub fn end(&mut self, sums: Option<SummarySums>) {
         self.ended.extend(sums.and_then(|mut sums| sums.take()));
     }
 
-    /// The summaries for the log; none where one is missing.
+    /// Takes the summaries for the log; none if one is missing.
     pub fn take(&mut self) -> Vec<ThreadSummary> {
         let are_all = !self.is_partial && self.ended.len() == self.begun;
         std::mem::take(&mut self.ended).into_iter().filter(|_| are_all).collect()

@@ -11,7 +11,6 @@ pub fn note(error: &io::Error) {
     NUMBER.store(error.raw_os_error().unwrap_or(0), Relaxed);
 }
 
-/// Returns the last error that was noted.
 pub fn last() -> Option<io::Error> {
     Some(NUMBER.load(Relaxed)).filter(|&number| number != 0).map(io::Error::from_raw_os_error)
 }

@@ -13,7 +13,7 @@ use crate::recording::room::append;
 use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 
-/// Marks the begin of an instance. Returns when it begins, in ticks.
+/// Marks the begin of an instance, and returns its time, in ticks.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -65,7 +65,6 @@ unsafe fn is_marked(thread: *mut RecorderThread) -> bool {
     unsafe { is_writing_records() && !(*thread).log.is_null() }
 }
 
-/// A call site as it is in a ring.
 pub fn in_ring(call_site: u32) -> u64 {
     if call_site == NONE { 0 } else { u64::from(call_site) + 1 }
 }

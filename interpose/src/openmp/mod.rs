@@ -54,7 +54,6 @@ pub fn report_linked_library() {
     }
 }
 
-/// Recording starts.
 pub fn start(recording: RegionRecording) {
     let wanted = recording != RegionRecording::Off;
     WANTED.store(wanted, Relaxed);

@@ -9,31 +9,28 @@
 
 use std::ffi::c_int;
 use std::sync::OnceLock;
-use std::sync::atomic::{
-    AtomicPtr, AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
-};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 use lbprof_collector::Definition;
 use lbprof_collector::parallel::{MutexKind, MutexSums};
 use lbprof_collector::record::NONE;
 
 use crate::harmless::enter;
-use crate::harmless::signals::critical;
+
 use crate::log::LOG;
 use crate::openmp::runtime::{self, RuntimeFunction};
 use crate::openmp::sums::RegionSite;
 use crate::state::parallel::{AwaitedMutex, TeamMember};
 use crate::state::thread::RecorderThread;
-use crate::system::{objects, symbols};
+use crate::system::{objects, process, symbols};
 use crate::unwind::PathCall;
 
 /// Ticks up to which a wait is over at once: about a microsecond.
 const SHORTEST: u64 = 2048;
 
-/// The waits of threads in a region for one mutex.
 struct MutexWaits {
-    region: *const RegionSite,
+    region: &'static RegionSite,
     team: u32,
     kind: MutexKind,
     address: usize,
@@ -47,8 +44,11 @@ struct MutexWaits {
     written: AtomicU64,
 }
 
+/// A place of the table; null: it is free.
+type MutexPlace = AtomicPtr<MutexWaits>;
+
 const MAX_MUTEXES: usize = 1024;
-static MUTEXES: [AtomicPtr<MutexWaits>; MAX_MUTEXES] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_MUTEXES];
+static MUTEXES: [MutexPlace; MAX_MUTEXES] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_MUTEXES];
 
 /// Adds a wait of the calling thread, which is in a region that is measured.
 ///
@@ -71,20 +71,16 @@ unsafe fn add_long(thread: *mut RecorderThread, mutex: AwaitedMutex, ticks: u64)
     let Some(site) = (unsafe { (*thread).team.site.cast::<RegionSite>().as_ref() }) else { return };
     // SAFETY: the caller's promise.
     let region = TeamOfRegion { site, team: unsafe { team_size(thread, mutex.caller) } };
-    let waits = match find(region, mutex) {
-        MutexSearch::Known(waits) => waits,
-        MutexSearch::Unknown => {
-            // SAFETY: the caller's promise.
-            unsafe { enter::recording(thread, || critical(|| insert(region, mutex))) };
-            let MutexSearch::Known(waits) = find(region, mutex) else { return };
-            waits
-        }
-    };
-    waits.ticks.fetch_add(ticks, Relaxed);
-    waits.waits.fetch_add(1, Relaxed);
+    if find(region, mutex).is_err() {
+        // SAFETY: the caller's promise.
+        unsafe { enter::run_critical(thread, || insert(region, mutex)) };
+    }
+    if let Ok(waits) = find(region, mutex) {
+        waits.ticks.fetch_add(ticks, Relaxed);
+        waits.waits.fetch_add(1, Relaxed);
+    }
 }
 
-/// A region with one size of team.
 #[derive(Clone, Copy)]
 struct TeamOfRegion {
     site: &'static RegionSite,
@@ -114,26 +110,21 @@ unsafe fn team_size(thread: *mut RecorderThread, caller: usize) -> u32 {
     }
 }
 
-/// The result of a search for the waits for a mutex.
-enum MutexSearch {
-    Known(&'static MutexWaits),
-    Unknown,
-}
-
-fn find(region: TeamOfRegion, mutex: AwaitedMutex) -> MutexSearch {
+/// Returns the waits for a mutex if the table has it; else a free place for it, if there is one.
+fn find(region: TeamOfRegion, mutex: AwaitedMutex) -> Result<&'static MutexWaits, Option<&'static MutexPlace>> {
     for place in places(region, mutex) {
         // SAFETY: null, or one that is never freed.
         match unsafe { place.load(Acquire).as_ref() } {
-            Some(waits) if waits.is_for(region, mutex) => return MutexSearch::Known(waits),
+            Some(waits) if waits.is_for(region, mutex) => return Ok(waits),
             Some(_) => {}
-            None => break,
+            None => return Err(Some(place)),
         }
     }
-    MutexSearch::Unknown
+    Err(None)
 }
 
 /// Returns the places of the table in the order of a search.
-fn places(region: TeamOfRegion, mutex: AwaitedMutex) -> impl Iterator<Item = &'static AtomicPtr<MutexWaits>> {
+fn places(region: TeamOfRegion, mutex: AwaitedMutex) -> impl Iterator<Item = &'static MutexPlace> {
     let word = (&raw const *region.site as usize) ^ mutex.address.rotate_left(20) ^ mutex.kind as usize;
     let first = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - MAX_MUTEXES.ilog2());
     MUTEXES.iter().cycle().skip(first).take(MAX_MUTEXES)
@@ -142,40 +133,47 @@ fn places(region: TeamOfRegion, mutex: AwaitedMutex) -> impl Iterator<Item = &'s
 impl MutexWaits {
     fn is_for(&self, region: TeamOfRegion, mutex: AwaitedMutex) -> bool {
         std::ptr::eq(self.region, region.site)
-            && self.team == region.team
-            && self.kind == mutex.kind
-            && self.address == mutex.address
+            && (self.team, self.kind, self.address) == (region.team, mutex.kind, mutex.address)
+    }
+
+    /// Returns the sums, unless the log has them.
+    fn unwritten(&self) -> Option<MutexSums> {
+        let waits = self.waits.load(Relaxed);
+        if self.written.swap(waits, Relaxed) == waits {
+            return None;
+        }
+        Some(MutexSums {
+            id: self.id,
+            thread: self.region.number,
+            region: self.region.call_site,
+            kind: self.kind,
+            name: self.name.get_or_init(|| name(self.address)).clone(),
+            call_site: self.call_site,
+            waits,
+            ticks: self.ticks.load(Relaxed),
+            team: self.team,
+        })
     }
 }
 
-/// Inserts a mutex that is not in the table. The log's lock keeps others from doing the same.
+/// Inserts a mutex into the table. The log's lock keeps other threads from doing the same.
 fn insert(region: TeamOfRegion, mutex: AwaitedMutex) {
-    let mut log = LOG.lock();
-    let Some(log) = log.as_deref_mut().and_then(Option::as_mut) else { return };
-    for place in places(region, mutex) {
-        // SAFETY: null, or one that is never freed.
-        match unsafe { place.load(Acquire).as_ref() } {
-            Some(waits) if waits.is_for(region, mutex) => return,
-            Some(_) => {}
-            None => {
-                let number = MUTEXES.iter().filter(|one| !one.load(Relaxed).is_null()).count() as u32;
-                let waits = Box::new(MutexWaits {
-                    region: region.site,
-                    team: region.team,
-                    kind: mutex.kind,
-                    address: mutex.address,
-                    id: number,
-                    name: OnceLock::new(),
-                    call_site: log.call_path(&[PathCall::To(mutex.caller)], true).unwrap_or(NONE),
-                    waits: AtomicU64::default(),
-                    ticks: AtomicU64::default(),
-                    written: AtomicU64::default(),
-                });
-                place.store(Box::into_raw(waits), Release);
-                return;
-            }
-        }
-    }
+    LOG.with(|log| {
+        let Err(Some(place)) = find(region, mutex) else { return };
+        let waits = Box::new(MutexWaits {
+            region: region.site,
+            team: region.team,
+            kind: mutex.kind,
+            address: mutex.address,
+            id: MUTEXES.iter().filter(|one| !one.load(Relaxed).is_null()).count() as u32,
+            name: OnceLock::new(),
+            call_site: log.call_path(&[PathCall::To(mutex.caller)], true).unwrap_or(NONE),
+            waits: AtomicU64::default(),
+            ticks: AtomicU64::default(),
+            written: AtomicU64::default(),
+        });
+        place.store(Box::into_raw(waits), Release);
+    });
 }
 
 /// Returns the name of the critical section, or FILE+0xADDRESS of the variable, at an address; empty where there is none.
@@ -185,10 +183,8 @@ fn name(address: usize) -> String {
         let known = if object.is_program() { symbols::critical_section(offset) } else { None };
         known.unwrap_or_else(|| {
             let path = object.path().to_string_lossy();
-            match path.rsplit('/').next().filter(|file| !file.is_empty()) {
-                Some(file) => format!("{file}+{offset:#x}"),
-                None => format!("{}+{offset:#x}", symbols::program().unwrap_or("program")),
-            }
+            let file = path.rsplit('/').next().filter(|file| !file.is_empty());
+            format!("{}+{offset:#x}", file.map_or_else(process::program, str::to_owned))
         })
     });
     described.unwrap_or_default()
@@ -196,27 +192,7 @@ fn name(address: usize) -> String {
 
 /// Returns the sums that the log lacks.
 pub fn unwritten() -> Vec<Definition> {
-    let mut sums = Vec::new();
-    for place in &MUTEXES {
-        // SAFETY: null, or one that is never freed; neither are sites.
-        let Some(waits) = (unsafe { place.load(Acquire).as_ref() }) else { continue };
-        let n = waits.waits.load(Relaxed);
-        if waits.written.swap(n, Relaxed) == n {
-            continue;
-        }
-        // SAFETY: sites are never freed.
-        let Some(region) = (unsafe { waits.region.as_ref() }) else { continue };
-        sums.push(Definition::MutexSums(MutexSums {
-            id: waits.id,
-            thread: region.number,
-            region: region.call_site,
-            kind: waits.kind,
-            name: waits.name.get_or_init(|| name(waits.address)).clone(),
-            call_site: waits.call_site,
-            waits: n,
-            ticks: waits.ticks.load(Relaxed),
-            team: waits.team,
-        }));
-    }
-    sums
+    // SAFETY: null, or one that is never freed.
+    let all = MUTEXES.iter().filter_map(|place| unsafe { place.load(Acquire).as_ref() });
+    all.filter_map(MutexWaits::unwritten).map(Definition::MutexSums).collect()
 }

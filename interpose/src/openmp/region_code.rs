@@ -6,7 +6,6 @@ use crate::state::parallel::RegionLaunch;
 use crate::unwind::PathCall;
 use crate::unwind::python::PythonCall;
 
-/// The facts about a region's code.
 #[derive(Clone, Copy)]
 pub struct RegionCode {
     caller: usize,
@@ -27,38 +26,34 @@ struct SourceLocation {
 }
 
 impl RegionCode {
-    /// Returns that of a region of which GCC has made this function.
     pub fn with_function(function: usize) -> RegionCode {
         RegionCode { caller: 0, function, is_named: true, location: 0 }
     }
 
-    /// Returns that of a region which was started as `launch` says by a call from `caller`.
+    /// Returns the code of a region that a call from `caller` has started as `launch` says.
     pub fn with_launch(launch: RegionLaunch, caller: usize) -> RegionCode {
         RegionCode { caller, function: launch.function, is_named: false, location: launch.location }
     }
 
-    /// An address that distinguishes it from other regions.
+    /// Returns an address that distinguishes it from other regions.
     pub fn address(self) -> usize {
         if self.function != 0 { self.function } else { self.caller }
     }
 
-    /// The call that stands for the region within the call that starts it, or `None` if only that call does.
+    /// Returns the call that stands for the region within the call that starts it, or `None` if only the latter does.
     pub fn call(self) -> Option<PathCall> {
-        if self.location != 0 {
-            // SAFETY: a constant of the program's, whose text ends with NUL.
-            let text = unsafe { (*(self.location as *const SourceLocation)).text };
-            // SAFETY: as above.
-            return (!text.is_null())
-                .then(|| unsafe { CStr::from_ptr(text) })
-                .and_then(source_line)
-                .map(PathCall::Python);
+        // SAFETY: null, or a constant of the program's.
+        if let Some(location) = unsafe { (self.location as *const SourceLocation).as_ref() } {
+            // SAFETY: a text that ends with NUL.
+            let text = (!location.text.is_null()).then(|| unsafe { CStr::from_ptr(location.text) });
+            return text.and_then(source_line).map(PathCall::Python);
         }
         // As if the function's first instruction had made a call.
         (self.is_named && self.function != 0).then(|| PathCall::To(self.function + 1))
     }
 }
 
-/// The place in the source that a text of LLVM's stands for.
+/// Returns the place in the source that a text of LLVM's stands for.
 fn source_line(text: &CStr) -> Option<PythonCall> {
     let text = text.to_str().ok()?;
     let [_, file, function, line, ..] = text.split(';').collect::<Vec<_>>()[..] else { return None };

@@ -1,59 +1,59 @@
 //! The run-time libraries of the process that report what their threads do ([`crate::openmp::ompt`]).
 
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::atomic::{
-    AtomicBool, AtomicUsize,
-    Ordering::{AcqRel, Acquire, Relaxed, Release},
-};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::system::objects;
 
 /// `ompt_start_tool_result_t`: what the answer to a library points to.
 #[repr(C)]
 pub struct ToolResult {
-    initialize: unsafe extern "C" fn(unsafe extern "C" fn(*const c_char) -> *mut c_void, c_int, *mut u64) -> c_int,
-    finalize: unsafe extern "C" fn(*mut u64),
+    initialize: ToolInitializer,
+    finalize: ToolFinalizer,
     /// The library passes its address to both functions.
     data: AtomicUsize,
 }
 
-/// A library that was answered.
 struct OpenMpLibrary {
     is_taken: AtomicBool,
     /// `ompt_set_callback`; 0: it has not taken the answer, or has ended.
     set_callback: AtomicUsize,
     is_registered: AtomicBool,
-    /// Its addresses.
+    /// Its first address, and one past its last.
     begin: AtomicUsize,
     end: AtomicUsize,
     result: AtomicUsize,
 }
 
+/// `ompt_initialize_t`; its first argument looks up a function of the library by name.
+pub type ToolInitializer =
+    unsafe extern "C" fn(unsafe extern "C" fn(*const c_char) -> *mut c_void, c_int, *mut u64) -> c_int;
+/// `ompt_finalize_t`.
+pub type ToolFinalizer = unsafe extern "C" fn(*mut u64);
+
 /// Libraries at most; others are not answered.
 const MAX_LIBRARIES: usize = 8;
 
-static LIBRARIES: [OpenMpLibrary; MAX_LIBRARIES] = [const { OpenMpLibrary::free() }; MAX_LIBRARIES];
+static LIBRARIES: [OpenMpLibrary; MAX_LIBRARIES] = [const {
+    OpenMpLibrary {
+        is_taken: AtomicBool::new(false),
+        set_callback: AtomicUsize::new(0),
+        is_registered: AtomicBool::new(false),
+        begin: AtomicUsize::new(0),
+        end: AtomicUsize::new(0),
+        result: AtomicUsize::new(0),
+    }
+}; MAX_LIBRARIES];
 
 /// Number of the table's first places that have callbacks registered or had them.
 static REGISTERED: AtomicUsize = AtomicUsize::new(0);
 
 impl OpenMpLibrary {
-    const fn free() -> OpenMpLibrary {
-        OpenMpLibrary {
-            is_taken: AtomicBool::new(false),
-            set_callback: AtomicUsize::new(0),
-            is_registered: AtomicBool::new(false),
-            begin: AtomicUsize::new(0),
-            end: AtomicUsize::new(0),
-            result: AtomicUsize::new(0),
-        }
-    }
-
     fn contains(&self, address: usize) -> bool {
         (self.begin.load(Relaxed)..self.end.load(Relaxed)).contains(&address)
     }
 
-    /// The one whose answer has these data.
     fn of_data(data: *mut u64) -> Option<&'static OpenMpLibrary> {
         LIBRARIES.iter().find(|library| {
             let result = library.result.load(Acquire) as *const ToolResult;
@@ -64,10 +64,7 @@ impl OpenMpLibrary {
 }
 
 /// Returns an answer for one more library, or null if there are too many.
-pub fn add(
-    initialize: unsafe extern "C" fn(unsafe extern "C" fn(*const c_char) -> *mut c_void, c_int, *mut u64) -> c_int,
-    finalize: unsafe extern "C" fn(*mut u64),
-) -> *const ToolResult {
+pub fn add(initialize: ToolInitializer, finalize: ToolFinalizer) -> *const ToolResult {
     let free = LIBRARIES.iter().find(|library| !library.is_taken.swap(true, AcqRel));
     let Some(library) = free else { return std::ptr::null() };
     // Answers are never freed: a library may look at its own as long as it is loaded.
@@ -102,10 +99,9 @@ pub fn take_unregistered(register: impl Fn(usize)) {
         if function == 0 || library.is_registered.swap(true, AcqRel) {
             continue;
         }
-        if let Some((begin, end)) = objects::look_at(function, |object| object.bounds()).flatten() {
-            library.begin.store(begin, Relaxed);
-            library.end.store(end, Relaxed);
-        }
+        let bounds = objects::bounds_at(function);
+        library.begin.store(bounds.start, Relaxed);
+        library.end.store(bounds.end, Relaxed);
         REGISTERED.fetch_max(place + 1, Release);
         register(function);
     }
@@ -120,7 +116,6 @@ pub fn is_owned(function: usize) -> bool {
     }
 }
 
-/// The path of a library that reports; `None`: none does.
 pub fn library_path() -> Option<String> {
     let function =
         LIBRARIES.iter().map(|library| library.set_callback.load(Relaxed)).find(|&function| function != 0)?;

@@ -1,10 +1,10 @@
 //! The functions of OpenMP's run-time libraries.
 //!
-//! A call goes where it would go without us: to the next definition that all can see; else, as of an extension that was loaded with RTLD_LOCAL,
-//! to that of the libraries that the calling object depends on, whatever their names are. Python's packages bring libraries of their own, so that
+//! A call goes where it would go without us: to the next definition that all can see; else, for an extension that was loaded with RTLD_LOCAL,
+//! to a definition in the libraries that the calling object depends on, whatever their names are. Python's packages bring libraries of their own, so
 //! there may be several in one process, and threads of one must never meet at the barrier of another.
 
-use std::ffi::{CStr, CString, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::harmless::enter;
@@ -127,31 +127,21 @@ fn find(function: RuntimeFunction, caller: usize) -> usize {
     found
 }
 
-/// The function of this name that an object sees, or 0.
-fn find_in(path: &CString, name: &CStr) -> usize {
-    // SAFETY: look-ups by name; NOLOAD gives a handle to what is loaded, and the object's own code is running.
+/// Returns the function of this name that an object sees, or 0.
+fn find_in(path: &CStr, name: &CStr) -> usize {
+    // SAFETY: look-ups by name; NOLOAD returns a handle to a loaded object, whose code is running. It is closed by the C library's own function:
+    // nothing is unloaded.
     unsafe {
         let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
         if handle.is_null() {
             return 0;
         }
-        let found = foreign::seen_by(handle, name);
-        close_handle(handle);
-        found
-    }
-}
-
-/// Gives back a handle, by the C library's own function: nothing is unloaded, so nobody has to be informed.
-///
-/// # Safety
-/// A handle to an object that stays loaded.
-unsafe fn close_handle(handle: *mut c_void) {
-    // SAFETY: the C library's function of this type.
-    unsafe {
+        let found = libc::dlsym(handle, name.as_ptr()) as usize;
         let close = foreign::next(c"dlclose");
         if close != 0 {
             let close: unsafe extern "C" fn(*mut c_void) -> c_int = std::mem::transmute(close);
             close(handle);
         }
+        found
     }
 }

@@ -2,10 +2,8 @@
 //!
 //! Each is changed by one thread only, without a lock. Any thread may write them to the log: a sum that changes meanwhile is written again later.
 
-use std::sync::atomic::{
-    AtomicPtr, AtomicU32, AtomicU64,
-    Ordering::{AcqRel, Acquire, Relaxed, Release},
-};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 use lbprof_collector::Definition;
 use lbprof_collector::parallel::{MAX_MEMBERS, MemberSums, MemberTimes, ParallelSums, TeamTime, account};
@@ -13,7 +11,6 @@ use lbprof_collector::parallel_marks::ParallelInstance;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
 
-use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
 use crate::log::{self, LOG};
 use crate::openmp::region_code::RegionCode;
@@ -29,13 +26,11 @@ pub struct RegionSite {
     address: usize,
     /// The thread's number in the log, or [`NONE`].
     pub number: u32,
-    /// The id of the call site that stands for the region, or [`NONE`].
     pub call_site: u32,
     /// Sums by size of the team, in a list.
     teams: AtomicPtr<TeamSums>,
 }
 
-/// The time of an instance.
 #[derive(Clone, Copy)]
 pub struct RegionSpan {
     /// Its begin, in ticks.
@@ -46,7 +41,7 @@ pub struct RegionSpan {
     pub beside: u32,
 }
 
-/// Sums of one site and size of team.
+#[derive(Default)]
 struct TeamSums {
     id: u32,
     team: u32,
@@ -60,7 +55,7 @@ struct TeamSums {
     members: Vec<[AtomicU64; 4]>,
     /// Instances that the log has.
     written: AtomicU64,
-    next: *mut TeamSums,
+    next: AtomicPtr<TeamSums>,
 }
 
 const MAX_SITES: usize = 4096;
@@ -70,7 +65,7 @@ static IDS: AtomicU32 = AtomicU32::new(0);
 /// Threads of the largest team so far.
 static LARGEST: AtomicU32 = AtomicU32::new(0);
 
-/// The site of the region of this code that the calling thread starts; `None`: there can be no more of them.
+/// Returns the site of the region of this code that the calling thread starts, or `None` if there can be no more sites.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, in which the caller is noted.
@@ -79,56 +74,50 @@ pub unsafe fn site(thread: *mut RecorderThread, code: RegionCode) -> Option<&'st
     // SAFETY: the caller's promise.
     unsafe {
         match find_site(thread, code.address()) {
-            SiteSearch::Known(site) => Some(site),
-            SiteSearch::Free(place) => new_site(thread, code, place),
-            SiteSearch::Full => None,
+            Ok(site) => Some(site),
+            Err(free) => new_site(thread, code, free?),
         }
     }
 }
 
-/// The site of the region that the calling thread starts; `None`: it has started none there before.
+/// Returns the site of the region that the calling thread starts, or `None` if it has started none there before.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, in which the caller is noted.
 #[inline]
 pub unsafe fn known_site(thread: *mut RecorderThread, code: RegionCode) -> Option<&'static RegionSite> {
     // SAFETY: the caller's promise.
-    match unsafe { find_site(thread, code.address()) } {
-        SiteSearch::Known(site) => Some(site),
-        SiteSearch::Free(_) | SiteSearch::Full => None,
-    }
+    unsafe { find_site(thread, code.address()) }.ok()
 }
 
-/// The result of a search for a site.
-enum SiteSearch {
-    Known(&'static RegionSite),
-    /// A free place for the site.
-    Free(&'static AtomicPtr<RegionSite>),
-    Full,
-}
-
+/// Returns the site if it is known; else a free place for it, if there is one.
+///
 /// # Safety
 /// As [`known_site`].
 #[inline(always)]
-unsafe fn find_site(thread: *mut RecorderThread, address: usize) -> SiteSearch {
+unsafe fn find_site(
+    thread: *mut RecorderThread,
+    address: usize,
+) -> Result<&'static RegionSite, Option<&'static AtomicPtr<RegionSite>>> {
     // SAFETY: the thread's own state; sites are never freed.
     unsafe {
         let first = place(thread, address);
         for at in first..first + MAX_SITES {
             let Some(place) = SITES.get(at % MAX_SITES) else { break };
             match place.load(Acquire).as_ref() {
-                Some(site) if site.thread == thread && site.address == address && site.is_of(thread) => {
-                    return SiteSearch::Known(site);
+                // Another thread may have had this state before.
+                Some(site) if site.thread == thread && site.address == address && site.number == number(thread) => {
+                    return Ok(site);
                 }
                 Some(_) => {}
-                None => return SiteSearch::Free(place),
+                None => return Err(Some(place)),
             }
         }
-        SiteSearch::Full
+        Err(None)
     }
 }
 
-/// The index at which the search for a site begins.
+/// Returns the index at which the search for a site begins.
 #[inline(always)]
 fn place(thread: *mut RecorderThread, address: usize) -> usize {
     let hash = (address ^ (thread as usize >> 6)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -136,14 +125,17 @@ fn place(thread: *mut RecorderThread, address: usize) -> usize {
 }
 
 impl RegionSite {
-    /// Returns whether it is of the thread that has this state now: another one may have had it before.
-    unsafe fn is_of(&self, thread: *mut RecorderThread) -> bool {
-        // SAFETY: the calling thread's state.
-        unsafe { number(thread) == self.number }
+    #[inline(always)]
+    fn team_sums(&self) -> impl Iterator<Item = &'static TeamSums> {
+        // SAFETY: sums are never freed, and their links do not change.
+        unsafe {
+            let first = self.teams.load(Acquire).as_ref();
+            std::iter::successors(first, |sums| sums.next.load(Relaxed).as_ref())
+        }
     }
 }
 
-/// The number in the log of the calling thread, or [`NONE`].
+/// Returns the number in the log of the calling thread, or [`NONE`].
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -167,29 +159,25 @@ unsafe fn new_site(
         let caller = (*thread).caller;
         let known = call_path::current_or_none(thread);
         let mut made = std::ptr::null_mut();
-        enter::recording(thread, || {
-            critical(|| {
-                let call_site = LOG.lock().as_deref_mut().and_then(Option::as_mut).and_then(|log| {
-                    // A thread without records has no path.
-                    let caller = match known.checked_sub(1) {
-                        Some(id) => Some(id as u32),
-                        None => log.call_path(&[PathCall::To(caller)], true),
-                    };
-                    match code.call() {
-                        Some(call) => log.call_within(caller.unwrap_or(NONE), &call).or(caller),
-                        None => caller,
-                    }
-                });
-                let call_site = call_site.unwrap_or(NONE);
-                let teams = AtomicPtr::new(std::ptr::null_mut());
-                made = Box::into_raw(Box::new(RegionSite {
-                    thread,
-                    address: code.address(),
-                    number: number(thread),
-                    call_site,
-                    teams,
-                }));
+        enter::run_critical(thread, || {
+            let call_site = LOG.with(|log| {
+                // A thread without records has no path.
+                let caller = match known.checked_sub(1) {
+                    Some(id) => Some(id as u32),
+                    None => log.call_path(&[PathCall::To(caller)], true),
+                };
+                match code.call() {
+                    Some(call) => log.call_within(caller.unwrap_or(NONE), &call).or(caller),
+                    None => caller,
+                }
             });
+            made = Box::into_raw(Box::new(RegionSite {
+                thread,
+                address: code.address(),
+                number: number(thread),
+                call_site: call_site.flatten().unwrap_or(NONE),
+                teams: AtomicPtr::new(std::ptr::null_mut()),
+            }));
         });
         let made = made.as_ref()?;
         // Where another thread has taken the place meanwhile, this one finds its own on the next call.
@@ -198,7 +186,7 @@ unsafe fn new_site(
     }
 }
 
-/// Adds an instance, in which its team has had these times. Returns it; `None`: there is no room for its sums.
+/// Adds an instance, in which its team has had these times, and returns it, or `None` if there is no room for its sums.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, which has started it.
@@ -255,22 +243,17 @@ fn increase(sum: &AtomicU64, by: u64) {
     sum.store(sum.load(Relaxed).wrapping_add(by), Relaxed);
 }
 
-/// The sums of teams of this size.
+/// Returns the sums of teams of this size.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, and the site is its own.
 #[inline]
 unsafe fn sums_of(thread: *mut RecorderThread, site: &'static RegionSite, size: u32) -> Option<&'static TeamSums> {
-    let mut next = site.teams.load(Acquire);
-    // SAFETY: sums are never freed.
-    while let Some(sums) = unsafe { next.as_ref() } {
-        if sums.team == size {
-            return Some(sums);
-        }
-        next = sums.next;
+    match site.team_sums().find(|sums| sums.team == size) {
+        Some(sums) => Some(sums),
+        // SAFETY: the caller's promise.
+        None => unsafe { new_sums(thread, site, size) },
     }
-    // SAFETY: the caller's promise.
-    unsafe { new_sums(thread, site, size) }
 }
 
 /// # Safety
@@ -281,33 +264,25 @@ unsafe fn new_sums(thread: *mut RecorderThread, site: &'static RegionSite, size:
     let mut made = std::ptr::null_mut();
     // SAFETY: the caller's promise.
     unsafe {
-        enter::recording(thread, || {
-            critical(|| {
-                let members = (0..MAX_MEMBERS.min(size as usize)).map(|_| Default::default()).collect();
-                made = Box::into_raw(Box::new(TeamSums {
-                    id: IDS.fetch_add(1, Relaxed),
-                    team: size,
-                    instances: AtomicU64::default(),
-                    elapsed: AtomicU64::default(),
-                    time: Default::default(),
-                    longest: AtomicU64::default(),
-                    beside: AtomicU32::default(),
-                    members,
-                    written: AtomicU64::default(),
-                    next: site.teams.load(Acquire),
-                }));
-                site.teams.store(made, Release);
-                if LARGEST.fetch_max(size, Relaxed) < size && size > 1 {
-                    log::define(Definition::TeamPlacement(placement::find(size, (*thread).caller)));
-                }
-            });
+        enter::run_critical(thread, || {
+            made = Box::into_raw(Box::new(TeamSums {
+                id: IDS.fetch_add(1, Relaxed),
+                team: size,
+                members: (0..MAX_MEMBERS.min(size as usize)).map(|_| Default::default()).collect(),
+                next: AtomicPtr::new(site.teams.load(Acquire)),
+                ..TeamSums::default()
+            }));
+            site.teams.store(made, Release);
+            if LARGEST.fetch_max(size, Relaxed) < size && size > 1 {
+                log::define(Definition::TeamPlacement(placement::find(size, (*thread).caller)));
+            }
         });
         made.as_ref()
     }
 }
 
 impl TeamSums {
-    /// The sums that the log does not have yet, or `None` if it has all.
+    /// Returns the sums that the log does not have yet, or `None` if it has all.
     fn unwritten(&self, site: &RegionSite) -> Option<Definition> {
         let instances = self.instances.load(Relaxed);
         if self.written.swap(instances, Relaxed) == instances {
@@ -334,23 +309,12 @@ impl TeamSums {
     }
 }
 
-/// The sums that the log lacks.
+/// Returns the sums that the log lacks.
 pub fn unwritten() -> Vec<Definition> {
-    let mut sums = Vec::new();
-    let mut sites = 0;
-    for place in &SITES {
-        // SAFETY: sites and sums are never freed.
-        let Some(site) = (unsafe { place.load(Acquire).as_ref() }) else { continue };
-        sites += 1;
-        let mut next = site.teams.load(Acquire);
-        // SAFETY: as above.
-        while let Some(team) = unsafe { next.as_ref() } {
-            sums.extend(team.unwritten(site));
-            next = team.next;
-        }
-    }
-    if sites == MAX_SITES {
+    // SAFETY: sites are never freed.
+    let sites: Vec<&RegionSite> = SITES.iter().filter_map(|place| unsafe { place.load(Acquire).as_ref() }).collect();
+    if sites.len() == MAX_SITES {
         guard::count(ProblemKind::TooMany, 1);
     }
-    sums
+    sites.iter().flat_map(|site| site.team_sums().filter_map(|team| team.unwritten(site))).collect()
 }

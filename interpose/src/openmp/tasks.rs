@@ -1,7 +1,7 @@
 //! Tasks: a thread may run them while it waits, which is work.
 //!
-//! The run-time library copies a task's arguments when it is made, by a function of the compiler's where there is one. Ours puts a header before the
-//! copy that says which function to call with it:
+//! The run-time library copies a task's arguments when it is made, by a function of the compiler's if there is one. Our function puts a header before
+//! the copy that says which function to call with it:
 //!
 //! ```text
 //!   passed to the library   TaskSource on the stack, with the address of the program's arguments
@@ -16,7 +16,7 @@ use crate::system::clock::ticks;
 use crate::system::own_code::openmp_section;
 use crate::word::Word;
 
-/// Copies arguments, as compilers write it for those that are no plain bytes.
+/// Copies arguments that are no plain bytes.
 type Copier = unsafe extern "C-unwind" fn(Word, Word);
 
 /// Words at the beginning of arguments that the library reads or writes itself: the bounds of a taskloop's task, where its reductions are.
@@ -25,17 +25,15 @@ const SHARED_WORDS: usize = 3;
 /// A task's arguments as they are passed to the library.
 #[repr(C)]
 pub struct TaskSource {
-    shared: [Word; SHARED_WORDS],
-    function: Outlined,
+    header: TaskHeader,
     copier: Option<Copier>,
     data: Word,
     bytes: usize,
-    offset: usize,
-    bounds: bool,
 }
 
 /// The header before the copy of the arguments.
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct TaskHeader {
     shared: [Word; SHARED_WORDS],
     function: Outlined,
@@ -43,34 +41,28 @@ struct TaskHeader {
     bounds: bool,
 }
 
-/// A task in place of the program's: what the library is to get as arguments.
+/// A task in place of the program's, as it is passed to the library.
 pub struct WrappedTask {
-    /// The arguments.
     pub source: TaskSource,
     /// Their size with the header, in bytes.
     pub bytes: Word,
-    /// Alignment of their address.
     pub alignment: Word,
 }
 
 /// The arguments with which the program has a task made.
 #[derive(Clone, Copy)]
 pub struct TaskCall {
-    /// The task's function.
     pub function: Word,
-    /// Its arguments.
     pub data: Word,
     /// The function that copies them, or 0.
     pub copier: Word,
-    /// Their size in bytes.
     pub bytes: Word,
-    /// Alignment of their address.
     pub alignment: Word,
     /// True if it is a loop's, whose bounds the library writes into the first two words.
     pub bounds: bool,
 }
 
-/// The task to make in place of `call`'s; `None`: it is made as it is.
+/// Returns the task to make in place of `call`'s, or `None` if that is made as it is.
 ///
 /// # Safety
 /// As the program passes them to the run-time library.
@@ -91,7 +83,7 @@ pub unsafe fn wrap(call: TaskCall) -> Option<WrappedTask> {
         }
         let function = std::mem::transmute::<Word, Outlined>(function);
         let copier = std::mem::transmute::<Word, Option<Copier>>(copier);
-        let source = TaskSource { shared, function, copier, data, bytes, offset, bounds };
+        let source = TaskSource { header: TaskHeader { shared, function, offset, bounds }, copier, data, bytes };
         Some(WrappedTask { source, bytes: bytes.checked_add(offset)?, alignment })
     }
 }
@@ -99,22 +91,22 @@ pub unsafe fn wrap(call: TaskCall) -> Option<WrappedTask> {
 /// Copies a task's arguments to where the library keeps them.
 ///
 /// # Safety
-/// `source` is a [`TaskSource`], and `target` has room for what [`wrap`] says.
+/// `source` is a [`TaskSource`], and `target` has the room that [`wrap`] asks for.
 pub unsafe extern "C-unwind" fn copy(target: Word, source: Word) {
     // SAFETY: the caller's promise.
     unsafe {
-        let source = &*(source as *const TaskSource);
-        let TaskSource { shared, function, offset, bounds, .. } = *source;
-        (target as *mut TaskHeader).write(TaskHeader { shared, function, offset, bounds });
-        match source.copier {
-            Some(copier) => copier(target + offset, source.data),
-            None if source.bytes == 0 => {}
-            None => ((target + offset) as *mut u8).copy_from_nonoverlapping(source.data as *const u8, source.bytes),
+        let TaskSource { header, copier, data, bytes } = *(source as *const TaskSource);
+        (target as *mut TaskHeader).write(header);
+        let arguments = target + header.offset;
+        match copier {
+            Some(copier) => copier(arguments, data),
+            None if bytes == 0 => {}
+            None => (arguments as *mut u8).copy_from_nonoverlapping(data as *const u8, bytes),
         }
     }
 }
 
-/// Runs a task: what the library calls in place of its function.
+/// Runs a task. The library calls this in place of the task's function.
 ///
 /// # Safety
 /// `task` was filled by [`copy`].
@@ -132,26 +124,20 @@ pub unsafe extern "C-unwind" fn run(task: Word) {
         // The thread waits in the barrier that ends the region.
         let is_late = (*thread).team.depth == 0 && (*thread).team.slot.is_null() && !left.is_null();
         let waits = std::mem::replace(&mut (*thread).team.waits, 0);
-        let begin = if is_late {
+        let begin = if is_late { mpi_time::begin(thread) } else { ticks() };
+        if is_late {
             (*thread).team.slot = left;
-            let begin = mpi_time::begin(thread);
             (*left).times.barrier += begin.saturating_sub((*left).times.end);
-            begin
-        } else {
-            ticks()
-        };
+        }
         function(data);
         let end = ticks();
-        let team = &mut (*thread).team;
-        team.waits = waits;
+        (*thread).team.waits = waits;
         if is_late {
-            let mpi = mpi_time::so_far(thread);
-            let team = &mut (*thread).team;
-            (team.slot, team.mpi_since) = (std::ptr::null_mut(), 0);
             (*left).times.end = end;
-            (*left).times.mpi += mpi;
+            (*left).times.mpi += mpi_time::so_far(thread);
+            ((*thread).team.slot, (*thread).team.mpi_since) = (std::ptr::null_mut(), 0);
         } else if waits > 0 {
-            team.tasks += end.saturating_sub(begin);
+            (*thread).team.tasks += end.saturating_sub(begin);
         }
     }
 }

@@ -8,10 +8,11 @@
 //! ```
 
 use std::ffi::c_int;
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::harmless::enter;
-use crate::harmless::signals::critical;
+
 use crate::openmp::is_on;
 use crate::openmp::marks;
 use crate::openmp::region_code::RegionCode;
@@ -56,7 +57,7 @@ pub struct RegionFrame {
     left: u64,
 }
 
-/// The calling thread starts a region, by a call from `caller`, with so many threads, 0: as many as usual. `None`: it is not measured.
+/// Starts a region of the calling thread with this number of threads, 0: as many as usual. Returns `None` if it is not measured.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, entered by a stub of the wrappers; `function` takes `data`, which is null or has at least one word.
@@ -104,13 +105,14 @@ pub unsafe fn begin(thread: *mut RecorderThread, function: Word, data: Word, thr
     }
 }
 
-/// A team of so many threads begins a region. Returns the number of threads of other teams that are in regions. Where the region ends, [`leave_others`] follows.
+/// Notes that a team of this size begins a region. Returns the number of threads of other teams that are in regions. [`leave_others`] follows at the
+/// region's end.
 #[inline(always)]
 pub fn join_others(threads: usize) -> u32 {
     IN_REGIONS.fetch_add(threads as u32, Relaxed)
 }
 
-/// A team of so many threads ends a region.
+/// Notes that a team of this size ends a region.
 #[inline(always)]
 pub fn leave_others(threads: usize) {
     IN_REGIONS.fetch_sub(threads as u32, Relaxed);
@@ -132,7 +134,7 @@ pub unsafe fn is_measurable(thread: *mut RecorderThread) -> bool {
     }
 }
 
-/// The most threads that a region has by default.
+/// Returns the most threads that a region has by default.
 fn max_threads(caller: usize) -> usize {
     match runtime::next(RuntimeFunction::omp_get_max_threads, caller) {
         0 => 0,
@@ -141,7 +143,7 @@ fn max_threads(caller: usize) -> usize {
     }
 }
 
-/// Makes slots for so many threads. `None`: there are none.
+/// Makes slots for this number of threads, or returns `None` if there can be none.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -166,15 +168,14 @@ unsafe fn grow(thread: *mut RecorderThread, threads: usize) {
     }
     // SAFETY: the thread's own state. The old slots stay: another thread may hold the address of one.
     unsafe {
-        enter::recording(thread, || {
-            critical(|| {
-                let slots = vec![MemberSlot::default(); threads.next_power_of_two()];
-                (*thread).team.room = slots.len();
-                if (*thread).team.reported.is_null() {
-                    (*thread).team.reported = Box::into_raw(Box::new(ReportedRegion::NONE));
-                }
-                (*thread).team.slots = slots.leak().as_mut_ptr();
-            });
+        enter::run_critical(thread, || {
+            let slots = vec![MemberSlot::default(); threads.next_power_of_two()];
+            (*thread).team.room = slots.len();
+            if (*thread).team.reported.is_null() {
+                // All zero: no region.
+                (*thread).team.reported = Box::into_raw(Box::new(MaybeUninit::<ReportedRegion>::zeroed())).cast();
+            }
+            (*thread).team.slots = slots.leak().as_mut_ptr();
         });
     }
 }
@@ -182,7 +183,7 @@ unsafe fn grow(thread: *mut RecorderThread, threads: usize) {
 /// Runs on each thread of a team: the run-time library calls it in place of the region's function.
 ///
 /// # Safety
-/// `frame` is that of a region whose team the calling thread belongs to.
+/// `frame` belongs to a region whose team the calling thread is in.
 #[unsafe(link_section = openmp_section!())]
 pub unsafe extern "C-unwind" fn member(frame: *mut RegionFrame) {
     // SAFETY: the caller's promise: the frame is there until all threads have come to the end, and each has a slot of its own.
@@ -244,7 +245,7 @@ unsafe fn leave(thread: *mut RecorderThread, frame: &RegionFrame, number: usize)
 /// The run-time library has returned: the team has come to the end.
 ///
 /// # Safety
-/// `thread` is the calling thread's state, and `frame` that of the region which it has started.
+/// `thread` is the calling thread's state, and `frame` belongs to the region that it has started.
 #[inline]
 pub unsafe fn end(thread: *mut RecorderThread, frame: &RegionFrame) {
     let end = ticks();

@@ -7,7 +7,6 @@ use crate::system::clock::ticks;
 use crate::word::Word;
 use lbprof_collector::parallel::MemberTimes;
 
-/// The kind of a thread's wait.
 #[derive(Clone, Copy)]
 #[repr(u32)]
 pub enum WaitKind {
@@ -17,17 +16,15 @@ pub enum WaitKind {
     Mutex,
     /// Its turn in an ordered section.
     Ordered,
-    /// Tasks.
     Tasks,
 }
 
-/// Makes a call in which the thread waits, and adds the time to its own, without that of tasks which it runs meanwhile.
+/// Makes a call in which the thread waits, and adds the time to its waits, less the time of tasks that it runs meanwhile.
 #[inline(always)]
 pub fn wait(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
     wait_timed(kind, call).0
 }
 
-/// Makes a call in which the thread may wait if `may_wait`; what it does else is no wait.
 #[inline(always)]
 pub fn wait_if(may_wait: bool, kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
     if may_wait { wait(kind, call) } else { call() }
@@ -65,7 +62,7 @@ fn wait_timed(kind: WaitKind, call: impl FnOnce() -> Word) -> (Word, u64) {
 }
 
 impl WaitKind {
-    /// The kind of a number; `None`: it is 0, and no wait.
+    /// Returns the kind of a number, or `None` if it is 0, which is no wait.
     #[inline(always)]
     pub fn from_number(number: u32) -> Option<WaitKind> {
         const KINDS: [WaitKind; 4] = [WaitKind::Barrier, WaitKind::Mutex, WaitKind::Ordered, WaitKind::Tasks];
@@ -73,7 +70,6 @@ impl WaitKind {
     }
 }
 
-/// The times of waits of this kind.
 pub fn of_kind(times: &mut MemberTimes, kind: WaitKind) -> &mut u64 {
     match kind {
         WaitKind::Barrier => &mut times.barrier,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::harmless::enter;
-use crate::harmless::signals::critical;
+
 use crate::log::{LOG, OpenLog};
 use crate::openmp::{mutexes, sums};
 use crate::state::thread::RecorderThread;
@@ -14,7 +14,6 @@ static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
 /// Seconds between two times.
 const WRITE_S: f64 = 1.0;
 
-/// Writes the sums that the log lacks.
 pub fn write(log: &mut OpenLog) {
     let mut unwritten = sums::unwritten();
     unwritten.extend(mutexes::unwritten());
@@ -42,13 +41,10 @@ pub unsafe fn write_if_due(thread: *mut RecorderThread, now: u64) {
 unsafe fn write_now(thread: *mut RecorderThread, now: u64) {
     // SAFETY: the caller's promise.
     unsafe {
-        enter::recording(thread, || {
-            critical(|| {
-                let mut log = LOG.lock();
-                if let Some(log) = log.as_deref_mut().and_then(Option::as_mut) {
-                    NEXT_WRITE.store(now + (WRITE_S * 1e9 * log.ticks_of_ns()) as u64, Relaxed);
-                    write(log);
-                }
+        enter::run_critical(thread, || {
+            LOG.with(|log| {
+                NEXT_WRITE.store(now + (WRITE_S * 1e9 * log.ticks_of_ns()) as u64, Relaxed);
+                write(log);
             });
         });
     }

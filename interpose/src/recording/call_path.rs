@@ -2,22 +2,20 @@
 //!
 //! A thread keeps the paths that it has had, by return address and stack pointer. One is this call's if the words of the stack that it was found
 //! from are unchanged: they are compared on every call, innermost first, so the path is right each time ([`crate::unwind`]). The few of a place are
-//! compared one by one, first by the word in which they differ; all of them are in a tree ([`crate::state::path_tree`]). Where none is this call's, the stack is unwound, and the log gets
-//! the path's definition before the ring's records that refer to it.
+//! compared one by one, first by the word in which they differ; all of them are in a tree ([`crate::state::path_tree`]). If none is this call's, the
+//! stack is unwound, and the log gets the path's definition before the ring's records that refer to it.
 //!
 //! A program may have ever new paths, or more than a tree holds. Where unwinding them would take a considerable part of its time, paths become
 //! shorter: there are fewer then, and fewer frames to unwind ([`UnwindingEffort::next_depth`]).
 //!
-//! What the tables for unwinding say changes only with what is loaded. Before another library can lie where one was, that one is unloaded:
+//! Unwinding the same words gives the same path until another library lies where one was. Before that the latter is unloaded:
 //! [`unloaded`] makes all paths found until then unknown.
 //!
-//! Where a Python interpreter is initialised, the paths of the first thread have Python's functions, too. They are looked for apart from the others: what the
-//! interpreter knows of the thread must be as it was as well. Until then the stack alone decides, for no function of the interpreter's is on it.
+//! Once a Python interpreter is initialised, the paths of the first thread have Python's functions, too. They are looked for apart from the others,
+//! because the interpreter's state of the thread must be unchanged as well. Until then the stack alone decides: no function of the interpreter is on it.
 
-use std::sync::atomic::{
-    AtomicBool, AtomicUsize,
-    Ordering::{Relaxed, SeqCst},
-};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use lbprof_collector::problem::ProblemKind;
 
@@ -52,14 +50,14 @@ const FETCHED_EARLY: usize = 3;
 /// Words of a thread's tree, 32 bytes each.
 const MAX_WORDS: usize = 1 << 17;
 
-/// Sets how many callers a path has besides the call site, and whether all are checked.
+/// Sets the number of callers of a path besides the call site, and whether all are checked.
 pub fn configure(depth: usize, checked: bool) {
     KEY.store(if depth == 0 { UNLOAD - 1 } else { 0 }, Relaxed);
     DEPTH.store(depth.saturating_add(1), Relaxed);
     CHECKED.store(checked, Relaxed);
 }
 
-/// Looks for a Python interpreter, where paths are wanted. Gives the version of one whose functions are not known.
+/// Looks for a Python interpreter, if paths are wanted. Returns the version of one whose layout is not known.
 pub fn look_for_python() -> Option<String> {
     if DEPTH.load(Relaxed) == 1 {
         return None;
@@ -81,7 +79,7 @@ pub unsafe fn renew_key(thread: *mut RecorderThread) {
     unsafe { AtomicUsize::from_ptr(&raw mut (*thread).path_key) }.store(KEY.load(SeqCst), SeqCst);
 }
 
-/// The call site of a record in a ring: the id of the call's path plus 1, or 0 if it has none.
+/// Returns the call site of a record in a ring: the id of the call's path plus 1, or 0 if it has none.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, with a table of paths, and has been entered by a stub of the wrappers.
@@ -98,7 +96,7 @@ pub unsafe fn current(thread: *mut RecorderThread) -> u64 {
     }
 }
 
-/// The path of a call that is not the first one of its place.
+/// Finds the path of a call that is not the first one of its place.
 ///
 /// # Safety
 /// As [`current`].
@@ -122,10 +120,10 @@ unsafe fn find_otherwise(thread: *mut RecorderThread) -> u64 {
     }
 }
 
-/// The path of this return address and key at a place of a table, from a way on, that is said to be as it was, given also its index there.
+/// Returns the path of this return address and key at a place of a table, from a way on, for which `is_as_it_was` holds; it also gets the path's index.
 ///
 /// # Safety
-/// A table, at least of one way that has no path; the key is that of a call under way on this thread.
+/// A table, at least of one way that has no path; the key belongs to a call under way on this thread.
 #[inline]
 unsafe fn find<'a>(
     table: *const KnownPath,
@@ -157,7 +155,7 @@ pub unsafe fn current_or_none(thread: *mut RecorderThread) -> u64 {
     unsafe { if (*thread).busy != 0 || (*thread).sp == 0 || (*thread).paths.is_null() { 0 } else { current(thread) } }
 }
 
-/// The place of a path in the table.
+/// Returns the place of a path in the table.
 #[inline(always)]
 fn place(caller: usize, key: usize) -> usize {
     // The lower halves alone: the upper ones seldom differ. One instruction puts them together.
@@ -204,12 +202,12 @@ unsafe fn learn(thread: *mut RecorderThread) -> u64 {
         if let Some(known) = find_apart(thread, paths).filter(|_| !CHECKED.load(Relaxed)) {
             return known;
         }
-        enter::recording(thread, || critical(|| id = unwound(thread, paths)));
+        enter::run_critical(thread, || id = unwound(thread, paths));
     }
     id
 }
 
-/// The path of the call under way, if it is one of those that [`current`] does not look at.
+/// Returns the path of the call under way, if it is one that [`current`] does not look at.
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
@@ -223,7 +221,7 @@ unsafe fn find_apart(thread: *mut RecorderThread, paths: &mut CallPaths) -> Opti
     }
 }
 
-/// The root by which the paths of the call under way are known.
+/// Returns the root of the paths of the call under way.
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
@@ -233,7 +231,7 @@ unsafe fn root_of_call(thread: *mut RecorderThread, paths: &CallPaths) -> PathRo
     unsafe { PathRoot { caller: (*thread).caller, key: (*thread).sp | (*thread).path_key, python_state } }
 }
 
-/// The path of the call under way, if the tree has it. Some of these are compared among the first ones from then on.
+/// Returns the path of the call under way, if the tree has it. Some of these are compared among the first ones from then on.
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
@@ -241,9 +239,9 @@ unsafe fn find_in_tree(thread: *mut RecorderThread, paths: &mut CallPaths) -> Op
     // SAFETY: the caller's promise.
     let (root, bp) = unsafe { (root_of_call(thread, paths), (*thread).bp) };
     let mut other_memory = memory::MemoryReader::default();
-    // SAFETY: the words are those of a path of this root, which were entered with their owners.
+    // SAFETY: the words belong to a path of this root, and were entered with their owners.
     let id = paths.tree.find(root, |place| unsafe { read_word(place, bp, &mut other_memory) })?;
-    // To copy each path would take as long as to find it, where there are more than can be compared one by one.
+    // If there are more paths than can be compared one by one, copying each would take as long as finding it.
     paths.found_in_tree = paths.found_in_tree.wrapping_add(1);
     if root.python_state == 0 && paths.found_in_tree.is_multiple_of(FOUND_BEFORE_COMPARED) {
         // SAFETY: as above.
@@ -252,7 +250,7 @@ unsafe fn find_in_tree(thread: *mut RecorderThread, paths: &mut CallPaths) -> Op
     Some(id)
 }
 
-/// Reads a word that a path follows from; `None`: it is no longer there.
+/// Reads a word that a path follows from, or returns `None` if it is no longer there.
 ///
 /// # Safety
 /// The word is one of a path with the stack pointer and the frame pointer `bp` of the call under way, or of Python's interpreter on its own thread, and
@@ -269,8 +267,8 @@ unsafe fn read_word(place: WordPlace, bp: usize, other_memory: &mut memory::Memo
     }
 }
 
-/// Puts a path of the tree in place of the oldest of those with which it shares a place, if all of its words may be compared without looking whether
-/// they are there. Nothing is allocated, for a handler may leave from here by siglongjmp: then that one path is compared no more.
+/// Puts a path of the tree in place of the oldest one that shares its place, if all of its words may be compared without checking that
+/// they are there. Allocates nothing, because a handler may leave from here by siglongjmp: then that one path is compared no more.
 ///
 /// # Safety
 /// As [`find_in_tree`].
@@ -295,13 +293,13 @@ unsafe fn compare_from_now_on(thread: *mut RecorderThread, paths: &mut CallPaths
     }
 }
 
-/// A word that is always as it was while the return address is that of the call being entered: where the thread's state has it.
+/// Returns a word that does not change while the call being entered is the current one: its return address in the thread's state.
 fn spare_word(thread: *mut RecorderThread) -> StackWord {
     // SAFETY: the calling thread's own state.
     unsafe { StackWord { address: &raw const (*thread).caller as usize, value: (*thread).caller } }
 }
 
-/// The path of the call under way on the first thread of a process with a Python interpreter; `None`: it is not known, or there is none.
+/// Returns the path of the call under way on the first thread of a process with a Python interpreter, or `None` if it is not known, or there is none.
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
@@ -314,15 +312,12 @@ unsafe fn find_with_python(thread: *mut RecorderThread, paths: &CallPaths) -> Op
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
         let place = python_place(python, caller, key, state);
         find(paths.first_known(), place, 0, caller, key, |known, index| {
-            holds(known) && {
-                let python = paths.details(index).and_then(|details| details.python.as_ref());
-                python.is_none_or(|read| read.state == state && read.holds())
-            }
+            holds(known) && paths.python_state(index).is_none_or(|read| read.state == state && read.holds())
         })
     }
 }
 
-/// The place in the table of a path in a process with a Python interpreter: helpers that call MPI differ by the instruction.
+/// Returns the place in the table of a path in a process with a Python interpreter: helpers that call MPI differ by the instruction.
 ///
 /// # Safety
 /// The state of the calling thread, which is the process's first, or 0.
@@ -353,7 +348,7 @@ unsafe fn unwound(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
     let path = path.without_code(own_code::bounds());
     if interpreter_of(paths).is_some_and(PythonInterpreter::is_initialized) {
         // SAFETY: the thread's own state.
-        unsafe { (*thread).known_paths = NO_PATHS.0.as_ptr() };
+        unsafe { (*thread).known_paths = NO_PATHS.as_ptr() };
     }
     let (runs, python) = python_of(&path, paths);
     let interpreter = interpreter_of(paths).map(PythonInterpreter::code_bounds).unwrap_or_default();
@@ -361,10 +356,7 @@ unsafe fn unwound(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
     let depth = depth.min(unwind::MAX_DEPTH);
     let is_cut = path.end == PathEnd::Cut || calls.len() > depth;
     calls.truncate(depth);
-    let Some(id) = LOG.lock().as_deref_mut().and_then(Option::as_mut).and_then(|log| log.call_path(&calls, is_cut))
-    else {
-        return 0;
-    };
+    let Some(id) = LOG.with(|log| log.call_path(&calls, is_cut)).flatten() else { return 0 };
     let id = u64::from(id) + 1;
     if CHECKED.load(Relaxed) {
         // SAFETY: the caller's promise.
@@ -379,12 +371,12 @@ unsafe fn unwound(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
     id
 }
 
-/// The Python interpreter, if this thread's paths have its functions.
+/// Returns the Python interpreter, if this thread's paths have its functions.
 fn interpreter_of(paths: &CallPaths) -> Option<&'static PythonInterpreter> {
     python::interpreter().filter(|_| paths.is_first_thread)
 }
 
-/// Python's functions on a path, and what shows that they are the same; an error: that cannot be shown.
+/// Returns Python's functions on a path, and the state that shows that they are the same; an error: it cannot be shown.
 fn python_of(
     path: &StackPath,
     paths: &CallPaths,
@@ -408,8 +400,8 @@ fn keep(thread: *mut RecorderThread, paths: &mut CallPaths, path: &StackPath, py
     // SAFETY: the thread's own state and table.
     let (mut root, sp) = unsafe { (root_of_call(thread, paths), (*thread).sp) };
     root.key = sp | paths.unloads;
-    // What a path follows from may be no stack at all: code without tables for the frame pointer uses it as it likes. So a word is compared
-    // without looking whether it is there only if it is on the stack that this thread has in any case.
+    // A path may follow from words that are on no stack: code without tables may use the frame pointer for anything. So a word is compared
+    // without checking that it is there only if it is on this thread's own stack.
     let own = memory::MemoryReader::with(stack::in_use(sp));
     // SAFETY: only the address is taken.
     let bp_address = unsafe { &raw const (*thread).bp } as usize;
@@ -445,7 +437,7 @@ fn keep(thread: *mut RecorderThread, paths: &mut CallPaths, path: &StackPath, py
     }
 }
 
-/// Puts a path among those with which it shares a place, and in the place of the oldest one where they are many.
+/// Puts a path among the ones that share its place, and in place of the oldest one if they are many.
 fn compare_newest(
     paths: &mut CallPaths,
     root: PathRoot,
@@ -477,16 +469,16 @@ pub unsafe fn attach(thread: *mut RecorderThread) {
         renew_key(thread);
         if (*thread).paths.is_null() {
             let paths = Box::new(CallPaths::new(DEPTH.load(Relaxed), ticks()));
-            // Where all are checked none is found; where Python is used they are looked for apart.
+            // If all are checked none is to be found; if Python is used they are looked for apart.
             let uses_python = interpreter_of(&paths).is_some_and(PythonInterpreter::is_initialized);
             let is_apart = CHECKED.load(Relaxed) || uses_python;
-            (*thread).known_paths = if is_apart { NO_PATHS.0.as_ptr() } else { paths.first_known() };
+            (*thread).known_paths = if is_apart { NO_PATHS.as_ptr() } else { paths.first_known() };
             (*thread).paths = Box::into_raw(paths);
         }
     }
 }
 
-/// The thread ends, and its table with it.
+/// Frees the thread's table when the thread ends.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -501,7 +493,7 @@ pub unsafe fn free(thread: *mut RecorderThread) {
     }
 }
 
-/// Compares a path that was unwound with what another unwinder finds, and its id with that of the path that would have been taken for it.
+/// Compares a path that was unwound with the result of another unwinder, and its id with the id of the path that would have been taken for it.
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.

@@ -1,9 +1,7 @@
 //! Begins and ends recording: the first record of the window, and all rings at the end of the process or of MPI.
 
-use std::sync::atomic::{
-    Ordering::{Relaxed, SeqCst},
-    fence,
-};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::fence;
 
 use lbprof_collector::Operation;
 use lbprof_collector::definition::Definition;
@@ -19,12 +17,13 @@ use crate::recording::slot::store;
 use crate::sampling;
 use crate::state::stage::{RecordingState, set_state};
 use crate::state::thread::RecorderThread;
+use crate::state::thread_log::ThreadLog;
 use crate::system::clock::{monotonic_ns, ticks};
 
 /// Time for which the end of recording waits for other threads that are in the recorder.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
-/// The analysed window begins now, on the thread that called MPI_Init.
+/// Starts the analysed window, on the thread that called MPI_Init.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -36,14 +35,14 @@ pub unsafe fn begin_window(thread: *mut RecorderThread) {
             log.head.previous_end = now;
             log.ring.head().previous_end.store(now, Relaxed);
             define(Definition::WindowBegin(now));
-            // Writing it is the recorder's time, not the program's.
+            // Writing the definition is the recorder's time, not the program's.
             append(thread, Record { end: ticks(), ..Record::new(Operation::Flush, now) });
         }
     }
 }
 
-/// The program ends, maybe in a handler that has interrupted this thread anywhere but in a critical section: `record` goes to
-/// the slot that is kept for it, and the ring stays as it is.
+/// Stores `record` in the slot that is kept for it, because the program ends, maybe in a handler that has interrupted this thread anywhere but in a
+/// critical section. The ring stays as it is.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -64,8 +63,7 @@ pub unsafe fn last_record(thread: *mut RecorderThread, record: Record) {
     }
 }
 
-/// The program ends: the sums of all threads that the log does not have yet go there, as far as that can be done now. In profile
-/// mode alone there are any.
+/// Writes the sums of all threads that the log lacks when the program ends, as far as that can be done now. Only profile mode has any.
 pub fn write_sums() {
     if !SUMS.load(Relaxed) {
         return;
@@ -83,8 +81,7 @@ pub fn write_sums() {
     }
 }
 
-/// Recording ends with MPI_Finalize: every ring goes to the log, this thread's with `last` as its last record. The other threads
-/// make no MPI calls at this point.
+/// Writes every ring to the log in MPI_Finalize, this thread's with `last` as its last record. The other threads make no MPI calls at this point.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -119,21 +116,32 @@ pub unsafe fn close_all(thread: *mut RecorderThread, last: Record) {
             close_ring(std::ptr::null_mut(), &mut log);
         }
         if let Some(log) = (*thread).log.as_mut() {
-            close_ring(thread, log);
-            log.closed = true;
-            (*thread).cursor = (*thread).limit;
+            close_for_good(thread, log);
         }
         close_others();
     }
 }
 
-/// Closes the rings of the threads that have one still. They make no MPI calls, but they may mark phases, and they may end.
+/// Closes the ring of a thread, which gets no more slots.
 ///
-/// While the list is locked none of them ends. One that is in the recorder is waited for: it entered before recording ended,
+/// # Safety
+/// As [`close_ring`], for a thread that is there.
+unsafe fn close_for_good(thread: *mut RecorderThread, log: &mut ThreadLog) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        close_ring(thread, log);
+        log.closed = true;
+        (*thread).cursor = (*thread).limit;
+    }
+}
+
+/// Closes the rings of the other threads. They make no MPI calls, but they may mark phases, and they may end.
+///
+/// While the list is locked none of them ends. This waits for a thread in the recorder: it entered before recording ended,
 /// and leaves soon; one that enters later finds that recording has ended ([`enter::recording`]).
 ///
 /// # Safety
-/// Recording has ended: what is not in the recorder does not enter it any more.
+/// Recording has ended: a thread that is not in the recorder does not enter it any more.
 unsafe fn close_others() {
     let patience = monotonic_ns() + PATIENCE_NS;
     loop {
@@ -141,16 +149,13 @@ unsafe fn close_others() {
         let Some(threads) = THREADS.lock() else { return };
         let mut waiting = false;
         threads.visit(|other| {
-            // SAFETY: visited states are there, and their logs, too. What is not busy does not touch its log any more.
+            // SAFETY: visited states are there, and their logs, too. A thread that is not busy does not touch its log any more.
             unsafe {
                 if (*(*other).log).closed {
                 } else if enter::busy(other) != 0 {
                     waiting = true;
                 } else {
-                    let log = &mut *(*other).log;
-                    close_ring(other, log);
-                    log.closed = true;
-                    (*other).cursor = (*other).limit;
+                    close_for_good(other, &mut *(*other).log);
                 }
             }
         });
@@ -167,13 +172,10 @@ unsafe fn close_others() {
 /// # Safety
 /// `thread` is the calling thread's state.
 pub unsafe fn abandon(thread: *mut RecorderThread) {
+    use std::ptr::null_mut;
     // SAFETY: the only thread of the new process.
     unsafe {
-        (*thread).cursor = std::ptr::null_mut();
-        (*thread).limit = std::ptr::null_mut();
-        (*thread).log = std::ptr::null_mut();
-        (*thread).poll = std::ptr::null_mut();
-        (*thread).spin = std::ptr::null_mut();
-        (*thread).id = 0;
+        ((*thread).cursor, (*thread).limit, (*thread).log) = (null_mut(), null_mut(), null_mut());
+        ((*thread).poll, (*thread).spin, (*thread).id) = (null_mut(), null_mut(), 0);
     }
 }

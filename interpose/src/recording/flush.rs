@@ -5,14 +5,10 @@
 //! [`lbprof_collector::ring`]. A signal's handler may come at any instant and end the process, or call MPI
 //! ([`crate::harmless::signals`]): while a flush is under way the thread has no free slot.
 //!
-//! The last slot of a ring is kept free for the record that says that the program ends ([`super::close::last_record`]): that must go in
-//! without a flush.
+//! The last slot of a ring is kept free for the record of the program's end ([`super::close::last_record`]), which must go in without a flush.
 
-use std::sync::atomic::{
-    AtomicBool, AtomicU64,
-    Ordering::{Relaxed, Release, SeqCst},
-    compiler_fence,
-};
+use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, compiler_fence};
 
 use lbprof_collector::Operation;
 use lbprof_collector::definition::Definition;
@@ -35,7 +31,6 @@ use crate::state::thread_log::ThreadLog;
 use crate::system::clock::ticks;
 use crate::system::faults;
 
-/// Records handed over in this process.
 pub static RECORDED: AtomicU64 = AtomicU64::new(0);
 
 /// True if there are sums that the log may lack.
@@ -44,10 +39,9 @@ pub static SUMS: AtomicBool = AtomicBool::new(false);
 /// True if the last sums were written, for the process ends. Changed with the log locked.
 pub static SUMS_ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Records dropped in this process.
 pub static DROPPED: AtomicU64 = AtomicU64::new(0);
 
-/// Counts records that are in no ring and no log: recording was given up. In the first ring's head they outlive the process.
+/// Counts records that are in no ring and no log because recording was given up. In the first ring's head the count outlives the process.
 pub fn count_dropped(records: u64) {
     DROPPED.fetch_add(records, Relaxed);
     if let Some(head) = guard::mirrored() {
@@ -55,7 +49,7 @@ pub fn count_dropped(records: u64) {
     }
 }
 
-/// Hands the ring's records to the log, and begins it anew with a record of that.
+/// Hands the ring's records to the log, and starts it anew with a record of the flush.
 ///
 /// # Safety
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
@@ -79,8 +73,8 @@ pub unsafe fn flush(thread: *mut RecorderThread, log: &mut ThreadLog) {
     }
 }
 
-/// Hands the ring's records to the log; gives how many. The cursor is left where it is, but that of a pause. `None`: the log is
-/// closed, and they stay in the ring.
+/// Hands the ring's records to the log, and returns how many, or `None` if the log is closed and they stay in the ring. Only the cursor of a pause
+/// moves.
 ///
 /// # Safety
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
@@ -95,10 +89,10 @@ pub unsafe fn hand_over(thread: *mut RecorderThread, log: &mut ThreadLog, now: u
             break;
         }
         place_samples(log, records);
-        let mut guard = LOG.lock();
-        // The log may be closed, or the process ends: they stay in the ring, for the reader.
-        let rank_log = guard.as_deref_mut().and_then(Option::as_mut).filter(|_| !SUMS_ENDED.load(Relaxed))?;
-        if write(rank_log, log, records, count, now) != BatchOutcome::Changed {
+        // If the log is closed or the process ends they stay in the ring, for the reader.
+        let written =
+            LOG.with(|rank_log| (!SUMS_ENDED.load(Relaxed)).then(|| write(rank_log, log, records, count, now)));
+        if written.flatten()? != BatchOutcome::Changed {
             break;
         }
     }
@@ -108,9 +102,9 @@ pub unsafe fn hand_over(thread: *mut RecorderThread, log: &mut ThreadLog, now: u
         RECORDED.fetch_add(count as u64, Relaxed);
         log.head.first += count as u64;
         log.head.previous_end = records.last().map_or(now, |last| last.end);
-        log.head.open = log.phases.open();
-        // The log has them (or they are counted as dropped, or its sums do): only now may the slots be taken again. Who ends the process
-        // in between leaves the reader a part of them, and sums may be lost.
+        log.head.open.clone_from(&log.phases.recorded);
+        // The log or its sums have them, or they are counted as dropped: only now may the slots be taken again. If the process ends
+        // in between, the reader finds a part of them, and sums may be lost.
         log.ring.head().handed_over.store(log.head.first, SeqCst);
         compiler_fence(SeqCst);
         for record in records.iter_mut() {
@@ -147,7 +141,7 @@ pub fn place_samples(log: &mut ThreadLog, records: &[Record]) {
     }
 }
 
-/// The records in the ring, in order, each with an end.
+/// Returns the records in the ring, in order, each with an end.
 ///
 /// # Safety
 /// As [`hand_over`].
@@ -172,7 +166,7 @@ unsafe fn whole_batch<'a>(thread: *mut RecorderThread, log: &mut ThreadLog, now:
     }
 }
 
-/// Checks whether the ring has lost its file, and with it records: those that are left become the batch, and the loss is reported.
+/// Checks whether the ring has lost its file, and with it records: the remaining ones become the batch, and the loss is reported.
 ///
 /// # Safety
 /// As [`hand_over`].
@@ -198,41 +192,33 @@ unsafe fn look_at_file(thread: *mut RecorderThread, log: &mut ThreadLog) {
     report_lost(log, lost);
 }
 
-/// Reports that the ring lost records with its file.
 fn report_lost(log: &ThreadLog, lost: usize) {
-    guard::report(
-        ProblemKind::RingLost,
-        format_args!(
-            "{} was truncated or its disk failed; {lost} records are lost, recording continues",
-            rings::path().display()
-        ),
-    );
+    let path = rings::path().display();
+    let loss = format_args!("{lost} records are lost, recording continues");
+    guard::report(ProblemKind::RingLost, format_args!("{path} was truncated or its disk failed; {loss}"));
     let detail = format!("thread {}: {lost} records are lost", log.number);
     define(Definition::Problem(ProblemKind::RingLost as u16, 1, detail));
 }
 
-/// Returns whether what was read of a batch, all of whose records have begun, was there until now. Pages of a file that was cut short are
-/// gone as wholes, or their ends are: nothing can be read from them until the ring is marked as lost; and they are zeros where the file was
-/// made longer again.
+/// Returns whether the records of a batch, all of which have begun, were there until now. If the file was cut short, whole pages or their ends are
+/// gone: nothing can be read from them until the ring is marked as lost; and they are zeros where the file was made longer again.
 #[inline(never)] // Once a flush; the loop over the records is what counts.
 fn is_still_whole(log: &ThreadLog, records: &[Record]) -> bool {
     !has_lost_file(log) && !lost_records::has_lost_pages(records)
 }
 
-/// Returns whether the ring has lost its file, or its file was emptied, and nobody has noticed yet.
+/// Returns whether the ring has lost its file, or its file was emptied, which is not reported yet.
 fn has_lost_file(log: &ThreadLog) -> bool {
-    let emptied = faults::is_of_file(log.number) && !log.ring.is_set_up();
-    emptied || faults::is_newly_lost(log.number)
+    faults::has_lost_file(log.number, || log.ring.is_set_up())
 }
 
-/// Gives an end to calls that were left by longjmp or an exception: the begin of what came next. Whether all slots are filled.
+/// Gives an end to calls that were left by longjmp or an exception: the start of the next record. Returns whether all slots are filled.
 pub fn mend(records: &mut [Record], now: u64) -> bool {
-    // One comparison and no branch, for this is done to all records: whole ones have a begin that is not 0 nor after their end.
+    // One comparison and no branch, because all records pass here: a whole one has a begin that is not 0 nor after its end.
     let others: usize = records.iter().map(|record| usize::from(record.begin.wrapping_sub(1) >= record.end)).sum();
     others == 0 || mend_others(records, now)
 }
 
-/// Mends records if not all of them are whole.
 #[cold]
 #[inline(never)]
 fn mend_others(records: &mut [Record], now: u64) -> bool {
@@ -256,21 +242,20 @@ fn mend_others(records: &mut [Record], now: u64) -> bool {
     filled
 }
 
-/// Writes a batch, which counts as so many records, as the log's mode has it, unless it changes while it is read; what cannot be written is counted.
+/// Writes a batch, which counts as `count` records, in the log's mode, unless it changes while it is read. Counts what cannot be written.
 fn write(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], count: usize, now: u64) -> BatchOutcome {
     let written;
     if rank_log.events() {
         written = rank_log.records(&log.head, records, count, || is_still_whole(log, records));
-        if written == BatchOutcome::Dropped {
-            let dropped = count as u64;
-            DROPPED.fetch_add(dropped, Relaxed);
-            log.ring.head().dropped.fetch_add(dropped, Relaxed);
-        }
-        if written == BatchOutcome::Taken && log.sums_events {
-            log.is_fold_logged = true;
-            if fold(rank_log, log, records, count, now) == BatchOutcome::Changed {
-                rank_log.summaries().give_up();
+        match written {
+            BatchOutcome::Dropped => note_dropped(log, count as u64),
+            BatchOutcome::Taken if log.sums_events => {
+                log.is_fold_logged = true;
+                if fold(rank_log, log, records, count, now) == BatchOutcome::Changed {
+                    rank_log.summaries.give_up();
+                }
             }
+            _ => {}
         }
     } else {
         if log.is_fold_logged {
@@ -285,7 +270,11 @@ fn write(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], count:
     written
 }
 
-/// Folds a batch, which counts as so many records.
+fn note_dropped(log: &ThreadLog, records: u64) {
+    DROPPED.fetch_add(records, Relaxed);
+    log.ring.head().dropped.fetch_add(records, Relaxed);
+}
+
 fn fold(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], count: usize, now: u64) -> BatchOutcome {
     let mut fold = log.fold.take().unwrap_or_else(|| rank_log.new_fold(&log.head));
     fold.add_samples(log.cpu_samples.drain(..));
@@ -308,17 +297,16 @@ pub fn write_fold(rank_log: &mut OpenLog, log: &mut ThreadLog, now: u64) {
                 let (thread, first) = (log.number, batch.head.first);
                 rank_log.define(&[Definition::ProfileGaps(ProfileGaps { thread, first, sums, places })]);
             }
-            if !log.is_fold_logged && rank_log.profile(&batch) {
-                DROPPED.fetch_add(batch.profile.records, Relaxed);
-                log.ring.head().dropped.fetch_add(batch.profile.records, Relaxed);
+            if !log.is_fold_logged && !rank_log.profile(&batch) {
+                note_dropped(log, batch.profile.records);
             }
-            rank_log.summaries().add(&mut log.summary, batch);
+            rank_log.summaries.add(&mut log.summary, batch);
         }
         log.folded_at = now;
     }
 }
 
-/// Has `leave` take records out of the batch: it moves those that stay to the front, and gives their number. How many were taken out.
+/// Has `leave` take records out of the batch: it moves the others to the front and returns their number. Returns how many were taken out.
 ///
 /// # Safety
 /// As [`hand_over`].
@@ -343,8 +331,7 @@ unsafe fn leave_out(
     }
 }
 
-/// Hands over all that the ring holds; where the log took everything, its file goes when the log is closed. `thread`: whose it
-/// is, null: nobody's.
+/// Hands over all that the ring holds; if the log took everything, the ring's file goes when the log is closed.
 ///
 /// # Safety
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
@@ -356,20 +343,16 @@ pub unsafe fn close_ring(thread: *mut RecorderThread, log: &mut ThreadLog) {
         look_at_file(thread, log);
         leave_out(thread, log, lost_records::leave_out_unbegun);
         let n = batch(thread, log).len();
-        if log.head.first == 0
-            && let Some(rank_log) = LOG.lock().as_deref_mut().and_then(Option::as_mut)
-        {
-            log.sums_events |= rank_log.summaries().is_folding_last(n);
+        if log.head.first == 0 {
+            LOG.with(|rank_log| log.sums_events |= rank_log.summaries.is_folding_last(n));
         }
         hand_over(thread, log, now);
     }
-    if let Some(rank_log) = LOG.lock().as_deref_mut().and_then(Option::as_mut) {
+    LOG.with(|rank_log| {
         write_fold(rank_log, log, now);
-        rank_log.summaries().end(log.summary.take());
-        if log.ring.head().dropped.load(Relaxed) == 0 {
-            rank_log.has_all_of_a_ring();
-        }
-    }
+        rank_log.summaries.end(log.summary.take());
+        rank_log.emptied += u32::from(log.ring.head().dropped.load(Relaxed) == 0);
+    });
 }
 
 /// Writes the calling thread's ring to the log now (MPI_Pcontrol(2)).
@@ -385,9 +368,7 @@ pub unsafe fn flush_now(thread: *mut RecorderThread) {
         {
             critical(|| {
                 flush(thread, log);
-                if let Some(rank_log) = LOG.lock().as_deref_mut().and_then(Option::as_mut) {
-                    write_fold(rank_log, log, ticks());
-                }
+                LOG.with(|rank_log| write_fold(rank_log, log, ticks()));
             });
         }
     }

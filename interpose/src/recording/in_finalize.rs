@@ -3,10 +3,8 @@
 //!
 //! The recorded time and the log have ended at its entry. So these calls are only counted, without a lock or an allocation.
 
-use std::sync::atomic::{
-    AtomicBool, AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
-};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::mpi::nesting;
 use crate::state::thread::RecorderThread;

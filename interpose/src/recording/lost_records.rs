@@ -1,25 +1,25 @@
-//! Finds the records of a ring that are whole after somebody has emptied its file, or its disk has failed.
+//! Finds the records of a ring that are whole after its file was emptied, or its disk has failed.
 //!
-//! Pages of the file are gone, at any instant: what they held is zero. The thread goes on in pages of zeros, so that of the record
-//! which it was filling at that instant, only what it stored later is there.
+//! Pages of the file are lost at any instant, and read as zeros. The thread goes on in pages of zeros, so the record
+//! that it was filling at that instant has only the fields stored later.
 //!
-//! What is here looks at records alone: it knows neither thread nor ring.
+//! This module knows neither thread nor ring.
 
 use lbprof_collector::record::Record;
 
 /// Slots in a page; the first slot of a ring begins one.
 const IN_PAGE: usize = 4096 / size_of::<Record>();
 
-/// Moves the records that have begun to the front; gives their number. The other slots were taken for calls that never began.
+/// Moves the records that have begun to the front, and returns their number. The other slots were taken for calls that never began.
 pub fn leave_out_unbegun(records: &mut [Record]) -> usize {
     keep(records, |_, record| record.begin != 0)
 }
 
-/// Moves those records to the front that are known to be whole; gives their number. `replaced`: the ticks before and after other
+/// Moves the records that are known to be whole to the front, and returns their number. `replaced`: the ticks before and after other
 /// memory took the place of the ring's pages.
 ///
-/// Not known to be whole is what follows lost slots; and what was being filled when the memory was replaced: the last that had begun
-/// before, what has begun meanwhile, and the first that has begun since, because its other fields may have been stored before.
+/// A record after a lost slot may not be whole; nor may those that were being filled when the memory was replaced: the last that had begun
+/// before, all that have begun meanwhile, and the first that has begun since, because its other fields may have been stored before.
 pub fn leave_out_lost(records: &mut [Record], replaced: [u64; 2]) -> usize {
     let [before, after] = replaced;
     // A slot whose record has not begun has the time 0.
@@ -42,11 +42,11 @@ pub fn leave_out_lost(records: &mut [Record], replaced: [u64; 2]) -> usize {
 /// Returns whether a slot at the begin or end of a page holds nothing, although all slots have held records: the page was lost.
 pub fn has_lost_pages(records: &[Record]) -> bool {
     let mut at_page_ends = records.chunks(IN_PAGE).flat_map(|page| [page.first(), page.last()]).flatten();
-    // SAFETY: a valid reference; somebody else may empty the file at any time.
+    // SAFETY: a valid reference; another process may empty the file at any time.
     at_page_ends.any(|record| unsafe { (&raw const record.begin).read_volatile() == 0 })
 }
 
-/// Moves those to the front that `stays` chooses, in their order, and empties the other slots. How many stay.
+/// Moves the records that `stays` chooses to the front, in their order, and empties the other slots. Returns the number of the former.
 fn keep(records: &mut [Record], mut stays: impl FnMut(usize, &Record) -> bool) -> usize {
     let mut kept = 0;
     for at in 0..records.len() {

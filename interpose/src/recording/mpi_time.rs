@@ -1,4 +1,4 @@
-//! Time that a thread spends in MPI, and in the recorder, from an instant on: what its records say.
+//! The time that a thread spends in MPI and in the recorder from an instant on, by its records.
 
 use lbprof_collector::Operation;
 use lbprof_collector::joined::JOINED_COMPLETED;
@@ -8,7 +8,7 @@ use crate::recording::filled_slots::batch;
 use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 
-/// Counts anew from now on; returns this instant, in ticks.
+/// Starts to count anew, and returns this instant, in ticks.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -40,7 +40,7 @@ pub unsafe fn so_far(thread: *mut RecorderThread) -> u64 {
     }
 }
 
-/// Keeps what these records say, which are about to be cleared.
+/// Keeps the time of these records, which are about to be cleared.
 ///
 /// # Safety
 /// `thread` is null, or the state of a thread that is this one or makes no calls any more.
@@ -53,7 +53,7 @@ pub unsafe fn keep(thread: *mut RecorderThread, records: &[Record]) {
     }
 }
 
-/// Returns the ticks of the calls, and of the recorder, in those of the records that began since then.
+/// Returns the ticks of the calls, and of the recorder, in the records that began since then.
 fn ticks_since(records: &[Record], since: u64) -> u64 {
     let recent = records.iter().rev().take_while(|record| record.begin >= since);
     let timed = recent.filter(|record| {

@@ -23,7 +23,7 @@ pub unsafe fn nested(thread: *mut RecorderThread, canary: *const Canary) -> bool
     unsafe { (canary as usize) < (*thread).inside && is_nested(thread) }
 }
 
-/// Checks a call whose frame lies further down the stack than that of the call under way. Apart, so that the code of other calls lies
+/// Checks a call whose frame lies further down the stack than the frame of the call under way. Apart, so that the code of other calls lies
 /// together.
 ///
 /// # Safety
@@ -60,7 +60,7 @@ pub unsafe fn in_call(thread: *mut RecorderThread, frame: *const Canary) -> bool
     unsafe { (*thread).busy != 0 || ((frame as usize) < (*thread).inside && still_inside(thread, 0)) }
 }
 
-/// The call is over, all of its facts stored.
+/// Ends a call, all of whose facts are stored.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, its call's wrapper about to return.
@@ -73,7 +73,7 @@ pub unsafe fn release(thread: *mut RecorderThread) {
     }
 }
 
-/// A call or marker finds the recorder at work on this thread: a handler has interrupted it, and what is called there is not
+/// Notes that a call or marker finds the recorder at work on this thread: a handler has interrupted it, whose calls are not
 /// recorded; or has left it by siglongjmp. Then its locks and the thread's log are as they were at that instant: recording ends.
 ///
 /// # Safety
@@ -83,7 +83,7 @@ pub unsafe fn release(thread: *mut RecorderThread) {
 pub unsafe fn found_at_work(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
-        // What comes after the recorder gave up is no longer recorded: that was counted once, by what ended it.
+        // Calls after the recorder gave up are not recorded, and the reason was counted once.
         if (*thread).at_work != 0 && enter::is_interrupted(thread) && !stage::disabled() {
             guard::count(ProblemKind::MarkerInsideCall, 1);
         }

@@ -2,10 +2,8 @@
 
 use std::ffi::c_void;
 use std::io;
-use std::sync::atomic::{
-    AtomicBool, AtomicPtr,
-    Ordering::{Relaxed, SeqCst},
-};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicPtr};
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::format::{BatchHead, ClockSource};
@@ -39,7 +37,7 @@ pub struct ThreadRegistry {
     numbers: u32,
 }
 
-// SAFETY: states are reached by other threads only to invalidate caches and to close rings; see the walkers.
+// SAFETY: other threads reach states only to invalidate caches and to close rings; see the walkers.
 unsafe impl Send for ThreadRegistry {}
 
 impl ThreadRegistry {
@@ -59,7 +57,6 @@ impl ThreadRegistry {
     }
 }
 
-/// The state that is being visited; null: none.
 static VISITED: AtomicPtr<RecorderThread> = AtomicPtr::new(std::ptr::null_mut());
 
 /// True if a thread has ended that could not be taken out of the list: nothing that is in it may be looked at any more.
@@ -72,7 +69,6 @@ pub static THREADS: HandlerLock<ThreadRegistry> =
 /// Threads that may record at one time.
 const MAX_THREADS: u32 = MAX_RINGS as u32;
 
-/// Visits the state of every recording thread.
 pub fn for_each_thread(mut visit: impl FnMut(*mut RecorderThread)) {
     if let Some(threads) = THREADS.lock() {
         threads.visit(&mut visit);
@@ -113,12 +109,7 @@ pub unsafe fn attach(thread: *mut RecorderThread) {
         if (*thread).id == 0 && !is_filtered {
             (*thread).id = libc::gettid();
         }
-        let found = if is_end_known(thread) {
-            find_ring(is_filtered)
-        } else {
-            Err(io::Error::other("the system would not report its end"))
-        };
-        let mut log = match found {
+        let mut log = match find_ring(is_end_known(thread), is_filtered) {
             Ok(log) => log,
             Err(error) => {
                 (*thread).refused = true;
@@ -137,7 +128,7 @@ pub unsafe fn attach(thread: *mut RecorderThread) {
         sampling::records((*thread).id, log.number);
         let mut threads = THREADS.lock().filter(|_| state() != RecordingState::Done);
         let Some(threads) = threads.as_deref_mut() else {
-            // Nobody else closes it any more; it may hold records of a thread that has ended.
+            // No other thread closes it any more; it may hold records of a thread that has ended.
             close_ring(std::ptr::null_mut(), &mut log);
             if batch(std::ptr::null_mut(), &log).is_empty() && !sandbox::is_filtered() {
                 rings::give_back(1);
@@ -162,10 +153,14 @@ pub unsafe fn attach(thread: *mut RecorderThread) {
     }
 }
 
-/// A ring for a thread: that of one that has ended, or a new one. `is_filtered`: whether the program is under a system call filter.
+/// Returns a ring for a thread: the ring of one that has ended, or a new one. `is_end_known` tells whether the thread's end will be known,
+/// `is_filtered` whether the program is under a system call filter.
 ///
 /// Errors: why there can be none.
-fn find_ring(is_filtered: bool) -> io::Result<ThreadLog> {
+fn find_ring(is_end_known: bool, is_filtered: bool) -> io::Result<ThreadLog> {
+    if !is_end_known {
+        return Err(io::Error::other("the system would not report its end"));
+    }
     let number = {
         let Some(mut threads) = THREADS.lock() else { return Err(io::Error::other("recording was given up")) };
         if let Some(log) = threads.idle.pop() {
@@ -194,23 +189,19 @@ fn find_ring(is_filtered: bool) -> io::Result<ThreadLog> {
 ///
 /// Errors: why there can be none.
 fn make_ring(number: u32) -> io::Result<ThreadLog> {
-    let (dir, bytes, rank, run_id) = {
-        let mut guard = LOG.lock();
-        let log = guard.as_deref_mut().and_then(Option::as_mut).ok_or_else(|| io::Error::other("the log is closed"))?;
-        (log.dir().to_owned(), log.buffer() + size_of::<Record>(), log.rank(), log.run_id())
-    };
+    let of_log = LOG.with(|log| (log.dir.clone(), log.buffer + size_of::<Record>(), log.rank, log.run_id));
+    let (dir, bytes, rank, run_id) = of_log.ok_or_else(|| io::Error::other("the log is closed"))?;
     let ring = rings::make(&dir, bytes, rank, number, run_id)?;
     let (start, bytes) = ring.pages();
     faults::look_after(number, start, bytes);
     faults::cover();
     // SAFETY: gettid has no preconditions.
     let tid = unsafe { libc::gettid() };
-    let (sums_events, facts_end) = {
-        let mut guard = LOG.lock();
-        let log = guard.as_deref_mut().and_then(Option::as_mut).ok_or_else(|| io::Error::other("the log is closed"))?;
+    let defined = LOG.with(|log| {
         log.define(&[Definition::Thread(number, tid as u32)]);
-        (log.summaries().is_folding_events(), log.bytes())
-    };
+        (log.summaries.is_folding_events(), log.bytes())
+    });
+    let (sums_events, facts_end) = defined.ok_or_else(|| io::Error::other("the log is closed"))?;
     let now = ticks();
     ring.head().previous_end.store(now, Relaxed);
     if number == 0 {
@@ -247,18 +238,15 @@ unsafe fn is_end_known(thread: *mut RecorderThread) -> bool {
     unsafe { (*thread).ends < ROUNDS && key.is_some_and(|key| libc::pthread_setspecific(key, thread.cast()) == 0) }
 }
 
-/// Takes the thread off the list, and its ring away. `end_records`: ends its records while the list is locked; whether its ring may be
-/// another thread's.
+/// Takes the thread off the list, and its ring away. `end_records` ends its records while the list is locked, and returns whether another thread
+/// may have its ring.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, with a log.
 pub unsafe fn give_back(thread: *mut RecorderThread, end_records: unsafe fn(*mut RecorderThread) -> bool) {
-    // SAFETY: the caller's promise: the thread's own state, with a log. While the list is locked nobody closes its ring.
+    // SAFETY: the caller's promise: the thread's own state, with a log. While the list is locked no thread closes its ring.
     unsafe {
-        let Some(mut threads) = THREADS.lock() else {
-            leave_list(thread);
-            return;
-        };
+        let Some(mut threads) = THREADS.lock() else { return leave_list(thread) };
         threads.recording.retain(|&other| other != thread);
         let stays = guard::guarded(|| end_records(thread));
         let log = std::mem::replace(&mut (*thread).log, std::ptr::null_mut());
@@ -271,14 +259,13 @@ pub unsafe fn give_back(thread: *mut RecorderThread, end_records: unsafe fn(*mut
     }
 }
 
-/// The thread ends without being taken off the list, because recording was given up: nobody looks at the list from here on. Its ring
-/// stays as it is.
+/// Ends a thread without taking it off the list, because recording was given up: no thread looks at the list from here on. Its ring stays as it is.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, with a log.
 unsafe fn leave_list(thread: *mut RecorderThread) {
     UNLISTED.store(true, SeqCst);
     THREADS.wait_while(|| VISITED.load(SeqCst) == thread);
-    // SAFETY: the caller's: the thread's own state.
+    // SAFETY: the thread's own state.
     unsafe { (*thread).log = std::ptr::null_mut() };
 }

@@ -6,7 +6,7 @@ use lbprof_collector::Operation;
 use lbprof_collector::record::Record;
 
 use crate::harmless::enter;
-use crate::harmless::signals::critical;
+
 use crate::mpi::nesting;
 use crate::recording::flush::{self, flush};
 use crate::recording::registry::attach;
@@ -40,8 +40,7 @@ pub unsafe fn reserve(thread: *mut RecorderThread, canary: *mut Canary) -> Optio
     }
 }
 
-/// Writes a record that is not an intercepted call: a marker, or a part of the call before it. Counts it as lost
-/// nowhere: it returns false only where the thread does not record.
+/// Writes a record that is not an intercepted call: a marker, or a part of the call before it. Returns false only if the thread does not record.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -67,7 +66,7 @@ pub unsafe fn append(thread: *mut RecorderThread, mut record: Record) -> bool {
     }
 }
 
-/// Takes the next slot for a part of the call that has just ended, and fills it from `template`, all but its begin; null where
+/// Takes the next slot for a part of the call that has just ended, and fills it from `template`, all but its begin. Returns null if
 /// the thread does not record. [`publish_part`](super::slot::publish_part) ends it.
 ///
 /// # Safety
@@ -94,8 +93,7 @@ pub unsafe fn add_part(thread: *mut RecorderThread, template: &Record) -> *mut R
     }
 }
 
-/// The ring of the calling thread is full, or the thread makes its first call, or nothing is to be recorded. Gives the next
-/// free slot, or null.
+/// Returns the next free slot, or null, if the ring of the calling thread is full, or it makes its first call, or nothing is to be recorded.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -144,7 +142,7 @@ unsafe fn refill_for_call(thread: *mut RecorderThread) -> *mut Record {
     }
 }
 
-/// A record has no slot, but is not one of a process that records nothing: it may have to be counted.
+/// Counts a record without a slot, if need be.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -185,27 +183,25 @@ pub unsafe fn refill(thread: *mut RecorderThread) -> *mut Record {
                 }
             }
         }
-        enter::recording(thread, || {
-            critical(|| {
-                if (*thread).log.is_null() {
-                    attach(thread);
-                }
-                let Some(log) = (*thread).log.as_mut() else { return };
-                if is_at_check_point(thread, log) {
-                    look_at_samples(thread, log);
-                    pass_check_point(thread, log, ticks());
-                }
-                // Also the ring of a thread that has ended may be full.
-                if (*thread).cursor == (*thread).limit {
-                    flush(thread, log);
-                }
-            });
+        enter::run_critical(thread, || {
+            if (*thread).log.is_null() {
+                attach(thread);
+            }
+            let Some(log) = (*thread).log.as_mut() else { return };
+            if is_at_check_point(thread, log) {
+                look_at_samples(thread, log);
+                pass_check_point(thread, log, ticks());
+            }
+            // Also the ring of a thread that has ended may be full.
+            if (*thread).cursor == (*thread).limit {
+                flush(thread, log);
+            }
         });
         if (*thread).cursor == (*thread).limit { std::ptr::null_mut() } else { (*thread).cursor }
     }
 }
 
-/// Returns whether the ring has free slots after the cursor, which is where the thread is to look at other things.
+/// Returns whether the cursor is at a check point with free slots after it.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, and `log` its log.
@@ -215,7 +211,7 @@ unsafe fn is_at_check_point(thread: *mut RecorderThread, log: &ThreadLog) -> boo
     cursor == limit && !log.closed && (log.ring.slots()..log.limit()).contains(&cursor)
 }
 
-/// Gives the thread the slots up to its next check point; false where the ring is full.
+/// Gives the thread the slots up to its next check point. Returns false if the ring is full.
 ///
 /// # Safety
 /// As [`is_at_check_point`].
@@ -231,7 +227,7 @@ unsafe fn pass_check_point(thread: *mut RecorderThread, log: &mut ThreadLog, now
     }
 }
 
-/// Has the samples looked at. That is the recorder's time, not the program's, where any were written.
+/// Has the samples looked at. If any were written, that is the recorder's time, not the program's.
 ///
 /// # Safety
 /// As [`is_at_check_point`], which is so: there is a free slot.
@@ -252,7 +248,7 @@ unsafe fn look_at_samples(thread: *mut RecorderThread, log: &mut ThreadLog) {
     }
 }
 
-/// Has the next record written to where nobody reads it.
+/// Has the next record written to memory that is never read.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.

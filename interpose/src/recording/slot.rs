@@ -1,6 +1,6 @@
 //! The slot of a call's record in the thread's ring: filled before the real call, ended after it.
 //!
-//! A record is filled so that whatever happens to the process, the ring is right: `begin` is stored last before the real call,
+//! A record is filled so that the ring is right at every instant: `begin` is stored last before the real call,
 //! `end` first after it. So the recorder's own time counts as computation, not as MPI.
 
 use std::sync::atomic::{Ordering::Release, compiler_fence};
@@ -10,7 +10,6 @@ use lbprof_collector::record::{CallFlags, NO_PEER, NONE, Record};
 use crate::recording::call_path;
 use crate::state::thread::RecorderThread;
 
-/// The arguments of a call, known before it is made.
 #[derive(Clone, Copy)]
 pub struct CallArguments {
     /// Peer, see [`Record::peer`].
@@ -70,7 +69,7 @@ pub unsafe fn fill(
     }
 }
 
-/// Stores the begin of a filled record, in ticks; the real call follows.
+/// Stores the begin of a filled record, in ticks, just before the real call.
 ///
 /// # Safety
 /// `slot` came from [`reserve`](super::room::reserve) on this thread.
@@ -81,7 +80,7 @@ pub unsafe fn begin(slot: *mut Record, ticks: u64) {
     unsafe { (&raw mut (*slot).begin).write_volatile(ticks) };
 }
 
-/// The call at `slot` was successful: what it names is good, and MPI is asked about it while `facts` reads the arguments anew.
+/// Reads the arguments of the call at `slot` anew by `facts`. The call was successful, so MPI may be asked about its handles.
 ///
 /// # Safety
 /// `slot` came from [`reserve`](super::room::reserve) on this thread and its call has just returned.
@@ -128,17 +127,7 @@ pub unsafe fn close(slot: *mut Record, ticks: u64) {
 pub unsafe fn store(slot: *mut Record, record: Record) {
     // SAFETY: the caller's promise.
     unsafe {
-        (*slot).end = record.end;
-        (*slot).call_site = record.call_site;
-        (*slot).sent = record.sent;
-        (*slot).received = record.received;
-        (*slot).peer = record.peer;
-        (*slot).tag = record.tag;
-        (*slot).comm = record.comm;
-        (*slot).request = record.request;
-        (*slot).operation = record.operation;
-        (*slot).flags = record.flags;
-        (*slot).count = record.count;
+        slot.write(Record { begin: 0, ..record });
         compiler_fence(Release);
         (&raw mut (*slot).begin).write_volatile(record.begin);
     }

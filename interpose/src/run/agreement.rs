@@ -1,15 +1,15 @@
 //! Makes the ranks of a job agree on the run's folder, and measures their clocks.
 //!
-//! Other ranks of the job may run without this library, such as one of two coupled codes, and these take part in nothing. So where the
+//! Other ranks of the job, such as one of two coupled codes, may run without this library and take part in nothing. So where the
 //! launcher names the job ([`crate::run::job`]) the ranks of a host find each other by themselves ([`crate::run::peers`]), one of them finds or
 //! makes the folder by that name ([`crate::run::place`]), and only ranks that are known to be there exchange messages, to measure clocks
-//! that differ. Where nothing names the job, the ranks agree by messages, and give up when not all of them come.
+//! that differ. Where nothing names the job, the ranks agree by messages, and give up if not all of them come.
 
 use std::ffi::OsString;
 use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -19,25 +19,23 @@ use crate::harmless::guard;
 use crate::mpi::call::{call, call_at, call2};
 use crate::mpi::symbols::symbol;
 use crate::mpi::{abi, predefined, world};
-use crate::run::messages::{ClockMeasurer, LeaderOffer, RankIntroduction, RunDirectory};
+use crate::run::messages::{
+    RankIntroduction, RunDirectory, decode_measurers, decode_offer, encode_measurers, encode_offer,
+};
 use crate::run::peers::{self, HostMeeting, HostPeers};
 use crate::run::place;
 use crate::run::settings::RecorderSettings;
 use crate::run::{hosts, job, launcher, offsets};
 use crate::word::Word;
 
-/// The agreement of the ranks: the folder, or `None` if nothing is recorded, and this rank's clock against that of the others, or `None` if
-/// it is not known.
+/// The agreement of the ranks: the folder, or `None` if nothing is recorded, and the offset of this rank's clock, or `None` if it is not known.
 pub type Agreement = (Option<RunDirectory>, Option<ClockOffset>);
 
-/// The knowledge of a rank at its start.
 #[derive(Clone, Copy)]
 pub struct StartingRank<'a> {
-    /// The settings.
     pub settings: &'a RecorderSettings,
     /// Its number in MPI_COMM_WORLD.
     pub rank: i32,
-    /// Number of ranks.
     pub size: i32,
     /// True if it is to be recorded.
     pub wanted: bool,
@@ -60,7 +58,12 @@ pub unsafe fn agree(own: StartingRank) -> Agreement {
                 };
                 match registered.map_or(HostMeeting::Alone, |registered| peers::meet(registered, peer)) {
                     HostMeeting::Leader(company) => lead(own, &key, peer, company),
-                    HostMeeting::Member(leader, offer) => follow(own, peer, LeaderOffer::decoded(&offer), leader),
+                    HostMeeting::Member(leader, offer) => {
+                        let Some(place) = decode_offer(&offer) else { return (None, None) };
+                        let measuring = decode_measurers(&peers::conclusion(leader));
+                        let offset = offset(measuring.as_deref(), own, peer, &place);
+                        (Some(place), offset)
+                    }
                     HostMeeting::Alone => by_key(own, &key),
                 }
             }
@@ -97,7 +100,7 @@ fn by_key(own: StartingRank, key: &str) -> Agreement {
     (place, offset)
 }
 
-/// Finds or makes the folder, where anybody wants it; says so where that fails.
+/// Finds or makes the folder, if `wanted`; says so if that fails.
 fn found(
     own: StartingRank,
     key: &str,
@@ -115,27 +118,27 @@ fn found(
     }
 }
 
-/// A place of its own for what has nothing to agree by.
+/// Returns a folder of its own for a rank that has nothing to agree by.
 fn apart(own: StartingRank, why: &str) -> Agreement {
     let one_host = launcher::single_host(own.size) != Some(false);
     (place::apart(own.settings, own.rank, own.size, why), one_host.then(same_clock))
 }
 
-/// This rank's clock as measured or compared. Collective over the ranks that measure.
+/// Returns this rank's clock as measured by the ranks in `measuring`, or compared if there are none. Collective over the ranks that measure.
 ///
 /// # Safety
 /// MPI is initialised, and all ranks that measure call this.
 unsafe fn offset(
-    measuring: &ClockMeasurer,
+    measuring: Option<&[u32]>,
     own: StartingRank,
     peer: RankIntroduction,
-    place: Option<&RunDirectory>,
+    place: &RunDirectory,
 ) -> Option<ClockOffset> {
     match measuring {
-        ClockMeasurer::Nobody => place.filter(|place| place.clock == Some(peer.clock)).map(|_| same_clock()),
+        None => (place.clock == Some(peer.clock)).then(same_clock),
         // SAFETY: the caller's promise.
-        ClockMeasurer::These(ranks) if ranks.contains(&peer.rank) => unsafe { measured_among(ranks, own) },
-        ClockMeasurer::These(_) => None,
+        Some(ranks) if ranks.contains(&peer.rank) => unsafe { measured_among(ranks, own) },
+        Some(_) => None,
     }
 }
 
@@ -151,45 +154,30 @@ unsafe fn lead(own: StartingRank, key: &str, peer: RankIntroduction, mut company
     let wanted = host.iter().any(|peer| peer.wanted)
         || !one_host && settings.mode.is_some() && settings.ranks.as_ref().is_some_and(|ranks| !ranks.is_empty());
     let place = found(own, key, &ranks, peer.clock, one_host, wanted);
-    let offer = place.map_or(LeaderOffer::Nothing, LeaderOffer::Place);
-    company.offer(&offer.encoded());
-    let LeaderOffer::Place(place) = offer else { return (None, None) };
+    company.offer(&encode_offer(place.as_ref()));
+    let Some(place) = place else { return (None, None) };
     let mut peers: Vec<RankIntroduction> = company.peers().chain([peer]).collect();
     peers.sort_unstable_by_key(|peer| peer.rank);
     let here: Vec<u32> = peers.iter().map(|peer| peer.rank).collect();
     let one_clock = host.iter().all(|peer| place.clock == Some(peer.clock));
     let measuring = match (one_host, one_clock) {
-        (true, true) => ClockMeasurer::Nobody,
-        (true, false) => ClockMeasurer::These(here),
-        (false, _) => ClockMeasurer::These(guard::caught(|| of_all_hosts(own, &place, &here))),
+        (true, true) => None,
+        (true, false) => Some(here),
+        (false, _) => Some(guard::caught(|| of_all_hosts(own, &place, &here))),
     };
-    company.conclude(&measuring.encoded());
+    company.conclude(&encode_measurers(measuring.as_deref()));
     // SAFETY: all that measure have been asked to.
-    let offset = unsafe { offset(&measuring, own, peer, Some(&place)) };
+    let offset = unsafe { offset(measuring.as_deref(), own, peer, &place) };
     (Some(place), offset)
 }
 
-/// The ranks of all hosts that measure their clocks; none where others may be there that cannot be seen.
+/// Returns the ranks of all hosts that measure their clocks; none if there may be others that cannot be seen.
 fn of_all_hosts(own: StartingRank, place: &RunDirectory, here: &[u32]) -> Vec<u32> {
     let all = hosts::agree_on_ranks(&place.dir, here, own.size as usize, hosts::PATIENCE);
     if all == here && place::is_of_one_host(own.settings) { Vec::new() } else { all }
 }
 
-/// # Safety
-/// MPI is initialised.
-unsafe fn follow(own: StartingRank, peer: RankIntroduction, offer: LeaderOffer, leader: UnixStream) -> Agreement {
-    match offer {
-        LeaderOffer::Nothing => (None, None),
-        LeaderOffer::Place(place) => {
-            let measuring = ClockMeasurer::decoded(&peers::conclusion(leader));
-            // SAFETY: all that measure have been asked to.
-            let offset = unsafe { offset(&measuring, own, peer, Some(&place)) };
-            (Some(place), offset)
-        }
-    }
-}
-
-/// Measures clocks among `ranks` of MPI_COMM_WORLD, against that of the first. Collective over them.
+/// Measures clocks among `ranks` of MPI_COMM_WORLD, against the clock of the first. Collective over them.
 ///
 /// # Safety
 /// MPI is initialised, and all of `ranks` call this.
@@ -226,7 +214,9 @@ unsafe fn measured_among(ranks: &[u32], own: StartingRank) -> Option<ClockOffset
 unsafe fn by_messages(own: StartingRank) -> Agreement {
     // SAFETY: the caller's promise.
     unsafe {
-        if !all_come(own.size, own.settings.wait) {
+        // In two rounds: a rank that gives up in the first one does not come to the second, so that none of the others completes it.
+        let patience = own.settings.wait;
+        if own.size > 1 && !(round_completes(own.size, patience) && round_completes(own.size, patience)) {
             guard::say(format_args!("not all ranks of the job run under lb-run; this one goes on without them"));
             let place = place::apart(own.settings, own.rank, own.size, "not all ranks run under lb-run");
             return (place, None);
@@ -238,21 +228,12 @@ unsafe fn by_messages(own: StartingRank) -> Agreement {
     }
 }
 
-/// Waits for all ranks, and says so if that takes long; false where one does not come. Collective, over MPI_COMM_WORLD.
+/// Waits for all ranks, and says so if that takes long. Returns false if one does not come. Collective, over MPI_COMM_WORLD.
 ///
-/// In two rounds: who gives up in the first one does not come to the second, so that none of the others completes it.
-///
-/// # Safety
-/// As [`by_messages`].
-unsafe fn all_come(size: i32, patience: Duration) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { size == 1 || round_completes(size, patience) && round_completes(size, patience) }
-}
-
 /// # Safety
 /// As [`by_messages`].
 unsafe fn round_completes(size: i32, patience: Duration) -> bool {
-    /// Ranks mostly arrive together: for so long the processor is only left to others who want it.
+    /// Ranks mostly arrive together: for this time the processor is only yielded.
     const BUSY: Duration = Duration::from_millis(2);
     const NAP: Duration = Duration::from_micros(200);
     let test = symbol(c"PMPI_Test");
@@ -289,7 +270,7 @@ unsafe fn round_completes(size: i32, patience: Duration) -> bool {
     }
 }
 
-/// Says that this rank waits, unless another one of the job and host says so. What is returned is to be kept while it waits.
+/// Says that this rank waits, unless another one of the job and host says so. Keep the listener while it waits.
 fn say_waiting(size: i32, rest: Duration) -> Option<UnixListener> {
     // A name without a file, which one process can have: it goes with the process.
     let first = SocketAddr::from_abstract_name(format!("lbprof-waiting-{:016x}", launcher::job(size)))
@@ -297,9 +278,9 @@ fn say_waiting(size: i32, rest: Duration) -> Option<UnixListener> {
     if first.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse) {
         return None;
     }
+    let rest_s = rest.as_secs_f64().ceil();
     guard::say(format_args!(
-        "MPI_Init waits for ranks that are late or do not run under lb-run, for {} more seconds (docs/supported.md)",
-        rest.as_secs_f64().ceil()
+        "MPI_Init waits for ranks that are late or do not run under lb-run, for {rest_s} more seconds (docs/supported.md)"
     ));
     first.ok()
 }

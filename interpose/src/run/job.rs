@@ -1,6 +1,6 @@
 //! Names the job that this process is a rank of, the same on all of its ranks and hosts, without a message.
 //!
-//! `lb-run` and the library both look. What `lb-run` finds it passes on in [`VARIABLE`], because the program may run where the
+//! `lb-run` and the library both look. `lb-run` passes on the key in [`VARIABLE`], because the program may run where the
 //! launcher cannot be seen any more, such as in a container.
 
 use std::ffi::OsStr;
@@ -25,9 +25,23 @@ const HYDRA: &str = "hydra ";
 /// The most ancestors of a process that are looked at.
 const GENERATIONS: usize = 64;
 
-/// The key of the job; `None`: the launcher does not name it.
+/// Variables in which launchers give the rank of a process.
+pub const RANK_VARIABLES: [&str; 9] = [
+    "OMPI_COMM_WORLD_RANK",
+    "PMIX_RANK",
+    "PMI_RANK",
+    "MV2_COMM_WORLD_RANK",
+    "PALS_RANKID",
+    "ALPS_APP_PE",
+    "FLUX_TASK_RANK",
+    "SLURM_PROCID",
+    "JSM_NAMESPACE_RANK",
+];
+
+/// Returns the key of the job, or `None` if the launcher does not name it.
 pub fn key() -> Option<String> {
-    match nearest_launcher() {
+    static NEAREST: OnceLock<JobLauncher> = OnceLock::new();
+    match NEAREST.get_or_init(find_launcher) {
         JobLauncher::Hydra(key) => Some(key.clone()),
         JobLauncher::Other => of_environment(variable),
         // Hydra's proxy may be hidden from us, but not from lb-run.
@@ -37,7 +51,7 @@ pub fn key() -> Option<String> {
     }
 }
 
-/// The value of an environment variable, unless it is empty.
+/// Returns the value of an environment variable, unless it is empty.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -50,12 +64,6 @@ enum JobLauncher {
     Other,
     /// No known launcher.
     None,
-}
-
-/// The launcher that this process descends from, looked for once: a process asks several times while MPI starts.
-fn nearest_launcher() -> &'static JobLauncher {
-    static FOUND: OnceLock<JobLauncher> = OnceLock::new();
-    FOUND.get_or_init(find_launcher)
 }
 
 /// Looks among this process's ancestors. The nearest one counts, because jobs may be nested.
@@ -73,8 +81,8 @@ fn find_launcher() -> JobLauncher {
     JobLauncher::None
 }
 
-/// The ancestors of this process, nearest first, by their numbers in /proc. Where that is of another PID namespace than the process, an outer one,
-/// system calls give other numbers, or none at all; so the process itself is not looked up by its number.
+/// Returns the ancestors of this process, nearest first, by their numbers in /proc. If /proc belongs to an outer PID namespace, system calls give other
+/// numbers, or none at all; so the process itself is not looked up by its number.
 pub fn ancestors() -> impl Iterator<Item = u32> {
     std::iter::successors(parent_of("self"), |process| parent_of(&process.to_string())).take(GENERATIONS)
 }
@@ -83,7 +91,8 @@ fn parent_of(process: &str) -> Option<u32> {
     Some(parent_and_start(process)?.0).filter(|&parent| parent != 0)
 }
 
-/// The parent of the process of this number in /proc, 0 where it cannot be seen, and when the process was started, in ticks after the host.
+/// Returns the parent of the process of this number in /proc, 0 if it cannot be seen, and the time at which the process was started, in ticks after the
+/// host.
 pub fn parent_and_start(process: &str) -> Option<(u32, u64)> {
     let stat = String::from_utf8_lossy(&read_at_once(format!("/proc/{process}/stat")).ok()?).into_owned();
     // The command's name, in parentheses, may hold anything; after it stand the state, the parent …
@@ -109,7 +118,7 @@ pub fn is_launcher(program: &[u8]) -> bool {
     NAMES.contains(&name) || name.starts_with("mpirun") || name.starts_with("mpiexec")
 }
 
-/// The key in the command line of Hydra's proxy, which starts the ranks of a host: the port on which mpiexec listens and the
+/// Returns the key in the command line of Hydra's proxy, which starts the ranks of a host: the port on which mpiexec listens and the
 /// number of the process group, which distinguishes spawned processes from their parents.
 fn of_hydra(words: &[&[u8]]) -> Option<String> {
     let program = words.first()?;
@@ -122,13 +131,13 @@ fn of_hydra(words: &[&[u8]]) -> Option<String> {
     Some(format!("{HYDRA}{port} {}", option(words, "--pgid").unwrap_or_else(|| "0".into())))
 }
 
-/// The value of an option on a command line.
+/// Returns the value of an option on a command line.
 fn option(words: &[&[u8]], name: &str) -> Option<String> {
     let at = words.iter().position(|word| *word == name.as_bytes())?;
     words.get(at + 1).map(|value| String::from_utf8_lossy(value).into_owned())
 }
 
-/// The key that the launcher's variables give.
+/// Returns the key that the launcher's variables give.
 ///
 /// Open MPI's names of jobs repeat, because they are made of process ids: the random key of the job's transports distinguishes jobs of one name
 /// apart. Slurm's repeat when a job is requeued.
@@ -141,28 +150,18 @@ fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
         (&["FLUX_JOB_ID"], &[]),
         (&["SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID"], &["SLURM_RESTART_COUNT"]),
     ];
-    let listed = KEYS.iter().find_map(|(needed, more)| {
-        let mut key = String::new();
-        for name in *needed {
-            let value = variable(name)?;
-            // Says that this process is one of the step's tasks, but differs from rank to rank.
-            if *name != "SLURM_PROCID" {
-                key.push_str(&format!("{name}={value} "));
-            }
-        }
-        for name in *more {
-            key.extend(variable(name).map(|value| format!("{name}={value} ")));
-        }
-        Some(key.trim_end().to_owned())
-    });
-    listed.or_else(|| of_intel(variable))
-}
-
-/// The number that Intel MPI gives the job of an mpiexec. Where that starts the proxy of its own host directly, the proxy's command line has
-/// no port. Spawned processes inherit the number, but are a job of their own.
-fn of_intel(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
-    const NUMBER: &str = "I_MPI_HYDRA_UUID";
-    variable(NUMBER).filter(|_| variable("PMI_SPAWNED").is_none()).map(|number| format!("{NUMBER}={number}"))
+    // Intel MPI numbers the job of an mpiexec, whose proxy on its own host has no port on the command line. Spawned processes inherit the number, but
+    // are a job of their own.
+    const OF_INTEL: &str = "I_MPI_HYDRA_UUID";
+    let listed = KEYS.iter().find(|(needed, _)| needed.iter().all(|name| variable(name).is_some()));
+    let names: Vec<&str> = match listed {
+        // The rank shows that this process is one of the step's tasks.
+        Some((needed, more)) => needed.iter().chain(*more).copied().filter(|&name| name != "SLURM_PROCID").collect(),
+        None if variable("PMI_SPAWNED").is_none() => vec![OF_INTEL],
+        None => Vec::new(),
+    };
+    let values = names.iter().filter_map(|name| Some(format!("{name}={}", variable(name)?)));
+    Some(values.collect::<Vec<_>>().join(" ")).filter(|key| !key.is_empty())
 }
 
 #[cfg(test)]

@@ -9,38 +9,28 @@ use lbprof_collector::problem::ProblemKind;
 use crate::harmless::guard;
 use crate::run::job;
 
-/// A number from the environment.
 fn number(name: &str) -> Option<u32> {
     std::env::var(name).ok()?.trim().parse().ok()
 }
 
-/// Returns whether the launcher started several programs as one job, as far as it says so.
+/// Returns whether the launcher says that it started several programs as one job.
 pub fn started_in_parts() -> bool {
     number("OMPI_NUM_APP_CTX").is_some_and(|parts| parts > 1)
 }
 
-/// This process's rank, as far as the launcher says.
+/// Returns this process's rank, if the launcher gives it.
 pub fn rank() -> Option<u32> {
-    const RANK: [&str; 7] = [
-        "OMPI_COMM_WORLD_RANK",
-        "PMIX_RANK",
-        "PMI_RANK",
-        "MV2_COMM_WORLD_RANK",
-        "PALS_RANKID",
-        "FLUX_TASK_RANK",
-        "SLURM_PROCID",
-    ];
-    RANK.iter().find_map(|name| number(name))
+    job::RANK_VARIABLES.iter().find_map(|name| number(name))
 }
 
-/// The number of ranks of the job on this host, if the launcher gives it.
+/// Returns the number of ranks of the job on this host, if the launcher gives it.
 pub fn ranks_here() -> Option<u32> {
     const RANKS_HERE: [&str; 4] =
         ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE"];
     RANKS_HERE.iter().find_map(|name| number(name))
 }
 
-/// Returns whether all of `size` ranks run on this host; `None`: the launcher does not show.
+/// Returns whether all of `size` ranks run on this host, or `None` if the launcher does not say.
 pub fn single_host(size: i32) -> Option<bool> {
     if let Some(here) = ranks_here() {
         return Some(i64::from(here) >= i64::from(size));
@@ -51,10 +41,11 @@ pub fn single_host(size: i32) -> Option<bool> {
         .map(|nodes| nodes.trim() == "1")
 }
 
-/// Returns a job's key with what distinguishes its launcher from those of all other times, hosts and containers: boot, PID namespace and the launcher's start.
+/// Extends a job's key by facts that distinguish its launcher from launchers at other times, hosts and containers: boot, PID namespace and the launcher's
+/// start.
 ///
 /// `key` may be made of a host name and process ids, which two containers can have alike. Where the launcher cannot be seen, as from a container
-/// of the rank's own, `key` stays as it is. The result is the same on all ranks of a host, not on those of several.
+/// of the rank's own, `key` stays as it is. The result is the same on all ranks of a host, not across hosts.
 pub fn key_on_host(key: String) -> String {
     let Some((_, started)) = starter() else { return key };
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -65,7 +56,7 @@ fn pid_namespace() -> String {
     std::fs::read_link("/proc/self/ns/pid").map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// A number that all ranks of the job find without a word: of the job's own id. `size`: how many ranks there are.
+/// Returns a number that all `size` ranks of the job find without a message, from the job's id.
 pub fn job(size: i32) -> u64 {
     const JOB: [&str; 8] = [
         "PMIX_NAMESPACE",
@@ -96,8 +87,8 @@ pub fn job(size: i32) -> u64 {
     hasher.finish().max(1)
 }
 
-/// The nearest process that starts the ranks of jobs, by its number and when it was started: MPI_Comm_spawn has the same one start the new
-/// processes, on a host. `None`: it cannot be seen.
+/// Returns the number and the start time of the nearest process that starts the ranks of jobs, or `None` if it cannot be seen. MPI_Comm_spawn has the
+/// same process of a host start the new ones.
 pub fn starter() -> Option<(u32, u64)> {
     static FOUND: OnceLock<Option<(u32, u64)>> = OnceLock::new();
     *FOUND.get_or_init(|| {
@@ -113,7 +104,7 @@ fn start_of(process: u32) -> Option<u64> {
     job::parent_and_start(&process.to_string()).map(|(_, start)| start)
 }
 
-/// The launcher's name, the number of processes that it says it started, and this one's number among them.
+/// Returns the launcher's name, the number of processes that it says it started, and this one's number among them.
 fn started() -> Option<(&'static str, u32, u32)> {
     const OF_MPI: [(&str, &str); 3] = [
         ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
@@ -125,7 +116,7 @@ fn started() -> Option<(&'static str, u32, u32)> {
     if let Some((size, rank)) = of_mpi.min() {
         return Some(("mpirun", size, rank));
     }
-    // Of the step: an allocation has many tasks in which a serial program may run.
+    // Variables of the step: an allocation has many tasks in which a serial program may run.
     Some(("srun", number("SLURM_STEP_NUM_TASKS")?, number("SLURM_PROCID")?))
 }
 
@@ -137,14 +128,10 @@ pub fn is_foreign() -> bool {
 /// Notes, where MPI has a single rank, that the launcher started more. The first of these processes reports it.
 pub fn look_for_foreign() {
     let Some((launcher, size, rank)) = started().filter(|&(_, size, _)| size > 1) else { return };
-    match rank {
-        0 => guard::report(
-            ProblemKind::ForeignLauncher,
-            format_args!(
-                "the launcher started {size} processes, but MPI has 1 rank in each: {launcher} belongs to another MPI than the \
-                 program"
-            ),
-        ),
-        _ => guard::count(ProblemKind::ForeignLauncher, 1),
+    if rank != 0 {
+        return guard::count(ProblemKind::ForeignLauncher, 1);
     }
+    let reason = format_args!("{launcher} belongs to another MPI than the program");
+    let what = format_args!("the launcher started {size} processes, but MPI has 1 rank in each: {reason}");
+    guard::report(ProblemKind::ForeignLauncher, what);
 }

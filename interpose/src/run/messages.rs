@@ -5,7 +5,6 @@ use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// The introduction of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankIntroduction {
     /// Its rank in MPI_COMM_WORLD.
@@ -17,17 +16,14 @@ pub struct RankIntroduction {
 }
 
 impl RankIntroduction {
-    /// Bytes of the encoded peer.
     pub const BYTES: usize = 9;
 
-    /// Encodes the introduction.
     pub fn encoded(self) -> [u8; Self::BYTES] {
         let [r0, r1, r2, r3] = self.rank.to_le_bytes();
         let [c0, c1, c2, c3] = self.clock.to_le_bytes();
         [r0, r1, r2, r3, u8::from(self.wanted), c0, c1, c2, c3]
     }
 
-    /// The peer that these bytes state.
     pub fn decoded(bytes: [u8; Self::BYTES]) -> RankIntroduction {
         let [r0, r1, r2, r3, wanted, c0, c1, c2, c3] = bytes;
         let (rank, clock) = (u32::from_le_bytes([r0, r1, r2, r3]), i32::from_le_bytes([c0, c1, c2, c3]));
@@ -40,46 +36,20 @@ impl RankIntroduction {
 pub struct RunDirectory {
     /// The folder, absolute.
     pub dir: PathBuf,
-    /// The run's number.
     pub run_id: u64,
     /// The clock of the rank that made the folder, where it was found by the job's key.
     pub clock: Option<i32>,
 }
 
-/// The offer of the leader of a host to the others on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LeaderOffer {
-    /// Nothing is recorded.
-    Nothing,
-    /// The folder.
-    Place(RunDirectory),
+/// Encodes the offer of the leader of a host to the other ranks on it: the folder, or `None` if nothing is recorded.
+pub fn encode_offer(offer: Option<&RunDirectory>) -> Vec<u8> {
+    let Some(RunDirectory { dir, run_id, clock }) = offer else { return Vec::new() };
+    let (run_id, clock) = (run_id.to_le_bytes(), clock.unwrap_or_default().to_le_bytes());
+    [&run_id[..], &clock, dir.as_os_str().as_bytes()].concat()
 }
 
-impl LeaderOffer {
-    /// Encodes the offer.
-    pub fn encoded(&self) -> Vec<u8> {
-        match self {
-            LeaderOffer::Nothing => vec![0],
-            LeaderOffer::Place(RunDirectory { dir, run_id, clock }) => {
-                let mut bytes = vec![1];
-                bytes.extend(run_id.to_le_bytes());
-                bytes.extend(clock.unwrap_or_default().to_le_bytes());
-                bytes.extend(dir.as_os_str().as_bytes());
-                bytes
-            }
-        }
-    }
-
-    /// The offer that these bytes state. Without any there is nothing.
-    pub fn decoded(bytes: &[u8]) -> LeaderOffer {
-        match bytes.split_first() {
-            Some((1, rest)) => decode_directory(rest).map_or(LeaderOffer::Nothing, LeaderOffer::Place),
-            _ => LeaderOffer::Nothing,
-        }
-    }
-}
-
-fn decode_directory(bytes: &[u8]) -> Option<RunDirectory> {
+/// Decodes the leader's offer. No bytes are none.
+pub fn decode_offer(bytes: &[u8]) -> Option<RunDirectory> {
     let (run_id, rest) = bytes.split_first_chunk()?;
     let (clock, dir) = rest.split_first_chunk()?;
     let dir = PathBuf::from(OsString::from_vec(dir.to_vec()));
@@ -87,42 +57,24 @@ fn decode_directory(bytes: &[u8]) -> Option<RunDirectory> {
     Some(RunDirectory { dir, run_id, clock })
 }
 
-/// The ranks that measure clocks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ClockMeasurer {
-    /// Nobody: ranks of one host compare theirs with that of the folder's maker.
-    Nobody,
-    /// The given ranks, ascending.
-    These(Vec<u32>),
+/// Encodes the ranks that measure their clocks, or `None` if ranks of one host compare theirs with the folder maker's.
+pub fn encode_measurers(ranks: Option<&[u32]>) -> Vec<u8> {
+    let Some(ranks) = ranks else { return vec![0] };
+    [1].into_iter().chain(ranks.iter().flat_map(|rank| rank.to_le_bytes())).collect()
 }
 
-impl ClockMeasurer {
-    /// Encodes the measurers.
-    pub fn encoded(&self) -> Vec<u8> {
-        match self {
-            ClockMeasurer::Nobody => vec![0],
-            ClockMeasurer::These(ranks) => {
-                [1].into_iter().chain(ranks.iter().flat_map(|rank| rank.to_le_bytes())).collect()
-            }
-        }
-    }
-
-    /// The conclusion that these bytes state. Without any the leader is gone.
-    pub fn decoded(bytes: &[u8]) -> ClockMeasurer {
-        match bytes.split_first() {
-            Some((0, _)) => ClockMeasurer::Nobody,
-            Some((_, ranks)) => {
-                let (ranks, _) = ranks.as_chunks();
-                ClockMeasurer::These(ranks.iter().map(|&rank| u32::from_le_bytes(rank)).collect())
-            }
-            None => ClockMeasurer::These(Vec::new()),
-        }
+/// Decodes the ranks that measure their clocks. No bytes are no ranks: the leader is gone.
+pub fn decode_measurers(bytes: &[u8]) -> Option<Vec<u32>> {
+    match bytes.split_first() {
+        Some((0, _)) => None,
+        Some((_, ranks)) => Some(ranks.as_chunks().0.iter().map(|&rank| u32::from_le_bytes(rank)).collect()),
+        None => Some(Vec::new()),
     }
 }
 
-/// Reads a message: its length, then so many bytes.
+/// Reads a message: its length, then its bytes.
 ///
-/// Errors: those of `stream`; InvalidData where it is too long to be one.
+/// Errors: InvalidData if it is too long to be one.
 pub fn receive(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     /// More than a path and the ranks of the largest machines need.
     const MAX_BYTES: u64 = 64 << 20;
@@ -137,7 +89,7 @@ pub fn receive(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     if message.len() as u64 == length { Ok(message) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// The bytes of a message, to be read by [`receive`].
+/// Returns the bytes of a message, to be read by [`receive`].
 pub fn framed(message: &[u8]) -> Vec<u8> {
     [&(message.len() as u32).to_le_bytes(), message].concat()
 }

@@ -20,7 +20,6 @@ const TAG: Word = 0x6c62;
 
 /// Communicators kept for the measurement at the end, where there are several clocks.
 struct ClockComms {
-    /// Ranks that read one clock.
     domain: Word,
     /// Rank 0 of each domain; null on the others.
     leaders: Option<Word>,
@@ -29,12 +28,12 @@ struct ClockComms {
 /// Held for two words at a time, never while messages are sent: a handler may call MPI_Finalize.
 static SEVERAL: HandlerLock<Option<ClockComms>> = HandlerLock::new(None);
 
-/// A number that is the same for processes that read the same clock.
+/// Returns a number that is the same for processes that read the same clock.
 pub fn clock_identity(rank: i32) -> i32 {
     let mut hasher = foldhash::quality::FixedState::with_seed(1).build_hasher();
     match std::fs::read("/proc/sys/kernel/random/boot_id") {
         Ok(boot) => hasher.write(&boot),
-        // Nothing says which host this is: a clock of its own, which is measured.
+        // The host is unknown, so this counts as a clock of its own, which is measured.
         Err(_) => hasher.write_i32(rank),
     }
     // Time namespaces shift CLOCK_MONOTONIC, which offsets are stated in.
@@ -43,7 +42,6 @@ pub fn clock_identity(rank: i32) -> i32 {
     (hasher.finish() & 0x7fff_ffff) as i32
 }
 
-/// Handle read from where MPI stored it.
 fn stored(handle: Word) -> Word {
     handle & abi::abi().handle_mask
 }
@@ -123,10 +121,8 @@ impl ClockComms {
     unsafe fn free(self) {
         // SAFETY: our own communicators, each freed once.
         unsafe {
-            let mut domain = self.domain;
-            call2(c"PMPI_Comm_free", &raw mut domain as Word, 0);
-            if let Some(mut leaders) = self.leaders {
-                call2(c"PMPI_Comm_free", &raw mut leaders as Word, 0);
+            for mut comm in [Some(self.domain), self.leaders].into_iter().flatten() {
+                call2(c"PMPI_Comm_free", &raw mut comm as Word, 0);
             }
         }
     }
@@ -173,34 +169,17 @@ unsafe fn measure_leader(leaders: Word) -> [i64; 2] {
 /// # Safety
 /// `peer` is in [`receive`].
 unsafe fn send(buffer: &[i64], peer: i32, comm: Word) {
+    let (address, bytes) = (buffer.as_ptr() as Word, size_of_val(buffer));
     // SAFETY: the buffer lives across the blocking call.
-    unsafe {
-        call(
-            c"PMPI_Send",
-            [buffer.as_ptr() as Word, size_of_val(buffer), predefined::byte(), peer as Word, TAG, comm, 0, 0],
-        );
-    }
+    unsafe { call(c"PMPI_Send", [address, bytes, predefined::byte(), peer as Word, TAG, comm, 0, 0]) };
 }
 
 /// # Safety
 /// `peer` is in [`send`].
 unsafe fn receive(buffer: &mut [i64], peer: i32, comm: Word) {
+    let (address, bytes, no_status) = (buffer.as_mut_ptr() as Word, size_of_val(buffer), abi::abi().status_ignore);
     // SAFETY: as above.
-    unsafe {
-        call(
-            c"PMPI_Recv",
-            [
-                buffer.as_mut_ptr() as Word,
-                size_of_val(buffer),
-                predefined::byte(),
-                peer as Word,
-                TAG,
-                comm,
-                abi::abi().status_ignore,
-                0,
-            ],
-        );
-    }
+    unsafe { call(c"PMPI_Recv", [address, bytes, predefined::byte(), peer as Word, TAG, comm, no_status, 0]) };
 }
 
 /// # Safety

@@ -10,10 +10,10 @@
 //!  other ranks   list  connect ──────────────────────────────────────────────────→
 //! ```
 //!
-//! Everyone on the host can read these names and make such sockets. So a socket counts only if the kernel says that a process of this user and PID
+//! All users of the host can read these names and make such sockets. So a socket counts only if the kernel says that a process of this user and PID
 //! namespace is at its other end (SO_PEERCRED). Others are skipped, and never waited for.
 //!
-//! A rank that nobody answers goes on alone. One that has said "here" waits for the leader, or for the leader's end. The sockets go with
+//! A rank without an answer goes on alone. One that has said "here" waits for the leader, or for the leader's end. The sockets go with
 //! their processes, so that a job which was killed leaves nothing.
 
 use std::collections::BTreeSet;
@@ -48,7 +48,7 @@ pub struct RegisteredSocket {
     name: String,
 }
 
-/// Makes this process known to others of the job. `rank`: as the launcher numbers it.
+/// Makes this process, with the `rank` that the launcher gives it, known to others of the job.
 pub fn register(key: &str, rank: u32) {
     let mut hasher = FixedState::with_seed(4).build_hasher();
     hasher.write(key.as_bytes());
@@ -57,8 +57,11 @@ pub fn register(key: &str, rank: u32) {
     let job = format!("lbprof-{:016x}-", hasher.finish());
     let name = format!("{job}{rank:08}-{}", std::process::id());
     // Without a socket the rank goes on alone.
-    let listener = SocketAddr::from_abstract_name(&name).and_then(|address| UnixListener::bind_addr(&address));
-    if let Ok(listener) = listener.and_then(out_of_the_way)
+    let listener = SocketAddr::from_abstract_name(&name)
+        .and_then(|address| UnixListener::bind_addr(&address))
+        // SAFETY: a new descriptor, and ours alone.
+        .and_then(|socket| Ok(unsafe { UnixListener::from_raw_fd(descriptors::high(socket.as_raw_fd())?) }));
+    if let Ok(listener) = listener
         && let Some(mut registered) = REGISTERED.lock()
     {
         *registered = Some(RegisteredSocket { listener, job, name });
@@ -70,20 +73,13 @@ pub fn registered() -> Option<RegisteredSocket> {
     REGISTERED.lock()?.take()
 }
 
-/// Moves the socket to a number that no program counts on.
-fn out_of_the_way(listener: UnixListener) -> io::Result<UnixListener> {
-    let number = descriptors::high(listener.as_raw_fd())?;
-    // SAFETY: a new descriptor, and ours alone.
-    Ok(unsafe { UnixListener::from_raw_fd(number) })
-}
-
 /// The agreement of the ranks of a host so far.
 pub enum HostMeeting {
     /// This rank leads the others.
     Leader(HostPeers),
     /// Another one leads; it has sent the folder.
     Member(UnixStream, Vec<u8>),
-    /// There is nobody to ask.
+    /// There is no rank to ask.
     Alone,
 }
 
@@ -98,7 +94,7 @@ pub fn meet(registered: RegisteredSocket, own: RankIntroduction) -> HostMeeting 
     names.insert(registered.name.clone());
     for name in names.iter().take_while(|name| **name != registered.name) {
         if let Some(leader) = connect_to_own_user(name) {
-            // This rank's own socket stays until then, so that the leader knows whom to wait for.
+            // This rank's own socket stays until then, so that the leader waits for it.
             let answer = ask(leader, own);
             if answer.is_none() {
                 guard::say(format_args!("rank {} goes on alone: the first rank of the host did not answer", own.rank));
@@ -113,7 +109,7 @@ pub fn meet(registered: RegisteredSocket, own: RankIntroduction) -> HostMeeting 
 
 /// Connects to a socket of this host, if a process of this user and PID namespace listens there. Never waits for others.
 fn connect_to_own_user(name: &str) -> Option<UnixStream> {
-    /// A process of our own empties a full queue in that time; whose queue it is cannot be seen.
+    /// A process of our own empties a full queue in that time; the queue's owner cannot be seen.
     const TRIES: u32 = 20;
     const NAP: Duration = Duration::from_millis(1);
     // SAFETY: an address is plain bytes, of which all are valid.
@@ -134,7 +130,7 @@ fn connect_to_own_user(name: &str) -> Option<UnixStream> {
         UnixStream::from_raw_fd(number)
     };
     for _ in 0..TRIES {
-        // SAFETY: the address lives, and has so many bytes.
+        // SAFETY: the address lives, and has `length` bytes.
         if unsafe { libc::connect(stream.as_raw_fd(), (&raw const address).cast(), length as libc::socklen_t) } == 0 {
             stream.set_nonblocking(false).ok()?;
             return is_of_own_user(&stream).then_some(stream);
@@ -161,8 +157,8 @@ fn is_of_own_user(stream: &UnixStream) -> bool {
     code == 0 && peer.uid == user && peer.pid != 0
 }
 
-/// The names of sockets that begin so, in order. While others come and go the system's list may lack one: it is read again where the
-/// launcher has started more ranks here.
+/// Returns the names of sockets with this prefix, in order. While others come and go the system's list may lack one, so it is read again if the launcher
+/// has started more ranks here.
 fn all_sockets(prefix: &str) -> BTreeSet<String> {
     const TRIES: u32 = 5;
     const NAP: Duration = Duration::from_millis(1);
@@ -186,7 +182,7 @@ fn sockets(prefix: &str) -> Vec<String> {
     paths.filter(|name| name.starts_with(prefix)).map(str::to_owned).collect()
 }
 
-/// Waits for so many connections of this user, no longer than [`PATIENCE`], and for what they say of themselves.
+/// Waits for `others` connections of this user, no longer than [`PATIENCE`], and for their introductions.
 fn accept(listener: &UnixListener, others: usize) -> HostPeers {
     const NAP: Duration = Duration::from_micros(200);
     let mut streams = Vec::new();
@@ -212,14 +208,13 @@ fn accept(listener: &UnixListener, others: usize) -> HostPeers {
     HostPeers { peers }
 }
 
-/// Limits how long reading from `stream` takes: until `until`, or what has arrived already.
+/// Sets a deadline for reading from `stream`. Data that has arrived can be read after it, too.
 fn set_deadline(stream: &UnixStream, until: Instant) -> io::Result<()> {
     const ARRIVED: Duration = Duration::from_millis(1);
     let rest = until.saturating_duration_since(Instant::now()).max(ARRIVED);
     stream.set_read_timeout(Some(rest))
 }
 
-/// Reads what the other end says of itself.
 fn read_introduction(mut stream: UnixStream, until: Instant) -> Option<(RankIntroduction, UnixStream)> {
     stream.set_nonblocking(false).ok()?;
     set_deadline(&stream, until).ok()?;
@@ -239,25 +234,24 @@ fn ask(mut stream: UnixStream, own: RankIntroduction) -> Option<(UnixStream, Vec
 }
 
 impl HostPeers {
-    /// The introductions of the other ranks.
     pub fn peers(&self) -> impl Iterator<Item = RankIntroduction> {
         self.peers.iter().map(|&(peer, _)| peer)
     }
 
-    /// Keeps those of the others whose ranks exist, each once, and are not `own`.
+    /// Keeps the peers whose ranks exist, each once, and are not `own`.
     pub fn keep_plausible(&mut self, own: u32, size: usize) {
         let mut ranks = BTreeSet::from([own]);
         self.peers.retain(|&(peer, _)| (peer.rank as usize) < size && ranks.insert(peer.rank));
     }
 
-    /// Sends the others where to write, and keeps those that have understood in time.
+    /// Sends the folder to the others, and keeps those that acknowledge it in time.
     pub fn offer(&mut self, offer: &[u8]) {
         let until = Instant::now() + PATIENCE;
         self.peers.retain_mut(|(_, stream)| send_message(stream, offer).is_ok());
         self.peers.retain_mut(|(_, stream)| set_deadline(stream, until).is_ok() && stream.read_exact(&mut [0]).is_ok());
     }
 
-    /// Sends the conclusion to all that have understood.
+    /// Sends the conclusion to the others.
     pub fn conclude(&mut self, conclusion: &[u8]) {
         for (_, stream) in &mut self.peers {
             // One that is gone has no use for it.

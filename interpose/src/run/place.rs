@@ -25,14 +25,13 @@ use crate::system::process;
 /// Folders of one name that are looked at.
 const MOST: u32 = 100_000;
 
-/// The file in a run's folder that says which job made it.
+/// The file in a run's folder about the job that made it: a number for its key, the run's number and the maker's clock, one a line.
 const JOB_FILE: &str = ".job";
 
 /// More than a job's file ever has.
 const MAX_JOB_FILE_BYTES: u64 = 4096;
 
-/// The folder's name as given and those that are tried after it. The path is absolute, because the program may change its
-/// working directory.
+/// Returns the folder's name as given and the names that are tried after it.
 fn names(wanted: &Path) -> impl Iterator<Item = PathBuf> {
     let numbered = (2..MOST).map(|number| {
         let mut name = wanted.as_os_str().to_owned();
@@ -46,6 +45,7 @@ fn all_taken() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, "100,000 runs lie there")
 }
 
+/// Makes the parent of the wanted folder. Returns the folder's path, absolute because the program may change its working directory.
 fn prepared(settings: &RecorderSettings) -> io::Result<PathBuf> {
     let wanted = std::path::absolute(settings.folder())?;
     if let Some(parent) = wanted.parent() {
@@ -54,12 +54,12 @@ fn prepared(settings: &RecorderSettings) -> io::Result<PathBuf> {
     Ok(wanted)
 }
 
-/// Notes in the new folder what started the job's ranks, and whether it did so for MPI_Comm_spawn.
+/// Notes in the new folder which process started the job's ranks, and whether it did so for MPI_Comm_spawn.
 fn note_starter(dir: &Path) {
     let Some((process, started)) = launcher::starter() else { return };
     let number = hash(&[process::host().as_bytes(), &process.to_le_bytes(), &started.to_le_bytes()]);
     let starter = RunStarter { number, spawned: world::is_spawned() };
-    // Without it the spawned run is reported as not recorded, no more.
+    // Without it the spawned run is merely reported as not recorded.
     let file = open_owned(&dir.join(STARTER_FILE), libc::O_WRONLY | libc::O_CREAT);
     let _ = file.and_then(|mut file| file.write_all(starter.to_string().as_bytes()));
 }
@@ -81,8 +81,6 @@ pub fn say_failure(settings: &RecorderSettings, error: &io::Error) {
 }
 
 /// Makes the folder, or the next free one of its name: a run never mixes with an older one. `size`: how many ranks there are.
-///
-/// Errors: what the system says.
 pub fn new(settings: &RecorderSettings, size: i32) -> io::Result<RunDirectory> {
     let wanted = prepared(settings)?;
     for dir in names(&wanted) {
@@ -104,10 +102,8 @@ pub fn new(settings: &RecorderSettings, size: i32) -> io::Result<RunDirectory> {
 
 /// Finds the folder of the job `key`, or makes it. Any number of ranks and hosts may do so at the same time.
 ///
-/// A folder with logs of some of `ranks`, those that ask, is of an earlier program with the same key. `clock`: of the rank that asks.
+/// A folder with logs of some of `ranks`, which ask, belongs to an earlier program with the same key. `clock` is the clock of the rank that asks.
 /// `one_host`: all of the job's ranks see the same file system, because they are on one host.
-///
-/// Errors: what the system says.
 pub fn of_job(
     settings: &RecorderSettings,
     key: &str,
@@ -118,15 +114,14 @@ pub fn of_job(
     let wanted = prepared(settings)?;
     let mut earlier = 0u32;
     for dir in names(&wanted) {
-        // Where hosts do not share a file system, the folder of each has the same number all the same.
+        // The folders of hosts without a common file system have the same number, too.
         let run_id = if one_host { new_run_id() } else { hash(&[key.as_bytes(), &earlier.to_le_bytes()]) };
-        let made = !dir.exists() && make_for(&dir, &JobFile { key, run_id, clock })?;
-        if made {
+        if !dir.exists() && make_for(&dir, &format!("{}\n{run_id:016x}\n{clock}\n", number_of(key)))? {
             say_name(settings, &dir, &wanted);
             note_starter(&dir);
             return Ok(RunDirectory { dir, run_id, clock: Some(clock) });
         }
-        let Some((run_id, clock)) = JobFile::read(&dir, key) else { continue };
+        let Some((run_id, clock)) = read_job(&dir, key) else { continue };
         if ranks.iter().any(|&rank| dir.join(log_name(rank)).exists()) {
             earlier += 1;
             continue;
@@ -152,56 +147,44 @@ pub fn is_of_one_host(settings: &RecorderSettings) -> bool {
     kind.is_some_and(|kind| LOCAL.contains(&kind))
 }
 
-/// The facts in a folder's file about the job that made it: lines of its key as a number, the run's number and the maker's clock. The key
-/// itself may be a secret by which the job's processes know each other.
-struct JobFile<'a> {
-    key: &'a str,
-    run_id: u64,
-    clock: i32,
+/// Returns the number and the maker's clock of the run in `dir`, or `None` if it is not of the job `key`.
+fn read_job(dir: &Path, key: &str) -> Option<(u64, i32)> {
+    let file = open_owned(&dir.join(JOB_FILE), libc::O_RDONLY).ok()?;
+    let text = io::read_to_string(file.take(MAX_JOB_FILE_BYTES)).ok()?;
+    let mut lines = text.lines();
+    let is_ours = lines.next()? == number_of(key);
+    let run_id = u64::from_str_radix(lines.next()?, 16).ok()?;
+    let clock = lines.next()?.parse().ok()?;
+    is_ours.then_some((run_id, clock))
 }
 
-impl JobFile<'_> {
-    fn write(&self, dir: &OwnedFolder) -> io::Result<()> {
-        let text = format!("{}\n{:016x}\n{}\n", number_of(self.key), self.run_id, self.clock);
-        dir.open_file(JOB_FILE, libc::O_WRONLY | libc::O_CREAT)?.write_all(text.as_bytes())
-    }
-
-    /// The number and the clock of the run in `dir`; `None`: it is not of this job.
-    fn read(dir: &Path, key: &str) -> Option<(u64, i32)> {
-        let mut text = String::new();
-        let file = open_owned(&dir.join(JOB_FILE), libc::O_RDONLY).ok()?;
-        file.take(MAX_JOB_FILE_BYTES).read_to_string(&mut text).ok()?;
-        let mut lines = text.lines();
-        let is_ours = lines.next()? == number_of(key);
-        let run_id = u64::from_str_radix(lines.next()?, 16).ok()?;
-        let clock = lines.next()?.parse().ok()?;
-        is_ours.then_some((run_id, clock))
-    }
-}
-
+/// Returns a number for a key, which may itself be a secret by which the job's processes know each other.
 fn number_of(key: &str) -> String {
     format!("{:016x}{:016x}", hash(&[key.as_bytes()]), hash(&[key.as_bytes(), key.as_bytes()]))
 }
 
-/// Makes the folder with the job's file in it, both at once; false where there is something of that name.
-fn make_for(dir: &Path, job: &JobFile) -> io::Result<bool> {
+/// Makes the folder with the job's file in it, both at once. Returns false if the name is taken.
+fn make_for(dir: &Path, job: &str) -> io::Result<bool> {
     let mut draft = dir.as_os_str().to_owned();
-    // Nobody can make a name before us that holds the time.
+    // Another user cannot guess a name with the time.
     draft.push(format!(".{}-{}-{:x}", process::host(), std::process::id(), ticks()));
     let draft = PathBuf::from(draft);
-    let made = OwnedFolder::create(&draft).and_then(|folder| job.write(&folder)).and_then(|()| rename_new(&draft, dir));
+    let made = OwnedFolder::create(&draft)
+        .and_then(|folder| folder.open_file(JOB_FILE, libc::O_WRONLY | libc::O_CREAT))
+        .and_then(|mut file| file.write_all(job.as_bytes()))
+        .and_then(|()| rename_new(&draft, dir));
     if !matches!(made, Ok(true)) {
-        // What is left of it is in nobody's way.
+        // If this fails, the draft does no harm.
         let _ = fs::remove_dir_all(&draft);
     }
     made
 }
 
-/// Renames a folder that is not empty; false where there is something of the new name.
+/// Renames a folder that is not empty. Returns false if the new name is taken.
 fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
     let [old, new] = [from, to].map(|path| std::ffi::CString::new(path.as_os_str().as_bytes()));
     let (old, new) = (old?, new?);
-    // SAFETY: a plain system call with two paths that live here. By number, for older C libraries lack the function.
+    // SAFETY: a plain system call with two paths that live here. By number, because older C libraries lack the function.
     let code = unsafe {
         let (here, flags) = (libc::AT_FDCWD, libc::RENAME_NOREPLACE);
         libc::syscall(libc::SYS_renameat2, here, old.as_ptr(), here, new.as_ptr(), flags)
@@ -209,16 +192,14 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
     if code == 0 {
         return Ok(true);
     }
-    let error = match io::Error::last_os_error() {
+    let mut error = io::Error::last_os_error();
+    if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS | libc::EPERM)) {
         // Network file systems do not have it. There, a folder replaces only an empty one, which was not there a moment ago.
-        error if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS | libc::EPERM)) => {
-            match fs::rename(from, to) {
-                Ok(()) => return Ok(true),
-                Err(error) => error,
-            }
+        match fs::rename(from, to) {
+            Ok(()) => return Ok(true),
+            Err(other) => error = other,
         }
-        error => error,
-    };
+    }
     let taken = matches!(error.raw_os_error(), Some(libc::EEXIST | libc::ENOTEMPTY | libc::ENOTDIR));
     if taken { Ok(false) } else { Err(error) }
 }
@@ -232,13 +213,13 @@ fn hash(parts: &[&[u8]]) -> u64 {
     hasher.finish().max(1)
 }
 
-/// A number that no other run has.
+/// Makes a number that no other run has.
 fn new_run_id() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
     hash(&[process::host().as_bytes(), &std::process::id().to_le_bytes(), &ticks().to_le_bytes(), &now.to_le_bytes()])
 }
 
-/// A folder that ranks find which have nothing to agree by: named after what the launcher's processes have in common. `why` is said.
+/// Returns the folder of ranks that have nothing to agree by, named after the properties that the launcher's processes share. Says `why`.
 pub fn apart(settings: &RecorderSettings, rank: i32, size: i32, why: &str) -> Option<RunDirectory> {
     let run_id = launcher::job(size);
     let mut dir: OsString = std::path::absolute(settings.folder()).ok()?.into_os_string();

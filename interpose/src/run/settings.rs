@@ -11,9 +11,10 @@ use lbprof_collector::words::is_utf8_locale;
 use crate::run::job;
 
 /// The rule for summing up a rank's records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SummaryPolicy {
     /// Summed up if that costs nothing worth mentioning.
+    #[default]
     Auto,
     /// Always.
     On,
@@ -21,10 +22,10 @@ pub enum SummaryPolicy {
     Off,
 }
 
-/// The facts of parallel regions that are recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RegionRecording {
     /// Nothing.
+    #[default]
     Off,
     /// Sums over the threads of a team, for each instance.
     Teams,
@@ -32,8 +33,7 @@ pub enum RegionRecording {
     EachThread,
 }
 
-/// The settings in force.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RecorderSettings {
     /// Folder as given, with its templates.
     pub dir: PathBuf,
@@ -41,7 +41,6 @@ pub struct RecorderSettings {
     pub dir_given: bool,
     /// Detail of the records, or `None` to record nothing.
     pub mode: Option<RecordingMode>,
-    /// Bytes of a ring.
     pub buffer: usize,
     /// Bytes of log after which a rank falls back to profile mode; 0: none.
     pub limit: u64,
@@ -51,17 +50,14 @@ pub struct RecorderSettings {
     pub summary: SummaryPolicy,
     /// True if MPI_Pcontrol's second argument is a label.
     pub pcontrol_labels: bool,
-    /// The clock asked for.
     pub clock: Option<ClockSource>,
     /// Time to wait for ranks that may not run the library.
     pub wait: Duration,
     /// Callers that a call path has besides the call site.
     pub depth: usize,
-    /// True if each call path is checked.
     pub check_paths: bool,
     /// Samples of a thread in a second of its CPU time; 0: none.
     pub samples: u64,
-    /// Recording of parallel regions of OpenMP.
     pub openmp: RegionRecording,
     /// True if to say in the end what was recorded.
     pub verbose: bool,
@@ -74,60 +70,35 @@ pub struct RecorderSettings {
 }
 
 impl RecorderSettings {
-    /// Reads the environment. What is not understood is kept as a complaint, and its default holds.
+    /// Reads the environment. Variables that are not understood become complaints, and their defaults hold.
     pub fn from_env() -> Self {
-        let settings = Self::from_vars(std::env::vars_os().filter_map(|(name, value)| {
-            let name = name.into_string().ok()?;
-            name.starts_with("LBPROF_").then(|| (name, value.to_string_lossy().into_owned()))
-        }));
-        RecorderSettings { utf8: is_utf8_locale(|name| std::env::var(name).ok()), ..settings }
-    }
-
-    fn from_vars(vars: impl Iterator<Item = (String, String)>) -> Self {
-        let mut settings = RecorderSettings {
-            dir: PathBuf::new(),
-            dir_given: false,
-            mode: None,
-            buffer: 0,
-            limit: 0,
-            ranks: None,
-            summary: SummaryPolicy::Auto,
-            pcontrol_labels: false,
-            clock: None,
-            wait: Duration::ZERO,
-            depth: 0,
-            check_paths: false,
-            samples: 0,
-            openmp: RegionRecording::Off,
-            verbose: false,
-            utf8: true,
-            complaints: Vec::new(),
-            given: Vec::new(),
-        };
+        let utf8 = is_utf8_locale(|name| std::env::var(name).ok());
+        let mut settings = RecorderSettings { utf8, ..RecorderSettings::default() };
         for setting in SETTINGS {
             settings.set(setting.name, setting.default);
         }
+        let vars = std::env::vars_os().filter_map(|(name, value)| {
+            let name = name.into_string().ok()?;
+            name.starts_with("LBPROF_").then(|| (name, value.to_string_lossy().into_owned()))
+        });
         for (name, value) in vars {
-            // These are between lb-run and the library. As shells have it, an empty variable is as good as none.
+            // These are between lb-run and the library. As in shells, an empty variable counts as unset.
             const BETWEEN: [&str; 4] = ["LBPROF_LIBRARY", job::VARIABLE, job::PROCESS_VARIABLE, job::FOLDER_VARIABLE];
             if BETWEEN.contains(&name.as_str()) || value.trim().is_empty() {
                 continue;
             }
-            match RecorderSetting::named(&name) {
-                None => settings
-                    .complaints
-                    .push(format!("{name}={value}: there is no such setting; lb-run --help has them all")),
-                Some(setting) if !setting.accepts(&value) => {
-                    let RecorderSetting { values, default, .. } = setting;
-                    settings
-                        .complaints
-                        .push(format!("{name}={value}: expected {values}; the default {default} is used"));
-                }
-                Some(_) => {
+            let complaint = match RecorderSetting::named(&name) {
+                Some(setting) if setting.accepts(&value) => {
                     settings.set(&name, value.trim());
                     settings.dir_given |= name == "LBPROF_DIR";
+                    None
                 }
-            }
+                Some(RecorderSetting { values, default, .. }) => {
+                    Some(format!("expected {values}; the default {default} is used"))
+                }
+                None => Some("there is no such setting; lb-run --help has them all".to_owned()),
+            };
+            settings.complaints.extend(complaint.map(|complaint| format!("{name}={value}: {complaint}")));
             settings.given.push(format!("{name}={value}"));
         }
         settings.given.sort();
@@ -181,12 +152,12 @@ impl RecorderSettings {
         }
     }
 
-    /// The folder with its templates filled in; the run's number is the caller's to append.
+    /// Returns the folder with its templates filled in. The caller appends the run's number.
     pub fn folder(&self) -> PathBuf {
         let job = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID", "COBALT_JOBID"]
             .iter()
             .find_map(|name| std::env::var(name).ok())
-            // What goes into a file's name must not leave its folder.
+            // A job's id must not lead out of the folder.
             .map(|id| id.replace('/', "_"));
         if !self.dir_given {
             return PathBuf::from(job.map_or("lbprof-out".into(), |job| format!("lbprof-out-{job}")));

@@ -20,7 +20,7 @@ use crate::system::{objects, own_code};
 use crate::unwind::python::{self, EvalLoopFrames, PythonInterpreter};
 use crate::unwind::{self, InterruptedRegisters, PathCall, PathEnd, RuleCache};
 
-/// Bytes of the stack that the kernel copies: those of some ten frames, as optimized code has them.
+/// Bytes of the stack that the kernel copies: some ten frames of optimized code.
 pub const COPIED_BYTES: u32 = 1024;
 
 /// The calls around a sample, the innermost first.
@@ -48,22 +48,13 @@ pub struct SampleUnwinder {
 impl SampleUnwinder {
     /// Returns an unwinder for chains of `depth` calls at most. May take the loader's lock.
     pub fn new(depth: usize) -> Self {
-        let mpi =
-            objects::look_at(symbols::symbol(c"PMPI_Init"), |object| object.bounds().filter(|_| !object.is_program()));
         // SAFETY: a plain query.
-        let segments = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
-        let program = objects::look_at(segments, |object| object.bounds()).flatten().unwrap_or_default();
-        let (begin, end) = mpi.flatten().unwrap_or_default();
-        SampleUnwinder {
-            rules: RuleCache::default(),
-            unloads: 0,
-            depth,
-            mpi: begin..end,
-            program: program.0..program.1,
-        }
+        let program = objects::bounds_at(unsafe { libc::getauxval(libc::AT_PHDR) } as usize);
+        let mpi = Some(objects::bounds_at(symbols::symbol(c"PMPI_Init"))).filter(|mpi| *mpi != program);
+        SampleUnwinder { rules: RuleCache::default(), unloads: 0, depth, mpi: mpi.unwrap_or_default(), program }
     }
 
-    /// Returns the chain of a sample at the instruction `address`, or `None` if nothing is known of it. `runs`: of Python's functions, as they were read.
+    /// Returns the chain of a sample at the instruction `address`, or `None` if nothing is known of it. `runs` are the runs of Python's functions.
     pub fn chain(
         &mut self,
         address: u64,
@@ -83,7 +74,7 @@ impl SampleUnwinder {
         }
         let at = InterruptedRegisters { pc: address as usize, sp: stack.sp, bp: stack.bp };
         let path = unwind::walk_from(at, self.depth, &mut self.rules, |address| stack.word(address));
-        // The outermost of Python's functions is that of the program, or of the thread.
+        // The outermost of Python's functions belongs to the program, or the thread.
         let is_cut = path.end == PathEnd::Cut && runs.is_empty();
         let interpreter = python::interpreter().map(PythonInterpreter::code_bounds).unwrap_or_default();
         let calls = path.with_running(at, runs, &interpreter);
@@ -102,7 +93,7 @@ impl SampleUnwinder {
         self.shortened(callers, is_cut)
     }
 
-    /// Returns the chain of these calls without those that are in excess.
+    /// Returns the chain of these calls without the outer ones in excess.
     fn shortened(&self, mut callers: Vec<PathCall>, is_cut: bool) -> Option<UnwoundChain> {
         // A function that calls itself gives ever new chains.
         callers.dedup();
@@ -116,8 +107,8 @@ impl SampleUnwinder {
         matches!(call, PathCall::To(caller) if own_code::is_wrapper(*caller)) || is_in(call, &self.mpi)
     }
 
-    /// The number of the innermost `callers`, which are not MPI's, lie in a function of the program that MPI has called, or in functions that this one
-    /// has called; `None` if MPI has called none. The program's are also the libraries of the calls `around`, which call MPI.
+    /// Returns how many of the innermost `callers`, which are not MPI's, lie in a function of the program that MPI has called, or in functions called by
+    /// it; `None` if MPI has called none. The libraries of the calls `around`, which call MPI, count as the program's.
     fn callback_depth(&self, address: usize, callers: &[PathCall], around: &[PathCall]) -> Option<usize> {
         if self.mpi.contains(&address) {
             return None;
@@ -127,8 +118,7 @@ impl SampleUnwinder {
             if let PathCall::To(caller) = call
                 && !of_program.iter().any(|range| range.contains(caller))
             {
-                let bounds = objects::look_at(*caller, |object| object.bounds()).flatten();
-                of_program.extend(bounds.map(|(begin, end)| begin..end));
+                of_program.push(objects::bounds_at(*caller));
             }
         }
         match callers.iter().rposition(|call| of_program.iter().any(|range| is_in(call, range))) {
@@ -138,7 +128,6 @@ impl SampleUnwinder {
     }
 }
 
-/// Returns whether a call returns to one of these addresses.
 fn is_in(call: &PathCall, addresses: &Range<usize>) -> bool {
     matches!(call, PathCall::To(caller) if addresses.contains(caller))
 }

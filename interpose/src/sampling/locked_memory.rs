@@ -1,17 +1,17 @@
 //! Memory for samples that the program's user may lock, and how much of it is the recorder's.
 //!
-//! The kernel locks the buffers of perf events and counts their pages by user. The first of them, up to `kernel.perf_event_mlock_kb` for each core, are on
-//! an account that others have in common: io_uring refuses to register memory where all pages on it exceed RLIMIT_MEMLOCK, and so do sockets
-//! of AF_XDP. So whatever lies within the allowance for perf events is missing there, and the recorder takes a small share only.
+//! The kernel locks the buffers of perf events and counts their pages by user. The first pages, up to `kernel.perf_event_mlock_kb` for each core, count
+//! together with other uses: io_uring and AF_XDP refuse to register memory if all of these pages exceed RLIMIT_MEMLOCK. So pages within the allowance
+//! for perf events are missing there, and the recorder takes only a small share.
 
 use crate::run::launcher;
 use crate::system::perf::PAGE;
 use crate::system::process;
 
-/// The processes of a host take one in so many pages of what their user may lock.
+/// The processes of a host take one page in `SHARE` of those that their user may lock.
 const SHARE: u64 = 8;
 
-/// A thread's buffer takes at most one in so many pages of what is left for the process, so that those to come get some.
+/// A thread's buffer takes at most one page in `PART` of those left for the process, so that later threads get some.
 const PART: u64 = 4;
 
 /// The memory that a process may lock for samples.
@@ -22,7 +22,6 @@ pub struct LockedShare {
 }
 
 impl LockedShare {
-    /// The share of this process.
     pub fn of_process() -> Self {
         if process::may_lock_all() {
             return LockedShare { left: None };
@@ -38,26 +37,22 @@ impl LockedShare {
         LockedShare::new(limit.rlim_cur, per_core.saturating_mul(cores), processes)
     }
 
-    /// The share of one of so many `processes` of the host, whose user may lock `limit` bytes (RLIMIT_MEMLOCK) and, for perf events alone,
+    /// Returns the share of one of the host's `processes`, whose user may lock `limit` bytes (RLIMIT_MEMLOCK) and, for perf events alone,
     /// `allowance` bytes.
     pub fn new(limit: u64, allowance: u64, processes: u64) -> Self {
-        // Where nothing may be locked nobody can register memory, but have events.
+        // Where nothing may be locked no process can register memory, but all can have events.
         let of_user = if limit == 0 { allowance } else { limit };
         LockedShare { left: (limit != libc::RLIM_INFINITY).then(|| of_user / SHARE / processes.max(1)) }
     }
 
-    /// Bytes for samples of one more thread that would have `wanted`, a power of two: that, or half of it, or half of that, as there is room for with
-    /// `beside` bytes; `None`: there is no room.
+    /// Returns the bytes for samples of one more thread: `wanted`, a power of two, or half of it, or half of that, as there is room for with
+    /// `beside` bytes, or `None` if there is no room.
     pub fn fitting(&self, wanted: usize, beside: u64) -> Option<usize> {
         let Some(left) = self.left else { return Some(wanted) };
-        let mut bytes = wanted;
-        while bytes > PAGE && bytes as u64 + beside > left / PART {
-            bytes /= 2;
-        }
-        (bytes as u64 + beside <= left).then_some(bytes)
+        Some(halved_to_fit(wanted, beside, left / PART)).filter(|&bytes| bytes as u64 + beside <= left)
     }
 
-    /// Returns whether there are so many bytes left.
+    /// Returns whether this number of bytes is left.
     pub fn has(&self, bytes: u64) -> bool {
         self.left.is_none_or(|left| bytes <= left)
     }
@@ -66,22 +61,25 @@ impl LockedShare {
     pub fn fitting_copies(&self, wanted: usize, beside: u64, is_first: bool) -> Option<usize> {
         let Some(left) = self.left else { return Some(wanted) };
         let part = if is_first { left } else { left / PART };
-        let mut bytes = wanted;
-        while bytes > PAGE && bytes as u64 + beside > part {
-            bytes /= 2;
-        }
-        (bytes as u64 + beside <= part).then_some(bytes)
+        Some(halved_to_fit(wanted, beside, part)).filter(|&bytes| bytes as u64 + beside <= part)
     }
 
-    /// A thread has taken so many bytes.
     pub fn take(&mut self, bytes: u64) {
         self.left = self.left.map(|left| left.saturating_sub(bytes));
     }
 
-    /// A thread that had taken so many gave them back.
     pub fn give_back(&mut self, bytes: u64) {
         self.left = self.left.map(|left| left.saturating_add(bytes));
     }
+}
+
+/// Halves `wanted` until it fits into `room` with `beside`, or is a page.
+fn halved_to_fit(wanted: usize, beside: u64, room: u64) -> usize {
+    let mut bytes = wanted;
+    while bytes > PAGE && bytes as u64 + beside > room {
+        bytes /= 2;
+    }
+    bytes
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! Samples: where each thread of the process executes, by its CPU time in user space.
 //!
-//! The kernel takes them ([`crate::system::perf`]), into a small ring of each thread; there is no signal, and no thread of ours but for Python ([`python_reader`]). Whichever
-//! thread of the program flushes its records, or comes by a check point of its ring ([`crate::recording::room`]), looks at all rings, a few times
-//! a second at most, and writes to the log what has gathered there. Threads that call no MPI function are found in /proc and sampled alike.
+//! The kernel takes them ([`crate::system::perf`]), into a small ring of each thread; there is no signal, and no thread of ours except for Python
+//! ([`python_reader`]). Any thread of the program that flushes its records, or passes a check point of its ring ([`crate::recording::room`]), looks at
+//! all rings, a few times a second at most, and writes the new samples to the log. Threads that call no MPI function are found in /proc and sampled
+//! alike.
 //!
 //! The period differs by thread, by chance, and changes every few seconds, so that it does not follow what a program repeats.
 //!
-//! Where the log has sums of calls only, it cannot tell where samples belong. There the first thread hands its records to [`place`] before they are folded: what was
-//! sampled meanwhile is read then, with the region and the call in which that thread was. Threads that look at the rings in between leave the samples to it, unless
-//! a ring is half full.
+//! A log with sums of calls alone cannot show where samples belong. Then the first thread passes its records to [`place`] before they are folded, which
+//! reads the samples taken meanwhile and notes the region and the call in which that thread was. Threads that look at the rings in between leave the
+//! samples to it, unless a ring is half full.
 //!
 //! After the program has put itself under a system call filter nothing is opened and nothing unmapped: the rings that exist are read on, for
 //! which no system call is needed.
@@ -23,10 +24,10 @@ mod refusal_advice;
 mod sampled_thread;
 mod tasks;
 
-use std::sync::atomic::{
-    AtomicU64,
-    Ordering::{Relaxed, SeqCst},
-};
+pub use python_reader::end_reader_before_fork;
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::format::BatchHead;
@@ -47,27 +48,24 @@ use crate::system::perf::switches::SwitchEvent;
 use crate::system::perf::{EventOptions, PAGE, PerfEvent, SamplingRefusal, StackCopies};
 use crate::system::{objects, sandbox};
 
-/// Taken before the log's lock, where both are, and after that of the list of recording threads.
+/// Taken after the lock of the list of recording threads, and before the log's.
 static SAMPLER: HandlerLock<Option<ThreadSampler>> = HandlerLock::new(None);
 
 /// Ticks from which on the rings are to be looked at again; `u64::MAX`: never.
 static NEXT_LOOK: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Ticks of [`LOOK_S`].
 static INTERVAL: AtomicU64 = AtomicU64::new(0);
 
 /// Interval, in seconds, at which the rings are looked at, at most, and at which new threads are looked for if there are several.
 const LOOK_S: f64 = 0.25;
 const SCAN_S: f64 = 1.0;
 
-/// Threads that are sampled from their birth on between two such times; others are found then, if they are there still. Each costs some
-/// system calls.
+/// Threads that are sampled from their birth on between two looks for threads, which finds others if they still exist. Each costs some system calls.
 const MAX_BIRTHS: u32 = 256;
 
 /// Threads whose period changes now and then. Each keeps a descriptor open; among more threads the periods differ by chance anyway.
 const MAX_CHANGING_PERIODS: usize = 16;
 
-/// The sampler of the process's threads.
 struct ThreadSampler {
     period_ns: u64,
     counted: bool,
@@ -87,7 +85,7 @@ struct ThreadSampler {
     scanned: u64,
     /// Threads that were sampled from their birth on since then.
     births: u32,
-    links: libc::nlink_t,
+    links: u64,
     /// True if it was reported that a thread cannot be sampled.
     is_reported: bool,
     /// True if the first thread says where samples belong.
@@ -100,19 +98,18 @@ pub fn is_due(now: u64) -> bool {
     NEXT_LOOK.load(Relaxed) <= now
 }
 
-/// Returns whether threads are sampled.
 #[inline]
 pub fn is_on() -> bool {
     NEXT_LOOK.load(Relaxed) != u64::MAX
 }
 
-/// Ticks in which a thread that calls MPI is to come by once.
+/// Returns the ticks in which a thread that calls MPI is to look once.
 #[inline]
 pub fn interval() -> u64 {
     INTERVAL.load(Relaxed)
 }
 
-/// Recording starts: the calling thread is sampled from here on, `per_second` times in a second of its CPU time. The log says so, or why not.
+/// Starts to sample the calling thread, `per_second` times in a second of its CPU time. The log gets the setup, or the reason why there are no samples.
 /// Chains have `depth` calls at most; 0: there are none.
 pub fn start(per_second: u64, depth: usize) {
     let period_ns = 1_000_000_000u64.checked_div(per_second).unwrap_or(0);
@@ -121,7 +118,7 @@ pub fn start(per_second: u64, depth: usize) {
         log::define(Definition::Sampling(unsampled));
         return;
     }
-    let Some(assumed) = LOG.lock().as_deref().and_then(Option::as_ref).map(OpenLog::ticks_of_ns) else { return };
+    let Some(assumed) = LOG.with(|log| log.ticks_of_ns()) else { return };
     if sandbox::was_filtered() {
         let reason = "the program was started under a system call filter, which might end it";
         refuse(SamplingSetup { outcome: SamplingOutcome::Refused(libc::EPERM), ..unsampled }, reason);
@@ -163,7 +160,6 @@ pub fn start(per_second: u64, depth: usize) {
 }
 
 impl SamplingRefusal {
-    /// The system's error number.
     fn number(&self) -> i32 {
         match self {
             SamplingRefusal::Event(error) | SamplingRefusal::Memory(error) => error.raw_os_error().unwrap_or(0),
@@ -171,22 +167,21 @@ impl SamplingRefusal {
         }
     }
 
-    /// In words, with what helps.
+    /// Explains it, and how to help.
     fn reason(&self) -> String {
+        const SHARE: &str =
+            "memory for samples: the recorder takes only a small share of the memory that may be locked (ulimit -l)";
         match self {
             SamplingRefusal::Event(error) => refusal_advice::explain_event(error, kernel_limit("perf_event_paranoid")),
             SamplingRefusal::Memory(error) => {
                 refusal_advice::explain_memory(error, kernel_limit("perf_event_mlock_kb"))
             }
-            SamplingRefusal::Share => {
-                "memory for samples: the recorder takes only a small share of the memory that may be locked (ulimit -l)"
-                    .into()
-            }
+            SamplingRefusal::Share => SHARE.into(),
         }
     }
 }
 
-/// A limit of the kernel, or `None` if it has no such limit.
+/// Returns a limit of the kernel, or `None` if it has no such limit.
 fn kernel_limit(name: &str) -> Option<i64> {
     std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).ok()?.trim().parse().ok()
 }
@@ -196,7 +191,7 @@ fn refuse(facts: SamplingSetup, reason: &str) {
     log::define(Definition::Problem(ProblemKind::NotSampled as u16, 1, reason.to_owned()));
 }
 
-/// A thread of this number in the system records from here on, as `number` in the log. 0: its number is not known.
+/// Notes that a thread of this number in the system, 0 if not known, records from here on as `number` in the log.
 pub fn records(thread: libc::pid_t, number: u32) {
     with(|sampler| {
         if thread == 0 {
@@ -205,13 +200,13 @@ pub fn records(thread: libc::pid_t, number: u32) {
         sampler.recording.push((thread, number));
         match sampler.thread_mut(thread) {
             Some(sampled) => sampled.set_number(number),
-            // It may be one of thousands that live for a millisecond: if it is there still when threads are looked for, that will be soon.
+            // It may be one of thousands that live for a millisecond: the next look for threads, which is soon, finds it if it still exists.
             None => sampler.scanned = 0,
         }
     });
 }
 
-/// The rings are looked at, if it is time, by the thread of this number in the log. Whether anything was written.
+/// Looks at the rings if it is time, from the thread of this number in the log. Returns whether anything was written.
 pub fn look(now: u64, number: u32) -> bool {
     if !is_due(now) {
         return false;
@@ -225,13 +220,13 @@ pub fn look(now: u64, number: u32) -> bool {
     written.unwrap_or(false)
 }
 
-/// The rank's first thread made `records` after `head`, which are about to be folded: what was sampled meanwhile is where it was then. Returns the samples of
-/// that thread since the last call.
+/// Locates the samples taken while the rank's first thread made `records` after `head`, which are about to be folded. Returns the samples of that thread
+/// since the last call.
 pub fn place(head: &BatchHead, records: &[Record]) -> Vec<CpuSample> {
     let placed = with(|sampler| {
         sampler.is_placing = true;
         let ThreadSampler { reading, threads, .. } = sampler;
-        // Of many flushes only few come after a sample.
+        // Few flushes come after a sample.
         if threads.iter().any(ThreadSampling::has_unread) {
             reading.clock.look();
             for sampled in threads.iter_mut().filter(|one| one.has_unread()) {
@@ -244,7 +239,7 @@ pub fn place(head: &BatchHead, records: &[Record]) -> Vec<CpuSample> {
     placed.unwrap_or_default()
 }
 
-/// A thread of this number in the system begins, and calls this.
+/// Samples the calling thread, which begins and has this number in the system.
 pub fn thread_begins(thread: libc::pid_t) {
     with(|sampler| {
         if sampler.births < MAX_BIRTHS && !sandbox::is_filtered() && sampler.thread_mut(thread).is_none() {
@@ -255,12 +250,10 @@ pub fn thread_begins(thread: libc::pid_t) {
     });
 }
 
-/// Recording is paused on a thread.
 pub fn pause(thread: libc::pid_t) {
     with(|sampler| sampler.thread_mut(thread).map(|sampled| sampled.pause(ticks())));
 }
 
-/// Recording goes on there.
 pub fn resume(thread: libc::pid_t) {
     with(|sampler| {
         sampler.reading.clock.look();
@@ -269,22 +262,21 @@ pub fn resume(thread: libc::pid_t) {
     });
 }
 
-/// A thread that records ends.
 pub fn thread_ends(thread: libc::pid_t) {
     with(|sampler| {
         sampler.recording.retain(|&(known, _)| known != thread);
         if let Some(at) = sampler.threads.iter().position(|one| one.is_of(thread)) {
             let mut sampled = sampler.threads.swap_remove(at);
             sampler.reading.clock.look();
-            write_log(|log| sampled.write_last(log, &mut sampler.reading));
+            LOG.with(|log| sampled.write_last(log, &mut sampler.reading));
             sampler.share.give_back(sampled.locked_bytes());
             sampled.end(!sandbox::is_filtered());
         }
     });
 }
 
-/// An object is about to be unloaded: addresses are those of what is loaded now. Until [`objects::end_unload`], which is to be called if the result is true, samples
-/// are found in objects that are known already.
+/// Writes all samples because an object is about to be unloaded, so that their addresses mean the objects loaded now. Until [`objects::end_unload`], which
+/// is to be called if the result is true, samples are located in known objects alone.
 pub fn unloading() -> bool {
     let begun = with(|sampler| {
         sampler.write_all();
@@ -293,10 +285,10 @@ pub fn unloading() -> bool {
     begun.is_some()
 }
 
-/// Recording ends: everything goes to the log.
+/// Ends sampling: everything goes to the log.
 pub fn end() {
     with(|sampler| {
-        sampler.write_last();
+        LOG.with(|log| sampler.write_last(log));
         log::define(Definition::Sampling(sampler.facts()));
         NEXT_LOOK.store(u64::MAX, SeqCst);
         let may_unmap = !sandbox::is_filtered();
@@ -307,12 +299,7 @@ pub fn end() {
     });
 }
 
-/// The process is about to fork.
-pub fn before_fork() {
-    python_reader::end_before_fork();
-}
-
-/// The program ends: as [`end`], as far as that can be done now.
+/// Ends sampling at the program's end like [`end`], as far as that can be done now.
 pub fn end_at_exit() {
     if !is_on() {
         return;
@@ -320,17 +307,12 @@ pub fn end_at_exit() {
     let Some(mut sampler) = SAMPLER.lock_at_end() else { return };
     let Some(mut log) = LOG.lock_at_end() else { return };
     if let (Some(sampler), Some(log)) = (sampler.as_mut(), log.as_mut()) {
-        let ThreadSampler { reading, threads, .. } = sampler;
-        reading.clock.look();
-        for sampled in threads.iter_mut() {
-            sampled.write_last(log, reading);
-        }
-        pools::write(log);
+        sampler.write_last(log);
     }
     NEXT_LOOK.store(u64::MAX, SeqCst);
 }
 
-/// In the child of a fork: rings and log are its parent's.
+/// Ends sampling in the child of a fork: rings and log are its parent's.
 pub fn abandon() {
     NEXT_LOOK.store(u64::MAX, SeqCst);
     python_reader::abandon();
@@ -338,18 +320,7 @@ pub fn abandon() {
 
 /// Does `work` with the sampler, unless nothing is sampled.
 fn with<T>(work: impl FnOnce(&mut ThreadSampler) -> T) -> Option<T> {
-    if !is_on() {
-        return None;
-    }
-    let mut sampler = SAMPLER.lock()?;
-    sampler.as_mut().map(work)
-}
-
-/// Works on the log, if it is open.
-fn write_log(work: impl FnOnce(&mut OpenLog)) {
-    if let Some(log) = LOG.lock().as_deref_mut().and_then(Option::as_mut) {
-        work(log);
-    }
+    if is_on() { SAMPLER.with(work) } else { None }
 }
 
 impl ThreadSampler {
@@ -358,7 +329,7 @@ impl ThreadSampler {
         SamplingSetup { period_ns, outcome: SamplingOutcome::Sampled, counted, error_ns: reading.clock.error_ns() }
     }
 
-    /// The thread of this number in the system.
+    /// Returns the thread of this number in the system.
     fn thread_mut(&mut self, thread: libc::pid_t) -> Option<&mut ThreadSampling> {
         self.threads.iter_mut().find(|one| one.is_of(thread))
     }
@@ -398,7 +369,7 @@ impl ThreadSampler {
         result
     }
 
-    /// Begins to note when a thread has no core, where the system and the memory that may be locked allow it.
+    /// Starts to note when a thread has no core, where the system and the memory that may be locked allow it.
     fn switches(&mut self, thread: libc::pid_t) -> Option<OffCoreReader> {
         let bytes = self.share.fitting(SWITCHES_BYTES, PAGE as u64)?;
         let event = SwitchEvent::open(thread, sample_clock(), bytes).ok()?;
@@ -406,7 +377,7 @@ impl ThreadSampler {
         Some(OffCoreReader::new(event, ticks()))
     }
 
-    /// Returns the copies of the stack that one more thread gets where so many have some, if there is room for them.
+    /// Returns the copies of the stack for one more thread after `n_threads`, if there is room for them.
     fn copies(&self, n_threads: usize) -> Option<StackCopies> {
         let wanted = match n_threads {
             0 => 512 << 10,
@@ -437,16 +408,15 @@ impl ThreadSampler {
         PerfEvent::open(thread, options)
     }
 
-    /// A period near the one that was asked for, up to a tenth shorter or longer.
+    /// Returns a random period near the requested one, up to a tenth shorter or longer.
     fn period(&mut self) -> u64 {
-        // Xorshift, of Marsaglia.
+        // Xorshift (Marsaglia 2003).
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
         self.period_ns - self.period_ns / 10 + self.random % (self.period_ns / 5).max(1)
     }
 
-    /// Reports, once, that a thread cannot be sampled.
     fn report(&mut self, added: Result<(), SamplingRefusal>) {
         // One that has ended meanwhile is no loss.
         if let Err(refused) = added
@@ -458,7 +428,7 @@ impl ThreadSampler {
         }
     }
 
-    /// Looks at all rings, and for new threads, from the thread of this number. Whether anything was written.
+    /// Looks at all rings, and for new threads, from the thread of this number. Returns whether anything was written.
     fn look(&mut self, now: u64, number: u32) -> bool {
         if self.is_placing && number != FIRST_THREAD && !self.threads.iter().any(ThreadSampling::is_half_full) {
             return false;
@@ -477,7 +447,7 @@ impl ThreadSampler {
             self.scan();
         }
         let ThreadSampler { reading, threads, .. } = self;
-        write_log(|log| {
+        LOG.with(|log| {
             for sampled in threads.iter_mut() {
                 if sampled.is_due(now, &reading.clock) {
                     sampled.write(log, reading);
@@ -491,13 +461,12 @@ impl ThreadSampler {
         is_any_due
     }
 
-    /// Samples the threads that have come, and no more those that have ended.
+    /// Starts to sample new threads, and ends the sampling of those that are gone.
     fn scan(&mut self) {
         let Some((links, there)) = tasks::threads(self.links) else { return };
         self.links = links;
         let ThreadSampler { reading, threads, share, .. } = self;
-
-        write_log(|log| {
+        LOG.with(|log| {
             threads.retain_mut(|one| {
                 let stays = there.binary_search(&(one.thread.system_id as libc::pid_t)).is_ok();
                 if !stays {
@@ -516,7 +485,6 @@ impl ThreadSampler {
         }
     }
 
-    /// Changes the periods that have been the same for long.
     fn change_periods(&mut self, now: u64) {
         for at in 0..self.threads.len() {
             let is_due = self.threads.get(at).is_some_and(|one| one.is_period_old(now, &self.reading.clock));
@@ -530,41 +498,37 @@ impl ThreadSampler {
         }
     }
 
-    /// Writes all that there is.
     fn write_all(&mut self) {
         self.reading.clock.look();
         let ThreadSampler { reading, threads, .. } = self;
-        write_log(|log| {
+        LOG.with(|log| {
             for sampled in threads.iter_mut() {
                 sampled.write(log, reading);
             }
         });
     }
 
-    /// Writes all samples for the last time, see [`ThreadSampler::write_all`].
-    fn write_last(&mut self) {
-        self.reading.clock.look();
+    fn write_last(&mut self, log: &mut OpenLog) {
         let ThreadSampler { reading, threads, .. } = self;
-        write_log(|log| {
-            for sampled in threads.iter_mut() {
-                sampled.write_last(log, reading);
-            }
-            pools::write(log);
-        });
+        reading.clock.look();
+        for sampled in threads {
+            sampled.write_last(log, reading);
+        }
+        pools::write(log);
     }
 }
 
-/// Bytes for samples without copies of the stack beside those with them: as long a time as the largest of [`ring_bytes`].
+/// Bytes for samples without copies of the stack beside those with copies: enough for as long a time as the largest of [`ring_bytes`].
 const BACKUP_BYTES: usize = 32 << 10;
 
 /// Bytes for the switches of the first thread: two thousand, or the busiest quarter of a second in which they are worth listing.
 const SWITCHES_BYTES: usize = 64 << 10;
 
-/// Bytes for samples with copies of the stack, at least: those of a quarter of a second.
+/// Least bytes for samples with copies of the stack: enough for a quarter of a second.
 const MIN_COPIES_BYTES: usize = 64 << 10;
 
-/// Bytes of the ring of one more thread without copies of the stack where so many have one. The memory is locked, of which a user has little: 516 KiB for each core, and his
-/// limit for each process.
+/// Returns the bytes of a ring without copies of the stack for one more thread after `n_threads`. The memory is locked: a user has 516 KiB for each core,
+/// and the limit of each process.
 fn ring_bytes(n_threads: usize) -> usize {
     match n_threads {
         0..16 => 128 << 10,

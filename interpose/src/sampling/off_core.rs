@@ -1,4 +1,4 @@
-//! The times for which the rank's first thread is off its core, read from what the kernel notes of its switches.
+//! The times for which the rank's first thread is off its core, from the kernel's notes of its switches.
 
 use lbprof_collector::off_core::{OffCoreTimes, ReadInterval};
 use lbprof_collector::sample::Place;
@@ -10,16 +10,15 @@ use crate::system::memory::{MemoryReader, ReadMemory};
 use crate::system::perf::switches::{SwitchEvent, ThreadSwitch};
 use crate::system::process;
 
-/// Intervals that are worth writing at once.
 const WORTH_WRITING: usize = 128;
 
 /// Intervals with less time on a core between them, in seconds, are one.
 const SHORTEST_ON_CORE_S: f64 = 50e-6;
 
-/// Time after which fewer are written, too, in seconds.
+/// Time after which fewer intervals are written, too, in seconds.
 const WRITE_S: f64 = 1.0;
 
-/// Sleep that is shorter, in seconds, is not looked at.
+/// Shorter sleep, in seconds, is not looked at.
 const SHORTEST_STOP_S: f64 = 1e-3;
 
 /// Distinguishes a thread that is stopped from one that sleeps. A thread goes to sleep in a system call, or while a page comes from a disk; a signal stops it between any two
@@ -63,8 +62,8 @@ impl StopJudge {
 
 /// The switches of a thread, and the intervals that are not in the log yet.
 pub struct OffCoreReader {
-    event: SwitchEvent,
-    /// Ticks from which on the intervals are those of the next block.
+    pub event: SwitchEvent,
+    /// Ticks from which on the intervals belong to the next block.
     begin: u64,
     /// The last switch was at that time, in ticks.
     last: u64,
@@ -77,7 +76,7 @@ pub struct OffCoreReader {
 }
 
 impl OffCoreReader {
-    /// A thread of which nothing was read yet, from `now` on, in ticks.
+    /// Returns a reader of the switches from `now` on, in ticks.
     pub fn new(event: SwitchEvent, now: u64) -> Self {
         OffCoreReader {
             event,
@@ -90,24 +89,14 @@ impl OffCoreReader {
         }
     }
 
-    /// Bytes that are locked for it.
-    pub fn locked_bytes(&self) -> u64 {
-        self.event.locked_bytes()
-    }
-
     /// Returns whether there is enough to be written, or soon no place for more.
     pub fn is_due(&self, now: u64, clock: &SampleClock) -> bool {
-        self.is_half_full()
+        self.event.is_half_full()
             || WORTH_WRITING <= self.waiting.len()
             || now.saturating_sub(self.begin) as f64 > WRITE_S * 1e9 * clock.rate()
     }
 
-    /// Returns whether there is soon no place for more switches.
-    pub fn is_half_full(&self) -> bool {
-        self.event.is_half_full()
-    }
-
-    /// Takes over what the kernel noted until `now`, in ticks. `place_at` locates the thread at given ticks, which do not decrease.
+    /// Takes over the kernel's notes until `now`, in ticks. `place_at` locates the thread at given ticks, which do not decrease.
     pub fn read(&mut self, now: u64, clock: &SampleClock, mut place_at: impl FnMut(u64) -> Option<Place>) {
         let OffCoreReader { event, last, out, stops, waiting, joined_until, .. } = self;
         let shortest = (SHORTEST_ON_CORE_S * 1e9 * clock.rate()) as u64;
@@ -122,7 +111,7 @@ impl OffCoreReader {
                     if let Some((state, address)) = out.take().filter(|_| begin < end) {
                         let is_stop = shortest_stop <= end - begin && stops.is_stop(address);
                         let state = if is_stop { CoreState::Stopped } else { state };
-                        // Who gives way again and again while it waits is on its core for moments only.
+                        // A thread that yields again and again while it waits is on its core for moments only.
                         let same =
                             waiting.last_mut().filter(|one| one.state == state && begin - *joined_until <= shortest);
                         match same {
@@ -147,19 +136,12 @@ impl OffCoreReader {
         }
     }
 
-    /// Returns the intervals up to `now`, in ticks, all of which were read. One that goes on is for the next time.
+    /// Takes the intervals up to `now`, in ticks, all of which were read. One that goes on is for the next time.
     pub fn take(&mut self, now: u64) -> OffCoreTimes {
         let end = if self.out.is_some() { self.last.min(now) } else { now };
         let times = OffCoreTimes::from_intervals(self.begin, end, &self.waiting);
         self.waiting.clear();
         self.begin = end;
         times
-    }
-
-    /// The thread is followed no more. `may_unmap`: whether the event's memory may be given back.
-    pub fn end(self, may_unmap: bool) {
-        if !may_unmap {
-            self.event.leave();
-        }
     }
 }

@@ -6,14 +6,12 @@
 //!   end of the thread          leave, as the destructor of a key
 //! ```
 //!
-//! All threads of `std::thread` have one routine, of the library of C++: their pool is that of the function which this runs. Threads that were started before
+//! All threads of `std::thread` have one routine, of the library of C++: the function that it runs decides their pool. Threads that were started before
 //! MPI_Init count, too: only atomic numbers are changed here.
 
 use std::ffi::c_void;
-use std::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicU64, AtomicUsize,
-    Ordering::{AcqRel, Acquire, Relaxed},
-};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::record::NONE;
@@ -26,7 +24,6 @@ use crate::state::thread;
 use crate::system::objects;
 use crate::unwind::PathCall;
 
-/// The threads of one routine.
 pub struct PoolCounts {
     /// Address of the routine; 0: none yet.
     routine: AtomicUsize,
@@ -41,13 +38,22 @@ pub struct PoolCounts {
 }
 
 const MAX_POOLS: usize = 64;
-static POOLS: [PoolCounts; MAX_POOLS] = [const { PoolCounts::new() }; MAX_POOLS];
+static POOLS: [PoolCounts; MAX_POOLS] = [const {
+    PoolCounts {
+        routine: AtomicUsize::new(0),
+        started: AtomicU64::new(0),
+        running: AtomicU32::new(0),
+        most: AtomicU32::new(0),
+        is_sampled: AtomicBool::new(false),
+        written: AtomicU64::new(0),
+    }
+}; MAX_POOLS];
 
-/// The threads that are there, each as its number in the system × 2³² + place of its pool + 1; 0: a free place. Of further ones the pool is not known.
+/// The threads that are there, each as its number in the system × 2³² + place of its pool + 1; 0: a free place. The pools of further threads are not known.
 const MAX_THREADS: usize = 1024;
 static THREADS: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THREADS];
 
-/// Routines of the library of C++ that run the function of a `std::thread`: of its interface now, and of that before.
+/// Routines of the library of C++ that run the function of a `std::thread`, of its present and its former interface.
 static CPP_ROUTINES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 /// The key whose destructor is [`leave`], plus 1; 0: none.
@@ -57,18 +63,7 @@ static KEY: AtomicU32 = AtomicU32::new(0);
 static IS_ANY_IN_PROGRAM: AtomicBool = AtomicBool::new(false);
 
 impl PoolCounts {
-    const fn new() -> PoolCounts {
-        PoolCounts {
-            routine: AtomicUsize::new(0),
-            started: AtomicU64::new(0),
-            running: AtomicU32::new(0),
-            most: AtomicU32::new(0),
-            is_sampled: AtomicBool::new(false),
-            written: AtomicU64::new(0),
-        }
-    }
-
-    /// The calling thread, of this number in the system, begins.
+    /// Counts the calling thread, of this number in the system, which begins.
     pub fn enter(&'static self, id: libc::pid_t) {
         self.started.fetch_add(1, Relaxed);
         let Some(key) = KEY.load(Relaxed).checked_sub(1) else { return };
@@ -83,7 +78,7 @@ impl PoolCounts {
     }
 }
 
-/// A thread of a pool ends.
+/// Counts a thread of a pool that ends.
 unsafe extern "C" fn leave(pool: *mut c_void) {
     // SAFETY: what `enter` has kept; a plain system call.
     let (pool, id) = unsafe { (pool.cast::<PoolCounts>().as_ref(), libc::gettid()) };
@@ -123,7 +118,7 @@ fn is_of_cpp(routine: usize) -> bool {
     CPP_ROUTINES.iter().any(|known| known.load(Relaxed) == routine)
 }
 
-/// The routine is new: looks in which object it lies, and makes the key.
+/// Looks in which object a new routine lies, and makes the key.
 fn look_at(routine: usize) {
     let (is_cpp, is_in_program) = objects::look_at(routine, |object| {
         (object.path().to_bytes().windows(9).any(|part| part == b"libstdc++"), object.is_program())
@@ -147,10 +142,10 @@ fn look_at(routine: usize) {
     }
 }
 
-/// The function that a `std::thread` runs: the third virtual one of its state (`_M_run`, after two destructors), to which `argument` points.
+/// Returns the function that a `std::thread` runs: the third virtual one of its state (`_M_run`, after two destructors), to which `argument` points.
 ///
 /// # Safety
-/// `argument` is that of a routine of the library of C++.
+/// `argument` belongs to a routine of the library of C++.
 unsafe fn function_of_cpp(argument: *const c_void) -> usize {
     // SAFETY: the caller's promise: an object with virtual functions.
     unsafe { argument.cast::<*const usize>().read().add(2).read() }
@@ -167,7 +162,7 @@ pub fn is_any_in_program() -> bool {
     IS_ANY_IN_PROGRAM.load(Relaxed)
 }
 
-/// Samples of a thread of this pool are in the log: so the pool is to be, too.
+/// Notes that samples of a thread of this pool are in the log, which therefore gets the pool, too.
 pub fn note_samples(pool: u32) {
     if let Some(pool) = POOLS.get(pool as usize) {
         pool.is_sampled.store(true, Relaxed);

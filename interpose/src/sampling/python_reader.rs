@@ -57,12 +57,10 @@ const LOOK_NS: u64 = 100_000_000;
 const STEP: Duration = Duration::from_micros(50);
 const MAX_STEPS: u32 = 400;
 
-/// The C library's function.
 static CREATE: NextFunction = NextFunction::named(c"pthread_create");
 
 /// Frames of a thread that were read.
 struct PythonRead {
-    /// Id of the sampled thread.
     id: u32,
     /// The time at which reading began, in nanoseconds of the samples' clock.
     at_ns: u64,
@@ -83,7 +81,7 @@ pub struct PythonReads {
 /// Prepares the process for samples with Python's functions, where there may be an interpreter.
 pub fn prepare() {
     let Some(python) = python::interpreter() else { return };
-    if CREATE.address() != 0 && python.can_read_running() && wakes::open().is_ok() {
+    if CREATE.address() != 0 && python.number_at.is_some() && wakes::open().is_ok() {
         STATE.store(ABSENT, SeqCst);
     } else {
         let reason = "the system does not let the recorder copy memory".to_owned();
@@ -123,7 +121,7 @@ pub fn end() {
 }
 
 /// Ends the thread before the process forks. Neither allocates nor takes a lock.
-pub fn end_before_fork() {
+pub fn end_reader_before_fork() {
     end();
     for _ in 0..MAX_STEPS {
         if STATE.load(SeqCst) != ENDING {

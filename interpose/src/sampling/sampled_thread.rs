@@ -16,9 +16,8 @@ use crate::sampling::off_core::OffCoreReader;
 use crate::sampling::pools;
 use crate::sampling::python_reader::PythonReads;
 use crate::system::clock::{sample_instant, ticks};
-use crate::system::perf::{KernelRecord, PerfEvent, RawCounts, RawSample};
+use crate::system::perf::{KernelRecord, PerfEvent, RawCounts};
 
-/// A thread that is sampled.
 pub struct ThreadSampling {
     /// Description of the thread for the log.
     pub thread: SampledThread,
@@ -38,7 +37,7 @@ pub struct ThreadSampling {
     unfolded: Option<Vec<CpuSample>>,
     /// Python's functions at samples to come.
     python: PythonReads,
-    /// After how many of them how many were lost.
+    /// Losses: after how many of the samples, and how many were lost.
     losses: Vec<(usize, u64)>,
     /// Counts at the sample before.
     counts: RawCounts,
@@ -56,14 +55,12 @@ pub struct SampleReading {
     pub unwinder: SampleUnwinder,
 }
 
-/// A block is worth writing from so many samples on.
 const WORTH_A_BLOCK: usize = 128;
 
 /// Time for which an event keeps a period, in seconds.
 const PERIOD_S: f64 = 5.0;
 
 impl ThreadSampling {
-    /// A thread of which nothing was read yet; it is sampled from `now` on.
     pub fn new(thread: SampledThread, event: Option<PerfEvent>, now: u64) -> Self {
         ThreadSampling {
             thread,
@@ -88,48 +85,45 @@ impl ThreadSampling {
         self.thread.system_id == thread as u32
     }
 
-    /// The thread has this number in the log from here on.
     pub fn set_number(&mut self, number: u32) {
         self.thread.number = number;
         self.is_defined = false;
     }
 
-    /// Recording is paused from `now` on: what is sampled then does not count.
+    /// Pauses recording from `now` on: later samples do not count.
     pub fn pause(&mut self, now: u64) {
         self.paused = self.paused.or(Some(now));
     }
 
-    /// Recording goes on.
     pub fn resume(&mut self, reading: &mut SampleReading) {
         self.read(reading, None);
         self.paused = None;
     }
 
-    /// Returns whether there is enough for a block, or for fear that there is soon no place.
+    /// Returns whether there is enough for a block, or soon no place for more.
     pub fn is_due(&self, now: u64, clock: &SampleClock) -> bool {
         let n_waiting = self.waiting.len() + self.event.as_ref().map_or(0, PerfEvent::n_waiting);
         let is_off_core_due = self.off_core.as_ref().is_some_and(|off_core| off_core.is_due(now, clock));
         self.is_half_full() || n_waiting >= WORTH_A_BLOCK || is_off_core_due
     }
 
-    /// Returns whether the kernel has written what was not read yet.
+    /// Returns whether the kernel has written samples that were not read yet.
     pub fn has_unread(&self) -> bool {
         self.event.as_ref().is_some_and(PerfEvent::has_unread)
     }
 
-    /// Bytes that are locked for it.
     pub fn locked_bytes(&self) -> u64 {
-        let switches = self.off_core.as_ref().map_or(0, OffCoreReader::locked_bytes);
+        let switches = self.off_core.as_ref().map_or(0, |off_core| off_core.event.locked_bytes());
         self.event.as_ref().map_or(0, PerfEvent::locked_bytes) + switches
     }
 
     /// Returns whether there is soon no place for more.
     pub fn is_half_full(&self) -> bool {
         self.event.as_ref().is_some_and(PerfEvent::is_half_full)
-            || self.off_core.as_ref().is_some_and(OffCoreReader::is_half_full)
+            || self.off_core.as_ref().is_some_and(|off_core| off_core.event.is_half_full())
     }
 
-    /// Takes over what the kernel wrote. `first_thread`: the records that the rank's first thread made meanwhile, after a head.
+    /// Takes over the kernel's samples. `first_thread`: the records that the rank's first thread made meanwhile, after a head.
     pub fn read(&mut self, reading: &mut SampleReading, first_thread: Option<(&BatchHead, &[Record])>) {
         let ThreadSampling {
             event, waiting, places, chains, unfolded, python, losses, counts, paused, off_core, ..
@@ -152,9 +146,10 @@ impl ThreadSampling {
                     places.push(found.as_mut().and_then(|found| found.place_at(ticks)));
                     let runs = python.take(raw.time_ns, raw.period_ns);
                     chains.push(unwinder.chain(raw.address, stack.as_ref(), runs));
-                    waiting.push(sample(raw, ticks, counts));
+                    let (location, weight_ns) = (CodeAddress::outside(raw.address), raw.period_ns);
+                    waiting.push(Sample { ticks, location, call_path: NONE, weight_ns, counts });
                     if let Some(kept) = unfolded {
-                        kept.push(CpuSample { ticks, weight_ns: raw.period_ns });
+                        kept.push(CpuSample { ticks, weight_ns });
                     }
                 }
             }
@@ -169,7 +164,6 @@ impl ThreadSampling {
         self.unfolded.replace(Vec::new()).unwrap_or_default()
     }
 
-    /// Writes all samples that there are.
     pub fn write(&mut self, log: &mut OpenLog, reading: &mut SampleReading) {
         self.read(reading, None);
         if let Some(off_core) = &mut self.off_core {
@@ -188,13 +182,18 @@ impl ThreadSampling {
             let (before, after) = rest.split_at_mut(at - done);
             let (places_before, places_after) = rest_places.split_at(at - done);
             self.write_blocks(log, before, places_before);
-            (self.head.first, self.head.lost) = (self.head.first + lost, self.head.lost + lost);
+            self.note_lost(lost);
             (rest, rest_places, done) = (after, places_after, at);
         }
         self.write_blocks(log, rest, rest_places);
         waiting.clear();
         places.clear();
         (self.waiting, self.places) = (waiting, places);
+    }
+
+    fn note_lost(&mut self, samples: u64) {
+        self.head.first += samples;
+        self.head.lost += samples;
     }
 
     /// Writes samples with their places, none of which was lost between the others.
@@ -211,8 +210,7 @@ impl ThreadSampling {
             if log.samples(&self.head, block) {
                 self.head.advance(block);
             } else {
-                let lost = block.len() as u64;
-                (self.head.first, self.head.lost) = (self.head.first + lost, self.head.lost + lost);
+                self.note_lost(block.len() as u64);
             }
         }
     }
@@ -230,34 +228,25 @@ impl ThreadSampling {
         self.event.is_some() && now.saturating_sub(self.period_since) as f64 > PERIOD_S * 1e9 * clock.rate()
     }
 
-    /// Changes the event's period.
     pub fn change_period(&mut self, period_ns: u64, reading: &mut SampleReading) {
         self.read(reading, None);
-        let (now, now_ns, _) = sample_instant();
+        let (now, _) = sample_instant();
         if let Some(event) = &mut self.event {
-            event.change_period(period_ns, now_ns);
+            event.change_period(period_ns, now.monotonic_ns);
         }
-        self.period_since = now;
+        self.period_since = now.ticks;
     }
 
-    /// The thread is sampled no more. `may_unmap`: whether the event's memory may be given back.
+    /// Ends the sampling of the thread. Giving back the events' memory takes a system call; unless `may_unmap`, they go on for ever.
     pub fn end(&mut self, may_unmap: bool) {
-        if let Some(event) = self.event.take()
-            && !may_unmap
-        {
-            event.leave();
-        }
-        if let Some(off_core) = self.off_core.take() {
-            off_core.end(may_unmap);
+        let events = (self.event.take(), self.off_core.take());
+        if !may_unmap {
+            std::mem::forget(events);
         }
     }
 }
 
-fn sample(raw: RawSample, ticks: u64, counts: Option<ProcessorCounts>) -> Sample {
-    Sample { ticks, location: CodeAddress::outside(raw.address), call_path: NONE, weight_ns: raw.period_ns, counts }
-}
-
-/// The counts since the sample before, extrapolated if another event had the counters for a part of that time.
+/// Returns the counts since the sample before, extrapolated if another event had the counters for a part of that time.
 fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<ProcessorCounts> {
     let now = now?;
     let before = std::mem::replace(before, now);

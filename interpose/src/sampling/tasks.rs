@@ -3,45 +3,34 @@
 //! Folders are read by system calls alone: the C library's functions for that take memory from its heap, and a handler that forks while that is
 //! locked waits for ever.
 
-use std::ffi::CStr;
 use std::fs::File;
-use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 
 use crate::sampling::python_reader;
 use crate::system::kept_file::KeptFile;
 use crate::system::process;
 
-/// Folder of the tasks.
-const FOLDER: &CStr = c"/proc/self/task";
+const FOLDER: &str = "/proc/self/task";
 
 /// The open folder of the tasks.
 static OPEN: KeptFile = KeptFile::new();
 
 /// Opens what is needed each time that threads are looked for.
 pub fn prepare() {
-    let _ = OPEN.file(open);
+    let _ = OPEN.file(|| File::open(FOLDER));
 }
 
-fn open() -> io::Result<File> {
-    // SAFETY: a plain system call; a new descriptor is ours alone.
-    unsafe {
-        let folder = libc::open(FOLDER.as_ptr(), libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC);
-        if folder < 0 { Err(io::Error::last_os_error()) } else { Ok(File::from_raw_fd(folder)) }
-    }
-}
-
-/// Numbers of all threads of the program, as system calls have them, in ascending order, and what shows that they are others; `None`: the system does not say, or they are as
-/// many as `known` and none but the first.
-pub fn threads(known: libc::nlink_t) -> Option<(libc::nlink_t, Vec<libc::pid_t>)> {
+/// Returns the numbers of all threads of the program for system calls, in ascending order, and the folder's links; `None` if the system does not say, or
+/// the links are as many as `known` and there is only one thread.
+pub fn threads(known: u64) -> Option<(u64, Vec<libc::pid_t>)> {
     // Each folder in it adds a link, beside its own two.
-    let links = links()?;
+    let links = std::fs::metadata(FOLDER).ok()?.nlink();
     if links == known && links == 3 {
         return None;
     }
     let mut threads = Vec::new();
-    let folder = OPEN.file(open).ok()?.as_raw_fd();
+    let folder = OPEN.file(|| File::open(FOLDER)).ok()?.as_raw_fd();
     // SAFETY: plain system calls with live arguments, on a descriptor of our own.
     unsafe {
         if libc::lseek(folder, 0, libc::SEEK_SET) != 0 {
@@ -60,12 +49,6 @@ pub fn threads(known: libc::nlink_t) -> Option<(libc::nlink_t, Vec<libc::pid_t>)
     threads.retain(|&thread| !python_reader::is_reader(thread));
     threads.sort_unstable();
     Some((links, threads))
-}
-
-fn links() -> Option<libc::nlink_t> {
-    let mut facts = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: filled where the call succeeds.
-    unsafe { (libc::stat(FOLDER.as_ptr(), facts.as_mut_ptr()) == 0).then(|| facts.assume_init().st_nlink) }
 }
 
 /// Adds the numbers among the names of entries: | inode u64 | offset u64 | bytes of the entry u16 | type u8 | name, ended by 0 | (getdents64(2)).

@@ -36,7 +36,7 @@ pub unsafe fn grow_statuses(thread: *mut RecorderThread, bytes: usize) {
     }
 }
 
-/// The thread ends: both arrays go.
+/// Frees both arrays at the thread's end.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.

@@ -12,7 +12,8 @@ pub const PLACES: usize = 128;
 /// Paths that can share a place: a look-up in the tree takes as long as about ten.
 pub const WAYS: usize = 8;
 
-/// The index in the table of a path at a place. The first ways of all places lie together; the others of a place do, for all of them may be looked at.
+/// Returns the index in the table of a path at a place. The first ways of all places lie together, and so do the other ways of one place, all of which
+/// may be looked at.
 #[inline(always)]
 pub fn index_of(place: usize, way: usize) -> usize {
     match way {
@@ -24,7 +25,7 @@ pub fn index_of(place: usize, way: usize) -> usize {
 /// Words of a path that lie in its line of the table.
 const N_FIRST: usize = 2;
 
-/// A path that was found by unwinding, and what shows that it is still the one: the words of the stack that it follows from. One cache line.
+/// A path that was found by unwinding, and the words of the stack that it follows from. One cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct KnownPath {
@@ -32,13 +33,12 @@ pub struct KnownPath {
     pub caller: usize,
     /// The stack pointer at the call, mixed with how often something was unloaded by then ([`crate::recording::call_path`]).
     pub key: usize,
-    /// End of the further words.
     pub end: *const StackWord,
     /// The first of them, in bytes from there.
     pub before: i32,
     /// The id of the path's call site in the log plus 1; 0: it has none.
     pub id: u32,
-    /// The first words. Where there are fewer, one that is always as it was is repeated.
+    /// The first words. If there are fewer, a word that never changes is repeated.
     pub first: [StackWord; N_FIRST],
 }
 const _: () = assert!(size_of::<KnownPath>() == 64);
@@ -57,34 +57,29 @@ impl KnownPath {
 /// The details of a path that are not looked at on each call.
 #[derive(Default)]
 pub struct PathDetails {
-    /// Its words.
     pub words: Vec<StackWord>,
     /// State that shows that Python's functions are the same, or `None` if there is no need.
     pub python: Option<ReadState>,
 }
 
-/// A value that nobody writes to.
-pub struct ReadOnlyValue<T>(pub T);
-
-// SAFETY: see above; what it points to is as constant.
-unsafe impl<T> Sync for ReadOnlyValue<T> {}
+// SAFETY: threads share only the table without paths, which is never written to.
+unsafe impl Sync for KnownPath {}
 
 /// A table without paths. A way whose place is free is the last that is looked at.
-pub static NO_PATHS: ReadOnlyValue<[KnownPath; PLACES]> = ReadOnlyValue([KnownPath::NONE; PLACES]);
+pub static NO_PATHS: [KnownPath; PLACES] = [KnownPath::NONE; PLACES];
 
 /// A thread's paths: those compared at each call, and all of them in a tree.
 pub struct CallPaths {
     /// The paths compared at each call, by way and place. [`crate::state::thread::RecorderThread`] has its address. It never moves.
     known: Box<[KnownPath]>,
-    /// By the same index, what else they have.
+    /// Further details, by the same index.
     details: Vec<PathDetails>,
     /// The way of each place that is replaced next, counted from the second one: the first has the newest path.
     oldest: [u8; PLACES],
     /// The tree of all paths, also those with words that are not on the thread's own stack.
     pub tree: PathTree,
-    /// Number of paths that were found in the tree.
     pub found_in_tree: u32,
-    /// The words of a path that was found in the tree; its room is that of the longest one.
+    /// The words of a path that was found in the tree, with room for the longest one.
     pub found: Vec<StackWord>,
     /// Rules for unwinding from the instructions met so far.
     pub rules: RuleCache,
@@ -92,12 +87,11 @@ pub struct CallPaths {
     pub unloads: usize,
     /// True if this is the process's first thread: a Python interpreter that ends there takes nothing away under its feet.
     pub is_first_thread: bool,
-    /// The time spent on unwinding.
     pub effort: UnwindingEffort,
 }
 
 /// The time that a thread has spent on unwinding the paths that its tree holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct UnwindingEffort {
     /// Frames of a path at most.
     pub depth: usize,
@@ -107,16 +101,10 @@ pub struct UnwindingEffort {
     pub ticks: u64,
     /// Frames of these paths.
     pub frames: usize,
-    /// Number of paths.
     pub paths: usize,
 }
 
 impl UnwindingEffort {
-    /// Creates an empty table for paths of `depth` frames at most.
-    pub fn new(depth: usize, now: u64) -> Self {
-        UnwindingEffort { depth, since: now, ticks: 0, frames: 0, paths: 0 }
-    }
-
     /// Returns the depth for the paths to come when the tree is full: half of the mean so far where unwinding has taken more than a twentieth of the
     /// time, since the program has ever new paths then, or more than the tree holds.
     pub fn next_depth(&self, now: u64) -> usize {
@@ -140,7 +128,7 @@ impl CallPaths {
             unloads: 0,
             // SAFETY: plain queries.
             is_first_thread: unsafe { libc::gettid() == libc::getpid() },
-            effort: UnwindingEffort::new(depth, now),
+            effort: UnwindingEffort { depth, since: now, ..UnwindingEffort::default() },
         }
     }
 
@@ -149,9 +137,9 @@ impl CallPaths {
         self.known.as_ptr()
     }
 
-    /// The details of the path at `index` of the table.
-    pub fn details(&self, index: usize) -> Option<&PathDetails> {
-        self.details.get(index)
+    /// Returns the state of Python's functions on the path at `index` of the table.
+    pub fn python_state(&self, index: usize) -> Option<&ReadState> {
+        self.details.get(index)?.python.as_ref()
     }
 
     /// Forgets all paths. Those to come have `depth` frames at most.
@@ -160,11 +148,12 @@ impl CallPaths {
         self.details.clear();
         self.oldest = [0; PLACES];
         self.tree = PathTree::default();
-        self.effort = UnwindingEffort::new(depth, now);
+        self.effort = UnwindingEffort { depth, since: now, ..UnwindingEffort::default() };
     }
 
-    /// Has a path compared at each call from now on, before the others that share `place`: a function that is called from another line now has the same return
-    /// address and stack pointer. Where they are as many as may, the oldest goes. `spare` is a word that is always as it was while the path's call is the one.
+    /// Has a path compared at each call from now on, before the others that share `place`: a function that is called from another line now has the same
+    /// return address and stack pointer. If there are [`WAYS`] of them, the oldest goes. `spare` is a word that does not change while the path's call is
+    /// the current one.
     pub fn compare(&mut self, place: usize, root: PathRoot, id: u64, spare: StackWord, mut details: PathDetails) {
         let newest = self.known.get(place).filter(|path| path.caller != 0).copied();
         let other = newest.map_or(place, |_| self.next_index(place));
@@ -189,7 +178,7 @@ impl CallPaths {
     }
 
     /// Compares the words in `found` like [`CallPaths::compare`], without allocating, because a handler may leave from here by siglongjmp.
-    /// If a place is free or the path that is replaced has no room for so many words, nothing is done.
+    /// Does nothing if a place is free or the path that is replaced has no room for the words.
     pub fn compare_found(&mut self, place: usize, root: PathRoot, id: u64, spare: StackWord) {
         let index = self.next_index(place);
         let Some(path) = self.known.get_mut(index).filter(|path| path.caller != 0) else { return };
@@ -199,7 +188,7 @@ impl CallPaths {
         let Some(kept) = self.details.get_mut(index).filter(|kept| self.found.len() <= kept.words.capacity()) else {
             return;
         };
-        // What a handler leaves half done is the path of no call that is made.
+        // If a handler leaves this half done, no call matches it.
         path.caller = usize::MAX;
         compiler_fence(Release);
         kept.words.clear();
@@ -209,19 +198,19 @@ impl CallPaths {
         self.pass(place);
     }
 
-    /// The index to which a path moves when a newer one takes its place.
+    /// Returns the index to which a path moves when a newer one takes its place.
     fn next_index(&self, place: usize) -> usize {
         index_of(place, self.oldest.get(place).map_or(1, |&way| 1 + usize::from(way)))
     }
 
-    /// The next such path goes to the next way.
+    /// Moves on to the next way.
     fn pass(&mut self, place: usize) {
         if let Some(oldest) = self.oldest.get_mut(place) {
             *oldest = (*oldest + 1) % (WAYS as u8 - 1);
         }
     }
 
-    /// Makes the words in the details of the path at `index` those of a call's path, the first of which lie in its line.
+    /// Has the path at `index` compare the words in its details, the first of which lie in its line.
     fn name(&mut self, index: usize, caller: usize, key: usize, id: u64, spare: StackWord) {
         let Some(words) = self.details.get(index).map(|details| &details.words[..]) else { return };
         let further = words.get(N_FIRST..).unwrap_or_default();
@@ -240,7 +229,7 @@ impl CallPaths {
     }
 }
 
-/// Puts the first word that differs from one of `others` at the same address before the rest: that word alone distinguishes a call that comes by another path.
+/// Puts the first word that differs from one of `others` at the same address before the rest: it alone distinguishes a call by another path.
 ///
 /// Words on the thread's own stack may be compared in any order.
 fn put_different_first(words: &mut [StackWord], others: &[StackWord]) {
@@ -253,7 +242,7 @@ fn put_different_first(words: &mut [StackWord], others: &[StackWord]) {
     }
 }
 
-/// The word with an address, which most often is at this index.
+/// Returns the word with an address, which most often is at this index.
 fn word_at(address: usize, index: usize, words: &[StackWord]) -> Option<&StackWord> {
     match words.get(index) {
         Some(word) if word.address == address => Some(word),
@@ -277,7 +266,6 @@ mod tests {
         paths.compare(3, root, id, SPARE, PathDetails { words: words(values), python: None });
     }
 
-    /// All words of the path at an index, as a call compares them.
     fn compared(paths: &CallPaths, index: usize) -> Vec<StackWord> {
         let path = &paths.known[index];
         let further = (-path.before) as usize / size_of::<StackWord>();

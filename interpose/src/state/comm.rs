@@ -9,13 +9,11 @@ use lbprof_collector::record::NONE;
 pub struct CommInfo {
     /// Id of its definition in the log.
     pub id: u32,
-    /// This rank's rank in it.
     pub rank: i32,
     /// Size of its (local) group.
     pub size: i64,
     /// Size of the group that a collective addresses: the remote one of an inter-communicator, else the local one.
     pub others: i64,
-    /// True if it is an inter-communicator.
     pub inter: bool,
     /// Neighbours that send to this rank, in its topology.
     pub sources: i64,
@@ -30,34 +28,30 @@ pub struct CommInfo {
 }
 
 impl CommInfo {
-    /// Counts a communicator that is made from it: how many were before.
+    /// Counts a communicator that is made from it, and returns how many were made before.
     pub fn next_child(&self) -> u64 {
         u64::from(self.children.fetch_add(1, Relaxed))
     }
 
-    /// The facts that go into the ids of communicators made from it.
+    /// Returns the facts that go into the ids of communicators made from it.
     pub fn as_parent(&self) -> ParentId {
         ParentId { id: self.id, uid: self.uid }
     }
-
-    const fn unknown() -> Self {
-        CommInfo {
-            id: NONE,
-            rank: -1,
-            size: 0,
-            others: 0,
-            inter: false,
-            sources: 0,
-            destinations: 0,
-            absent: 0,
-            uid: 0,
-            children: AtomicU32::new(0),
-        }
-    }
 }
 
-/// MPI_COMM_NULL, and whatever cannot be asked.
-pub static UNKNOWN: CommInfo = CommInfo::unknown();
+/// MPI_COMM_NULL, and communicators that cannot be asked.
+pub static UNKNOWN: CommInfo = CommInfo {
+    id: NONE,
+    rank: -1,
+    size: 0,
+    others: 0,
+    inter: false,
+    sources: 0,
+    destinations: 0,
+    absent: 0,
+    uid: 0,
+    children: AtomicU32::new(0),
+};
 
 /// The components of a communicator's id that outlive its parent.
 #[derive(Clone, Copy)]

@@ -1,10 +1,10 @@
-//! Calls as their entries note them, kept when a handler interrupts a call before they have been used.
+//! The notes that entries make of calls, kept when a handler interrupts a call before they have been used.
 //!
-//! From the entry's first store, that of the stack pointer, to [`forget`] a call is being entered. The entry of a call that a handler makes meanwhile finds the stack
-//! pointer there and first parks the four words ([`crate::processor`]); with [`bring_back`] they come back. Handlers interrupt one another in turn, so the
-//! parked words are a stack, and each step of either leaves them right for a handler that comes after it.
+//! A call is being entered from the entry's first store, of the stack pointer, to [`forget`]. The entry of a call that a handler makes meanwhile finds
+//! the stack pointer there and first parks the four words ([`crate::processor`]); [`bring_back`] restores them. Handlers interrupt one another in turn,
+//! so the parked words are a stack, and each step of either leaves them right for a handler that comes after it.
 //!
-//! A handler that leaves by siglongjmp leaves words parked that nobody wants. They cost the thread's calls some instructions, and go when there is no room for more.
+//! A handler that leaves by siglongjmp leaves useless words parked. They cost the thread's calls some instructions, and go when there is no room for more.
 
 use std::mem::offset_of;
 
@@ -17,10 +17,10 @@ const _: () = assert!(offset_of!(RecorderThread, sp) == offset_of!(EnteredCall, 
 const _: () = assert!(offset_of!(RecorderThread, bp) == offset_of!(EnteredCall, bp));
 const _: () = assert!(offset_of!(RecorderThread, n_parked) == size_of::<EnteredCall>());
 
-/// Notes what is known of a call that came here without an entry of ours.
+/// Notes a call that came here without an entry of ours.
 ///
 /// # Safety
-/// `thread` is the calling thread's state, which enters no call; the words are those of a call under way on it.
+/// `thread` is the calling thread's state, which enters no call; the words belong to a call under way on it.
 pub unsafe fn note(thread: *mut RecorderThread, call: EnteredCall) {
     // SAFETY: the thread's own state. As in an entry, the stack pointer comes first.
     unsafe {
@@ -40,7 +40,7 @@ pub unsafe fn forget(thread: *mut RecorderThread) {
     unsafe { (&raw mut (*thread).sp).write_volatile(0) };
 }
 
-/// Puts back what was noted of the call that this one has interrupted, if any. Calls that are made meanwhile may have done so before: what they found they have parked again.
+/// Restores the note of the call that this one has interrupted, if any. Calls that are made meanwhile may have done so before, and have parked it again.
 ///
 /// # Safety
 /// As [`forget`], which came before.
@@ -54,7 +54,7 @@ pub unsafe fn bring_back(thread: *mut RecorderThread) {
     }
 }
 
-/// Ends what [`forget`] and [`bring_back`] end.
+/// Does the work of [`forget`] and [`bring_back`].
 ///
 /// # Safety
 /// As both.
@@ -67,19 +67,18 @@ pub unsafe fn leave(thread: *mut RecorderThread) {
     }
 }
 
-/// Puts back what was parked last: of the call that this one has interrupted.
+/// Restores the note that was parked last, of the call that this one has interrupted.
 #[cold]
 #[inline(never)]
 unsafe fn restore(thread: *mut RecorderThread) {
-    // SAFETY: the thread's own state, before which the parked calls lie. The stack pointer comes first: from then on a handler's call parks what is there, and puts it back.
+    // SAFETY: the thread's own state, before which the parked calls lie. The stack pointer comes first: from then on a handler's call parks the words and
+    // restores them.
     unsafe {
         let number = (&raw const (*thread).n_parked).read_volatile();
         let first = thread.cast::<EnteredCall>().sub(MAX_PARKED);
         let call = first.add((number - 1) % MAX_PARKED).read_volatile();
-        (&raw mut (*thread).sp).write_volatile(call.sp);
-        (&raw mut (*thread).caller).write_volatile(call.caller);
+        note(thread, call);
         (&raw mut (*thread).next).write_volatile(call.next);
-        (&raw mut (*thread).bp).write_volatile(call.bp);
         (&raw mut (*thread).n_parked).write_volatile(number - 1);
     }
 }

@@ -8,9 +8,8 @@ use lbprof_collector::parallel::{MemberTimes, MutexKind};
 #[repr(C, align(128))]
 #[derive(Clone, Copy, Default)]
 pub struct MemberSlot {
-    /// The times.
     pub times: MemberTimes,
-    /// Number of the region that they are of, among those of the thread that starts it; 0: none.
+    /// Number of their region, among the regions of the thread that starts it; 0: none.
     pub region: u64,
 }
 
@@ -28,13 +27,12 @@ pub struct RegionLaunch {
 pub struct ReportedRegion {
     /// Its call site, as the sums have it.
     pub site: *const c_void,
-    /// Slots of the team's times.
     pub slots: *mut MemberSlot,
     /// Number of slots that it may use.
     pub room: usize,
     /// Threads of the team; 0: not known yet.
     pub team: u32,
-    /// Its number among those of the thread that has started it.
+    /// Its number among the regions of the thread that has started it.
     pub number: u64,
     /// Time at which it was started, in ticks.
     pub begin: u64,
@@ -42,25 +40,11 @@ pub struct ReportedRegion {
     pub beside: u32,
 }
 
-impl ReportedRegion {
-    /// No region.
-    pub const NONE: ReportedRegion = ReportedRegion {
-        site: std::ptr::null(),
-        slots: std::ptr::null_mut(),
-        room: 0,
-        team: 0,
-        number: 0,
-        begin: 0,
-        beside: 0,
-    };
-}
-
 /// The stage at which a thread starts the teams of a `teams` construct.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum LeagueStart {
     /// The thread starts none, or the construct's code runs.
     None,
-    /// The league was reported.
     League,
     /// The region that runs the construct's code was reported.
     Team,
@@ -69,7 +53,6 @@ pub enum LeagueStart {
 /// A mutex that a thread waits for.
 #[derive(Clone, Copy)]
 pub struct AwaitedMutex {
-    /// Kind of the mutex.
     pub kind: MutexKind,
     /// The address that the program passes to acquire it; 0: of all that have none.
     pub address: usize,
@@ -78,7 +61,6 @@ pub struct AwaitedMutex {
 }
 
 impl AwaitedMutex {
-    /// No mutex.
     pub const NONE: AwaitedMutex = AwaitedMutex { kind: MutexKind::Critical, address: 0, caller: 0 };
 }
 
@@ -101,9 +83,7 @@ pub struct TeamMember {
     pub mpi_flushed: u64,
     /// Slots for the teams that it starts. They are never freed.
     pub slots: *mut MemberSlot,
-    /// Number of slots.
     pub room: usize,
-    /// Regions that it has started.
     pub regions: u64,
     /// The outermost region that it starts where the run-time library reports it; made with the slots.
     pub reported: *mut ReportedRegion,

@@ -1,6 +1,6 @@
 //! The call paths of a thread with more of them than can be compared one by one.
 //!
-//! A path is shown by a row of words, and the address of each follows from the words before it. So paths whose words begin alike
+//! A path is a sequence of words, and the address of each follows from the words before it. So paths whose words begin alike
 //! share a branch of the tree, and where they differ they differ in one word at one address:
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //!                                                            └─ 2: no words ─── path 8
 //! ```
 //!
-//! A look-up reads each word of the path that it finds once, however many paths there are, and reads no word that unwinding would not read.
+//! A look-up reads each word of its path once, regardless of the number of paths, and reads no word that unwinding would not read.
 
 use std::collections::HashMap;
 
@@ -30,29 +30,23 @@ pub struct PathRoot {
 pub enum WordOwner {
     /// The thread's own stack, above the stack pointer of the call: it is there as long as the call lasts.
     OwnStack,
-    /// The frame pointer with which the call was entered.
     FramePointer,
     /// Memory that may no longer be there, for code without tables uses its frame pointer as it likes.
     OtherMemory,
-    /// The interpreter of Python.
     Python,
 }
 
 /// A word that is read to follow a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordPlace {
-    /// Address.
     pub address: usize,
     /// The bits of it that matter.
     pub mask: u64,
-    /// Owner of the word.
     pub owner: WordOwner,
 }
 
-/// A word and what it holds on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathWord {
-    /// The word.
     pub place: WordPlace,
     /// Its content, with the mask.
     pub value: u64,
@@ -67,7 +61,7 @@ pub enum NotEntered {
     Contradiction,
 }
 
-/// Words that follow one another on all paths through this branch, and what comes then.
+/// Words that follow one another on all paths through this branch, and its end.
 #[derive(Clone, Copy)]
 struct PathBranch {
     /// Start in [`PathTree::words`].
@@ -77,25 +71,21 @@ struct PathBranch {
     then: BranchEnd,
 }
 
-/// The end of a branch, after its words.
 #[derive(Clone, Copy)]
 enum BranchEnd {
-    /// The path is this one.
     Path(u64),
     /// The word after the last one, in [`PathTree::words`], decides.
     Fork(PathFork),
 }
 
-/// The branches that go on from a word, by what it holds.
+/// The branches that go on from a word, by its value.
 #[derive(Clone, Copy)]
 struct PathFork {
-    /// Its number.
     id: u32,
     /// The first two: most forks have no more. Further ones are in [`PathTree::further`].
     first: [Option<(u64, u32)>; 2],
 }
 
-/// The stem of a branch.
 #[derive(Clone, Copy)]
 enum BranchStem {
     Root(PathRoot),
@@ -103,7 +93,6 @@ enum BranchStem {
     Fork(u32, u64),
 }
 
-/// The paths of a thread.
 #[derive(Default)]
 pub struct PathTree {
     /// Starts of the paths of a call.
@@ -111,12 +100,12 @@ pub struct PathTree {
     branches: Vec<PathBranch>,
     words: Vec<PathWord>,
     forks: u32,
-    /// The third and further branches of forks, by number and what the word holds.
+    /// The third and further branches of forks, by number and value of the word.
     further: HashMap<(u32, u64), u32, FixedState>,
 }
 
 impl PathTree {
-    /// The id of the path of a call, if it is in the tree. `read` gives a word, without the mask; `None` where there is no memory.
+    /// Returns the id of the path of a call, if it is in the tree. `read` returns a word, without the mask, or `None` where there is no memory.
     #[inline]
     pub fn find(&self, root: PathRoot, mut read: impl FnMut(WordPlace) -> Option<u64>) -> Option<u64> {
         let mut at = *self.roots.get(&root)?;
@@ -138,7 +127,7 @@ impl PathTree {
         }
     }
 
-    /// Enters a path that is shown by `words`. The tree holds `limit` words at most.
+    /// Enters a path of these words. The tree holds `limit` words at most.
     pub fn enter(&mut self, root: PathRoot, words: &[PathWord], id: u64, limit: usize) -> Result<(), NotEntered> {
         // A branch without words takes memory, too.
         if self.words.len() + self.branches.len() + words.len() >= limit.min(u32::MAX as usize) {
@@ -174,7 +163,6 @@ impl PathTree {
         Ok(())
     }
 
-    /// The branch that hangs there.
     fn branch_at(&self, stem: BranchStem) -> Option<u32> {
         match stem {
             BranchStem::Root(root) => self.roots.get(&root).copied(),
@@ -185,14 +173,13 @@ impl PathTree {
         }
     }
 
-    /// The branch that goes on where the word that decides has this value.
+    /// Returns the branch that goes on where the word that decides has this value.
     #[inline]
     fn branch_after(&self, fork: &PathFork, value: u64) -> Option<u32> {
         let found = fork.first.iter().flatten().find(|(known, _)| *known == value);
         found.map(|(_, branch)| *branch).or_else(|| self.further.get(&(fork.id, value)).copied())
     }
 
-    /// Adds a branch.
     fn hang(&mut self, stem: BranchStem, branch: PathBranch) {
         let new = self.branches.len() as u32;
         self.branches.push(branch);
@@ -213,7 +200,7 @@ impl PathTree {
         }
     }
 
-    /// Makes a fork of one of a branch's words. What comes after that word is a branch of its own from now on.
+    /// Makes a fork of one of a branch's words. The words after it are a branch of their own from now on.
     fn split(&mut self, at: u32, decisive: u32) {
         let Some(&PathBranch { begin, end, then }) = self.branches.get(at as usize) else { return };
         let Some(value) = self.words.get(decisive as usize).map(|word| word.value) else { return };

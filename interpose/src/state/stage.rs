@@ -1,17 +1,13 @@
 //! The stage of recording in the process.
 
-use std::sync::atomic::{
-    AtomicBool, AtomicU8,
-    Ordering::{Relaxed, SeqCst},
-};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU8};
 
 /// The stage of recording in the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RecordingState {
-    /// MPI has not started.
     Idle = 0,
-    /// Calls are recorded.
     Recording = 1,
     /// Nothing is recorded any more, or was asked for.
     Done = 2,
@@ -19,7 +15,7 @@ pub enum RecordingState {
 
 static STATE: AtomicU8 = AtomicU8::new(RecordingState::Idle as u8);
 
-/// The state of the process.
+/// Returns the stage of the process.
 #[inline]
 pub fn state() -> RecordingState {
     match STATE.load(Relaxed) {
@@ -29,7 +25,6 @@ pub fn state() -> RecordingState {
     }
 }
 
-/// Moves the state on.
 pub fn set_state(state: RecordingState) {
     STATE.store(state as u8, SeqCst);
 }
@@ -42,7 +37,7 @@ pub fn disabled() -> bool {
     DISABLED.load(Relaxed)
 }
 
-/// The library gives up: nothing is recorded from here on. Whether it had done so before.
+/// Gives up recording from here on. Returns whether the library had done so before.
 pub fn disable() -> bool {
     DISABLED.swap(true, Relaxed)
 }

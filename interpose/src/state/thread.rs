@@ -23,7 +23,7 @@ pub const CACHE: usize = 16;
 /// A word in a frame of this library: while a call, or the recorder, is at work there, it holds the address of the thread's state.
 pub type Canary = MaybeUninit<usize>;
 
-/// A thread's state. The first five fields are used by the entries of wrappers (crate::processor) at these offsets. What most calls use fills the first
+/// A thread's state. The entries of wrappers (crate::processor) use the first five fields at these offsets. The fields that most calls use fill the first
 /// cache lines.
 #[repr(C)]
 pub struct RecorderThread {
@@ -49,19 +49,16 @@ pub struct RecorderThread {
     pub path_key: usize,
     /// The communicator last used, as a handle.
     pub comm_handle: usize,
-    /// And what is known of it.
+    /// Facts about it.
     pub comm: *const CommInfo,
-    /// Its id.
     pub comm_id: u32,
     /// Bits that make a call one that the usual path does not serve: [`UNSEEN`], [`CLOCK_MONOTONIC`].
     pub unusual: u32,
     /// The datatype last used, as a handle.
     pub type_handle: usize,
-    /// And its size in bytes.
     pub type_size: u64,
     /// Statuses to pass where the program ignores an array of them that [`ThreadTables::few_statuses`] has no room for.
     pub statuses: *mut u8,
-    /// Their room in bytes.
     pub statuses_bytes: usize,
     /// The functions that the wrappers in C of [`NEXT_FREQUENT`] forward to, those that are called most last, all but the last ones.
     pub next_frequent: [usize; N_FREQUENT - N_MOST_FREQUENT],
@@ -73,15 +70,13 @@ pub struct RecorderThread {
     pub next_most_frequent: [usize; N_MOST_FREQUENT],
     /// Requests of an array as they were before the call, where they are few, as in most calls.
     pub few_requests: [usize; FEW],
-    /// More requests.
     pub requests: *mut usize,
-    /// Their room, in requests.
     pub requests_room: usize,
     /// The last of the records of unsuccessful polls to which further ones may be added, or null.
     pub poll: *mut Record,
     /// The first of these records, which follow one another at once.
     pub first_poll: *mut Record,
-    /// The one of them that has the time of all polls since it began; those after it have none.
+    /// The one of them that has the time of all polls since it began; the later ones have none.
     pub timed_poll: *mut Record,
     /// Time at which the last poll in them ended.
     pub poll_end: u64,
@@ -104,9 +99,9 @@ pub struct RecorderThread {
     /// Number of times that the recorder itself is entered on this thread, so that nothing of its own is recorded. While it is not 0 the
     /// thread may be using its log; see [`crate::recording::close::close_all`].
     pub busy: u32,
-    /// Scratch record for calls made while recording is paused: what they do to requests and communicators is followed all the same.
+    /// Scratch record for calls made while recording is paused, whose effects on requests and communicators are followed all the same.
     pub aside: MaybeUninit<Record>,
-    /// True if such a handle is known to be good, so that MPI may be asked about it.
+    /// True if the handle in use is known to be good, so that MPI may be asked about it.
     pub asking: bool,
     /// The thread can have no ring; what it calls is not recorded.
     pub refused: bool,
@@ -145,12 +140,11 @@ pub struct ThreadTables {
     pub comms: [(usize, *const CommInfo); CACHE],
     /// Datatypes lately used, by a hash of their handles, and their sizes.
     pub types: [(usize, u64); CACHE],
-    /// A status, or those of a few requests, to pass where the program ignores it or an array of them. One has 32 bytes at most; where INTEGER has 8 bytes, Fortran's has
+    /// A status, or the statuses of a few requests, to pass where the program ignores them. One has 32 bytes at most; where INTEGER has 8 bytes, Fortran's has
     /// twice as many.
     pub few_statuses: [[u64; 4]; FEW],
 }
 
-/// Returns the tables of a thread.
 #[inline(always)]
 pub fn tables(thread: *mut RecorderThread) -> *mut ThreadTables {
     thread.wrapping_byte_sub(PARKED_BYTES + size_of::<ThreadTables>()).cast()
@@ -159,21 +153,21 @@ pub fn tables(thread: *mut RecorderThread) -> *mut ThreadTables {
 /// Number of functions in build.rs's list of those that programs call most.
 pub const N_FREQUENT: usize = 40;
 
-/// So many of them have their place in a line with what else their calls read.
+/// Number of those that lie in a cache line with other data of their calls.
 pub const N_MOST_FREQUENT: usize = 8;
 
-/// The functions that their wrappers in C forward to, in the reverse order of that list, while recording; each thread has a copy beside what
-/// else its calls read.
+/// The functions that their wrappers in C forward to, in the reverse order of that list, while recording; each thread has a copy beside other data of
+/// its calls.
 pub static NEXT_FREQUENT: [AtomicUsize; N_FREQUENT] = [const { AtomicUsize::new(0) }; N_FREQUENT];
 
 /// Offset in the state of the arguments of the call that starts a region, for the entry of that call.
 pub const LAUNCH_OFFSET: usize = std::mem::offset_of!(RecorderThread, team.launch);
 
-// The functions of MPI_Waitall, MPI_Irecv and MPI_Isend are in one cache line with the requests of these calls, those of MPI_Sendrecv, MPI_Recv and MPI_Wait in one with
-// what shows how to read a status.
+// The functions of MPI_Waitall, MPI_Irecv and MPI_Isend are in one cache line with the requests of these calls; the functions of MPI_Sendrecv, MPI_Recv and
+// MPI_Wait are in one with the facts about statuses.
 const _: () = assert!(std::mem::offset_of!(RecorderThread, few_requests) % 64 == 24);
 
-/// So many requests of an array have room in the thread's state.
+/// Number of requests of an array that have room in the thread's state.
 pub const FEW: usize = 8;
 
 /// The state of a thread's cancellation (pthread_setcancelstate(3)).
@@ -193,7 +187,7 @@ impl CancelState {
 /// Locks that a thread holds at one time, of those that another thread may look at.
 pub const MAX_HELD: usize = 4;
 
-/// Bytes of a [`RecorderThread`] in thread-local storage, after those of its tables and of parked calls.
+/// Bytes of a [`RecorderThread`] in thread-local storage, after its tables and the parked calls.
 const THREAD_BYTES: usize = size_of::<RecorderThread>().next_multiple_of(64);
 const _: () = assert!(PARKED_BYTES.is_multiple_of(64));
 
@@ -212,7 +206,7 @@ global_asm!(
     bytes_before = const size_of::<ThreadTables>() + PARKED_BYTES,
 );
 
-/// The state of the calling thread; all zero at first. It is valid for as long as the thread lives.
+/// Returns the state of the calling thread, all zero at first. It is valid for as long as the thread lives.
 #[inline(always)]
 pub fn current() -> *mut RecorderThread {
     processor::thread_state().cast()

@@ -12,25 +12,23 @@ use crate::system::faults;
 
 /// The state of a recording thread besides the hot state.
 pub struct ThreadLog {
-    /// Its ring.
     pub ring: Ring,
     /// Number of the thread in the log.
     pub number: u32,
     /// Position of the ring's first slot.
     pub head: BatchHead,
-    /// Sums of what is not written as events, or of what the summary needs.
+    /// Sums of records that are not written as events, or that the summary needs.
     pub fold: Option<ProfileFold>,
-    /// Samples of the thread's CPU time for what is not folded yet.
+    /// Samples of the thread's CPU time that are not folded yet.
     pub cpu_samples: Vec<CpuSample>,
     /// Time at which the sums were last taken from it.
     pub folded_at: u64,
     /// True if the log has the records in the fold as events: its sums are for the summary alone.
     pub is_fold_logged: bool,
-    /// True if what is written as events is folded, too, for the summary.
+    /// True if records that are written as events are folded, too, for the summary.
     pub sums_events: bool,
     /// The thread's summary so far.
     pub summary: Option<SummarySums>,
-    /// Open phases.
     pub phases: OpenPhases,
     /// While recording is paused, or no thread has the ring: the ring's cursor.
     pub paused: Option<*mut Record>,
@@ -50,7 +48,7 @@ impl Drop for ThreadLog {
 }
 
 impl ThreadLog {
-    /// The next check point of a ring that is filled up to `cursor`: up to there records are written without a look at anything else.
+    /// Returns the next check point of a ring that is filled up to `cursor`. Records before it are written without a look at anything else.
     pub fn check_point(&self, cursor: *mut Record) -> *mut Record {
         let limit = self.limit();
         let left = (limit as usize).saturating_sub(cursor as usize) / size_of::<Record>();
@@ -60,11 +58,11 @@ impl ThreadLog {
         }
     }
 
-    /// A check point is passed `now`, which a thread is to do about once in `interval`. How many calls it makes in that time is not known: fewer
-    /// slots lie before the next one where it took long.
+    /// Passes a check point `now`, which a thread is to do about once in `interval`. The number of calls in that time is not known: the longer it took,
+    /// the fewer slots lie before the next one.
     pub fn pass_check(&mut self, now: u64, interval: u64) {
-        /// Slots to the next check point at most: passing it costs less than an instruction a call, and after a change from many calls to few it
-        /// comes soon.
+        /// Slots to the next check point at most: passing it costs less than an instruction per call, and it comes soon after a change from many calls
+        /// to few.
         const MOST: usize = 128;
         let Some((slots, passed)) = &mut self.checks else { return };
         let took = now.saturating_sub(std::mem::replace(passed, now));

@@ -1,6 +1,6 @@
-//! Reads and sets the system's actions for signals: the actions that count, not what a wrapper of `sigaction` says.
+//! Reads and sets the system's actions for signals, by system calls: a wrapper of `sigaction` may say something else.
 //!
-//! System calls are made directly. All here may run in a handler.
+//! All functions may run in a signal handler.
 
 use std::ffi::c_int;
 
@@ -20,11 +20,10 @@ pub struct SignalAction {
     pub mask: u64,
 }
 
-/// Of the system's headers; the C library keeps it to itself.
+/// Flag of the system's headers that the C library does not publish.
 const SA_RESTORER: u64 = 0x0400_0000;
 
 impl SignalAction {
-    /// The system's own action.
     pub const DEFAULT: SignalAction = SignalAction { handler: libc::SIG_DFL, flags: 0, restorer: 0, mask: 0 };
 
     /// Returns an action that calls a handler, which blocks no further signals.
@@ -36,7 +35,7 @@ impl SignalAction {
     }
 }
 
-/// Sets the action of a signal, where there is a new one; gives the one before. `None`: the system refuses.
+/// Sets the action of a signal if there is a new one, and returns the one before, or `None` if the system refuses.
 pub fn exchange(signal: c_int, new: Option<&SignalAction>) -> Option<SignalAction> {
     let mut old = SignalAction::DEFAULT;
     let new = new.map_or(std::ptr::null(), std::ptr::from_ref);
@@ -45,7 +44,7 @@ pub fn exchange(signal: c_int, new: Option<&SignalAction>) -> Option<SignalActio
     (code == 0).then_some(old)
 }
 
-/// Puts an action in the place of one with this handler; whether that was there. An action that another thread sets at this instant stays.
+/// Replaces an action with this handler, and returns whether it was there. An action that another thread sets at this instant stays.
 pub fn replace(signal: c_int, handler: usize, new: &SignalAction) -> bool {
     if exchange(signal, None).is_none_or(|now| now.handler != handler) {
         return false;
@@ -57,7 +56,6 @@ pub fn replace(signal: c_int, handler: usize, new: &SignalAction) -> bool {
     before.handler == handler
 }
 
-/// Has the calling thread receive a signal, should it be blocked.
 pub fn unblock(signal: c_int) {
     let mask = 1u64 << (signal - 1);
     // SAFETY: a live mask of the system's length.

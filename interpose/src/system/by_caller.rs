@@ -1,9 +1,7 @@
 //! Addresses of functions by the object that calls them, for functions that each object may see another definition of.
 
-use std::sync::atomic::{
-    AtomicPtr, AtomicUsize,
-    Ordering::{AcqRel, Acquire, Relaxed},
-};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicUsize};
 
 use crate::system::objects;
 
@@ -15,28 +13,26 @@ pub struct AddressesByCaller<const N: usize>([AtomicPtr<ObjectAddresses<N>>; MAX
 
 /// Functions visible to an object.
 struct ObjectAddresses<const N: usize> {
-    /// The object's addresses.
-    begin: usize,
-    end: usize,
+    /// The first address of the object, and one past its last.
+    bounds: (usize, usize),
     /// Count of unloads before: if it has changed, it may be this object.
     unloads: u64,
     addresses: [AtomicUsize; N],
 }
 
 impl<const N: usize> AddressesByCaller<N> {
-    /// Creates an empty table.
     pub const fn new() -> Self {
         AddressesByCaller([const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_OBJECTS])
     }
 
-    /// The address of a function for calls from `caller`; 0: it is not known.
+    /// Returns the address of a function for calls from `caller`; 0: it is not known.
     pub fn find(&self, function: usize, caller: usize) -> usize {
         let unloads = objects::unloads();
         for place in &self.0 {
             // SAFETY: null, or one that was made below and is never freed.
             let Some(object) = (unsafe { place.load(Acquire).as_ref() }) else { break };
             if object.unloads == unloads
-                && (object.begin..object.end).contains(&caller)
+                && (object.bounds.0..object.bounds.1).contains(&caller)
                 && let Some(address) = object.addresses.get(function)
                 && address.load(Relaxed) != 0
             {
@@ -49,23 +45,22 @@ impl<const N: usize> AddressesByCaller<N> {
     /// Keeps the address of a function for calls from an object at these addresses.
     pub fn keep(&self, function: usize, bounds: (usize, usize), found: usize) {
         let unloads = objects::unloads();
-        let (begin, end) = bounds;
         let mut new: *mut ObjectAddresses<N> = std::ptr::null_mut();
         for place in &self.0 {
             let mut known = place.load(Acquire);
             if known.is_null() {
                 if new.is_null() {
                     let addresses = [const { AtomicUsize::new(0) }; N];
-                    new = Box::into_raw(Box::new(ObjectAddresses { begin, end, unloads, addresses }));
+                    new = Box::into_raw(Box::new(ObjectAddresses { bounds, unloads, addresses }));
                 }
                 match place.compare_exchange(known, new, AcqRel, Acquire) {
                     Ok(_) => known = std::mem::replace(&mut new, std::ptr::null_mut()),
                     Err(other) => known = other,
                 }
             }
-            // SAFETY: those in the table are never freed.
+            // SAFETY: an entry of the table, never freed.
             let known = unsafe { &*known };
-            if (known.begin, known.end, known.unloads) == (begin, end, unloads) {
+            if (known.bounds, known.unloads) == (bounds, unloads) {
                 if let Some(address) = known.addresses.get(function) {
                     address.store(found, Relaxed);
                 }

@@ -2,7 +2,7 @@
 //!
 //! - Ours are never 0, 1 or 2, which programs write to without asking, and stay clear of the lowest numbers, which programs expect to be
 //!   given.
-//! - Which file is open under a number is looked at before it is used: the program may have closed ours.
+//! - Each use checks first which file is open under a number: the program may have closed ours.
 //! - A write past RLIMIT_FSIZE raises SIGXFSZ, one to a closed pipe SIGPIPE, and both end a program that does not expect them.
 
 use std::fs::File;
@@ -18,7 +18,7 @@ pub type Identity = (u64, u64);
 
 /// Runs `work` so that the signals that writing may raise do not reach the program. They come with an error, never without.
 ///
-/// Errors: those of `work`.
+/// Errors: whatever `work` returns.
 pub fn quietly<T>(work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     // SAFETY: plain calls with live arguments; the mask of this thread alone is changed, and put back. What `work` raised is
     // taken away before, but not a signal that the program itself holds back.
@@ -56,8 +56,6 @@ fn signal_of(error: &io::Error) -> Option<libc::c_int> {
 
 /// Writes like write(2), without signals.
 ///
-/// Errors: what the system says.
-///
 /// # Safety
 /// Writing to whatever is open under `number` is right.
 pub unsafe fn write_quietly(number: RawFd, bytes: &[u8]) -> io::Result<usize> {
@@ -76,9 +74,7 @@ pub fn can_take_line(number: RawFd) -> bool {
     found == 1 && asked.revents & libc::POLLOUT != 0
 }
 
-/// Moves the file to a number that no one counts on.
-///
-/// Errors: what the system says.
+/// Moves the file to a number that no program counts on.
 pub fn out_of_the_way(file: File) -> io::Result<File> {
     match high(file.as_raw_fd()) {
         // SAFETY: a new descriptor, and ours alone.
@@ -89,18 +85,11 @@ pub fn out_of_the_way(file: File) -> io::Result<File> {
     }
 }
 
-/// A second number for what is open under `number`, one that no program counts on.
-///
-/// Errors: what the system says.
+/// Duplicates a descriptor to a number that no program counts on.
 pub fn high(number: RawFd) -> io::Result<RawFd> {
-    for least in [HIGH, 3] {
-        // SAFETY: a plain system call; the caller's file is open.
-        let second = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, least) };
-        if second >= 0 {
-            return Ok(second);
-        }
-    }
-    Err(io::Error::last_os_error())
+    // SAFETY: plain system calls; the caller's file is open.
+    let mut copies = [HIGH, 3].into_iter().map(|least| unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, least) });
+    copies.find(|&copy| copy >= 0).ok_or_else(io::Error::last_os_error)
 }
 
 /// Identifies the file that is open under a number, and counts its names in folders.

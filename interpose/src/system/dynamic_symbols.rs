@@ -9,10 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::system::loader_tables::{GnuHashHead, LoaderTables};
 use crate::system::objects::{self, LoadedObject, ObjectChanges};
 
-/// A symbol and its name.
 pub type NamedSymbol = (&'static libc::Elf64_Sym, &'static CStr);
 
-/// The symbols that an object defines.
+/// Returns the symbols that an object defines.
 ///
 /// # Safety
 /// The object stays loaded.
@@ -24,7 +23,7 @@ pub unsafe fn defined(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol
     }
 }
 
-/// The symbols that an object leaves for others to define.
+/// Returns the symbols that an object leaves for others to define.
 ///
 /// # Safety
 /// The object stays loaded.
@@ -32,42 +31,32 @@ pub unsafe fn undefined(object: &LoadedObject) -> impl Iterator<Item = NamedSymb
     // SAFETY: the caller's promise.
     unsafe {
         let table = SymbolTable::of_object(object);
-        table.named(table.before_defined, is_undefined)
+        table.named(table.before_defined, |symbol| symbol.st_shndx == 0)
     }
 }
 
-/// The undefined symbols that may be missing: then their address is null.
+/// Returns the undefined symbols that may be missing, whose address is then null.
 ///
 /// # Safety
 /// The object stays loaded.
 pub unsafe fn undefined_weak(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> + use<> {
     // SAFETY: the caller's promise.
-    unsafe {
-        let table = SymbolTable::of_object(object);
-        table.named(table.before_defined, is_undefined_weak)
-    }
-}
-
-fn is_undefined(symbol: &libc::Elf64_Sym) -> bool {
-    symbol.st_shndx == 0
+    unsafe { undefined(object) }.filter(|(symbol, _)| is_undefined_weak(symbol))
 }
 
 /// Returns whether a symbol may be missing.
 pub fn is_undefined_weak(symbol: &libc::Elf64_Sym) -> bool {
     const WEAK: u8 = 2;
-    is_undefined(symbol) && symbol.st_info >> 4 == WEAK
+    symbol.st_shndx == 0 && symbol.st_info >> 4 == WEAK
 }
 
-/// The loaded objects and what they define, without this library. Asked many times, this takes a fraction of the loader's time, for which a name that is
-/// missing costs most.
-///
-/// It holds while nothing is unloaded.
+/// The loaded objects except this library, and what they define, while nothing is unloaded. For many look-ups it is much faster than the loader,
+/// which takes longest for names that are missing.
 pub struct LoadedSymbols {
     objects: Vec<ObjectSymbols>,
     changes: ObjectChanges,
 }
 
-/// An object and its tables.
 pub struct ObjectSymbols {
     info: libc::dl_phdr_info,
     tables: LoaderTables,
@@ -76,7 +65,6 @@ pub struct ObjectSymbols {
 }
 
 impl LoadedSymbols {
-    /// Reads which objects are loaded.
     pub fn read() -> LoadedSymbols {
         let (mut objects, mut is_after_us) = (Vec::new(), false);
         let changes = objects::visit(None, |object| match ObjectSymbols::of_other(object) {
@@ -86,7 +74,7 @@ impl LoadedSymbols {
         LoadedSymbols { objects, changes: changes.unwrap_or_default() }
     }
 
-    /// The number of objects loaded and unloaded before.
+    /// Returns the numbers of objects loaded and unloaded before.
     pub fn changes(&self) -> ObjectChanges {
         self.changes
     }
@@ -96,36 +84,34 @@ impl LoadedSymbols {
         self.objects.iter()
     }
 
-    /// The object that holds an address.
     pub fn object_at(&self, address: usize) -> Option<&ObjectSymbols> {
         self.objects().find(|object| object.contains(address))
     }
 
-    /// The definitions of a name, in the loader's order.
     pub fn definitions<'a>(&'a self, name: &'a CStr) -> impl Iterator<Item = (&'a ObjectSymbols, usize)> {
         let hash = gnu_hash(name);
         self.objects().filter_map(move |object| Some((object, object.find(name, hash)?)))
     }
 
-    /// The definitions of a name that come after this library's.
+    /// Returns the definitions of a name that come after this library's.
     pub fn next_definitions<'a>(&'a self, name: &'a CStr) -> impl Iterator<Item = (&'a ObjectSymbols, usize)> {
         self.definitions(name).filter(|(object, _)| object.is_after_us)
     }
 
-    /// The objects among which the loader looks for what `object` needs, besides those that all can see: the object and what it was linked with, and so on; then
-    /// the same of objects that were linked with it.
+    /// Returns the objects in which the loader looks for what `object` needs, besides those that all can see: the object and everything that it was
+    /// linked with, directly or not; then the same for objects that were linked with it.
     pub fn scope<'a>(&'a self, object: &'a ObjectSymbols) -> Vec<&'a ObjectSymbols> {
         let mut scope = self.closure(object);
         for other in self.objects() {
             let closure = self.closure(other);
-            if closure.iter().any(|one| one.is_same(object)) {
+            if closure.iter().any(|one| std::ptr::eq(*one, object)) {
                 scope.extend(closure);
             }
         }
         scope
     }
 
-    /// An object, those that it was linked with, and so on.
+    /// Returns an object and everything that it was linked with, directly or not.
     fn closure<'a>(&'a self, object: &'a ObjectSymbols) -> Vec<&'a ObjectSymbols> {
         const DT_NEEDED: usize = 1;
         let mut closure = vec![object];
@@ -133,9 +119,7 @@ impl LoadedSymbols {
         while let Some(&next) = closure.get(at) {
             for name in next.dynamic_names(DT_NEEDED) {
                 let needed = self.objects().find(|other| other.is_named(name));
-                if let Some(needed) = needed.filter(|needed| !closure.iter().any(|one| one.is_same(needed))) {
-                    closure.push(needed);
-                }
+                closure.extend(needed.filter(|needed| !closure.iter().any(|one| std::ptr::eq(*one, *needed))));
             }
             at += 1;
         }
@@ -143,33 +127,26 @@ impl LoadedSymbols {
     }
 }
 
-/// Returns whether an object is this library.
 fn is_ours(object: &LoadedObject) -> bool {
-    object.bounds().is_some_and(|(begin, end)| (begin..end).contains(&(is_ours as *const () as usize)))
+    object.holds(is_ours as *const () as usize)
 }
 
 impl ObjectSymbols {
-    /// The symbols of an object; `None` if it has none or is this library. They hold while the object is loaded.
+    /// Returns the symbols of an object, or `None` if it has none or is this library. They hold while the object is loaded.
     pub fn of_other(object: &LoadedObject) -> Option<ObjectSymbols> {
         let tables = object.loader_tables().filter(|_| !is_ours(object))?;
         Some(ObjectSymbols { info: object.description(), tables, is_after_us: false })
     }
 
-    /// The object.
     pub fn object(&self) -> LoadedObject<'_> {
         LoadedObject::new(&self.info)
     }
 
-    /// Returns whether an address is in the object.
     pub fn contains(&self, address: usize) -> bool {
-        self.object().bounds().is_some_and(|(begin, end)| (begin..end).contains(&address))
+        self.object().holds(address)
     }
 
-    fn is_same(&self, other: &ObjectSymbols) -> bool {
-        std::ptr::eq(self, other)
-    }
-
-    /// Address of the function or variable of this name that the object defines.
+    /// Returns the address of the function or variable of this name that the object defines.
     pub fn definition(&self, name: &CStr) -> Option<usize> {
         self.find(name, gnu_hash(name))
     }
@@ -210,7 +187,7 @@ impl ObjectSymbols {
         None
     }
 
-    /// The names that the object takes from others.
+    /// Returns the names that the object takes from others.
     pub fn undefined_names(&self) -> impl Iterator<Item = &'static CStr> {
         // SAFETY: the object is loaded.
         unsafe { undefined(&self.object()) }.map(|(_, name)| name)
@@ -221,9 +198,8 @@ impl ObjectSymbols {
         self.definition(name).is_some() || self.undefined_names().any(|undefined| undefined == name)
     }
 
-    /// The words that the loader has filled for a name with this address.
     pub fn bound_words(&self, name: &CStr, address: usize) -> impl Iterator<Item = *const AtomicUsize> {
-        self.tables.relocations().iter().chain(self.tables.jumps()).filter_map(move |relocation| {
+        self.tables.relocations().filter_map(move |relocation| {
             let word = self.object().base().wrapping_add(relocation.offset as usize) as *const AtomicUsize;
             let is_data = self.object().writable().any(|(begin, end)| (begin..end).contains(&(word as usize)));
             // SAFETY: a word of the object's data, and a symbol of its table.
@@ -247,7 +223,6 @@ impl ObjectSymbols {
             || self.dynamic_names(DT_SONAME).any(|own| own == name)
     }
 
-    /// Returns the names in the dynamic section that have this tag.
     fn dynamic_names(&self, tag: usize) -> impl Iterator<Item = &'static CStr> {
         self.object().dynamic_entries().filter(move |entry| entry[0] == tag).map(|[_, at]| self.string(at))
     }
@@ -258,15 +233,13 @@ impl ObjectSymbols {
     }
 }
 
-/// Returns whether a symbol is defined, and its value is an address in the object: thread-local variables have offsets, and functions that the loader has yet
-/// to choose have resolvers.
+/// Returns whether a symbol is defined with an address in the object: thread-local variables have offsets, indirect functions resolvers.
 fn is_address(symbol: &libc::Elf64_Sym) -> bool {
     const THREAD_VARIABLE: u8 = 6;
-    const CHOSEN_BY_LOADER: u8 = 10;
-    symbol.st_shndx != 0 && ![THREAD_VARIABLE, CHOSEN_BY_LOADER].contains(&(symbol.st_info & 15))
+    const INDIRECT_FUNCTION: u8 = 10;
+    symbol.st_shndx != 0 && ![THREAD_VARIABLE, INDIRECT_FUNCTION].contains(&(symbol.st_info & 15))
 }
 
-/// The hash of a name in tables of the kind `DT_GNU_HASH`.
 fn gnu_hash(name: &CStr) -> u32 {
     name.to_bytes().iter().fold(5381u32, |hash, &byte| hash.wrapping_mul(33).wrapping_add(u32::from(byte)))
 }
@@ -284,16 +257,15 @@ impl SymbolTable {
     /// # Safety
     /// The object stays loaded.
     unsafe fn of_object(object: &LoadedObject) -> SymbolTable {
-        let none = SymbolTable { all: &[], before_defined: &[], strings: 0, strings_bytes: 0 };
-        let Some(tables) = object.loader_tables() else { return none };
-        let (strings, symbols) = (tables.strings as usize, tables.symbols as usize);
+        let Some(tables) = object.loader_tables() else {
+            return SymbolTable { all: &[], before_defined: &[], strings: 0, strings_bytes: 0 };
+        };
         // Nothing says how many symbols there are, but linkers place their names after them.
-        if strings <= symbols {
-            return none;
-        }
+        let strings = tables.strings as usize;
+        let bytes = strings.saturating_sub(tables.symbols as usize);
         // SAFETY: the caller's promise.
         unsafe {
-            let all = std::slice::from_raw_parts(tables.symbols, (strings - symbols) / size_of::<libc::Elf64_Sym>());
+            let all = std::slice::from_raw_parts(tables.symbols, bytes / size_of::<libc::Elf64_Sym>());
             let first = tables.gnu_hash.as_ref().map(|head| head.first_symbol as usize);
             // A table without symbols gives 1 for the first, whatever that is.
             let first = first.filter(|&at| all.get(at).is_some_and(|symbol| symbol.st_shndx != 0));
@@ -302,7 +274,7 @@ impl SymbolTable {
         }
     }
 
-    /// Returns those of `some` symbols that are `wanted`, with their names.
+    /// Returns the symbols among `some` that are `wanted`, with their names.
     ///
     /// # Safety
     /// The object stays loaded.

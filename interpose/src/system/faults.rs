@@ -1,6 +1,6 @@
 //! Faults of the rings' pages: a ring is a file's memory, and the system raises SIGBUS where the file was cut short or its disk fails.
 //!
-//! A handler of ours puts memory without a file in place of such a ring, and the thread goes on in it. Whatever else raises SIGBUS is the
+//! A handler of ours puts memory without a file in place of such a ring, and the thread goes on in it. Any other SIGBUS is the
 //! program's: the handler puts back what the program had installed and returns. The instruction then faults again, or the signal
 //! comes again with all that it carries, and the system does exactly what it would do without us: on the program's stack, with its mask
 //! and flags, and with its exit status or core where it has no handler.
@@ -14,17 +14,14 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release, SeqCst},
-};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
 
 use lbprof_collector::ring::MAX_RINGS;
 
 use crate::system::actions::{SignalAction, exchange};
 use crate::system::clock::ticks;
 
-/// A handler of ours.
 type Handler = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// An action of the program, and the handler that stands in its place.
@@ -35,7 +32,7 @@ struct CoveredAction {
     theirs: UnsafeCell<SignalAction>,
 }
 
-// SAFETY: written once, by who holds `COVERING`, before `taken` is set.
+// SAFETY: written once, by the thread that holds `COVERING`, before `taken` is set.
 unsafe impl Sync for CoveredAction {}
 
 impl CoveredAction {
@@ -43,7 +40,7 @@ impl CoveredAction {
         CoveredAction { ours, taken: AtomicBool::new(false), theirs: UnsafeCell::new(SignalAction::DEFAULT) }
     }
 
-    /// The action of the program that this one stands for.
+    /// Returns the action of the program that this one stands for.
     fn theirs(&self) -> Option<SignalAction> {
         // SAFETY: it does not change any more.
         self.taken.load(Acquire).then(|| unsafe { *self.theirs.get() })
@@ -77,7 +74,7 @@ fn covered_by(handler: usize) -> Option<&'static CoveredAction> {
     COVERED.iter().find(|covered| covered.ours as usize == handler)
 }
 
-/// Sees to it that our handler is there, over the program's. Whether it is.
+/// Installs our handler over the program's, unless it is there already. Returns whether it is there.
 pub fn cover() -> bool {
     let Some(now) = exchange(libc::SIGBUS, None) else { return false };
     if covered_by(now.handler).is_some() {
@@ -91,12 +88,12 @@ pub fn cover() -> bool {
     done
 }
 
-/// The place for an action: where it was before, or a free one.
+/// Returns the place for an action: where it was before, or a free one.
 fn taken_for(now: SignalAction) -> Option<&'static CoveredAction> {
     let known = COVERED.iter().find(|covered| covered.theirs() == Some(now));
     known.or_else(|| {
         let free = COVERED.iter().find(|covered| covered.theirs().is_none())?;
-        // SAFETY: nobody reads it yet, and one thread covers at a time.
+        // SAFETY: no thread reads it yet, and one thread covers at a time.
         unsafe { *free.theirs.get() = now };
         free.taken.store(true, Release);
         Some(free)
@@ -122,7 +119,7 @@ pub fn uncover() {
 }
 
 unsafe extern "C-unwind" fn caught<const N: usize>(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: called by the system, or by who has asked it for the handler, with the arguments of one.
+    // SAFETY: called by the system, or by code that asked the system for the handler, with a handler's arguments.
     unsafe {
         let errno = libc::__errno_location();
         let kept = *errno;
@@ -171,9 +168,9 @@ fn is_fault(code: c_int) -> bool {
 }
 
 /// # Safety
-/// `info` is what the system has filled.
+/// The system has filled `info`.
 unsafe fn send_again(signal: c_int, info: *mut libc::siginfo_t) {
-    // SAFETY: the caller's: what the system has filled. A process may send itself what it likes.
+    // SAFETY: the caller's promise. A process may send itself any signal.
     unsafe {
         let (process, thread) = (libc::getpid(), libc::gettid());
         if libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, info) != 0 {
@@ -182,7 +179,6 @@ unsafe fn send_again(signal: c_int, info: *mut libc::siginfo_t) {
     }
 }
 
-/// A ring's memory.
 struct RingMapping {
     /// 0: none.
     start: AtomicUsize,
@@ -196,14 +192,13 @@ struct RingMapping {
 const OF_FILE: u8 = 0;
 /// Memory is being put in its place.
 const MOVING: u8 = 1;
-/// The file is not there any more for us, which nobody has noticed yet.
+/// The file is lost, which is not reported yet.
 const LOST: u8 = 2;
 /// State of a ring whose loss is known, and reported in the log.
 const KNOWN: u8 = 3;
 /// There was no memory to put in its place.
 const STUCK: u8 = 4;
 
-/// By number of the ring.
 static RINGS: [RingMapping; MAX_RINGS] = [const {
     RingMapping {
         start: AtomicUsize::new(0),
@@ -216,7 +211,6 @@ static RINGS: [RingMapping; MAX_RINGS] = [const {
 /// End of the numbers in use so far.
 static N_RINGS: AtomicUsize = AtomicUsize::new(0);
 
-/// The pages from `start` are those of ring `number` from here on.
 pub fn look_after(number: u32, start: usize, bytes: usize) {
     if let Some(ring) = RINGS.get(number as usize) {
         ring.bytes.store(bytes, Relaxed);
@@ -226,39 +220,37 @@ pub fn look_after(number: u32, start: usize, bytes: usize) {
     }
 }
 
-/// The pages of ring `number` are about to be another's.
+/// Stops looking after ring `number`, whose pages are about to be freed.
 pub fn forget(number: u32) {
     if let Some(ring) = RINGS.get(number as usize) {
         ring.start.store(0, SeqCst);
     }
 }
 
-/// Returns whether ring `number` is a file's memory.
-pub fn is_of_file(number: u32) -> bool {
-    RINGS.get(number as usize).is_some_and(|ring| ring.state.load(SeqCst) == OF_FILE)
+/// Returns whether ring `number` has lost its file, which [`newly_lost`] has not reported yet, or its file was emptied so that it is not set up any more.
+pub fn has_lost_file(number: u32, is_set_up: impl FnOnce() -> bool) -> bool {
+    RINGS.get(number as usize).is_some_and(|ring| match ring.state.load(SeqCst) {
+        // Looking at it may show the loss.
+        OF_FILE => !is_set_up() || ring.state.load(SeqCst) == LOST,
+        state => state == LOST,
+    })
 }
 
-/// Returns whether ring `number` lost its file since [`newly_lost`] was last asked.
-pub fn is_newly_lost(number: u32) -> bool {
-    RINGS.get(number as usize).is_some_and(|ring| ring.state.load(SeqCst) == LOST)
-}
-
-/// If ring `number` has lost its file since the last call: the ticks before and after memory was put in its place.
+/// Returns the ticks before and after memory was put in place of ring `number`, if it has lost its file since the last call.
 pub fn newly_lost(number: u32) -> Option<[u64; 2]> {
     let ring = RINGS.get(number as usize)?;
     ring.state.compare_exchange(LOST, KNOWN, SeqCst, Relaxed).ok()?;
     Some([0, 1].map(|at| ring.replaced.get(at).map_or(0, |ticks| ticks.load(Relaxed))))
 }
 
-/// Ring `number` is a file's memory still, but no page of it may be used as it is: the file was emptied, and is as long as before.
+/// Gives up the file of ring `number`, which was emptied and is as long as before: no page of it may be used as it is.
 pub fn give_up_file(number: u32) {
     if let Some(ring) = RINGS.get(number as usize) {
         rescue(ring.start.load(Acquire));
     }
 }
 
-/// Has the system look whether all pages of ring `number` can be written, where our handler cannot help if one cannot. Linux
-/// before 5.14 does not know how.
+/// Has the system check whether all pages of ring `number` can be written, for use where our handler is not installed. Works since Linux 5.14.
 pub fn try_pages(number: u32) {
     const MADV_POPULATE_WRITE: c_int = 23;
     let Some(ring) = RINGS.get(number as usize) else { return };
@@ -304,8 +296,8 @@ fn rescue(address: usize) -> bool {
 /// The pages are a ring's, and no other thread moves them.
 unsafe fn replace(start: usize, bytes: usize) -> bool {
     const PAGE: usize = 4096;
-    // SAFETY: new pages that nobody else knows; then they take the place of pages that are ours. Those are read by the system, which
-    // gives an error where an instruction would fault.
+    // SAFETY: new pages that are ours alone; then they take the place of other pages of ours. The system reads the old ones, and gives an
+    // error where an instruction would fault.
     unsafe {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let new = libc::syscall(libc::SYS_mmap, 0usize, bytes, access, kind, -1isize, 0usize);

@@ -1,6 +1,6 @@
-//! Functions and variables of other objects, found by name: the only place that asks the dynamic loader.
+//! Functions and variables of other objects, found by name by the dynamic loader.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The function of a name that this library defines, too, in an object loaded after it: the one that the program would call without the recorder.
@@ -44,13 +44,4 @@ pub fn next(name: &CStr) -> usize {
 pub fn visible(name: &CStr) -> usize {
     // SAFETY: a look-up by name.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
-}
-
-/// Returns the address of a name as the object of a handle sees it, or 0.
-///
-/// # Safety
-/// The handle is one of dlopen's and open.
-pub unsafe fn seen_by(handle: *mut c_void, name: &CStr) -> usize {
-    // SAFETY: a look-up by name; the caller's promise.
-    unsafe { libc::dlsym(handle, name.as_ptr()) as usize }
 }

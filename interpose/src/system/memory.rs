@@ -32,12 +32,11 @@ impl MemoryReader {
         MemoryReader { known, page: None }
     }
 
-    /// Returns whether the word at an address is known to be there.
     pub fn is_known(&self, address: usize) -> bool {
         self.known.start <= address && address.saturating_add(size_of::<usize>()) <= self.known.end
     }
 
-    /// The word at an address, which is a multiple of its size; `None` where there is no memory.
+    /// Returns the word at an address, which is a multiple of its size, or `None` where there is no memory.
     pub fn word(&mut self, address: usize) -> Option<usize> {
         let page = address & !(PAGE - 1);
         if self.page != Some(page) && !self.is_known(address) {
@@ -51,7 +50,6 @@ impl MemoryReader {
     }
 }
 
-/// A way to read memory that may not be there.
 pub trait ReadMemory {
     /// Fills the buffer from an address on, and returns whether all of that is there.
     fn fill(&mut self, address: usize, buffer: &mut [u8]) -> bool;
@@ -70,17 +68,8 @@ impl ReadMemory for MemoryReader {
 }
 
 /// Copies of pages, made by the system: other threads may take these pages away at any instant.
-pub struct PageCopies {
-    pid: libc::pid_t,
-    pages: Vec<PageCopy>,
-}
-
-impl Default for PageCopies {
-    fn default() -> PageCopies {
-        // SAFETY: getpid has no preconditions.
-        PageCopies { pid: unsafe { libc::getpid() }, pages: Vec::new() }
-    }
-}
+#[derive(Default)]
+pub struct PageCopies(Vec<PageCopy>);
 
 struct PageCopy {
     address: usize,
@@ -94,26 +83,28 @@ impl PageCopies {
 
     /// Copies the pages anew that were read since this was last called, and forgets the others.
     pub fn renew(&mut self) {
-        self.pages.retain(|page| page.is_used);
-        self.pages.truncate(Self::MAX_RENEWED);
-        let copied = copy_pages(self.pid, &mut self.pages);
-        self.pages.truncate(copied);
-        for page in &mut self.pages {
+        let PageCopies(pages) = self;
+        pages.retain(|page| page.is_used);
+        pages.truncate(Self::MAX_RENEWED);
+        let copied = copy_pages(pages);
+        pages.truncate(copied);
+        for page in pages {
             page.is_used = false;
         }
     }
 
     fn page(&mut self, address: usize) -> Option<&[u8; PAGE]> {
-        let known = self.pages.iter().position(|page| page.address == address);
-        let at = known.unwrap_or(self.pages.len());
+        let PageCopies(pages) = self;
+        let known = pages.iter().position(|page| page.address == address);
+        let at = known.unwrap_or(pages.len());
         if known.is_none() {
-            self.pages.push(PageCopy { address, bytes: Box::new([0; PAGE]), is_used: false });
-            if copy_pages(self.pid, self.pages.get_mut(at..)?) == 0 {
-                self.pages.pop();
+            let mut new = [PageCopy { address, bytes: Box::new([0; PAGE]), is_used: false }];
+            if copy_pages(&mut new) == 0 {
                 return None;
             }
+            pages.extend(new);
         }
-        let page = self.pages.get_mut(at)?;
+        let page = pages.get_mut(at)?;
         page.is_used = true;
         Some(&page.bytes)
     }
@@ -135,14 +126,14 @@ impl ReadMemory for PageCopies {
 }
 
 /// Copies pages in their order, and returns how many there are before the first that cannot be read.
-fn copy_pages(pid: libc::pid_t, pages: &mut [PageCopy]) -> usize {
+fn copy_pages(pages: &mut [PageCopy]) -> usize {
     let from = pages.iter().map(|page| libc::iovec { iov_base: page.address as *mut _, iov_len: PAGE });
     let from: Vec<libc::iovec> = from.collect();
     let to = pages.iter_mut().map(|page| libc::iovec { iov_base: page.bytes.as_mut_ptr().cast(), iov_len: PAGE });
     let to: Vec<libc::iovec> = to.collect();
-    let n = pages.len() as libc::c_ulong;
-    // SAFETY: fills our own buffers; the system looks at the other addresses.
-    let bytes = unsafe { libc::process_vm_readv(pid, to.as_ptr(), n, from.as_ptr(), n, 0) };
+    let n = to.len() as libc::c_ulong;
+    // SAFETY: fills our own buffers; the system checks the other addresses.
+    let bytes = unsafe { libc::process_vm_readv(libc::getpid(), to.as_ptr(), n, from.as_ptr(), n, 0) };
     usize::try_from(bytes).unwrap_or(0) / PAGE
 }
 
@@ -158,7 +149,7 @@ fn is_readable(page: usize) -> bool {
     }
 }
 
-/// Has the system copy a word. A system call filter may not allow that.
+/// Has the system copy a word, which a system call filter may not allow.
 fn can_be_copied(page: usize) -> bool {
     let mut word = 0usize;
     let to = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: size_of::<usize>() };
@@ -167,7 +158,7 @@ fn can_be_copied(page: usize) -> bool {
     unsafe { libc::process_vm_readv(libc::getpid(), &to, 1, &from, 1, 0) == size_of::<usize>() as isize }
 }
 
-/// Asks the system to read a signal mask there, for a change of the mask that it does not know: it reads first, and then refuses.
+/// Asks the system for an unknown change of the signal mask: it first reads the mask at the address, then refuses.
 fn can_be_a_mask(page: usize) -> bool {
     const NO_CHANGE: usize = usize::MAX;
     // SAFETY: a system call that changes nothing; it looks at the address.

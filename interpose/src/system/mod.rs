@@ -1,4 +1,4 @@
-//! The services of the operating system: time, files, facts of the process, loaded objects, faults of memory.
+//! Services of the operating system.
 
 pub mod actions;
 pub mod by_caller;

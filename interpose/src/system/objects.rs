@@ -5,6 +5,7 @@
 //! in the list that it keeps for debuggers.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 
 use crate::system::foreign;
@@ -28,12 +29,11 @@ pub fn find_out() {
 /// Calls of dlclose that are under way.
 static UNLOADING: AtomicUsize = AtomicUsize::new(0);
 
-/// The program begins to unload something, maybe: what nobody executes at this moment may vanish while it is looked at.
+/// Notes that the program may be about to unload something: code that no thread executes at this moment may vanish while it is looked at.
 pub fn begin_unload() {
     UNLOADING.fetch_add(1, SeqCst);
 }
 
-/// Ends the call that unloads.
 pub fn end_unload() {
     UNLOADING.fetch_sub(1, SeqCst);
 }
@@ -43,12 +43,12 @@ pub fn is_unloading() -> bool {
     UNLOADING.load(SeqCst) != 0
 }
 
-/// The program has unloaded something: what was found may lie there no more.
+/// Notes that the program has unloaded something: what was found may lie there no more.
 pub fn note_unload() {
     UNLOADS.fetch_add(1, SeqCst);
 }
 
-/// The number of times that the program has unloaded an object.
+/// Returns how often the program has unloaded an object.
 pub fn unloads() -> u64 {
     UNLOADS.load(SeqCst)
 }
@@ -80,7 +80,12 @@ struct DebuggersList {
     first: usize,
 }
 
-/// Looks at the object that holds an address; `None`: there is none.
+/// Returns the addresses of the object that holds an address; empty if there is none.
+pub fn bounds_at(address: usize) -> Range<usize> {
+    let (begin, end) = look_at(address, |object| object.bounds()).flatten().unwrap_or_default();
+    begin..end
+}
+
 pub fn look_at<T>(address: usize, look: impl FnOnce(&LoadedObject) -> T) -> Option<T> {
     let (map, (segments, n)) = match FIND.load(Relaxed) {
         0 if LIST.load(Relaxed) == 0 => return look_in_all(address, look),
@@ -111,7 +116,7 @@ fn look_in_all<T>(address: usize, look: impl FnOnce(&LoadedObject) -> T) -> Opti
     let mut look = Some(look);
     let mut result = None;
     visit(None, |object| {
-        if object.bounds().is_some_and(|(begin, end)| (begin..end).contains(&address)) {
+        if object.holds(address) {
             result = look.take().map(|look| look(object));
         }
     });
@@ -146,8 +151,8 @@ fn listed(address: usize) -> Option<Described> {
     None
 }
 
-/// Address and number of the segments of an object with unmapped pages between them, as a program may be: the loader finds each segment by
-/// itself, not the head before the first.
+/// Returns address and number of the segments of an object with unmapped pages between them, as a program may be: there the loader finds each
+/// segment, but not the head before the first.
 fn segments_of_program(map: *const LinkMap) -> Option<(usize, u16)> {
     // SAFETY: the loader's description of a loaded object.
     match unsafe { (*map).base } {
@@ -156,13 +161,13 @@ fn segments_of_program(map: *const LinkMap) -> Option<(usize, u16)> {
     }
 }
 
-/// Address and number of the program's own segments.
+/// Returns address and number of the program's own segments.
 fn own_segments() -> (usize, u16) {
     // SAFETY: plain queries.
     unsafe { (libc::getauxval(libc::AT_PHDR) as usize, libc::getauxval(libc::AT_PHNUM) as u16) }
 }
 
-/// First address of an object with these segments, and one past its last.
+/// Returns the first address of an object with these segments, and one past its last.
 fn bounds_of_segments(base: usize, table: (usize, u16)) -> Option<(usize, usize)> {
     let (segments, n) = table;
     let mut readable = MemoryReader::default();
@@ -183,8 +188,8 @@ fn bounds_of_segments(base: usize, table: (usize, u16)) -> Option<(usize, usize)
     bounds
 }
 
-/// Address and number of the segments of an object, by its head, which is at its beginning.
-fn segments_of(object: std::ops::Range<usize>) -> Option<(usize, u16)> {
+/// Returns address and number of the segments of an object, by the head at its beginning.
+fn segments_of(object: Range<usize>) -> Option<(usize, u16)> {
     let mut bytes = [0; size_of::<libc::Elf64_Ehdr>()];
     // Another thread may be unloading what a sample has hit.
     if bytes.len() > object.len() || !MemoryReader::default().fill(object.start, &mut bytes) {
@@ -198,20 +203,17 @@ fn segments_of(object: std::ops::Range<usize>) -> Option<(usize, u16)> {
     (is_whole && segments.is_multiple_of(8) && end <= object.end).then_some((segments, head.e_phnum))
 }
 
-/// A loaded object, while all of them are visited.
 pub struct LoadedObject<'a>(&'a libc::dl_phdr_info);
 
 /// The numbers of objects loaded and unloaded so far. If another object has come to the place of one, both have changed.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct ObjectChanges {
-    /// Objects loaded.
     pub loaded: u64,
-    /// Objects unloaded.
     pub unloaded: u64,
 }
 
-/// Visits all of them, unless nothing has changed since `known`, or the loader has stopped. Gives what has changed until now; `None`: they
-/// were not visited. The loader's lock is held meanwhile: `visit` only copies.
+/// Visits all objects, unless nothing has changed since `known`. Returns the changes until now, or `None` if no object was visited. The loader's
+/// lock is held meanwhile, so `visit` may only copy.
 pub fn visit<F: FnMut(&LoadedObject)>(known: Option<ObjectChanges>, visit: F) -> Option<ObjectChanges> {
     let mut walk = ObjectWalk { known, changes: None, visit };
     // SAFETY: the callback gets `walk`, which lives here.
@@ -219,17 +221,9 @@ pub fn visit<F: FnMut(&LoadedObject)>(known: Option<ObjectChanges>, visit: F) ->
     walk.changes
 }
 
-/// The numbers of objects loaded and unloaded until now. Takes the loader's lock.
+/// Returns the numbers of objects loaded and unloaded until now. Takes the loader's lock.
 pub fn changes() -> ObjectChanges {
-    unsafe extern "C" fn copy_changes(info: *mut libc::dl_phdr_info, _: usize, changes: *mut c_void) -> c_int {
-        // SAFETY: dl_iterate_phdr passes a valid description of a loaded object, and our own pointer.
-        unsafe { *changes.cast::<ObjectChanges>() = LoadedObject(&*info).changes() };
-        1
-    }
-    let mut changes = ObjectChanges::default();
-    // SAFETY: the callback gets `changes`, which lives here.
-    unsafe { libc::dl_iterate_phdr(Some(copy_changes), (&raw mut changes).cast()) };
-    changes
+    visit(None, |_| {}).unwrap_or_default()
 }
 
 struct ObjectWalk<F> {
@@ -263,61 +257,59 @@ impl<'a> LoadedObject<'a> {
 }
 
 impl LoadedObject<'_> {
-    /// The loader's description of it.
+    /// Returns the loader's description of the object.
     pub fn description(&self) -> libc::dl_phdr_info {
         *self.0
     }
 
-    /// The address that those in its file are relative to.
+    /// Returns the address that the addresses in its file are relative to.
     pub fn base(&self) -> usize {
         self.0.dlpi_addr as usize
     }
 
-    /// Its first address, and one past its last.
+    /// Returns its first address, and one past its last.
     pub fn bounds(&self) -> Option<(usize, usize)> {
         self.segments(libc::PT_LOAD).reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))
     }
 
-    /// The number of objects loaded and unloaded so far.
+    /// Returns the numbers of objects loaded and unloaded so far.
     pub fn changes(&self) -> ObjectChanges {
         ObjectChanges { loaded: self.0.dlpi_adds, unloaded: self.0.dlpi_subs }
     }
 
-    /// Its file; empty: the program itself, or the kernel's own object.
+    /// Returns the path of its file; empty: the program itself, or the kernel's own object.
     pub fn path(&self) -> &CStr {
         // SAFETY: a string that lives as long as the description.
         if self.0.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(self.0.dlpi_name) } }
     }
 
-    /// Returns whether it is the program.
+    /// Returns whether an address lies between its first and its last.
+    pub fn holds(&self, address: usize) -> bool {
+        self.bounds().is_some_and(|(begin, end)| (begin..end).contains(&address))
+    }
+
     pub fn is_program(&self) -> bool {
-        // SAFETY: a plain query.
-        let segments = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
+        let (segments, _) = own_segments();
         self.segments(libc::PT_LOAD).any(|(begin, end)| (begin..end).contains(&segments))
     }
 
-    /// Its segments of a kind: the first address of each, and one past its last.
+    /// Returns its segments of a kind: the first address of each, and one past its last.
     pub fn segments(&self, kind: u32) -> impl Iterator<Item = (usize, usize)> {
-        self.program_headers()
-            .iter()
-            .filter(move |segment| segment.p_type == kind)
-            .map(|segment| self.bounds_of(segment))
+        self.segments_with(kind, 0)
     }
 
-    /// Its segments of data.
+    /// Returns its segments of data.
     pub fn writable(&self) -> impl Iterator<Item = (usize, usize)> {
-        let is_data =
-            |segment: &&libc::Elf64_Phdr| segment.p_type == libc::PT_LOAD && segment.p_flags & libc::PF_W != 0;
-        self.program_headers().iter().filter(is_data).map(|segment| self.bounds_of(segment))
+        self.segments_with(libc::PT_LOAD, libc::PF_W)
     }
 
-    fn program_headers(&self) -> &[libc::Elf64_Phdr] {
+    fn segments_with(&self, kind: u32, flags: u32) -> impl Iterator<Item = (usize, usize)> {
         // SAFETY: the loader's table, which lives as long as the description.
-        unsafe { std::slice::from_raw_parts(self.0.dlpi_phdr, usize::from(self.0.dlpi_phnum)) }
-    }
-
-    fn bounds_of(&self, segment: &libc::Elf64_Phdr) -> (usize, usize) {
-        let begin = self.base() + segment.p_vaddr as usize;
-        (begin, begin + segment.p_memsz as usize)
+        let headers = unsafe { std::slice::from_raw_parts(self.0.dlpi_phdr, usize::from(self.0.dlpi_phnum)) };
+        let wanted = headers.iter().filter(move |segment| segment.p_type == kind && segment.p_flags & flags == flags);
+        wanted.map(|segment| {
+            let begin = self.base() + segment.p_vaddr as usize;
+            (begin, begin + segment.p_memsz as usize)
+        })
     }
 }

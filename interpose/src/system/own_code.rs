@@ -1,7 +1,6 @@
 //! This library's own code, by its addresses: frames that the program does not know of.
 //!
-//! The functions in the way of OpenMP's calls are in a section of their own. A chain of calls goes on beyond them: what the program computes in a
-//! parallel region is called by them.
+//! The functions through which OpenMP's calls pass are in a section of their own, because they call the code of the program's parallel regions.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -16,7 +15,7 @@ macro_rules! openmp_section {
 }
 pub(crate) use openmp_section;
 
-// The linker defines them: where the section begins and ends.
+// Defined by the linker.
 unsafe extern "C" {
     static __start_lbprof_openmp: u8;
     static __stop_lbprof_openmp: u8;
@@ -24,14 +23,11 @@ unsafe extern "C" {
 
 /// Returns the addresses of this library.
 pub fn bounds() -> Range<usize> {
-    static BOUNDS: OnceLock<(usize, usize)> = OnceLock::new();
-    let (begin, end) = *BOUNDS.get_or_init(|| {
-        objects::look_at(bounds as *const () as usize, |own| own.bounds()).flatten().unwrap_or_default()
-    });
-    begin..end
+    static BOUNDS: OnceLock<Range<usize>> = OnceLock::new();
+    BOUNDS.get_or_init(|| objects::bounds_at(bounds as *const () as usize)).clone()
 }
 
-/// Returns whether an address is in a function of this library that calls MPI, or does something else than to pass on a call of OpenMP's.
+/// Returns whether an address is in a function of this library that does more than pass on a call of OpenMP's.
 pub fn is_wrapper(address: usize) -> bool {
     let openmp = &raw const __start_lbprof_openmp as usize..=&raw const __stop_lbprof_openmp as usize;
     bounds().contains(&address) && !openmp.contains(&address)

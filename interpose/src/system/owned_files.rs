@@ -1,49 +1,44 @@
-//! Files and folders that only this user can have made, and that nobody else can change.
+//! Files and folders that only this user can have made, and that no other user can change.
 //!
 //! A run's folder may lie where everyone may write, such as /tmp. There another user can make a name before us, put a link in the place of a
 //! file, or exchange a folder between two looks at it. So a file is opened relative to a descriptor of its folder and without following
 //! links, and both count only if their descriptors show our own user and no write permission for others.
 
 use std::ffi::CString;
-use std::fs::File;
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Permissions of new folders and files, less those that the umask takes away: others may read, none may write.
-const FOLDER_MODE: libc::mode_t = 0o755;
+/// Permissions of new folders and files, less the bits in the umask: others may read, none may write.
+const FOLDER_MODE: u32 = 0o755;
 const FILE_MODE: libc::c_uint = 0o644;
 
 /// Write permission of the group and of others.
-const OTHERS_WRITE: libc::mode_t = 0o022;
+const OTHERS_WRITE: u32 = 0o022;
 
 /// A folder of this user's, held open.
-pub struct OwnedFolder(OwnedFd);
+pub struct OwnedFolder(File);
 
 impl OwnedFolder {
     /// Opens a folder.
     ///
-    /// Errors: what the system says, among them ELOOP or ENOTDIR for a link; PermissionDenied if others own it or may write into it.
+    /// Errors: ELOOP or ENOTDIR for a link; PermissionDenied if others own it or may write into it.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let path = CString::new(path.as_os_str().as_bytes())?;
-        let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-        // SAFETY: a plain system call on a path that lives here.
-        let number = unsafe { libc::open(path.as_ptr(), flags) };
-        Self::from_descriptor(number)
+        let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW;
+        let folder = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        require_owned(&folder, libc::S_IFDIR)?;
+        Ok(OwnedFolder(folder))
     }
 
     /// Makes a folder, which must not exist.
     ///
     /// Errors: as of [`OwnedFolder::open`]; AlreadyExists.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let name = CString::new(path.as_os_str().as_bytes())?;
-        // SAFETY: a plain system call on a path that lives here.
-        if unsafe { libc::mkdir(name.as_ptr(), FOLDER_MODE) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // Somebody may have exchanged it already.
+        DirBuilder::new().mode(FOLDER_MODE).create(path)?;
+        // Another user may have exchanged it already.
         Self::open(path)
     }
 
@@ -59,23 +54,21 @@ impl OwnedFolder {
 
     /// Opens the file `name` in this folder with `flags` of open(2). O_CREAT always comes with O_EXCL.
     ///
-    /// Errors: what the system says; PermissionDenied if it is no plain file, or others own it or may write into it.
+    /// Errors: PermissionDenied if it is no plain file, or others own it or may write into it.
     pub fn open_file(&self, name: impl AsRef<Path>, flags: libc::c_int) -> io::Result<File> {
         let name = CString::new(name.as_ref().as_os_str().as_bytes())?;
         let exclusive = if flags & libc::O_CREAT == 0 { 0 } else { libc::O_EXCL };
-        // A pipe in its place must not be waited for.
+        // Opening a pipe in its place must not wait for a writer.
         let flags = flags | exclusive | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
         // SAFETY: a plain system call on a name that lives here.
         let number = unsafe { libc::openat(self.0.as_raw_fd(), name.as_ptr(), flags, FILE_MODE) };
-        let file = File::from(owned(number)?);
-        require_owned(file.as_raw_fd(), libc::S_IFREG)?;
+        if number < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: a new descriptor, and ours alone.
+        let file = unsafe { File::from_raw_fd(number) };
+        require_owned(&file, libc::S_IFREG)?;
         Ok(file)
-    }
-
-    fn from_descriptor(number: RawFd) -> io::Result<Self> {
-        let folder = OwnedFolder(owned(number)?);
-        require_owned(folder.0.as_raw_fd(), libc::S_IFDIR)?;
-        Ok(folder)
     }
 }
 
@@ -89,31 +82,16 @@ pub fn open_owned(path: &Path, flags: libc::c_int) -> io::Result<File> {
     OwnedFolder::open(folder)?.open_file(name, flags)
 }
 
-fn owned(number: RawFd) -> io::Result<OwnedFd> {
-    if number < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: a new descriptor, and ours alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(number) })
-}
-
-/// Returns an error unless what is open under `number` is of this type, belongs to this user, and no one else may write into it.
-fn require_owned(number: RawFd, file_type: libc::mode_t) -> io::Result<()> {
-    let mut stat = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: the structure is filled where the call succeeds.
-    let stat = unsafe {
-        if libc::fstat(number, stat.as_mut_ptr()) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        stat.assume_init()
-    };
+/// Returns an error unless `file` is of this type, belongs to this user, and no other user may write into it.
+fn require_owned(file: &File, file_type: libc::mode_t) -> io::Result<()> {
+    let facts = file.metadata()?;
     // SAFETY: has no preconditions.
-    let is_owner = stat.st_uid == unsafe { libc::geteuid() };
-    let why_not = if stat.st_mode & libc::S_IFMT != file_type {
+    let is_owner = facts.uid() == unsafe { libc::geteuid() };
+    let why_not = if facts.mode() & libc::S_IFMT != file_type {
         "it is not a plain file or folder"
     } else if !is_owner {
         "it belongs to another user"
-    } else if stat.st_mode & OTHERS_WRITE != 0 && has_modes(number) {
+    } else if facts.mode() & OTHERS_WRITE != 0 && has_modes(file) {
         "other users may write into it"
     } else {
         return Ok(());
@@ -121,13 +99,14 @@ fn require_owned(number: RawFd, file_type: libc::mode_t) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, why_not))
 }
 
-/// Returns whether the file system of what is open under `number` has permissions of its own. FAT and shares of other systems show the same
-/// ones for all files, as their mount says.
-fn has_modes(number: RawFd) -> bool {
+/// Returns whether the file system of `file` has permissions of its own. FAT and shares of other systems show the same ones for all files, as
+/// their mount says.
+fn has_modes(file: &File) -> bool {
     /// Magic numbers (statfs(2)): FAT, exFAT, CIFS, SMB2, 9p.
     const WITHOUT: [i64; 5] = [0x4d44, 0x2011_bab0, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997];
-    let mut facts = MaybeUninit::<libc::statfs>::uninit();
+    let mut facts = std::mem::MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: the structure is filled where the call succeeds.
-    let kind = unsafe { (libc::fstatfs(number, facts.as_mut_ptr()) == 0).then(|| facts.assume_init().f_type) };
+    let kind =
+        unsafe { (libc::fstatfs(file.as_raw_fd(), facts.as_mut_ptr()) == 0).then(|| facts.assume_init().f_type) };
     !kind.is_some_and(|kind| WITHOUT.contains(&kind))
 }

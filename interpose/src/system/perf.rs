@@ -1,12 +1,12 @@
 //! Samples that the kernel takes of a thread (perf_event_open(2)): a memory mapping that it fills, and no signal.
 //!
-//! An event counts the CPU time of one thread in user space. Each time that a period of it has passed, the kernel writes to the mapping where
+//! An event counts the CPU time of one thread in user space. After each period the kernel writes to the mapping where
 //! the thread was executing. The mapping keeps the event alive, so the descriptor is closed at once, or stays open under a high number where the
 //! period is to be changed ([`SamplePeriod`]). A child of fork(2) does not inherit the mapping.
 //!
-//! With each sample comes a copy of the upper end of the thread's stack, where there is room for that. A sample with a copy takes a kilobyte, so that a
-//! mapping is full after two seconds in which nobody reads it. Then a second event, with samples without copies that are eight times rarer, says
-//! where the thread was until somebody does:
+//! Where there is room, a copy of the upper end of the thread's stack comes with each sample. A sample with a copy takes a kilobyte, so that a
+//! mapping that is not read is full after two seconds. From then on a second event, with samples without copies that are eight times rarer, shows
+//! where the thread was:
 //!
 //! ```text
 //!   with copies       x x x x x x x x| full                     | read: x x x …
@@ -19,24 +19,18 @@ pub mod switches;
 pub mod wakes;
 
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::{
-    AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
-};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::processor::SAMPLED_REGISTERS;
 
-use self::descriptor::{
-    EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, EventDescriptor, TASK_CLOCK, TYPE_SOFTWARE,
-};
+use self::descriptor::{EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, TASK_CLOCK, TYPE_SOFTWARE, open_event};
 use self::period::SamplePeriod;
 
-/// Bytes of a page.
 pub const PAGE: usize = 4096;
 
-/// The options of an event.
 #[derive(Clone, Copy, Debug)]
 pub struct EventOptions {
     /// CPU time between two samples, in nanoseconds.
@@ -49,13 +43,11 @@ pub struct EventOptions {
     pub counted: bool,
     /// Bytes for samples, a power of two of pages; where the system does not grant them, fewer.
     pub bytes: usize,
-    /// Copies of the stack.
     pub copies: Option<StackCopies>,
     /// The number by which [`wakes`] names the thread when a sample was taken; `None`: no thread is woken.
     pub woken_as: Option<u32>,
 }
 
-/// The copies of the stack that come with samples.
 #[derive(Clone, Copy, Debug)]
 pub struct StackCopies {
     /// Bytes that are copied, a multiple of 8.
@@ -64,11 +56,10 @@ pub struct StackCopies {
     pub ring_bytes: usize,
 }
 
-/// A record written by the kernel.
 pub enum KernelRecord<'a> {
     /// The thread was executing somewhere.
     Sample(RawSample, Option<StackCopy<'a>>),
-    /// So many samples had no place.
+    /// Number of samples that had no place.
     Lost(u64),
 }
 
@@ -121,17 +112,15 @@ pub struct RawCounts {
 pub enum SamplingRefusal {
     /// The system allows no event.
     Event(io::Error),
-    /// There is no memory for its samples: it is locked, of which users have little.
+    /// There is no memory for its samples: users may lock only little of it.
     Memory(io::Error),
     /// The recorder's part of that memory is used up.
     Share,
 }
 
-/// The event of one thread.
 #[derive(Debug)]
 pub struct PerfEvent {
     ring: SampleRing,
-    /// The period of the samples in `ring`.
     period: SamplePeriod,
     /// The samples without copies of the stack, where `ring` has some with copies.
     backup: Option<SampleRing>,
@@ -139,7 +128,6 @@ pub struct PerfEvent {
     copied_bytes: u32,
     /// The time of the sample that was read last from `ring`.
     last_ns: u64,
-    /// True if samples have counts.
     counted: bool,
     /// Mappings that keep its counters alive.
     _counters: Vec<EventMapping>,
@@ -152,14 +140,13 @@ struct SampleRing {
     bytes: usize,
 }
 
-/// A mapping of an event.
 #[derive(Debug)]
 struct EventMapping {
     start: NonNull<u8>,
     bytes: usize,
 }
 
-// SAFETY: memory of the process, which any thread may read; who changes a position has the event for itself.
+// SAFETY: memory of the process, which any thread may read; only the thread that has the event to itself changes a position.
 unsafe impl Send for EventMapping {}
 
 // linux/perf_event.h.
@@ -186,9 +173,6 @@ const TAIL_AT: usize = 1032;
 const BACKUP_PERIODS: u64 = 8;
 
 impl PerfEvent {
-    /// Begins to sample a thread of this process.
-    ///
-    /// Errors: what the system says.
     pub fn open(thread: libc::pid_t, options: EventOptions) -> Result<PerfEvent, SamplingRefusal> {
         let EventOptions { period_ns, has_changing_period, clock, counted, bytes, copies, woken_as } = options;
         let sampling = EventAttributes {
@@ -211,33 +195,22 @@ impl PerfEvent {
             ..sampling
         };
         let attributes = if copies.is_some() { with_copies } else { sampling };
-        let leader = EventDescriptor::open(thread, None, attributes).map_err(SamplingRefusal::Event)?;
+        let leader = open_event(thread, None, attributes).map_err(SamplingRefusal::Event)?;
         let period = SamplePeriod::new(&leader, period_ns, has_changing_period);
         let mut counters = Vec::new();
         for config in [INSTRUCTIONS, CPU_CYCLES].into_iter().filter(|_| counted) {
-            let counter = EventDescriptor::open(
-                thread,
-                Some(&leader),
-                EventAttributes {
-                    kind: TYPE_HARDWARE,
-                    config,
-                    read_format: READ_TIMES | READ_GROUP,
-                    flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
-                    ..EventAttributes::default()
-                },
-            )
-            .map_err(SamplingRefusal::Event)?;
-            counters.push(counter.map(PAGE).map_err(SamplingRefusal::Memory)?);
+            let counting = EventAttributes { read_format: READ_TIMES | READ_GROUP, ..counter_of(config) };
+            let counter = open_event(thread, Some(&leader), counting).map_err(SamplingRefusal::Event)?;
+            counters.push(EventMapping::new(&counter, PAGE)?);
         }
         let (ring, backup) = match copies {
-            None => (leader.ring_of_at_most(bytes).map_err(SamplingRefusal::Memory)?, None),
-            Some(copies) => {
+            None => (SampleRing::new(&leader, bytes)?, None),
+            Some(StackCopies { ring_bytes, .. }) => {
                 let rarer = EventAttributes { sample_period: period_ns.saturating_mul(BACKUP_PERIODS), ..sampling };
-                let backup = EventDescriptor::open(thread, Some(&leader), rarer).map_err(SamplingRefusal::Event)?;
-                let pages = leader.map(PAGE + copies.ring_bytes).map_err(SamplingRefusal::Memory)?;
-                let ring = SampleRing { pages, bytes: copies.ring_bytes };
+                let backup = open_event(thread, Some(&leader), rarer).map_err(SamplingRefusal::Event)?;
+                let ring = SampleRing { pages: EventMapping::new(&leader, PAGE + ring_bytes)?, bytes: ring_bytes };
                 wakes::add(&backup, woken_as, thread);
-                (ring, Some(backup.ring_of_at_most(bytes).map_err(SamplingRefusal::Memory)?))
+                (ring, Some(SampleRing::new(&backup, bytes)?))
             }
         };
         wakes::add(&leader, woken_as, thread);
@@ -246,27 +219,20 @@ impl PerfEvent {
 
     /// Returns whether the processor has counters that this process may use.
     pub fn has_counters() -> bool {
-        let attributes = EventAttributes {
-            kind: TYPE_HARDWARE,
-            config: INSTRUCTIONS,
-            flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
-            ..EventAttributes::default()
-        };
-        EventDescriptor::open(0, None, attributes).is_ok()
+        open_event(0, None, counter_of(INSTRUCTIONS)).is_ok()
     }
 
-    /// Bytes that are locked beside those for samples: a page of positions, and a page of each counter.
+    /// Returns the bytes that are locked beside the samples: a page of positions, and a page of each counter.
     pub fn bytes_beside(counted: bool) -> u64 {
         if counted { 3 * PAGE as u64 } else { PAGE as u64 }
     }
 
-    /// Bytes that are locked for it.
     pub fn locked_bytes(&self) -> u64 {
         let backup = self.backup.as_ref().map_or(0, |backup| backup.bytes + PAGE);
         (self.ring.bytes + backup) as u64 + PerfEvent::bytes_beside(self.counted)
     }
 
-    /// The number of samples to be read in the ring that is read first.
+    /// Returns the number of samples to be read in the ring that is read first.
     pub fn n_waiting(&self) -> usize {
         self.ring.waiting() / self.sample_bytes()
     }
@@ -285,7 +251,6 @@ impl PerfEvent {
         std::iter::once(&self.ring).chain(&self.backup)
     }
 
-    /// Bytes that a sample takes.
     fn sample_bytes(&self) -> usize {
         let plain = if self.counted { 80 } else { 32 };
         let of_backup = if self.counted && self.backup.is_some() { 8 } else { 0 };
@@ -294,8 +259,8 @@ impl PerfEvent {
         plain + of_backup + of_copy
     }
 
-    /// Changes the period at a time of the event's clock, if it is one that can be changed. All samples of the time before must have been read but those of the last
-    /// moment.
+    /// Changes the period at a time of the event's clock, if it can be changed. All samples before that time must have been read, except the latest
+    /// ones.
     pub fn change_period(&mut self, period_ns: u64, now_ns: u64) {
         self.period.change(period_ns, now_ns);
     }
@@ -327,22 +292,34 @@ impl PerfEvent {
             _ => {}
         });
     }
+}
 
-    /// Goes on for ever: giving back its memory needs a system call that may not be made.
-    pub fn leave(self) {
-        std::mem::forget(self);
-    }
+/// Describes a counter of the processor.
+fn counter_of(config: u64) -> EventAttributes {
+    let flags = EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR;
+    EventAttributes { kind: TYPE_HARDWARE, config, flags, ..EventAttributes::default() }
 }
 
 impl SampleRing {
-    /// The number of bytes that wait to be read.
+    /// Maps a ring of `most` bytes, or half of them, or half of that: a user may lock only little memory.
+    fn new(event: &OwnedFd, most: usize) -> Result<SampleRing, SamplingRefusal> {
+        let mut bytes = most;
+        loop {
+            match EventMapping::new(event, PAGE + bytes) {
+                Ok(pages) => return Ok(SampleRing { pages, bytes }),
+                Err(error) if bytes <= PAGE => return Err(error),
+                Err(_) => bytes /= 2,
+            }
+        }
+    }
+    /// Returns the number of bytes that wait to be read.
     fn waiting(&self) -> usize {
         let waiting = self.position(HEAD_AT).load(Relaxed).wrapping_sub(self.position(TAIL_AT).load(Relaxed));
         // No more than there is place for, whatever the positions say.
         (waiting as usize).min(self.bytes)
     }
 
-    /// Gives kind, size and position of each record that was written since the last time.
+    /// Passes kind, size and position of each record that was written since the last time.
     fn read(&self, mut each: impl FnMut(u32, u64, u64)) {
         let head = self.position(HEAD_AT).load(Acquire);
         let tail = self.position(TAIL_AT).load(Relaxed);
@@ -362,7 +339,7 @@ impl SampleRing {
 
     /// Returns the sample at a position, and how many bytes after that its registers begin.
     fn sample(&self, position: u64, counted: bool) -> (RawSample, u64) {
-        // Number of values, two times, the value of each event of the group: first that which samples.
+        // Number of values, two times, the value of each event of the group, the one that samples first.
         let counts = counted.then(|| RawCounts {
             enabled_ns: self.word(position + 8 * 5),
             running_ns: self.word(position + 8 * 6),
@@ -378,7 +355,7 @@ impl SampleRing {
     fn stack_copy(&self, registers: u64, end: u64) -> Option<StackCopy<'_>> {
         const NO_REGISTERS: u64 = 0;
         let begin = registers + 32;
-        // How many bytes have room in it, and how many of them the stack had.
+        // Bytes that have room in the copy, and bytes that the stack had.
         let room = (begin <= end && self.word(registers) != NO_REGISTERS).then(|| self.word(registers + 24))?;
         let copy_end = begin.checked_add(room).filter(|&copy_end| room > 0 && copy_end + 8 <= end)?;
         let n_bytes = self.word(copy_end).min(room);
@@ -386,7 +363,7 @@ impl SampleRing {
         Some(StackCopy { bp, sp, ring: self, begin, n_bytes })
     }
 
-    /// The word at a position, which only ever grows: a multiple of eight.
+    /// Returns the word at a position, which only ever grows: a multiple of eight.
     fn word(&self, position: u64) -> u64 {
         let offset = PAGE + (position as usize & (self.bytes - 1) & !7);
         // SAFETY: within the mapping, whose samples are a power of two of bytes.
@@ -406,26 +383,14 @@ impl Drop for EventMapping {
     }
 }
 
-impl EventDescriptor {
-    /// Returns a ring of so many bytes, or half of them, or half of that: the memory is locked, of which a user has little.
-    fn ring_of_at_most(&self, most: usize) -> io::Result<SampleRing> {
-        let mut bytes = most;
-        loop {
-            match self.map(PAGE + bytes) {
-                Ok(pages) => return Ok(SampleRing { pages, bytes }),
-                Err(error) if bytes <= PAGE => return Err(error),
-                Err(_) => bytes /= 2,
-            }
-        }
-    }
-
-    fn map(&self, bytes: usize) -> io::Result<EventMapping> {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
+impl EventMapping {
+    fn new(event: &OwnedFd, bytes: usize) -> Result<EventMapping, SamplingRefusal> {
+        let (access, event) = (libc::PROT_READ | libc::PROT_WRITE, event.as_raw_fd());
         // SAFETY: a new mapping at a place that the system chooses.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, self.as_raw_fd(), 0) };
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, event, 0) };
         match NonNull::new(start.cast::<u8>()) {
             Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(EventMapping { start, bytes }),
-            _ => Err(io::Error::last_os_error()),
+            _ => Err(SamplingRefusal::Memory(io::Error::last_os_error())),
         }
     }
 }

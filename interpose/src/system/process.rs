@@ -8,34 +8,23 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering::Relaxed};
 
 use lbprof_collector::definition::ResourceUsage;
+use lbprof_collector::live_process::host_name;
 use lbprof_collector::off_core::ThreadUsage;
 
-use crate::system::clock::ticks;
+use crate::system::clock::{clock_ns, ticks};
 use crate::system::kept_file::KeptFile;
 use crate::system::sandbox;
 
-/// The host's name.
 pub fn host() -> String {
-    let mut name = [0u8; 256];
-    // SAFETY: writes at most the buffer's length.
-    let code = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
-    let length = name.iter().position(|&byte| byte == 0).unwrap_or(0);
-    match name.get(..length) {
-        Some(name) if code == 0 => String::from_utf8_lossy(name).into_owned(),
-        _ => "unknown".into(),
-    }
+    host_name().unwrap_or_else(|| "unknown".into())
 }
 
-/// The program's command line.
 pub fn command() -> Vec<String> {
     let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
-    let mut command: Vec<String> =
-        bytes.split(|&byte| byte == 0).map(|part| String::from_utf8_lossy(part).into_owned()).collect();
-    command.pop();
-    command
+    let words = bytes.split_inclusive(|&byte| byte == 0);
+    words.map(|word| String::from_utf8_lossy(word.strip_suffix(b"\0").unwrap_or(word)).into_owned()).collect()
 }
 
-/// Path of the program's file.
 pub fn executable() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| std::fs::read_link("/proc/self/exe").unwrap_or_default()).clone()
@@ -44,16 +33,18 @@ pub fn executable() -> PathBuf {
 /// Folder in which the process was started, as far as its environment says; else the one when recording started.
 static STARTED_IN: OnceLock<PathBuf> = OnceLock::new();
 
-/// Notes where the process is. Reads the environment, which other threads of the program may change later.
+/// Notes where the process and its program are. Reads the environment, which other threads of the program may change later, and asks the system while
+/// no filter forbids it.
 pub fn note_folder() {
+    executable();
     let named = std::env::var_os("PWD").map(PathBuf::from).filter(|folder| folder.is_absolute());
     if let Some(folder) = named.or_else(|| std::env::current_dir().ok()) {
         let _ = STARTED_IN.set(folder);
     }
 }
 
-/// A file's path from the root on. The loader keeps paths as they were given, relative to where the process was at that time: as a rule where it was
-/// started, else where it is now.
+/// Returns a file's path from the root on. The loader keeps paths as they were given, relative to where the process was at that time: as a rule where it
+/// was started, else where it is now.
 pub fn absolute(path: &Path) -> PathBuf {
     if path.is_absolute() {
         return path.to_owned();
@@ -63,16 +54,15 @@ pub fn absolute(path: &Path) -> PathBuf {
         return started.unwrap_or_else(|| path.to_owned());
     }
     let now = std::env::current_dir().ok().map(|folder| folder.join(path));
-    let places = [started, now].into_iter().flatten();
-    places.into_iter().find(|place| place.exists()).unwrap_or_else(|| path.to_owned())
+    [started, now].into_iter().flatten().find(|place| place.exists()).unwrap_or_else(|| path.to_owned())
 }
 
-/// Name of the program's file.
 pub fn program() -> String {
     executable().file_name().map_or("unknown".into(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Resources that the process, and the calling thread, have used so far, and what the kernel has done for that thread; `None` where a system call filter may not allow to ask.
+/// Returns the resources that the process and the calling thread have used so far, and what the kernel has done for that thread, or `None` where a
+/// system call filter may not allow to ask.
 pub fn usage() -> Option<(ResourceUsage, ThreadUsage)> {
     let (process, thread) = (used_by(libc::RUSAGE_SELF)?, used_by(libc::RUSAGE_THREAD)?);
     let used = ResourceUsage {
@@ -94,12 +84,12 @@ pub fn usage() -> Option<(ResourceUsage, ThreadUsage)> {
     Some((used, by_kernel))
 }
 
-/// Page faults of the process so far that had to wait for a disk; 0 where a system call filter may not allow to ask.
+/// Returns the page faults of the process so far that had to wait for a disk; 0 where a system call filter may not allow to ask.
 pub fn major_faults() -> u64 {
     used_by(libc::RUSAGE_SELF).map_or(0, |used| used.ru_majflt as u64)
 }
 
-/// The resources that the process, or the calling thread, has used so far; `None` where a system call filter may not allow to ask.
+/// Returns the resources that the process, or the calling thread, has used so far, or `None` where a system call filter may not allow to ask.
 fn used_by(who: libc::c_int) -> Option<libc::rusage> {
     if sandbox::is_filtered() {
         return None;
@@ -112,18 +102,16 @@ fn used_by(who: libc::c_int) -> Option<libc::rusage> {
     }
 }
 
-/// The time since the system started the process, to a hundredth of a second, or `None` if it does not say so.
+/// Returns the time since the system started the process, to a hundredth of a second, or `None` if the system does not say.
 pub fn age_ns() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The second field is the program's name in parentheses, and may hold any character; the start is field 22 (proc_pid_stat(5)).
     let start: u64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes to `now` alone; the start is counted on this clock.
-    let (code, per_second) =
-        unsafe { (libc::clock_gettime(libc::CLOCK_BOOTTIME, &mut now), libc::sysconf(libc::_SC_CLK_TCK)) };
-    let per_second = u64::try_from(per_second).ok().filter(|&hz| code == 0 && hz > 0)?;
+    // SAFETY: sysconf has no preconditions.
+    let per_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|&hz| hz > 0)?;
     let start_ns = start.checked_mul(1_000_000_000)? / per_second;
-    (now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64).checked_sub(start_ns)
+    // The start is counted on this clock.
+    clock_ns(libc::CLOCK_BOOTTIME).checked_sub(start_ns)
 }
 
 /// The system's counts of the thread that called MPI_Init.
@@ -141,8 +129,8 @@ pub fn watch_usage() {
     FIRST_THREAD.store(unsafe { libc::gettid() }, Relaxed);
 }
 
-/// The time in which the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel
-/// does not count it.
+/// Returns the time in which the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel does not
+/// count it.
 fn delayed_ns() -> u64 {
     let mut bytes = [0; 128];
     // SAFETY: gettid has no preconditions.
@@ -162,13 +150,13 @@ pub fn may_lock_all() -> bool {
     // In a namespace of users a capability does not count against the limits of the system's user.
     let ids = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let capabilities = capabilities.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
+    let capabilities = status_field(&status, "CapEff:").and_then(|text| u64::from_str_radix(text, 16).ok());
+    let capabilities = capabilities.unwrap_or(0);
     ids.split_whitespace().eq(["0", "0", "4294967295"]) && capabilities >> CAP_IPC_LOCK & 1 == 1
 }
 
-/// Returns whether threads have the numbers in /proc that system calls give them. They have others where /proc is that of another namespace
-/// of processes, outside of the one that this process runs in; `true` also where there is no /proc. Allocates nothing.
+/// Returns whether threads have the numbers in /proc that system calls give them. They have others if /proc belongs to a PID namespace outside of the
+/// one that this process runs in; `true` also where there is no /proc. Allocates nothing.
 pub fn is_proc_of_own_namespace() -> bool {
     /// 0: not looked at yet; 1: it is; 2: it is not.
     static KNOWN: AtomicU8 = AtomicU8::new(0);
@@ -190,14 +178,18 @@ pub fn is_proc_of_own_namespace() -> bool {
     is_own
 }
 
-/// The number for system calls of a thread of this process that has `number` in /proc; `None`: it has ended.
+/// Returns the number for system calls of a thread of this process that has `number` in /proc, or `None` if it has ended.
 pub fn number_in_own_namespace(number: libc::pid_t) -> Option<libc::pid_t> {
     let status = std::fs::read_to_string(format!("/proc/self/task/{number}/status")).ok()?;
-    // One number for each namespace, the innermost last (proc_pid_status(5)).
-    status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_whitespace().last()?.parse().ok()
+    // One number for each namespace, the innermost last.
+    status_field(&status, "NSpid:")?.split_whitespace().last()?.parse().ok()
 }
 
-/// The activity of a thread.
+/// Returns a field of a status (proc_pid_status(5)).
+fn status_field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadActivity {
     /// The thread runs, or would if it had a core, or waits for a page of memory.
@@ -206,7 +198,7 @@ pub enum ThreadActivity {
     Waits(libc::c_long, usize),
 }
 
-/// The activity of a thread of this process, or `None` if there is none or the system does not say. Allocates nothing.
+/// Returns the activity of a thread of this process, or `None` if there is none or the system does not say. Allocates nothing.
 pub fn doing(thread: i32) -> Option<ThreadActivity> {
     let (mut path, mut bytes) = ([0; 64], [0; 256]);
     write!(&mut path[..], "/proc/self/task/{thread}/syscall").ok()?;
@@ -226,12 +218,10 @@ fn ns(time: libc::timeval) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000
 }
 
-/// Resident and swapped memory of the process, in bytes.
+/// Returns the resident and the swapped memory of the process, in bytes.
 pub fn memory() -> (u64, u64) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let [resident_kb, swapped_kb] = ["VmRSS:", "VmSwap:"].map(|name| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-    });
+    let [resident_kb, swapped_kb] =
+        ["VmRSS:", "VmSwap:"].map(|name| status_field(&status, name)?.strip_suffix("kB")?.trim().parse::<u64>().ok());
     (resident_kb.unwrap_or(0) * 1024, swapped_kb.unwrap_or(0) * 1024)
 }

@@ -1,8 +1,8 @@
 //! Checks whether the program has put itself under a system call filter (seccomp) since recording started.
 //!
-//! A filter may end the process for a call that it does not list, and it lists what the program calls, not what a recorder calls. What
-//! a flush cannot do without (fstat, rt_sigprocmask, rt_sigaction, write; mmap where the heap grows) nearly every filter allows. All else is left out
-//! under a filter: resource usage, removing rings, recording further threads. A process cannot ask safely whether it has a filter, for
+//! A filter may end the process for a call that it does not list, and it lists the program's calls, not a recorder's. Nearly every
+//! filter allows the calls that a flush needs (fstat, rt_sigprocmask, rt_sigaction, write; mmap where the heap grows). Under a filter all others are
+//! left out: resource usage, removing rings, recording further threads. A process cannot ask safely whether it has a filter, because
 //! that is a system call, too; reading a file that is open already (pread64) is the call that filters are most likely to allow.
 
 use std::ffi::c_int;
@@ -43,9 +43,7 @@ pub fn is_filtered() -> bool {
         Err(_) => return false,
     };
     let filtered = now != BEFORE.load(Relaxed);
-    if filtered {
-        FILTERED.store(true, Relaxed);
-    }
+    FILTERED.fetch_or(filtered, Relaxed);
     filtered
 }
 
@@ -53,9 +51,9 @@ fn open() -> io::Result<c_int> {
     STATUS.keep(File::open("/proc/thread-self/status")?)
 }
 
-/// Mode and number of filters of the thread whose status `number` is, as one number (proc_pid_status(5)).
+/// Reads mode and number of filters of the thread whose status `number` is, as one number (proc_pid_status(5)).
 fn filters(number: c_int) -> io::Result<u64> {
-    // These fields stand before those that are long on large machines.
+    // Fields that are long on large machines come after these.
     let mut text = [0u8; 2048];
     // SAFETY: a system call that fills at most the buffer. Without moving the file's position, should it be the program's after all.
     let length = unsafe { libc::pread(number, text.as_mut_ptr().cast(), text.len(), 0) };
@@ -63,7 +61,7 @@ fn filters(number: c_int) -> io::Result<u64> {
     Ok(parsed(text.get(..length).unwrap_or_default()))
 }
 
-/// Mode and number of filters that the text of /proc/PID/status gives, as one number.
+/// Returns mode and number of filters in the text of /proc/PID/status, as one number.
 pub fn parsed(status: &[u8]) -> u64 {
     let [mode, n_filters] = ["Seccomp:", "Seccomp_filters:"].map(|name| {
         let line = status.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(name.as_bytes()))?;

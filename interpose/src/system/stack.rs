@@ -1,8 +1,8 @@
 //! The calling thread's own stack: memory that stays where it is for as long as the thread runs.
 //!
-//! Where a stack is, the C library keeps in its description of each thread, at the thread pointer. It has no function that gives them without a lock, so
-//! the place of that is looked for once, when recording starts. Nothing is believed that does not fit: a stack is one only if it holds
-//! the stack pointer, and the description itself, which lies at its end.
+//! The C library keeps the bounds of a stack in its description of the thread, at the thread pointer. None of its functions returns them without a
+//! lock, so their offset is searched once, when recording starts. A stack counts only if it holds the stack pointer and the description itself, which
+//! lies at its end.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -15,7 +15,7 @@ static BLOCK: AtomicUsize = AtomicUsize::new(0);
 /// End of the stack of the process's first thread; 0: not known.
 static FIRST_END: AtomicUsize = AtomicUsize::new(0);
 
-/// Nothing else is mapped so close below the end of the first thread's stack: the system keeps at least twice as much free for it.
+/// Nothing else is mapped within these bytes below the end of the first thread's stack: the system keeps at least twice as much free for it.
 const FIRST_BYTES: usize = 64 << 20;
 
 /// Bytes of a thread's description that are searched.
@@ -31,7 +31,7 @@ pub fn find_out() {
     FIRST_END.store(end, Relaxed);
     // SAFETY: plain queries.
     let is_first = unsafe { libc::gettid() == libc::getpid() };
-    // The first thread's has that end in place of a size, and no address.
+    // The description of the first thread has that end in place of a size, and no address.
     let sought = if is_first { Some((0, end)) } else { own_block() };
     let place = sought.and_then(|_| {
         let mut offsets = (WORD..DESCRIPTION).step_by(WORD);
@@ -72,7 +72,7 @@ fn described(sp: usize) -> Option<Range<usize>> {
     }
     let (begin, description) = (word_of_thread(block)?, word_of_thread(0x10)?);
     let end = begin.saturating_add(word_of_thread(block + WORD)?);
-    // The first thread's begins at 0.
+    // For the first thread it is 0.
     let is_there = begin != 0 && begin <= sp && sp < description && description < end;
     is_there.then_some(sp..description)
 }

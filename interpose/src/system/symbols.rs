@@ -11,7 +11,6 @@ use std::sync::OnceLock;
 
 use crate::system::sandbox;
 
-/// The findings in the table of symbols.
 #[derive(Debug, Default)]
 pub struct OpenmpSymbols {
     /// Critical sections: the address of each, relative to the program's base, and its name, which may be empty.
@@ -19,9 +18,6 @@ pub struct OpenmpSymbols {
     /// True if a run-time library is linked into the program.
     pub has_runtime: bool,
 }
-
-/// The name of the program's file.
-static PROGRAM: OnceLock<String> = OnceLock::new();
 
 static SYMBOLS: OnceLock<OpenmpSymbols> = OnceLock::new();
 
@@ -54,33 +50,18 @@ pub fn read() -> &'static OpenmpSymbols {
     })
 }
 
-/// Returns the name of the program's file, or `None` if it is not known.
-pub fn program() -> Option<&'static str> {
-    let known = PROGRAM.get_or_init(|| find_program().unwrap_or_default());
-    Some(known.as_str()).filter(|name| !name.is_empty())
-}
-
-fn find_program() -> Option<String> {
-    if sandbox::is_filtered() {
-        return None;
-    }
-    std::env::current_exe().ok()?.file_name().map(|name| name.to_string_lossy().into_owned())
-}
-
 /// Returns the name of the critical section whose variable has this address, relative to the program's base.
 pub fn critical_section(offset: usize) -> Option<String> {
     let sections = &read().sections;
     sections.iter().find(|(address, _)| *address == offset).map(|(_, name)| name.clone())
 }
 
-/// Returns the little-endian number of `N` bytes at a position.
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
     let mut whole = [0; 8];
     whole.get_mut(..N)?.copy_from_slice(bytes.get(at..at.checked_add(N)?)?);
     Some(u64::from_le_bytes(whole))
 }
 
-/// Bytes of a file.
 #[derive(Clone, Copy)]
 struct FilePart {
     at: u64,
@@ -88,35 +69,32 @@ struct FilePart {
 }
 
 impl FilePart {
-    /// The part that a section's header (Elf64_Shdr) gives.
     fn of_section(header: &[u8]) -> Option<FilePart> {
         Some(FilePart { at: number::<8>(header, 24)?, length: number::<8>(header, 32)? })
     }
 }
 
-/// Reads a section's header.
-fn section_header(file: &File, at: u64) -> Option<[u8; 64]> {
-    let mut header = [0; 64];
-    file.read_exact_at(&mut header, at).ok()?;
-    Some(header)
+/// Reads the head of the file or of a section, which both have 64 bytes.
+fn read_head(file: &File, at: u64) -> Option<[u8; 64]> {
+    let mut head = [0; 64];
+    file.read_exact_at(&mut head, at).ok()?;
+    Some(head)
 }
 
-/// Finds the symbols in a file. `None`: it has no table of symbols, or not one that can be read.
+/// Finds the symbols in a file, or returns `None` if it has no table of symbols that can be read.
 fn read_file(file: &File) -> Option<OpenmpSymbols> {
     /// Type of a section with all symbols.
     const SYMTAB: u64 = 2;
-    let mut head = [0; 64];
-    file.read_exact_at(&mut head, 0).ok()?;
+    let head = read_head(file, 0)?;
     if head.get(..5)? != b"\x7fELF\x02" {
         return None;
     }
     let (table_at, entry_bytes, n) = (number::<8>(&head, 40)?, number::<2>(&head, 58)?, number::<2>(&head, 60)?);
     let symtab = (0..n)
-        .filter_map(|idx| section_header(file, table_at.checked_add(idx * entry_bytes)?))
+        .filter_map(|idx| read_head(file, table_at.checked_add(idx * entry_bytes)?))
         .find(|header| number::<4>(header, 4) == Some(SYMTAB))?;
-    let names =
-        FilePart::of_section(&section_header(file, table_at.checked_add(number::<4>(&symtab, 40)? * entry_bytes)?)?)?;
-    let symbols = FilePart::of_section(&symtab)?;
+    let names_at = table_at.checked_add(number::<4>(&symtab, 40)? * entry_bytes)?;
+    let (names, symbols) = (FilePart::of_section(&read_head(file, names_at)?)?, FilePart::of_section(&symtab)?);
     if names.length > MAX_NAMES || symbols.length > 4 * MAX_NAMES {
         return None;
     }
@@ -152,7 +130,6 @@ fn find_names(file: &File, table: FilePart) -> Option<Vec<(u64, Vec<u8>)>> {
     Some(found)
 }
 
-/// Finds the defined symbols that have these names.
 fn find_symbols(file: &File, table: FilePart, names: &[(u64, Vec<u8>)]) -> Option<OpenmpSymbols> {
     let mut found = OpenmpSymbols::default();
     let mut piece = vec![0; PIECE / SYMBOL_BYTES * SYMBOL_BYTES];
@@ -177,7 +154,7 @@ fn find_symbols(file: &File, table: FilePart, names: &[(u64, Vec<u8>)]) -> Optio
     Some(found)
 }
 
-/// Returns the name of a critical section by that of its variable; empty if it has none in the source.
+/// Returns the name of a critical section by the name of its variable; empty if it has none in the source.
 fn section_name(variable: &[u8]) -> Option<String> {
     let variable = std::str::from_utf8(variable).ok()?;
     let name = SECTION_PREFIXES.iter().find_map(|prefix| variable.strip_prefix(prefix))?;
@@ -185,7 +162,6 @@ fn section_name(variable: &[u8]) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Returns whether bytes contain others.
 fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
     // SAFETY: both are read only, as long as they are.
     !unsafe { libc::memmem(bytes.as_ptr().cast(), bytes.len(), wanted.as_ptr().cast(), wanted.len()) }.is_null()

@@ -1,7 +1,7 @@
 //! Call paths: the return addresses on the calling thread's stack, from the tables that compilers write for exceptions (`.eh_frame`).
 //!
-//! [`walk`] also gives every word of the stack that it has read, in order. What it finds follows from these words, the first return address and
-//! the stack pointer alone, and the address of each word follows from the words before it. So while all of them are as they were, the path is the
+//! [`walk`] also returns every word of the stack that it has read, in order. The path follows from these words, the first return address and
+//! the stack pointer alone, and the address of each word follows from the words before it. So while the words do not change, the path is the
 //! same, and comparing them in their order never reads a word that a walk would not read itself.
 //!
 //! Where an interpreter runs Python's functions in one of its own, [`python`] finds them; [`StackPath::with`] puts them where they belong.
@@ -21,20 +21,16 @@ use rule::{RuleBase, RuleLocation, SavedRegister};
 
 use crate::processor::{BYTES_OF_CALL, code_address};
 
-/// A word of the stack and what it held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct StackWord {
-    /// Address.
     pub address: usize,
-    /// Value.
     pub value: usize,
 }
 
 /// The registers with which a function of this library was entered.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryRegisters {
-    /// The return address.
     pub caller: usize,
     /// The stack pointer; where the processor pushes the return address, at that.
     pub sp: usize,
@@ -45,24 +41,20 @@ pub struct EntryRegisters {
 /// The registers at which a thread was interrupted: the instruction that comes next, stack pointer and frame pointer.
 #[derive(Clone, Copy, Debug)]
 pub struct InterruptedRegisters {
-    /// The instruction's address.
     pub pc: usize,
-    /// The stack pointer.
     pub sp: usize,
-    /// The frame pointer.
     pub bp: usize,
 }
 
 /// Why a path goes no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathEnd {
-    /// The path is whole: the outermost frame is that of main, or of a thread's start function.
+    /// The path is whole: the outermost frame belongs to main, or to a thread's start function.
     Outermost,
     /// The outermost frame does not show who called it, or there are more frames than asked for.
     Cut,
 }
 
-/// A walk's result.
 #[derive(Clone, Debug)]
 pub struct StackPath {
     /// Return addresses, the innermost first; there is one at least, except where a thread was interrupted.
@@ -73,20 +65,16 @@ pub struct StackPath {
     pub interrupted: bool,
     /// Words that were read for that, in order.
     pub words: Vec<StackWord>,
-    /// Why there are no more.
     pub end: PathEnd,
 }
 
-/// A call of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathCall {
     /// The call returns to this address.
     To(usize),
-    /// The call is in a function of Python's.
     Python(python::PythonCall),
 }
 
-/// The knowledge of a frame's frame pointer.
 #[derive(Clone, Copy)]
 enum FramePointer {
     /// The frame pointer is as on entry.
@@ -107,9 +95,9 @@ struct StackFrame {
     interrupted: bool,
 }
 
-/// The calling thread's path, of at most `depth` frames.
+/// Walks the calling thread's path, of at most `depth` frames.
 ///
-/// `read` gives the word at an address, `None` where there is no memory.
+/// `read` returns the word at an address, or `None` where there is no memory.
 pub fn walk(
     entry: EntryRegisters,
     depth: usize,
@@ -124,9 +112,9 @@ pub fn walk(
     walk.path.without_start(rules, 1)
 }
 
-/// The path of a thread that was interrupted, of at most `depth` frames around the function in which it was.
+/// Walks the path of a thread that was interrupted, of at most `depth` frames around the interrupted function.
 ///
-/// `read` gives the word at an address, `None` where it is not known.
+/// `read` returns the word at an address, or `None` where it is not known.
 pub fn walk_from(
     at: InterruptedRegisters,
     depth: usize,
@@ -137,11 +125,6 @@ pub fn walk_from(
     let frame = StackFrame { pc: at.pc, sp: at.sp, bp: FramePointer::Is(at.bp), interrupted: true };
     walk.go_out(frame, depth, rules);
     walk.path.without_start(rules, 0)
-}
-
-enum UnwindStep {
-    To(StackFrame),
-    Stop(PathEnd),
 }
 
 struct StackWalk<Read> {
@@ -155,12 +138,12 @@ impl<Read: FnMut(usize) -> Option<usize>> StackWalk<Read> {
     fn go_out(&mut self, mut frame: StackFrame, depth: usize, rules: &mut RuleCache) {
         while self.path.callers.len() < depth.min(MAX_DEPTH) {
             match self.step(&frame, rules) {
-                UnwindStep::To(outer) => {
+                Ok(outer) => {
                     frame = outer;
                     self.enter(&frame);
                     self.path.interrupted |= frame.interrupted;
                 }
-                UnwindStep::Stop(end) => {
+                Err(end) => {
                     self.path.end = end;
                     break;
                 }
@@ -173,18 +156,16 @@ impl<Read: FnMut(usize) -> Option<usize>> StackWalk<Read> {
         self.path.stack_pointers.push(frame.sp);
     }
 
-    /// Goes to the frame of the caller.
-    fn step(&mut self, frame: &StackFrame, rules: &mut RuleCache) -> UnwindStep {
-        // A call may be a function's last instruction: what follows it is another function.
+    /// Returns the frame of the caller, or why there is none.
+    fn step(&mut self, frame: &StackFrame, rules: &mut RuleCache) -> Result<StackFrame, PathEnd> {
+        // A call may be a function's last instruction, followed by another function.
         let Some(rule) = rules.rule_at(frame.pc - usize::from(!frame.interrupted)) else {
             // The C library's code has tables but where a stack begins: a thread's, or one of makecontext's.
-            return UnwindStep::Stop(if rules.is_start(frame.pc) { PathEnd::Outermost } else { PathEnd::Cut });
+            return Err(if rules.is_start(frame.pc) { PathEnd::Outermost } else { PathEnd::Cut });
         };
-        let Some(caller) = rule.caller else { return UnwindStep::Stop(PathEnd::Outermost) };
-        self.caller(frame, rule, caller).map_or(UnwindStep::Stop(PathEnd::Cut), |frame| match frame.pc {
-            0 => UnwindStep::Stop(PathEnd::Outermost),
-            _ => UnwindStep::To(frame),
-        })
+        let caller = rule.caller.ok_or(PathEnd::Outermost)?;
+        let outer = self.caller(frame, rule, caller).ok_or(PathEnd::Cut)?;
+        if outer.pc == 0 { Err(PathEnd::Outermost) } else { Ok(outer) }
     }
 
     fn caller(&mut self, frame: &StackFrame, rule: rule::UnwindRule, caller: RuleLocation) -> Option<StackFrame> {
@@ -203,7 +184,7 @@ impl<Read: FnMut(usize) -> Option<usize>> StackWalk<Read> {
         Some(StackFrame { pc, sp: cfa, bp: outer, interrupted: rule.is_signal })
     }
 
-    /// The address that a location stands for. Where that takes the frame pointer, it is read.
+    /// Returns the address that a location stands for. Reads the frame pointer if need be.
     fn resolve_location(
         &mut self,
         frame: &StackFrame,
@@ -253,8 +234,8 @@ impl StackPath {
         }
     }
 
-    /// The calls of the path, the innermost first, with those in Python's functions: the functions of each run after the call in the frame
-    /// of the interpreter's that has them. Where a run does not lie in such a frame, they are left out. Where the runs do not say where they are, all stand after the
+    /// Returns the calls of the path, the innermost first, with the calls in Python's functions: the functions of each run after the call in the
+    /// interpreter's frame that has them. They are left out if a run does not lie in such a frame. Runs without a known place all stand after the
     /// innermost call in the `interpreter`'s code, and nothing after them.
     pub fn with(&self, runs: Vec<python::EvalLoopFrames>, interpreter: &Range<usize>) -> Vec<PathCall> {
         if runs.first().is_some_and(|run| run.mark == 0) {
@@ -270,7 +251,7 @@ impl StackPath {
                 calls.extend(run.lines.into_iter().map(PathCall::Python));
             }
         }
-        // Where the path is cut off, the others are further out.
+        // If the path is cut off, the others are further out.
         let from = self.stack_pointers.get(self.callers.len().saturating_sub(1)).copied().unwrap_or(0);
         if self.end == PathEnd::Cut {
             while let Some(run) = runs.next_if(|run| from <= run.mark) {
@@ -283,8 +264,8 @@ impl StackPath {
         calls
     }
 
-    /// The calls of the path of a thread that was interrupted `at` some place, with those in Python's functions, which were read a moment later: a run further in
-    /// than the stack came later still. As [`StackPath::with`].
+    /// Returns the calls of the path of a thread that was interrupted `at` some place, like [`StackPath::with`]. Python's functions were read a moment later:
+    /// a run further in than the stack came later still.
     pub fn with_running(
         &self,
         at: InterruptedRegisters,
@@ -292,11 +273,8 @@ impl StackPath {
         interpreter: &Range<usize>,
     ) -> Vec<PathCall> {
         if runs.first().is_some_and(|run| run.mark == 0) {
-            return if interpreter.contains(&at.pc) {
-                self.with_unplaced(runs, 0)
-            } else {
-                self.with(runs, interpreter)
-            };
+            let is_inside = interpreter.contains(&at.pc);
+            return if is_inside { self.with_unplaced(runs, 0) } else { self.with(runs, interpreter) };
         }
         runs.retain(|run| at.sp <= run.mark);
         let end = self.stack_pointers.first().copied().unwrap_or(at.sp);
@@ -306,7 +284,7 @@ impl StackPath {
         calls
     }
 
-    /// The innermost `n_inside` calls, and those in Python's functions.
+    /// Returns the innermost `n_inside` calls, and the calls in Python's functions.
     fn with_unplaced(&self, runs: Vec<python::EvalLoopFrames>, n_inside: usize) -> Vec<PathCall> {
         let inside = self.callers.iter().take(n_inside).copied().map(PathCall::To);
         inside.chain(runs.into_iter().flat_map(|run| run.lines).map(PathCall::Python)).collect()
@@ -321,7 +299,7 @@ impl StackPath {
     }
 
     /// Strips the C library's frames around main or a thread's function, and the program's own start. The first of these shows that the
-    /// path ends there: the words read beyond it do not matter. `fewest` frames stay.
+    /// path ends there, so the words read beyond it do not matter. At least `fewest` frames stay.
     fn without_start(mut self, rules: &mut RuleCache, fewest: usize) -> StackPath {
         if self.end != PathEnd::Outermost {
             return self;

@@ -1,6 +1,7 @@
 //! Finds the frame of a function's caller by the tables for unwinding at one instruction.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Expression, LittleEndian, Operation, Register,
@@ -9,6 +10,7 @@ use gimli::{
 
 use super::objects::{UnwindObject, object_at};
 use crate::processor::{FRAME_POINTER, RETURN_ADDRESS, STACK_POINTER, UNWINDING_VENDOR};
+use crate::system::objects;
 
 /// The base of a location. A frame's CFA (canonical frame address) is its caller's stack pointer after the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub enum RuleBase {
     Cfa,
 }
 
-/// An address: so many bytes from a base.
+/// An address: an offset in bytes from a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleLocation {
     pub base: RuleBase,
@@ -39,13 +41,11 @@ pub enum SavedRegister {
 /// The rule by which the caller's frame is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnwindRule {
-    /// The CFA.
     pub cfa: RuleLocation,
     /// True if the CFA is not that address itself but the word there.
     pub cfa_is_there: bool,
-    /// Location of the return address, or `None` if nobody has called this frame.
+    /// Location of the return address, or `None` if this frame has no caller.
     pub caller: Option<RuleLocation>,
-    /// The caller's frame pointer.
     pub bp: SavedRegister,
     /// True if the frame is one that the system makes when it calls a signal's handler.
     pub is_signal: bool,
@@ -56,14 +56,14 @@ pub struct UnwindRule {
 pub struct RuleCache {
     known: HashMap<usize, Option<UnwindRule>, foldhash::fast::FixedState>,
     /// Addresses of the C library and the program's start, once looked for.
-    start: Option<[(usize, usize); 2]>,
+    start: Option<[Range<usize>; 2]>,
 }
 
 /// More are not kept.
 const MAX_RULES: usize = 16_384;
 
 impl RuleCache {
-    /// The rule at an instruction; `None`: there is none, or one that is not known here.
+    /// Returns the rule at an instruction, or `None` if there is none that this module understands.
     pub fn rule_at(&mut self, pc: usize) -> Option<UnwindRule> {
         if let Some(&rule) = self.known.get(&pc) {
             return rule;
@@ -76,17 +76,16 @@ impl RuleCache {
         rule
     }
 
-    /// Returns whether an address lies in the C library, which calls main and the functions of threads, or in what has called that.
+    /// Returns whether an address lies in the C library, which calls main and the functions of threads, or in the program's start, which calls it.
     pub fn is_start(&mut self, address: usize) -> bool {
         let start = self.start.get_or_insert_with(|| {
-            let libc = object_at(libc::abort as *const () as usize).map_or((0, 0), |libc| (libc.begin, libc.end));
             // SAFETY: a plain query.
             let entry = unsafe { libc::getauxval(libc::AT_ENTRY) } as usize;
             // `_start` calls its only function at once.
             const START_BYTES: usize = 64;
-            [libc, (entry, entry + START_BYTES)]
+            [objects::bounds_at(libc::abort as *const () as usize), entry..entry + START_BYTES]
         });
-        start.iter().any(|(begin, end)| (*begin..*end).contains(&address))
+        start.iter().any(|addresses| addresses.contains(&address))
     }
 }
 
@@ -109,7 +108,7 @@ fn look_up(object: &UnwindObject, pc: usize) -> Option<UnwindRule> {
     if !(object.begin..object.tables_end).contains(&tables_at) {
         return None;
     }
-    // SAFETY: a part of a loaded segment, which nobody writes to.
+    // SAFETY: a part of a loaded read-only segment.
     let tables = unsafe { std::slice::from_raw_parts(tables_at as *const u8, object.tables_end - tables_at) };
     let (mut tables, bases) = (EhFrame::new(tables, LittleEndian), bases.set_eh_frame(tables_at as u64));
     tables.set_vendor(UNWINDING_VENDOR);
@@ -156,7 +155,7 @@ fn based(register: Register, offset: i64) -> Option<RuleLocation> {
     Some(RuleLocation { base, offset: i32::try_from(offset).ok()? })
 }
 
-/// The address that an expression of the forms that compilers write gives, and whether what counts is the word there: a register and an
+/// Returns the address that an expression stands for, and whether the word there counts instead. Compilers write a register and an
 /// offset, in functions that align their stack and in frames of signals.
 fn location(
     expression: &UnwindExpression<usize>,

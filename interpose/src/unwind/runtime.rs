@@ -1,13 +1,12 @@
 //! The unwinder of the C++ run-time, in the libraries that Rust's own panics need.
 //!
-//! It is slower than [`super::walk`] and does not say what it has read, but nobody here wrote it.
+//! It is slower than [`super::walk`] and does not report the words that it has read, but is independent of it.
 
 use std::ffi::{c_int, c_void};
 
-/// The unwinder's context of a frame.
 pub enum UnwinderContext {}
 
-// Of unwind.h (Itanium C++ ABI, exception handling, §1.3).
+// From unwind.h (Itanium C++ ABI, exception handling, §1.3).
 unsafe extern "C" {
     /// Calls `step` for each frame, the innermost first, with `data`, until it gives something other than 0.
     pub fn _Unwind_Backtrace(

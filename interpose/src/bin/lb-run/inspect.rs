@@ -8,6 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::job;
+
 /// A reason why the recorder will not see the program's calls. The program runs all the same.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RecordingObstacle {
@@ -24,7 +26,7 @@ pub enum RecordingObstacle {
 }
 
 impl RecordingObstacle {
-    /// Returns whether the program's loader cannot load the library, so that it might not start, or complain.
+    /// Returns whether the program's loader cannot load the library, so that the program might not start, or complain.
     pub fn is_in_the_loader(&self) -> bool {
         matches!(self, RecordingObstacle::OtherProcessor(_) | RecordingObstacle::OtherLibc(_))
     }
@@ -32,59 +34,42 @@ impl RecordingObstacle {
 
 impl Display for RecordingObstacle {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            RecordingObstacle::Static(path) => write!(
-                f,
-                "{} is linked statically, so the recorder cannot be preloaded and nothing is recorded: link it with the shared MPI library",
-                path.display()
+        let (path, reason) = match self {
+            RecordingObstacle::Static(path) => (
+                path,
+                "is linked statically, so the recorder cannot be preloaded and nothing is recorded: link it with the shared MPI library",
             ),
-            RecordingObstacle::OtherProcessor(path) => write!(
-                f,
-                "{} is for another processor than liblbprof.so, so nothing is recorded: use an lbprof built for that processor",
-                path.display()
+            RecordingObstacle::OtherProcessor(path) => (
+                path,
+                "is for another processor than liblbprof.so, so nothing is recorded: use an lbprof built for that processor",
             ),
-            RecordingObstacle::OtherLibc(path) => write!(
-                f,
-                "{} uses the C library musl, liblbprof.so the GNU one, so nothing is recorded",
-                path.display()
+            RecordingObstacle::OtherLibc(path) => {
+                (path, "uses the C library musl, liblbprof.so the GNU one, so nothing is recorded")
+            }
+            RecordingObstacle::Privileged(path) => (
+                path,
+                "is setuid, setgid or has file capabilities, so the system ignores LD_PRELOAD and nothing is recorded: run a copy without them",
             ),
-            RecordingObstacle::Privileged(path) => write!(
-                f,
-                "{} is setuid, setgid or has file capabilities, so the system ignores LD_PRELOAD and nothing is recorded: \
-                 run a copy without them",
-                path.display()
-            ),
-            RecordingObstacle::Launcher(name) => write!(
-                f,
-                "lb-run belongs after the launcher, before the program: {name} … lb-run ./app; ranks on other nodes may \
-                 not be recorded this way"
-            ),
-        }
+            RecordingObstacle::Launcher(name) => {
+                return write!(
+                    f,
+                    "lb-run belongs after the launcher, before the program: {name} … lb-run ./app; ranks on other nodes may \
+                     not be recorded this way"
+                );
+            }
+        };
+        write!(f, "{} {reason}", path.display())
     }
 }
 
-/// The launchers of MPI programs.
-const LAUNCHERS: [&str; 12] = [
-    "mpirun",
-    "mpiexec",
-    "mpiexec.hydra",
-    "mpirun.openmpi",
-    "mpirun.mpich",
-    "orterun",
-    "prterun",
-    "srun",
-    "aprun",
-    "jsrun",
-    "ibrun",
-    "flux",
-];
+/// Launchers of MPI programs besides the ones that [`job::is_launcher`] knows.
+const LAUNCHERS: [&str; 4] = ["srun", "aprun", "jsrun", "ibrun"];
 
-/// Finds what keeps `command` from being recorded with `library`; empty for scripts, and if nothing is known.
 pub fn obstacles(command: &[OsString], library: &Path) -> Vec<RecordingObstacle> {
     let Some(path) = found(command) else { return Vec::new() };
     let mut obstacles = Vec::new();
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    if LAUNCHERS.contains(&name) {
+    if LAUNCHERS.contains(&name) || job::is_launcher(name.as_bytes()) {
         obstacles.push(RecordingObstacle::Launcher(name.to_owned()));
     }
     if is_privileged(&path) {
@@ -104,12 +89,12 @@ pub fn obstacles(command: &[OsString], library: &Path) -> Vec<RecordingObstacle>
     obstacles
 }
 
-/// Returns whether it is a program in machine code, for whatever processor, not a script.
+/// Returns whether it is a program in machine code, for any processor, not a script.
 pub fn is_binary(path: &Path) -> bool {
     ElfFile::read(path).is_some()
 }
 
-/// The file that would be executed: as given where there is a slash in it, else the first in PATH.
+/// Returns the file that would be executed: as given if there is a slash in it, else the first in PATH.
 pub fn found(command: &[OsString]) -> Option<PathBuf> {
     let program = command.first()?;
     if program.as_bytes().contains(&b'/') {
@@ -146,7 +131,7 @@ struct ElfFile {
 }
 
 impl ElfFile {
-    /// Reads the heads of a file; `None`: it is not ELF, or its program headers are not where linkers put them.
+    /// Reads the heads of a file, or returns `None` if it is not ELF, or its program headers are not where linkers put them.
     fn read(path: &Path) -> Option<ElfFile> {
         // Program headers and the loader's path stand at the beginning.
         const HEADS: usize = 16 << 10;
@@ -155,27 +140,26 @@ impl ElfFile {
         ElfFile::parse(&bytes)
     }
 
-    /// The ELF specification's "ELF Header" and "Program Header".
+    /// Parses the heads of a file (ELF specification, "ELF Header" and "Program Header").
     fn parse(bytes: &[u8]) -> Option<ElfFile> {
-        const PT_INTERP: u64 = 3;
+        const PT_INTERP: usize = 3;
         if bytes.get(..4)? != b"\x7fELF" {
             return None;
         }
         let (&class, &order) = (bytes.get(4)?, bytes.get(5)?);
         let machine = bytes.get(18..20)?.try_into().ok()?;
         let fields = ElfFields { bytes, is_big_endian: order == 2 };
-        let wide = class == 2;
-        let word = if wide { 8 } else { 4 };
-        let (table, entry, count) = if wide { (32, 54, 56) } else { (28, 42, 44) };
+        // Bytes of a word; places of the table of program headers, their size and number; offsets in one of the segment's place and size.
+        let (word, [table, entry, count], [place, size]) =
+            if class == 2 { (8, [32, 54, 56], [8, 32]) } else { (4, [28, 42, 44], [4, 16]) };
         let (table, entry, count) = (fields.number(table, word)?, fields.number(entry, 2)?, fields.number(count, 2)?);
         let mut loader = None;
         for i in 0..count {
-            let at = usize::try_from(table + i * entry).ok()?;
+            let at = table.checked_add(i * entry)?;
             if fields.number(at, 4)? == PT_INTERP {
-                let (offset, size) = if wide { (8, 32) } else { (4, 16) };
-                let offset = usize::try_from(fields.number(at + offset, word)?).ok()?;
-                let size = usize::try_from(fields.number(at + size, word)?).ok()?;
-                loader = Some(bytes.get(offset..offset.checked_add(size)?).unwrap_or_default().to_vec());
+                let place = fields.number(at + place, word)?;
+                let end = place.checked_add(fields.number(at + size, word)?)?;
+                loader = Some(bytes.get(place..end).unwrap_or_default().to_vec());
             }
         }
         Some(ElfFile { processor: (class, order, machine), loader })
@@ -189,13 +173,12 @@ struct ElfFields<'a> {
 }
 
 impl ElfFields<'_> {
-    /// The number in the `length` bytes at `at`.
-    fn number(&self, at: usize, length: usize) -> Option<u64> {
+    fn number(&self, at: usize, length: usize) -> Option<usize> {
         let mut field = self.bytes.get(at..at.checked_add(length)?)?.to_vec();
         if !self.is_big_endian {
             field.reverse();
         }
-        Some(field.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+        Some(field.iter().fold(0, |value, &byte| value << 8 | usize::from(byte)))
     }
 }
 

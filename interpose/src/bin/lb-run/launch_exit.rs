@@ -1,6 +1,6 @@
 //! The exit codes of lb-run.
 
-/// The exit code of lb-run if it does not become the program. Codes of 125 and above are those of `env` and shells.
+/// The exit code of lb-run if it does not become the program. Codes of 125 and above are as in `env` and shells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum LaunchExit {
@@ -14,6 +14,5 @@ pub enum LaunchExit {
     Library = 125,
     /// The program was found, but cannot be executed.
     NotExecutable = 126,
-    /// The program was not found.
     NotFound = 127,
 }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use lbprof_collector::words::SystemError;
 
-/// The library's file name.
 const NAME: &str = "liblbprof.so";
 
 /// Maximum depth of a program's folder. The folder above the root is the root.
@@ -16,7 +15,7 @@ const DEEPEST: usize = 64;
 /// Folders to look in, from the one that holds lb-run: a build's folder, then an installation's `bin`.
 const PLACES: [&str; 4] = [".", "../lib", "../lib64", "../lib/lbprof"];
 
-/// Returns the library's path: `LBPROF_LIBRARY`, or where it lies beside lb-run; `None` if only /proc could say where that is, and is not there.
+/// Returns the library's path: `LBPROF_LIBRARY`, or beside lb-run, or `None` if that place is unknown because there is no /proc.
 ///
 /// Errors: it is in none of these places; the message says what to do.
 pub fn find() -> anyhow::Result<Option<PathBuf>> {
@@ -30,26 +29,20 @@ pub fn find() -> anyhow::Result<Option<PathBuf>> {
     }
     let Ok(exe) = std::env::current_exe() else { return Ok(None) };
     let folder = exe.parent().unwrap_or(Path::new("/"));
-    beside(folder).map_or_else(
-        || {
-            bail!(
-                "{NAME} is neither next to {} nor in ../lib or ../lib64 relative to it: install lbprof completely, or set \
-                 LBPROF_LIBRARY to the library's path",
-                exe.display()
-            )
-        },
-        |path| usable(path).map(Some),
-    )
+    let mut paths = PLACES.iter().map(|place| folder.join(place).join(NAME));
+    let Some(path) = paths.find(|path| path.is_file()).and_then(|path| path.canonicalize().ok()) else {
+        bail!(
+            "{NAME} is neither next to {} nor in ../lib or ../lib64 relative to it: install lbprof completely, or set \
+             LBPROF_LIBRARY to the library's path",
+            exe.display()
+        )
+    };
+    usable(path).map(Some)
 }
 
-/// Returns the path of a file in the folder of lb-run, if it is there.
 pub fn beside_lb_run(name: &str) -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?.parent()?.join(name);
     path.is_file().then_some(path)
-}
-
-fn beside(folder: &Path) -> Option<PathBuf> {
-    PLACES.iter().map(|place| folder.join(place).join(NAME)).find(|path| path.is_file())?.canonicalize().ok()
 }
 
 /// Returns the path, unless LD_PRELOAD cannot hold it.
@@ -64,8 +57,8 @@ fn usable(path: PathBuf) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// ASAN_OPTIONS for the program: the address sanitizer's runtime ends a program that is built with it where any library is preloaded
-/// before it. Ours replaces nothing of what the runtime does. What the user asks for comes first.
+/// Returns ASAN_OPTIONS for the program. The address sanitizer's runtime ends a program if any library is preloaded before it, but
+/// ours replaces no function of the runtime. The user's options come first.
 pub fn asan_options(already: Option<OsString>) -> OsString {
     const CHECK: &str = "verify_asan_link_order";
     let mut options = already.unwrap_or_default();
@@ -79,7 +72,7 @@ pub fn asan_options(already: Option<OsString>) -> OsString {
     options
 }
 
-/// LD_PRELOAD for the program: the library before whatever is there already, once.
+/// Returns LD_PRELOAD for the program: the library, once, before the libraries that are there already.
 pub fn preload(library: &Path, already: Option<OsString>) -> OsString {
     let library = loadable_by_glibc(library);
     let mut preload = library.clone();
@@ -93,10 +86,10 @@ pub fn preload(library: &Path, already: Option<OsString>) -> OsString {
     preload
 }
 
-/// The library's path as the GNU C library's loader understands it, and no other: the program's folder, from there up to the root, and down to
-/// the library. That loader replaces `$ORIGIN` by the folder. musl's looks for a file below a folder of that name, finds none, and goes on without
-/// a word, where the library itself would keep it from starting any program: also those that the program starts. Where a shell replaces `$ORIGIN` by
-/// nothing the path is the library's still.
+/// Returns the library's path in a form that only the GNU C library's loader understands: the program's folder, from there up to the root, and down to
+/// the library. That loader replaces `$ORIGIN` by the folder. The loader of musl looks for a file below a folder of that name, finds none, and silently
+/// goes on; the library itself would keep it from starting any program, and those that the program starts. If a shell replaces `$ORIGIN` by
+/// nothing the path is still the library's.
 fn loadable_by_glibc(library: &Path) -> OsString {
     // The loader learns the program's folder from there.
     if !library.is_absolute() || Path::new("/proc/self/exe").read_link().is_err() {

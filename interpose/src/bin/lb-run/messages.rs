@@ -3,8 +3,8 @@
 use std::fmt::Arguments;
 use std::io::Write;
 
-/// Says one line on standard error, in one piece, for ranks share it.
+/// Prints one line on standard error by a single write, because ranks share it.
 pub fn say(message: Arguments) {
-    // Nobody may be listening: that is no reason not to go on.
+    // A failure does not matter: there may be no reader.
     let _ = std::io::stderr().write_all(format!("lb-run: {message}\n").as_bytes());
 }

@@ -65,7 +65,7 @@ EXIT CODES
   126  the program was found but cannot be executed
   127  the program was not found";
 
-/// The command line's grammar, made from the table of settings.
+/// Makes the command line's grammar from the table of settings.
 fn command() -> Command {
     let mut command = Command::new("lb-run")
         .version(env!("CARGO_PKG_VERSION"))
@@ -97,7 +97,7 @@ fn command() -> Command {
     )
 }
 
-/// Options with which no program is run: lb-run prints about itself.
+/// Returns the options with which no program is run: lb-run prints about itself.
 fn about_itself() -> [Arg; 2] {
     [
         Arg::new("completions")
@@ -110,71 +110,44 @@ fn about_itself() -> [Arg; 2] {
     ]
 }
 
-/// The settings that are options here, with their names.
+/// Returns the settings that are options here, with their names.
 fn flags() -> impl Iterator<Item = (&'static RecorderSetting, &'static str)> {
     SETTINGS.iter().filter_map(|setting| Some((setting, setting.flag?)))
 }
 
 fn option(setting: &'static RecorderSetting, flag: &'static str) -> Arg {
     let RecorderSetting { name, default, values, meaning, .. } = setting;
-    let arg = Arg::new(flag).long(flag).action(ArgAction::Set);
+    let parser = SettingValueParser(setting);
+    let arg = Arg::new(flag).long(flag).action(ArgAction::Set).hide_possible_values(true).value_parser(parser);
     if *values == "0 | 1" {
         // A switch; --verbose=0 undoes an exported LBPROF_VERBOSE=1.
         let arg = arg.short(flag.chars().next()).num_args(0..=1).require_equals(true).default_missing_value("1");
-        return arg
-            .hide_possible_values(true)
-            .value_name("0|1")
-            .help(format!("{meaning} [{name}]"))
-            .value_parser(SettingValueParser(setting));
+        return arg.value_name("0|1").help(format!("{meaning} [{name}]"));
     }
     arg.value_name("VALUE")
         .help(format!("{meaning} [default: {default}]"))
         .long_help(format!("{meaning}\nValues: {values} [default: {default}] [{name}]"))
-        .hide_possible_values(true)
         .value_hint(if *name == "LBPROF_DIR" { ValueHint::DirPath } else { ValueHint::Unknown })
-        .value_parser(SettingValueParser(setting))
 }
 
 /// Options of launchers that take a value, as the number of ranks.
-const LAUNCHER_VALUES: [&str; 22] = [
-    "-n",
-    "-np",
-    "--np",
-    "-N",
-    "-c",
-    "-H",
-    "-host",
-    "--host",
-    "-hosts",
-    "-hostfile",
-    "--hostfile",
-    "-machinefile",
-    "-f",
-    "-ppn",
-    "-npernode",
-    "--map-by",
-    "--bind-to",
-    "-x",
-    "-p",
-    "--partition",
-    "--ntasks",
-    "--nodes",
-];
+const LAUNCHER_VALUES: &str = "-n -np --np -N -c -H -host --host -hosts -hostfile --hostfile -machinefile -f -ppn -npernode \
+     --map-by --bind-to -x -p --partition --ntasks --nodes";
 /// Options of launchers that stand alone.
 const LAUNCHER_SWITCHES: [&str; 4] = ["--oversubscribe", "--allow-run-as-root", "--exclusive", "-l"];
 
-/// The command that was meant where options of a launcher were given to lb-run: `lb-run -n 4 ./app` is `mpirun -n 4 lb-run ./app`.
+/// Returns the command that was meant if options of a launcher were given to lb-run: `lb-run -n 4 ./app` is `mpirun -n 4 lb-run ./app`.
 fn right_order(arguments: &[OsString]) -> Option<String> {
     let given: Vec<String> = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let (mut of_launcher, mut own) = (Vec::new(), Vec::new());
     let mut rest = given.into_iter();
     while let Some(word) = rest.next() {
         let name = word.split('=').next().unwrap_or_default();
-        if LAUNCHER_SWITCHES.contains(&name) || (name != word && LAUNCHER_VALUES.contains(&name)) {
+        let takes_value = LAUNCHER_VALUES.split(' ').any(|known| known == name);
+        if takes_value || LAUNCHER_SWITCHES.contains(&name) {
+            let is_value_next = takes_value && name == word;
             of_launcher.push(word);
-        } else if LAUNCHER_VALUES.contains(&name) {
-            of_launcher.push(word);
-            of_launcher.extend(rest.next());
+            of_launcher.extend(rest.next().filter(|_| is_value_next));
         } else if let Some(flag) = word.strip_prefix("--") {
             // One of lb-run's own, with its value.
             let has_value =
@@ -191,8 +164,8 @@ fn right_order(arguments: &[OsString]) -> Option<String> {
     is_mistaken.then(|| words.collect::<Vec<_>>().join(" "))
 }
 
-/// Explains that an option does not exist, and which one was meant; `None` for other errors. The parser's own advice, to pass the word on as a value, is meant
-/// by few.
+/// Explains that an option does not exist, and which one was meant, or returns `None` for other errors. The parser's own advice, to pass the word on as a
+/// value, helps few users.
 fn explain_unknown(error: &clap::Error, command: &Command) -> Option<String> {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) =
         (error.kind(), error.get(ContextKind::InvalidArg))
@@ -203,7 +176,7 @@ fn explain_unknown(error: &clap::Error, command: &Command) -> Option<String> {
     explain_unknown_option(option, &names, "lb-run")
 }
 
-/// Reads the command line. Help, version and mistakes are reported here; the error is the code to end with.
+/// Reads the command line. Reports help, version and mistakes; the error is the code to end with.
 pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<LaunchOptions, LaunchExit> {
     let arguments: Vec<OsString> = arguments.collect();
     let mut matches = command().try_get_matches_from(&arguments).map_err(|error| {
@@ -222,18 +195,17 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<LaunchOptions,
         let printed = printed.inspect_err(|error| say(format_args!("standard output: {}", SystemError(error))));
         return Err(if printed.is_ok() { LaunchExit::Good } else { LaunchExit::Unwritten });
     }
-    let settings = flags()
-        .filter_map(|(setting, flag)| {
-            let value = matches.remove_one::<String>(flag)?;
-            Some((setting.name.into(), value.into()))
-        })
-        .collect();
+    let given = flags().filter_map(|(setting, flag)| {
+        let value = matches.remove_one::<String>(flag)?;
+        Some((setting.name.into(), value.into()))
+    });
+    let settings = given.collect();
     let reports = matches.get_flag("report");
     let command = matches.remove_many("command").map(Iterator::collect).unwrap_or_default();
     Ok(LaunchOptions { settings, command, reports })
 }
 
-/// Prints what was asked for of lb-run itself. `None`: a program is to be run.
+/// Prints the requested text about lb-run itself, or returns `None` if a program is to be run.
 fn print_about_itself(matches: &mut ArgMatches) -> Option<std::io::Result<()>> {
     if let Some(shell) = matches.remove_one("completions") {
         return Some(shell::completions(command(), shell));

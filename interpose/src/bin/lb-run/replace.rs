@@ -9,47 +9,37 @@ use lbprof_collector::words::SystemError;
 
 use crate::inspect;
 use crate::launch_exit::LaunchExit;
+use crate::messages::say;
 
-/// Why the program could not be started.
-pub struct ExecFailure {
-    /// Message for the user.
-    pub message: String,
-    /// The code to end with, as a shell would.
-    pub exit: LaunchExit,
-}
-
-/// Executes the program with these variables set; returns only where that fails.
-pub fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -> ExecFailure {
+/// Executes the program with these variables set. If that fails, says why and returns the code to end with, as a shell would.
+pub fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -> LaunchExit {
     let error = execute(command, settings);
     let program = command.first().map(|program| program.to_string_lossy()).unwrap_or_default();
     let found = inspect::found(command);
-    let (message, exit) = match (error.raw_os_error(), found) {
-        (Some(libc::ENOENT), _) if program.is_empty() => {
-            ("the name of the program is empty".to_owned(), LaunchExit::NotFound)
+    let number = error.raw_os_error();
+    let is_missing = found.is_none() && matches!(number, Some(libc::ENOENT | libc::ENOTDIR));
+    let message = match (number, found) {
+        (Some(libc::ENOENT), _) if program.is_empty() => "the name of the program is empty".to_owned(),
+        (Some(libc::ENOENT | libc::ENOTDIR), None) if program.contains('/') => {
+            format!("{program}: no such file: is the path right on this node and from this folder?")
         }
-        (Some(libc::ENOENT | libc::ENOTDIR), None) if program.contains('/') => (
-            format!("{program}: no such file: is the path right on this node and from this folder?"),
-            LaunchExit::NotFound,
-        ),
-        (Some(libc::ENOENT | libc::ENOTDIR), None) => (
-            format!("{program}: no such command in PATH; to run a program in this folder, write ./{program}"),
-            LaunchExit::NotFound,
-        ),
+        (Some(libc::ENOENT | libc::ENOTDIR), None) => {
+            format!("{program}: no such command in PATH; to run a program in this folder, write ./{program}")
+        }
         (Some(libc::ENOENT), Some(path)) => {
-            (format!("{}: its interpreter or dynamic loader does not exist", path.display()), LaunchExit::NotExecutable)
+            format!("{}: its interpreter or dynamic loader does not exist", path.display())
         }
         (Some(libc::EACCES), _) if Path::new(&*program).is_dir() => {
-            (format!("{program}: this is a folder, not a program"), LaunchExit::NotExecutable)
+            format!("{program}: this is a folder, not a program")
         }
-        (Some(libc::EACCES), _) => {
-            (format!("{program}: permission denied; chmod +x makes a file executable"), LaunchExit::NotExecutable)
-        }
-        _ => (format!("{program}: {}", SystemError(&error)), LaunchExit::NotExecutable),
+        (Some(libc::EACCES), _) => format!("{program}: permission denied; chmod +x makes a file executable"),
+        _ => format!("{program}: {}", SystemError(&error)),
     };
-    ExecFailure { message, exit }
+    say(format_args!("{message}"));
+    if is_missing { LaunchExit::NotFound } else { LaunchExit::NotExecutable }
 }
 
-/// A list of strings as the system takes it: it ends with null.
+/// Returns the addresses of strings, and null at the end.
 fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
     strings.iter().map(|string| string.as_ptr()).chain([std::ptr::null()]).collect()
 }
@@ -59,17 +49,13 @@ fn execute(command: &[OsString], settings: &[(OsString, OsString)]) -> io::Error
         return io::ErrorKind::InvalidInput.into();
     };
     let Some(program) = arguments.first() else { return io::ErrorKind::InvalidInput.into() };
-    let mut environment = Vec::new();
-    for (name, value) in std::env::vars_os().filter(|(name, _)| settings.iter().all(|(set, _)| set != name)) {
-        environment.push((name, value));
-    }
-    environment.extend_from_slice(settings);
-    let environment: Vec<CString> = environment
-        .iter()
+    let inherited = std::env::vars_os().filter(|(name, _)| settings.iter().all(|(set, _)| set != name));
+    let environment: Vec<CString> = inherited
+        .chain(settings.iter().cloned())
         .filter_map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).ok())
         .collect();
     let (argv, envp) = (pointers(&arguments), pointers(&environment));
-    // What the system cannot execute, execvpe gives to a shell: right for a script without a first line, not for the
+    // execvpe passes files that the system cannot execute to a shell: right for a script without a first line, not for the
     // machine code of another processor.
     let binary = inspect::found(command).filter(|path| inspect::is_binary(path));
     let binary = binary.and_then(|path| CString::new(path.into_os_string().into_vec()).ok());

@@ -5,8 +5,8 @@
 //!            └─ program (other ranks)                   as without --report
 //! ```
 //!
-//! A launcher that ends the job, as mpirun does when a rank's exit code is not 0, soon ends lb-run by force: then it waits for the other ranks no longer than
-//! their processes exist, and the report has a process group of its own.
+//! A launcher that ends the job, as mpirun does when a rank's exit code is not 0, soon ends lb-run by force: so lb-run waits for the other ranks no longer
+//! than their processes exist, and the report has a process group of its own.
 //!
 //! Only with this option does lb-run fork. The recorder writes the run's folder into a file of lb-run's, since it alone knows it.
 
@@ -23,7 +23,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lbprof_collector::folder::RunFolder;
-use lbprof_collector::format::LogHeader;
+
 use lbprof_collector::live_process::{host_name, is_recording};
 use lbprof_collector::words::SystemError;
 
@@ -39,7 +39,7 @@ const PATIENCE_FOR_LOST: Duration = Duration::from_millis(300);
 /// Pause between two looks for them.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Signals that are passed on to the program. Those that cannot be held back, and those that a fault of lb-run's raises, are not.
+/// Signals that are passed on to the program: all but those that cannot be held back, or that a fault of lb-run raises.
 const PASSED_ON: [libc::c_int; 11] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -54,28 +54,20 @@ const PASSED_ON: [libc::c_int; 11] = [
     libc::SIGWINCH,
 ];
 
-/// The role of this process after the fork.
-pub enum ForkRole {
-    /// The one that becomes the program.
-    Program,
-    /// Its parent.
-    Parent(Box<ProgramParent>),
-}
-
-/// The parent of a program that runs.
 pub struct ProgramParent {
     child: libc::pid_t,
-    /// Into which the recorder writes the run's folder.
+    /// The file into which the recorder writes the run's folder.
     folder_file: PathBuf,
-    /// The signals that are held back, and those that were before.
+    /// The signals that are held back, and those held back before.
     held_back: libc::sigset_t,
     before: libc::sigset_t,
 }
 
-/// Starts the process that becomes the program, with the file that the recorder writes the run's folder into.
+/// Starts the process that becomes the program. Returns its parent, which has the file into which the recorder writes the run's folder, or `None` in that
+/// process.
 ///
-/// Errors: what the system says; then there is no other process.
-pub fn fork(folder_file: PathBuf) -> io::Result<ForkRole> {
+/// Errors: there is no other process then.
+pub fn fork(folder_file: PathBuf) -> io::Result<Option<ProgramParent>> {
     // SAFETY: live sets; this process has one thread, so the child may do whatever its parent may.
     unsafe {
         let mut held_back = MaybeUninit::uninit();
@@ -97,16 +89,13 @@ pub fn fork(folder_file: PathBuf) -> io::Result<ForkRole> {
                 // A launcher that ends lb-run by SIGKILL means the program.
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 libc::sigprocmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
-                Ok(ForkRole::Program)
+                Ok(None)
             }
-            child => Ok(ForkRole::Parent(Box::new(ProgramParent { child, folder_file, held_back, before }))),
+            child => Ok(Some(ProgramParent { child, folder_file, held_back, before })),
         }
     }
 }
 
-/// Makes an empty file for the run's folder.
-///
-/// Errors: what the system says.
 pub fn make_folder_file() -> io::Result<PathBuf> {
     let pattern = std::env::temp_dir().join("lbprof-report-XXXXXX");
     let mut pattern = pattern.into_os_string().into_vec();
@@ -169,11 +158,8 @@ impl ProgramParent {
                 libc::raise(signal);
             }
         }
-        std::process::exit(if libc::WIFEXITED(status) {
-            libc::WEXITSTATUS(status)
-        } else {
-            128 + libc::WTERMSIG(status)
-        })
+        let is_exit = libc::WIFEXITED(status);
+        std::process::exit(if is_exit { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) })
     }
 }
 
@@ -182,66 +168,40 @@ fn wait_for_ranks(folder: &Path) {
     let begin = Instant::now();
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
     let host = host_name().unwrap_or_default();
-    loop {
-        let patience = match ranks_state(&folder, &host) {
-            RanksState::Ended => return,
-            RanksState::Lost => PATIENCE_FOR_LOST,
-            RanksState::Recording => PATIENCE,
-        };
-        if begin.elapsed() >= patience {
-            return;
-        }
+    while patience_for_ranks(&folder, &host).is_some_and(|patience| begin.elapsed() < patience) {
         thread::sleep(PAUSE);
     }
 }
 
-/// Progress of the ranks of a run whose first one has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RanksState {
-    /// Every log is whole, or nothing can be read.
-    Ended,
-    /// Logs are not whole, and no process on this host writes them any more.
-    Lost,
-    /// Logs are being written, here or on other hosts.
-    Recording,
-}
-
-fn ranks_state(path: &Path, host: &str) -> RanksState {
-    let Ok(folder) = RunFolder::list(path) else { return RanksState::Ended };
-    let Some(first) = folder.ranks().next() else { return RanksState::Ended };
-    let Ok(log) = folder.open(first) else { return RanksState::Ended };
+/// Returns how long to wait for the ranks of a run whose first one has ended, or `None` if every log is whole, or nothing can be read.
+fn patience_for_ranks(path: &Path, host: &str) -> Option<Duration> {
+    let folder = RunFolder::list(path).ok()?;
+    let log = folder.open(folder.ranks().next()?).ok()?;
     let header = log.header();
     let expected = match header.recorded_ranks.len() {
         0 => u64::from(header.n_ranks),
         some => some,
     };
     if (folder.ranks().count() as u64) < expected {
-        return RanksState::Recording;
+        return Some(PATIENCE);
     }
     let unended: Vec<u32> = folder.ranks().filter(|&rank| folder.has_rings(rank)).collect();
-    match unended.as_slice() {
-        [] => RanksState::Ended,
-        some if some.iter().all(|&rank| folder.open(rank).is_ok_and(|log| is_lost(log.header(), host, path))) => {
-            RanksState::Lost
-        }
-        _ => RanksState::Recording,
-    }
-}
-
-/// Returns whether the process of a log's rank was on this host and is there no more.
-fn is_lost(header: &LogHeader, host: &str, folder: &Path) -> bool {
-    header.host == host && !is_recording(header.pid, folder)
+    // The process of a lost rank was on this host and is there no more.
+    let is_any_alive = unended.iter().any(|&rank| match folder.open(rank) {
+        Ok(log) => log.header().host != host || is_recording(log.header().pid, path),
+        Err(_) => true,
+    });
+    (!unended.is_empty()).then_some(if is_any_alive { PATIENCE } else { PATIENCE_FOR_LOST })
 }
 
 /// Prints the first screen on standard error, for standard output is the program's.
 fn print_report(folder: &Path) {
-    // Nobody reads it where it is closed.
+    // If standard error is closed there is no reader.
     let Ok(output) = std::io::stderr().as_fd().try_clone_to_owned() else { return };
     let report = library::beside_lb_run("lb-report").unwrap_or_else(|| "lb-report".into());
     let mut command = Command::new(&report);
     command.arg(folder).stdin(Stdio::null()).stdout(output).process_group(0);
-    let ended = command.status();
-    if let Err(error) = ended {
+    if let Err(error) = command.status() {
         say(format_args!("{}: {}; the run is in {}", report.display(), SystemError(&error), folder.display()));
     }
 }

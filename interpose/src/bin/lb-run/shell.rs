@@ -8,7 +8,7 @@ use clap::{Arg, Command};
 use clap_complete::Shell;
 use lbprof_collector::options::RecorderSetting;
 
-/// Prints what a shell needs to complete options.
+/// Prints a shell's completion script.
 ///
 /// Errors: standard output cannot be written.
 pub fn completions(mut command: Command, shell: Shell) -> io::Result<()> {
@@ -31,7 +31,7 @@ fn print(bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes).and_then(|()| out.flush())
 }
 
-/// Takes what the recorder would take of a setting, and gives shells the words that it takes.
+/// Accepts the values that the recorder would accept for a setting, and tells shells its words.
 #[derive(Clone, Copy)]
 pub struct SettingValueParser(pub &'static RecorderSetting);
 

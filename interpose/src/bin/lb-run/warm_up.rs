@@ -1,15 +1,15 @@
 //! Has the kernel ready for samples before the program asks for them.
 //!
 //! The first perf event on a host makes the kernel change its own code and wait until every core has seen that: about 10 ms, nearly all of them
-//! asleep, which `MPI_Init` would take longer. It stays so for a second after the last event was closed. So lb-run opens an event itself, and
-//! closes it, before it becomes the program. A process of its own would not delay the program, but where the program adopts orphans, as the first
-//! process of a container does, it would find a child that it never had; and it would lose the exit status of a child that it had as lb-run.
+//! asleep, which `MPI_Init` would take longer. The effect lasts for a second after the last event was closed. So lb-run opens an event itself, and
+//! closes it, before it becomes the program. A process of its own would not delay the program, but a program that adopts orphans, as the first
+//! process of a container does, would find a child that it never had.
 
 use std::ffi::OsString;
 
 use crate::launcher_variables::is_zero;
 use crate::perf_descriptor::{
-    EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, EventDescriptor, TASK_CLOCK, TYPE_SOFTWARE,
+    EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, TASK_CLOCK, TYPE_SOFTWARE, open_event,
 };
 
 /// Variables in which launchers say which rank of its host this one is.
@@ -23,11 +23,11 @@ const LOCAL_RANK: [&str; 7] = [
     "JSM_NAMESPACE_LOCAL_RANK",
 ];
 
-/// Opens a perf event and closes it, on the first rank of each host, if threads are to be sampled. `settings`: those that lb-run sets.
+/// Opens a perf event and closes it, on the first rank of each host, if threads are to be sampled. `settings` are the variables that lb-run sets.
 pub fn warm_up(settings: &[(OsString, OsString)]) {
     // A system call filter may end whoever opens an event.
     if is_zero(&LOCAL_RANK) && is_sampling(|name| value(settings, name)) && is_unfiltered() {
-        open_event();
+        open_and_close_event();
     }
 }
 
@@ -37,7 +37,7 @@ fn is_unfiltered() -> bool {
     status.lines().filter_map(|line| line.strip_prefix("Seccomp:")).any(|mode| mode.trim() == "0")
 }
 
-/// A setting's value for the program.
+/// Returns a setting's value for the program.
 fn value(settings: &[(OsString, OsString)], name: &str) -> Option<OsString> {
     let set = settings.iter().find(|(set, _)| set == name).map(|(_, value)| value.clone());
     set.or_else(|| std::env::var_os(name))
@@ -49,18 +49,11 @@ fn is_sampling(value: impl Fn(&str) -> Option<OsString>) -> bool {
     !off.any(|(name, off)| value(name).is_some_and(|value| value == off))
 }
 
-/// Opens an event like those of the recorder, which is closed at once. Where that is refused there is nothing to prepare.
-fn open_event() {
-    let _ = EventDescriptor::open(
-        0,
-        None,
-        EventAttributes {
-            kind: TYPE_SOFTWARE,
-            config: TASK_CLOCK,
-            flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
-            ..EventAttributes::default()
-        },
-    );
+/// Opens an event like the recorder's, which is closed at once. If that is refused there is nothing to prepare.
+fn open_and_close_event() {
+    let flags = EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR;
+    let event = EventAttributes { kind: TYPE_SOFTWARE, config: TASK_CLOCK, flags, ..EventAttributes::default() };
+    let _ = open_event(0, None, event);
 }
 
 #[cfg(test)]

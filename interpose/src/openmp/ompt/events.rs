@@ -5,7 +5,7 @@
 //!   thread 1                task begin   |======= useful =======|wait begin ......................| (end: at its next region, or never)
 //! ```
 //!
-//! A thread's last wait in a region is the barrier that ends it. Other threads than the first learn of its end, and that of their task, only when
+//! A thread's last wait in a region is the barrier that ends it. All threads but the first learn of its end, and of the end of their task, only when
 //! they are needed again, after the region's times were taken. So a thread's times are complete whenever a wait at a barrier begins, and a wait's
 //! length is added when the thread has worked after it.
 
@@ -20,14 +20,14 @@ use crate::openmp::waits::{WaitKind, of_kind};
 use crate::processor::{BYTES_OF_CALL, EnteredCall};
 use crate::recording::mpi_time;
 use crate::state::entered;
-use crate::state::parallel::{AwaitedMutex, LeagueStart, RegionLaunch, ReportedRegion};
+use crate::state::parallel::{AwaitedMutex, LeagueStart, RegionLaunch, ReportedRegion, TeamMember};
 use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::ticks;
 use crate::system::stack;
 use crate::word::Word;
 use lbprof_collector::parallel::{MemberTimes, MutexKind};
 
-/// `ompt_scope_begin`, among the ends of what has two.
+/// `ompt_scope_begin`.
 const BEGIN: c_int = 1;
 
 /// Flags of a region: the league of a `teams` construct; of an implicit task: an initial one.
@@ -115,7 +115,7 @@ unsafe extern "C" fn on_parallel_begin(
     }
 }
 
-/// The calling thread starts a region by a function of libgomp's name: its site is found while its entry's words are there.
+/// Finds the site of a region that the calling thread starts by a function of libgomp's name, while its entry's words are there.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, entered by a stub of the wrappers.
@@ -129,10 +129,10 @@ pub unsafe fn note_site(thread: *mut RecorderThread, function: usize) {
     }
 }
 
-/// The call site of a region that starts at `caller`.
+/// Returns the call site of a region that starts at `caller`.
 ///
 /// # Safety
-/// `thread` is the calling thread's state, and the frames are those of the task that starts it.
+/// `thread` is the calling thread's state, and the frames belong to the task that starts it.
 unsafe fn find_site(
     thread: *mut RecorderThread,
     frames: *const TaskFrames,
@@ -207,7 +207,7 @@ unsafe extern "C" fn on_implicit_task(
             }
             let own = &mut (*thread).team;
             if *task & IS_MEASURED != 0 {
-                (own.slot, own.depth, own.wait, own.pending, own.mpi_since) = (std::ptr::null_mut(), 0, 0, 0, 0);
+                leave_region(own);
             } else if *task & IS_COUNTED != 0 {
                 own.depth = own.depth.saturating_sub(1);
             }
@@ -242,15 +242,16 @@ unsafe fn close(thread: *mut RecorderThread, region: &ReportedRegion) {
     // SAFETY: the thread's own state and slot.
     unsafe {
         if region.team == 1 && (*region.slots).region != region.number {
-            let slot = region.slots;
-            (*thread).team.slot = slot;
-            (*thread).team.number = region.number;
-            (*thread).team.wait = 0;
+            let own = &mut (*thread).team;
+            (own.slot, own.number, own.wait) = (region.slots, region.number, 0);
             begin_wait(thread, WaitKind::Barrier, ticks());
         }
-        let own = &mut (*thread).team;
-        (own.slot, own.depth, own.wait, own.pending, own.mpi_since) = (std::ptr::null_mut(), 0, 0, 0, 0);
+        leave_region(&mut (*thread).team);
     }
+}
+
+fn leave_region(own: &mut TeamMember) {
+    (own.slot, own.depth, own.wait, own.pending, own.mpi_since) = (std::ptr::null_mut(), 0, 0, 0, 0);
 }
 
 unsafe extern "C" fn on_wait(kind: c_int, which_end: c_int, _parallel: *mut u64, task: *mut u64, _caller: usize) {
@@ -265,12 +266,9 @@ unsafe extern "C" fn on_wait(kind: c_int, which_end: c_int, _parallel: *mut u64,
         if (*thread).team.slot.is_null() {
             return;
         }
-        let is_begin = which_end == BEGIN;
-        note_wait(data_of_waiting(thread, task), if is_begin { kind as u64 } else { 0 });
-        match is_begin {
-            true => begin_wait(thread, kind, ticks()),
-            false => end_wait(thread, ticks()),
-        }
+        let waits = (which_end == BEGIN).then_some(kind);
+        note_wait(data_of_waiting(thread, task), waits.map_or(0, |kind| kind as u64));
+        change_wait(thread, waits);
     }
 }
 
@@ -306,10 +304,7 @@ unsafe extern "C" fn on_task_schedule(_task: *mut u64, _status: c_int, next: *mu
     unsafe {
         (*thread).team.task = next;
         let Some(next) = next.as_ref().filter(|_| !(*thread).team.slot.is_null()) else { return };
-        match WaitKind::from_number((*next >> WAIT_SHIFT) as u32) {
-            Some(kind) => begin_wait(thread, kind, ticks()),
-            None => end_wait(thread, ticks()),
-        }
+        change_wait(thread, WaitKind::from_number((*next >> WAIT_SHIFT) as u32));
     }
 }
 
@@ -359,6 +354,20 @@ fn mutex_wait(kind: c_int) -> Option<WaitKind> {
         1 | 3 | 5 | 6 => Some(WaitKind::Mutex),
         7 => Some(WaitKind::Ordered),
         _ => None,
+    }
+}
+
+/// The thread waits from now on, or works.
+///
+/// # Safety
+/// As [`begin_wait`].
+unsafe fn change_wait(thread: *mut RecorderThread, kind: Option<WaitKind>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match kind {
+            Some(kind) => begin_wait(thread, kind, ticks()),
+            None => end_wait(thread, ticks()),
+        }
     }
 }
 

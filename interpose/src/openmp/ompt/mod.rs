@@ -22,7 +22,7 @@ use lbprof_collector::definition::Definition;
 use lbprof_collector::problem::ProblemKind;
 
 use crate::harmless::enter;
-use crate::harmless::signals::critical;
+
 use crate::log;
 use crate::openmp::reporting::{self, ToolResult};
 use crate::openmp::switch::{is_on, is_wanted};
@@ -32,14 +32,12 @@ use crate::system::foreign;
 
 pub use events::{note_site, wait};
 
-/// Gives a function of the run-time library by its name.
+/// Looks up a function of the run-time library by its name.
 type LookUp = unsafe extern "C" fn(*const c_char) -> *mut c_void;
-/// `ompt_set_callback`.
 type SetCallback = unsafe extern "C" fn(c_int, *const c_void) -> c_int;
-/// `ompt_start_tool`.
 type StartTool = unsafe extern "C" fn(c_uint, *const c_char) -> *const ToolResult;
 
-/// True if a tool of somebody else watches a run-time library.
+/// True if another tool watches a run-time library.
 static HAS_OTHER_TOOL: AtomicBool = AtomicBool::new(false);
 /// True if the log has that.
 static IS_REPORTED: AtomicBool = AtomicBool::new(false);
@@ -59,8 +57,8 @@ unsafe extern "C" fn start_tool(version: c_uint, runtime: *const c_char) -> *con
             return result;
         }
     }
-    if is_set(c"OMP_TOOL_LIBRARIES") {
-        // The library loads those, and asks them, if nobody answers.
+    if value_of(c"OMP_TOOL_LIBRARIES").is_some_and(|value| !value.is_empty()) {
+        // The library loads and asks these if it gets no answer.
         note_other_tool();
         return std::ptr::null();
     }
@@ -75,7 +73,7 @@ unsafe extern "C" fn start_tool(version: c_uint, runtime: *const c_char) -> *con
     reporting::add(initialize, finalize)
 }
 
-/// A run-time library has taken the answer, and gives its functions. Other than 0: the tool stays.
+/// Takes the functions of a run-time library that has accepted the answer. Other than 0: the tool stays.
 unsafe extern "C" fn initialize(look_up: LookUp, _device: c_int, data: *mut u64) -> c_int {
     // SAFETY: the library's own function.
     let set_callback = unsafe { look_up(c"ompt_set_callback".as_ptr()) } as usize;
@@ -88,7 +86,7 @@ unsafe extern "C" fn initialize(look_up: LookUp, _device: c_int, data: *mut u64)
     1
 }
 
-/// A run-time library ends.
+/// Forgets a run-time library that ends.
 unsafe extern "C" fn finalize(data: *mut u64) {
     reporting::remove(data);
 }
@@ -103,14 +101,11 @@ pub fn register() {
             unsafe { set_callback(number, callback) };
         }
     });
-    if HAS_OTHER_TOOL.load(Relaxed) || is_defined_elsewhere(c"__kmpc_fork_call") && !is_first() {
+    // Another definition may come before ours, so that run-time libraries do not ask us.
+    let is_first = foreign::visible(c"ompt_start_tool") == start_tool as *const () as usize;
+    if HAS_OTHER_TOOL.load(Relaxed) || is_defined_elsewhere(c"__kmpc_fork_call") && !is_first {
         report_other_tool();
     }
-}
-
-/// Returns whether run-time libraries ask us: another definition may come before ours.
-fn is_first() -> bool {
-    foreign::visible(c"ompt_start_tool") == start_tool as *const () as usize
 }
 
 fn note_other_tool() {
@@ -130,7 +125,7 @@ fn report_other_tool() {
         return log::define(problem);
     }
     // SAFETY: the calling thread's state.
-    unsafe { enter::recording(thread::current(), || critical(|| log::define(problem))) };
+    unsafe { enter::run_critical(thread::current(), || log::define(problem)) };
 }
 
 /// Returns whether another object than this one defines a function that all can see.
@@ -144,8 +139,4 @@ fn value_of(name: &CStr) -> Option<&CStr> {
         let value = libc::getenv(name.as_ptr());
         (!value.is_null()).then(|| CStr::from_ptr(value))
     }
-}
-
-fn is_set(name: &CStr) -> bool {
-    value_of(name).is_some_and(|value| !value.is_empty())
 }

@@ -1,7 +1,7 @@
 //! An event's description and its descriptor (perf_event_open(2)): what the recorder and lb-run have in common.
 
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// The description of an event (perf_event_open(2)), in its fifth version, of 112 bytes.
 #[repr(C)]
@@ -36,38 +36,15 @@ pub const EXCLUDE_KERNEL: u64 = 1 << 5;
 pub const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 const CLOSE_ON_EXEC: u64 = 1 << 3;
 
-/// The descriptor of an event.
-pub struct EventDescriptor(libc::c_int);
-
-impl EventDescriptor {
-    /// Opens the event of a thread, 0 for the calling one, in the group that another one leads.
-    ///
-    /// Errors: what the system says.
-    pub fn open(
-        thread: libc::pid_t,
-        group: Option<&EventDescriptor>,
-        attributes: EventAttributes,
-    ) -> io::Result<EventDescriptor> {
-        const ANY_CORE: libc::c_int = -1;
-        let attributes = EventAttributes { size: size_of::<EventAttributes>() as u32, ..attributes };
-        let group = group.map_or(-1, |group| group.0);
-        // SAFETY: a live description of the size that it states.
-        let number = unsafe {
-            libc::syscall(libc::SYS_perf_event_open, &raw const attributes, thread, ANY_CORE, group, CLOSE_ON_EXEC)
-        };
-        if number < 0 { Err(io::Error::last_os_error()) } else { Ok(EventDescriptor(number as libc::c_int)) }
-    }
-}
-
-impl AsRawFd for EventDescriptor {
-    fn as_raw_fd(&self) -> RawFd {
-        self.0
-    }
-}
-
-impl Drop for EventDescriptor {
-    fn drop(&mut self) {
-        // SAFETY: our own descriptor, open since a moment ago.
-        unsafe { libc::close(self.0) };
+/// Opens the event of a thread, 0 for the calling one, in the group that another one leads.
+pub fn open_event(thread: libc::pid_t, group: Option<&OwnedFd>, attributes: EventAttributes) -> io::Result<OwnedFd> {
+    const ANY_CORE: libc::c_int = -1;
+    let attributes = EventAttributes { size: size_of::<EventAttributes>() as u32, ..attributes };
+    let group = group.map_or(-1, |group| group.as_raw_fd());
+    // SAFETY: a live description of the size that it states; the new descriptor is ours alone.
+    unsafe {
+        let number =
+            libc::syscall(libc::SYS_perf_event_open, &raw const attributes, thread, ANY_CORE, group, CLOSE_ON_EXEC);
+        if number < 0 { Err(io::Error::last_os_error()) } else { Ok(OwnedFd::from_raw_fd(number as libc::c_int)) }
     }
 }

@@ -4,11 +4,9 @@
 //! stays open, under a high number. The kernel goes on to write the period that the event was opened with into its samples; which period a sample
 //! had follows from its time.
 
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use crate::system::descriptors::{self, Identity};
-
-use super::descriptor::EventDescriptor;
 
 /// The period of an event, and the one that it had before.
 #[derive(Debug)]
@@ -35,7 +33,7 @@ const GET_ID: libc::c_ulong = 0x8008_2407;
 
 impl SamplePeriod {
     /// Returns the period of an event that was opened with it. It can be changed later if `is_changeable`, and a descriptor is free for that.
-    pub fn new(event: &EventDescriptor, period_ns: u64, is_changeable: bool) -> SamplePeriod {
+    pub fn new(event: &OwnedFd, period_ns: u64, is_changeable: bool) -> SamplePeriod {
         let event = is_changeable.then(|| KeptEvent::new(event)).flatten();
         SamplePeriod { current_ns: period_ns, previous_ns: period_ns, since_ns: 0, event }
     }
@@ -55,7 +53,7 @@ impl SamplePeriod {
 }
 
 impl KeptEvent {
-    fn new(event: &EventDescriptor) -> Option<KeptEvent> {
+    fn new(event: &OwnedFd) -> Option<KeptEvent> {
         let number = descriptors::high(event.as_raw_fd()).ok()?;
         let kept = descriptors::identify(number).ok().zip(event_id(number));
         let Some(((identity, _), event_id)) = kept else {
@@ -72,9 +70,8 @@ impl KeptEvent {
         is_of_its_kind && event_id(self.number) == Some(self.event_id)
     }
 
-    /// Sets the period, and returns whether the system did so.
     fn set_period(&self, period_ns: u64) -> bool {
-        // SAFETY: reads a live word; the descriptor is that of an event.
+        // SAFETY: reads a live word; the descriptor belongs to an event.
         self.is_open() && unsafe { libc::ioctl(self.number, SET_PERIOD, &raw const period_ns) } == 0
     }
 }

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use super::descriptor::{EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, EventDescriptor, TYPE_SOFTWARE};
+use super::descriptor::{EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, TYPE_SOFTWARE, open_event};
 use super::{RECORD_SAMPLE, SAMPLE_REGISTERS, SAMPLE_TIME, SampleRing, SamplingRefusal, USE_CLOCK, WATERMARK};
 use crate::processor::INSTRUCTION_POINTER;
 
@@ -16,7 +16,6 @@ const RECORD_SWITCH: u32 = 14;
 const SWITCH_OUT: u64 = 1 << 13;
 const SWITCH_OUT_PREEMPT: u64 = 1 << 14;
 
-/// A switch of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadSwitch {
     /// The thread has a core from here on.
@@ -27,11 +26,10 @@ pub enum ThreadSwitch {
     Preempted,
 }
 
-/// Bytes of a switch as the kernel writes it: a head and a time; and those of the sample before it: a head, a time, and registers with their interface.
+/// Bytes of a switch as the kernel writes it: a head and a time; and of the sample before it: a head, a time, and registers with their interface.
 const SWITCH_BYTES: usize = 16;
 const SAMPLE_BYTES: usize = 32;
 
-/// The switches of one thread.
 #[derive(Debug)]
 pub struct SwitchEvent {
     ring: SampleRing,
@@ -41,8 +39,6 @@ pub struct SwitchEvent {
 
 impl SwitchEvent {
     /// Begins to note the switches of a thread of this process, in a ring of `bytes` or, where the system does not grant them, fewer.
-    ///
-    /// Errors: what the system says.
     pub fn open(thread: libc::pid_t, clock: libc::clockid_t, bytes: usize) -> Result<SwitchEvent, SamplingRefusal> {
         let noting = EventAttributes {
             kind: TYPE_SOFTWARE,
@@ -62,14 +58,12 @@ impl SwitchEvent {
             flags: noting.flags & !EXCLUDE_KERNEL,
             ..noting
         };
-        let event = EventDescriptor::open(thread, None, sampling)
-            .or_else(|_| EventDescriptor::open(thread, None, noting))
+        let event = open_event(thread, None, sampling)
+            .or_else(|_| open_event(thread, None, noting))
             .map_err(SamplingRefusal::Event)?;
-        let ring = event.ring_of_at_most(bytes).map_err(SamplingRefusal::Memory)?;
-        Ok(SwitchEvent { ring, address: Cell::new(None) })
+        Ok(SwitchEvent { ring: SampleRing::new(&event, bytes)?, address: Cell::new(None) })
     }
 
-    /// Bytes that are locked for it.
     pub fn locked_bytes(&self) -> u64 {
         (self.ring.bytes + super::PAGE) as u64
     }
@@ -84,7 +78,7 @@ impl SwitchEvent {
         self.ring.bytes - self.ring.waiting() < 2 * (SAMPLE_BYTES + 2 * SWITCH_BYTES)
     }
 
-    /// Gives all switches that were written since the last time, each with its time in nanoseconds of the event's clock.
+    /// Passes all switches that were written since the last time, each with its time in nanoseconds of the event's clock.
     pub fn read(&self, mut each: impl FnMut(u64, ThreadSwitch)) {
         self.ring.read(|kind, _, position| {
             if kind == RECORD_SAMPLE {
@@ -102,10 +96,5 @@ impl SwitchEvent {
             };
             each(self.ring.word(position + 8), switch);
         });
-    }
-
-    /// Goes on for ever: giving back its memory needs a system call that may not be made.
-    pub fn leave(self) {
-        std::mem::forget(self);
     }
 }

@@ -1,21 +1,20 @@
-//! Samples that wake a thread of ours: one that reads at once what the kernel does not copy.
+//! Samples that wake a thread of ours, which reads at once the data that the kernel does not copy.
 //!
-//! Each event is in a set (epoll(7)), where it stays as long as its mapping, though its descriptor is closed. The set and a counter that wakes the thread for good
-//! are open under high numbers. The program may close them and use the numbers for files of its own: whether they are ours shows only that the counter is in the set.
+//! Each event is in a set (epoll(7)), where it stays as long as its mapping, though its descriptor is closed. The set and a counter that wakes the thread
+//! for good are open under high numbers. The program may close them and use the numbers for files of its own: they are ours if the counter is in the set.
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 
-use super::descriptor::EventDescriptor;
 use crate::system::descriptors;
 
 /// The descriptors of the set and of the counter; -1: there are none.
 static SET: AtomicI32 = AtomicI32::new(-1);
 static COUNTER: AtomicI32 = AtomicI32::new(-1);
 
-/// A thread of which a sample was taken: the number that was given for it, and that in the system.
+/// A thread of which a sample was taken: the number that was given for it, and its number in the system.
 pub type SampledNow = (u32, libc::pid_t);
 
 /// Threads of which samples are taken at a time. The others are given the next time.
@@ -24,9 +23,6 @@ const MAX_AT_ONCE: usize = 64;
 /// In place of a thread's numbers: the counter.
 const TO_END: u64 = u64::MAX;
 
-/// Opens the set.
-///
-/// Errors: what the system says.
 pub fn open() -> io::Result<()> {
     // SAFETY: plain system calls; a new descriptor is ours alone.
     let [set, counter] = unsafe {
@@ -55,8 +51,8 @@ fn own_set() -> Option<RawFd> {
     (set >= 0 && control(set, libc::EPOLL_CTL_MOD, counter, TO_END).is_ok()).then_some(set)
 }
 
-/// Each sample of an event wakes the thread that waits, if a number for the sampled one is given.
-pub(super) fn add(event: &EventDescriptor, id: Option<u32>, thread: libc::pid_t) {
+/// Has each sample of an event wake the thread that waits, if a number for the sampled thread is given.
+pub(super) fn add(event: &OwnedFd, id: Option<u32>, thread: libc::pid_t) {
     if let Some((id, set)) = id.zip(own_set()) {
         let _ = control(set, libc::EPOLL_CTL_ADD, event.as_raw_fd(), u64::from(id) << 32 | thread as u64);
     }

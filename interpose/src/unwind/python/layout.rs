@@ -1,15 +1,13 @@
 //! Offsets in CPython's states and frames: facts of the headers of each version (cpython/pystate.h, cpython/code.h, cpython/frameobject.h or internal/pycore_frame.h,
 //! internal/pycore_interp.h, cpython/unicodeobject.h), for 64-bit builds. [`super::PythonInterpreter`] checks them against the objects that it meets.
 
-/// The offsets of one version.
 pub struct PythonLayout {
     /// Prefix of `Py_Version`: 0x030b for 3.11.
     pub version: u32,
     /// In `_PyRuntime` (internal/pycore_runtime.h): 1 while the interpreter is initialised.
     pub initialized: usize,
-    /// The way to the states of threads.
     pub threads: StateLinks,
-    /// From a thread's state to its innermost frame: the offset of a pointer, and then those of pointers in what the one before points to.
+    /// Offsets of the pointers that lead from a thread's state to its innermost frame, each in the object of the one before.
     pub to_frame: &'static [usize],
     /// Separator between the frames of two runs of the interpreter's C function.
     pub runs: RunSeparator,
@@ -38,14 +36,13 @@ pub struct StateLinks {
     pub next_interpreter: usize,
     pub first: usize,
     pub are_described: bool,
-    /// In a thread's state: what pthread_self() gives there.
+    /// In a thread's state: its pthread_self().
     pub pthread: usize,
 }
 
 /// In a thread's state: the next one of its interpreter.
 pub const NEXT_STATE: usize = 8;
 
-/// The form in which a frame states its instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstructionForm {
     /// The offset in bytes; lines are in co_lnotab (Objects/lnotab_notes.txt).
@@ -58,10 +55,10 @@ pub enum InstructionForm {
 
 /// The separator between the frames of two runs of the interpreter's C function.
 pub enum RunSeparator {
-    /// Each frame is that of a run. Nothing says where on the C stack the runs are.
+    /// Each frame is a run. The place of the runs on the C stack is not known.
     None,
-    /// The thread's state points (`state`) to a record on the C stack, which points to that of the run before (`previous`). The outermost frame
-    /// of a run has a byte that is not 0 (`is_first`); where there is no such byte, each frame is that of a run.
+    /// The thread's state points (`state`) to a record on the C stack, which points to the record of the run before (`previous`). The outermost frame
+    /// of a run has a byte that is not 0 (`is_first`); without such a byte, each frame is a run.
     Records { state: usize, previous: usize, is_first: Option<usize> },
     /// After the outermost frame of a run comes one on the C stack that is no function's: the byte says so (`owner`).
     Frames { owner: usize },
@@ -76,7 +73,6 @@ pub const LENGTH: usize = 16;
 pub const STRING_STATE: usize = 32;
 pub const BYTES: usize = 32;
 
-/// The versions that are known.
 pub static LAYOUTS: [PythonLayout; 5] = [
     PYTHON_3_9,
     PythonLayout {

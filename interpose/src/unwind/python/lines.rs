@@ -1,20 +1,19 @@
 //! The table of lines of a Python function.
 //!
-//! Of 3.9 and 3.10 (Objects/lnotab_notes.txt) it is pairs of a number of bytes and a signed number of lines: so many more lines after the bytes; in 3.10
-//! they are of the bytes themselves, and −128 stands for no line. From 3.11 on (co_linetable, Objects/locations.md)
+//! In 3.9 and 3.10 (Objects/lnotab_notes.txt) it is pairs of a number of bytes and a signed number of lines to add after the bytes; in 3.10
+//! the sum is the line of the bytes themselves, and −128 stands for no line. From 3.11 on (co_linetable, Objects/locations.md)
 //! an entry is a byte with its highest bit set: | 1 | code, 4 bits | instructions − 1, 3 bits |, then bytes without that bit. By the code:
 //!
 //! | code | bytes | line | column |
 //! |---|---|---|---|
 //! | 0–9 | one | the same | code · 8 + bits 4–6 of the byte |
 //! | 10–12 | two | code − 10 more | the first byte |
-//! | 13 | a signed number | so many more | not known |
-//! | 14 | a signed number, then three | so many more | the third number less 1 |
+//! | 13 | a signed number | the number more | not known |
+//! | 14 | a signed number, then three | the number more | the third number less 1 |
 //! | 15 | none | there is none | |
 //!
 //! Numbers have 6 bits a byte, the lowest first; bit 6: another byte follows. The lowest bit of a signed one is its sign.
 
-/// The position of an instruction in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourcePosition {
     /// The line; 0: none.
@@ -25,7 +24,8 @@ pub struct SourcePosition {
     pub bytes: usize,
 }
 
-/// The position of an instruction in a table of pairs, see [`position`]: by the byte at which it begins. `of_bytes`: the lines are those of the pair's bytes.
+/// Returns the position of an instruction in a table of pairs, like [`position`], by the byte at which it begins. `of_bytes`: a pair states the line of its
+/// own bytes.
 pub fn position_in_pairs(table: &[u8], first: u32, byte: usize, of_bytes: bool) -> Option<SourcePosition> {
     let (mut line, mut end) = (i64::from(first), 0);
     for (at, &[bytes, lines]) in (0..).zip(table.as_chunks().0) {
@@ -40,15 +40,15 @@ pub fn position_in_pairs(table: &[u8], first: u32, byte: usize, of_bytes: bool) 
             return Some(SourcePosition { line, column: None, bytes: 2 * at + 2 });
         }
     }
+    if of_bytes {
+        return None;
+    }
     // The last line of the older form goes on to the end.
-    (!of_bytes).then(|| u32::try_from(line).ok()).flatten().map(|line| SourcePosition {
-        line,
-        column: None,
-        bytes: table.len(),
-    })
+    Some(SourcePosition { line: u32::try_from(line).ok()?, column: None, bytes: table.len() })
 }
 
-/// The position of an instruction, as its number in its function, whose table begins at line `first`; `None`: the table does not reach it.
+/// Returns the position of an instruction, given as its number in its function, whose table begins at line `first`, or `None` if the table does not reach
+/// it.
 pub fn position(table: &[u8], first: u32, instruction: usize) -> Option<SourcePosition> {
     let mut line = i64::from(first);
     let mut passed = 0;

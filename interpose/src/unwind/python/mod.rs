@@ -4,9 +4,9 @@
 //! lock, and they keep alive all that they refer to. The one function of Python's that is called reads a variable: the calling thread's state. When the
 //! interpreter ends, however, it takes away the states of all threads but the one that ends it: only the frames of the process's first thread are read.
 //!
-//! [`PythonInterpreter::frames`] also gives everything that it has read, in order, as words. As with those of the stack, what it finds
-//! follows from them alone, and the address of each from those before it: while all are as they were, the frames are the same. They are also
-//! those of names and tables of lines, since another function may come to lie where one was.
+//! [`PythonInterpreter::frames`] also returns everything that it has read, in order, as words. As with the words of the stack, the frames
+//! follow from them alone, and the address of each word from the words before it: while the words do not change, neither do the frames. The words
+//! include names and tables of lines, since another function may come to lie where one was.
 //!
 //! [`running`] reads the frames of any thread while that goes on.
 
@@ -27,39 +27,33 @@ use layout::{
     BYTES, InstructionForm, LAYOUTS, LENGTH, OWNED_BY_C_STACK, PythonLayout, RunSeparator, STRING_STATE, TYPE,
 };
 
-/// The interpreter of the process.
 static INTERPRETER: OnceLock<PythonInterpreter> = OnceLock::new();
 /// True if it is not what it seemed to be.
 static IS_OTHER: AtomicBool = AtomicBool::new(false);
 
-/// Looks for an interpreter, once. Gives the version of one whose functions are not known.
+/// Looks for an interpreter, once. Returns the version of one whose layout is not known.
 pub fn look_for() -> Option<String> {
-    match find() {
-        InterpreterLookup::Nothing => None,
-        InterpreterLookup::Known(interpreter) => {
-            let _ = INTERPRETER.set(interpreter);
-            None
-        }
-        InterpreterLookup::Unknown(version) => Some(version),
-    }
+    let interpreter = match find() {
+        Ok(found) => found?,
+        Err(version) => return Some(version),
+    };
+    let _ = INTERPRETER.set(interpreter);
+    None
 }
 
-/// The interpreter of the process, where its functions are known.
+/// Returns the interpreter of the process, if its layout is known.
 pub fn interpreter() -> Option<&'static PythonInterpreter> {
     INTERPRETER.get().filter(|_| !IS_OTHER.load(Relaxed))
 }
 
-/// The interpreter is not what it seemed to be.
 pub fn give_up() {
     IS_OTHER.store(true, Relaxed);
 }
 
-/// A call in a function of Python's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PythonCall {
     /// The function's qualified name; before 3.11 its name.
     pub function: Arc<str>,
-    /// Its file.
     pub file: Arc<str>,
     /// The line; 0: there is none.
     pub line: u32,
@@ -73,18 +67,14 @@ pub struct PythonCall {
 pub struct ReadWord {
     /// Address of the bytes. They begin later if not all bits count.
     pub address: usize,
-    /// Value of the bytes.
     pub value: u64,
-    /// The bits that count.
     pub mask: u64,
 }
 
-/// The words that were read.
 #[derive(Debug, Default)]
 pub struct ReadState {
     /// The thread's state; 0: it has none, and nothing was read.
     pub state: usize,
-    /// The words.
     pub words: Vec<ReadWord>,
 }
 
@@ -103,7 +93,6 @@ struct PythonFrame {
     instruction: usize,
 }
 
-/// The frames of a thread.
 #[derive(Default)]
 struct PythonChain {
     /// The frames, the innermost first.
@@ -114,7 +103,6 @@ struct PythonChain {
     outermost: usize,
 }
 
-/// Why frames are not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PythonFailure {
     /// Memory could not be read.
@@ -133,14 +121,12 @@ const MAX_CHAIN: usize = 1 << 16;
 const MAX_NAME: usize = 4096;
 const MAX_TABLE: usize = 1 << 20;
 
-/// A Python interpreter in this process.
 pub struct PythonInterpreter {
     layout: &'static PythonLayout,
     /// Address of `_PyRuntime`; 0: not known.
     runtime: usize,
-    /// Offset from pthread_self() of the thread's number in the system.
-    number_at: Option<usize>,
-    /// The addresses of its code.
+    /// Offset from pthread_self() of the thread's number in the system, or `None` if the system does not copy memory, so that [`running`] can read nothing.
+    pub number_at: Option<usize>,
     code_bounds: Range<usize>,
     thread_state: unsafe extern "C" fn() -> usize,
     /// Types of objects.
@@ -149,20 +135,11 @@ pub struct PythonInterpreter {
     bytes: usize,
 }
 
-/// The result of looking for an interpreter.
-enum InterpreterLookup {
-    /// There is none.
-    Nothing,
-    /// There is one.
-    Known(PythonInterpreter),
-    /// There is one whose frames are not known: its version.
-    Unknown(String),
-}
-
-fn find() -> InterpreterLookup {
+/// Looks for an interpreter. The error is the version of one whose layout is not known.
+fn find() -> Result<Option<PythonInterpreter>, String> {
     let version = foreign::visible(c"Py_GetVersion");
     if version == 0 || foreign::visible(c"Py_IsInitialized") == 0 {
-        return InterpreterLookup::Nothing;
+        return Ok(None);
     }
     // SAFETY: a function of the interpreter's, which gives a constant text.
     let text = unsafe {
@@ -179,28 +156,17 @@ fn find() -> InterpreterLookup {
     let layout = LAYOUTS.iter().find(|layout| Some(layout.version) == version && !is_other);
     match (layout, named) {
         (Some(layout), [thread_state, code, string, bytes]) if !named.contains(&0) => {
-            let bounds = objects::look_at(thread_state, |object| object.bounds()).flatten().unwrap_or_default();
+            let code_bounds = objects::bounds_at(thread_state);
             // SAFETY: a function of the interpreter's, of this type.
             let thread_state = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn() -> usize>(thread_state) };
-            InterpreterLookup::Known(PythonInterpreter {
-                layout,
-                runtime: foreign::visible(c"_PyRuntime"),
-                number_at: find_number_in_pthread(),
-                code_bounds: bounds.0..bounds.1,
-                thread_state,
-                code,
-                string,
-                bytes,
-            })
+            let (runtime, number_at) = (foreign::visible(c"_PyRuntime"), find_number_in_pthread());
+            Ok(Some(PythonInterpreter { layout, runtime, number_at, code_bounds, thread_state, code, string, bytes }))
         }
-        _ => {
-            let kind = if is_other { " in a build with other objects" } else { "" };
-            InterpreterLookup::Unknown(format!("{text}{kind}"))
-        }
+        _ => Err(format!("{text}{}", if is_other { " in a build with other objects" } else { "" })),
     }
 }
 
-/// Returns how far beyond what pthread_self() gives a thread's number in the system is. The C library does not say; the calling thread's shows it.
+/// Returns the offset from pthread_self() of a thread's number in the system. The C library does not say; the calling thread's number shows it.
 fn find_number_in_pthread() -> Option<usize> {
     const FARTHEST: usize = 2048;
     // SAFETY: plain queries.
@@ -213,30 +179,24 @@ fn find_number_in_pthread() -> Option<usize> {
 }
 
 impl PythonInterpreter {
-    /// Returns whether it is initialised, or may be. Many programs are linked with a library of Python's that they do not use.
+    /// Returns whether it is, or may be, initialised. Many programs are linked with a library of Python's that they do not use.
     pub fn is_initialized(&self) -> bool {
         // SAFETY: a variable of the interpreter's.
         self.runtime == 0 || unsafe { ((self.runtime + self.layout.initialized) as *const i32).read_volatile() } != 0
     }
 
-    /// The addresses of its code.
     pub fn code_bounds(&self) -> Range<usize> {
         self.code_bounds.clone()
     }
 
-    /// Returns whether the frames of threads that go on meanwhile can be read: the system copies memory.
-    pub fn can_read_running(&self) -> bool {
-        self.number_at.is_some()
-    }
-
-    /// The calling thread's state; 0: the interpreter does not know the thread, or has ended.
+    /// Returns the calling thread's state; 0: the interpreter does not know the thread, or has ended.
     #[inline]
     pub fn thread_state(&self) -> usize {
         // SAFETY: reads a variable of the interpreter's and one of the thread's.
         unsafe { (self.thread_state)() }
     }
 
-    /// The innermost frame's instruction, which says most of what distinguishes calls; 0: there is none.
+    /// Returns the innermost frame's instruction, which distinguishes most calls; 0: there is none.
     ///
     /// # Safety
     /// The state of the calling thread, which is the process's first, or 0.
@@ -254,7 +214,7 @@ impl PythonInterpreter {
         if at == 0 { 0 } else { unsafe { ((at + self.layout.frame_instruction) as *const usize).read() } }
     }
 
-    /// The frames of the thread with this state, by runs, the innermost first, and what was read for them. At most `depth` or [`MAX_FRAMES`]:
+    /// Returns the frames of the thread with this state, by runs, the innermost first, and the words read. There are at most `depth` or [`MAX_FRAMES`]:
     /// then the last run ends early.
     pub fn frames(&self, state: usize, depth: usize) -> Result<(Vec<EvalLoopFrames>, ReadState), PythonFailure> {
         let mut memory = MemoryReader::default();
@@ -280,7 +240,7 @@ impl PythonInterpreter {
         Some(runs)
     }
 
-    /// The frames, at most `most`. Where no words are kept, what is further out is followed to the end.
+    /// Returns at most `most` frames. If no words are kept, the outer ones are followed to the end.
     fn chain(&self, state: usize, most: usize, reading: &mut PythonReader) -> Option<PythonChain> {
         let layout = self.layout;
         let mut at = layout.to_frame.iter().try_fold(state, |at, offset| reading.word(at + offset))?;
@@ -308,7 +268,7 @@ impl PythonInterpreter {
                     _ => (true, None),
                 },
             };
-            // Of the others it only matters where their run ends.
+            // For the others only the end of their run matters.
             if is_function && chain.frames.len() < most {
                 chain.frames.push(PythonFrame { code, instruction });
                 of_run += 1;
@@ -320,7 +280,7 @@ impl PythonInterpreter {
         None
     }
 
-    /// The position of a frame in its source.
+    /// Returns the position of a frame in its source.
     fn line(&self, frame: &PythonFrame, reading: &mut PythonReader) -> Option<PythonCall> {
         let (layout, code) = (self.layout, frame.code);
         reading.is_a(code, self.code)?;
@@ -338,7 +298,7 @@ impl PythonInterpreter {
         Some(PythonCall { function: function.into(), file: file.into(), line, column })
     }
 
-    /// The line and column of an instruction by a table of lines.
+    /// Returns the line and column of an instruction by a table of lines.
     fn position(
         &self,
         table: usize,
@@ -362,7 +322,7 @@ impl PythonInterpreter {
                 InstructionForm::Address => lines::position(&bytes, first_line, instruction),
             };
             match found {
-                // An entry that seems to end with what was read may go on.
+                // An entry that seems to end with the bytes read so far may go on.
                 Some(found) if is_whole || found.bytes < more => {
                     reading.remember(table + BYTES, bytes.get(..found.bytes)?);
                     return Some((found.line, found.column));
@@ -376,7 +336,6 @@ impl PythonInterpreter {
         }
     }
 
-    /// Reads a string.
     fn string(&self, string: usize, reading: &mut PythonReader) -> Option<String> {
         if let Some((_, known)) = reading.known.iter().find(|(known, _)| *known == string) {
             return Some(known.clone());
@@ -403,7 +362,7 @@ impl ReadState {
     /// Returns whether all is as it was.
     ///
     /// # Safety
-    /// The state is that of the calling thread, which is the process's first.
+    /// The state belongs to the calling thread, which is the process's first.
     #[inline]
     pub unsafe fn holds(&self) -> bool {
         self.words.iter().all(|word| {
@@ -414,7 +373,7 @@ impl ReadState {
     }
 }
 
-/// Reads, and keeps what it has read, if that is wanted.
+/// Reads, and keeps the words read if `keeps_words`.
 struct PythonReader<'a> {
     memory: &'a mut dyn ReadMemory,
     keeps_words: bool,
@@ -444,7 +403,7 @@ impl<'a> PythonReader<'a> {
             return;
         }
         for (at, chunk) in (address..).step_by(8).zip(bytes.chunks(8)) {
-            // Of the last ones the word may not end after them.
+            // The last word may not end after the last bytes.
             let missing = 8 - chunk.len();
             let mut value = [0; 8];
             for (byte, &read) in value.iter_mut().skip(missing).zip(chunk) {

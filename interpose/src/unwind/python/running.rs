@@ -1,8 +1,9 @@
 //! The frames of threads that go on while they are read.
 //!
-//! The reader is another thread than theirs and does not have the interpreter's lock, so nothing that it reads is sure to be there, or to be of one instant. All is
-//! read from copies that the system makes ([`PageCopies`]). A thread leaves and enters its innermost functions all the time, its outermost one hardly ever: frames that do not lead
-//! to the same one as the last time, or twice in a row, are not taken. Which runs of the interpreter a sample has seen the native stack decides.
+//! The reader is another thread and does not have the interpreter's lock, so nothing that it reads is sure to be there, or to be of one instant. All is
+//! read from copies that the system makes ([`PageCopies`]). A thread leaves and enters its innermost functions all the time, its outermost one hardly
+//! ever: frames count only if they lead to the same one as the last time, or twice in a row. The native stack decides which runs of the interpreter a
+//! sample has seen.
 
 use std::collections::HashMap;
 
@@ -23,7 +24,7 @@ pub struct RunningFrames {
 /// A thread that was read before.
 #[derive(Default)]
 struct RunningThread {
-    /// Its states, one in each interpreter that it has called, and what pthread_self() gives there.
+    /// Its states, one in each interpreter that it has called, and its pthread_self().
     states: Vec<usize>,
     pthread: usize,
     reads: u32,
@@ -99,14 +100,13 @@ impl RunningFrames {
         Err(failure)
     }
 
-    /// Returns whether the states are there still, and those of a thread for which pthread_self() gives this.
+    /// Returns whether the states still exist and belong to the thread `pthread`.
     fn are_of(&mut self, states: &[usize], pthread: usize) -> bool {
         let at = self.python.layout.threads.pthread;
         let mut reading = PythonReader::new(&mut self.copies, false);
         states.iter().all(|state| reading.word(state + at) == Some(pthread))
     }
 
-    /// Finds the states of the thread of this number, and what pthread_self() gives there.
     fn find_states(&self, number: libc::pid_t) -> Option<(Vec<usize>, usize)> {
         let PythonInterpreter { layout, runtime, number_at, .. } = self.python;
         let number_at = (*number_at).filter(|_| *runtime != 0)?;
@@ -128,7 +128,7 @@ impl RunningFrames {
                 if state == 0 {
                     break;
                 }
-                // Of a state whose thread has not begun, or has ended, there is none.
+                // A state whose thread has not begun, or has ended, has none.
                 let own = reading.word(state + threads.pthread)?;
                 if own != 0 && reading.word_of_32(own + number_at) == Some(number as u32) {
                     states.push(state);
